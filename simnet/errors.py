@@ -1,0 +1,102 @@
+"""The errors that simnet raises on purpose.
+
+Few, specific, and each one line: what was given, where, and what was expected. Anything else
+that escapes is a defect of simnet.
+"""
+
+from __future__ import annotations
+
+__all__ = ["EngineError", "EngineWarning", "InputError", "SimnetError", "SimulationError"]
+
+_PS_PER_S = 1_000_000_000_000
+
+
+class SimnetError(Exception):
+    """Base of every error that a user of simnet can cause or meet."""
+
+
+class InputError(SimnetError):
+    """A file, an argument or a knob that cannot be used as given.
+
+    ``str()`` is one line, ``FILE:LINE: KEY: MESSAGE``, without the parts that are not known.
+
+    Attributes:
+        message: what was expected, and where it helps the nearest legal name.
+        file: the file at fault, or what stands for one (``--set``).
+        line: its line, counted from 1.
+        key: the dotted key or the knob at fault.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: object = None,
+        line: int | None = None,
+        key: str | None = None,
+    ) -> None:
+        self.message = " ".join(message.split())
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.key = key
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        where = self.file or ""
+        if where and self.line is not None:
+            where = f"{where}:{self.line}"
+        return ": ".join(part for part in (where, self.key, self.message) if part)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the way back from a worker process, keyword arguments included."""
+        return (_input_error, (self.message, self.file, self.line, self.key))
+
+
+def _input_error(message: str, file: str | None, line: int | None, key: str | None) -> InputError:
+    return InputError(message, file=file, line=line, key=key)
+
+
+class SimulationError(SimnetError):
+    """A simulation that cannot go on.
+
+    ``str()`` is one line, ``COMPONENT: at SECONDS s: MESSAGE``.
+
+    Attributes:
+        message: what went wrong.
+        component: dotted path of the component at fault; empty when there is none.
+        time_ps: simulated time in picoseconds; None before the clock runs.
+    """
+
+    def __init__(self, message: str, *, component: str = "", time_ps: int | None = None) -> None:
+        self.message = " ".join(message.split())
+        self.component = component
+        self.time_ps = time_ps
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        when = "" if self.time_ps is None else f"at {seconds_text(self.time_ps)} s"
+        return ": ".join(part for part in (self.component, when, self.message) if part)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the way back from a worker process, keyword arguments included."""
+        return (_simulation_error, (self.message, self.component, self.time_ps))
+
+
+def _simulation_error(message: str, component: str, time_ps: int | None) -> SimulationError:
+    return SimulationError(message, component=component, time_ps=time_ps)
+
+
+class EngineError(SimnetError, ImportError):
+    """``SIMNET_ENGINE`` asks for an engine that this installation cannot run."""
+
+
+class EngineWarning(UserWarning):
+    """The compiled engine is missing, stale or broken, and the interpreted one runs instead."""
+
+
+def seconds_text(time_ps: int) -> str:
+    """Return a time in picoseconds as exact decimal seconds: 1500000 gives ``0.0000015``."""
+    sign = "-" if time_ps < 0 else ""
+    whole, rest = divmod(abs(time_ps), _PS_PER_S)
+    fraction = f"{rest:012d}".rstrip("0")
+    return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
