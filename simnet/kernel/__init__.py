@@ -1,0 +1,1 @@
+"""The kernel: clock, event queue, components, SimPy environment, random streams, statistics."""

@@ -1,0 +1,6 @@
+from simnet.kernel.simulator cimport Simulator
+from simnet.kernel.target cimport Target
+
+
+cdef class Component(Target):
+    cdef readonly Simulator sim

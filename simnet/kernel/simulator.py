@@ -1,0 +1,242 @@
+"""Simulator: the clock, and the loop that hands events to components in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.errors import SimulationError
+from simnet.kernel.queue import EventQueue
+from simnet.kernel.target import Occurrence, Target
+
+if not cython.compiled:
+    # Words of a slot of the queue; in compiled form they come from queue.pxd.
+    from simnet.kernel.queue import ARG, KIND, PRIORITIES, TARGET, TIME, WIDTH
+
+    # What the target word holds for things that are not components.
+    OBJECT = 0
+    OCCURRENCE = -1
+    LATEST_PS = (1 << 62) - 1
+    NO_LIMIT = (1 << 63) - 1
+
+
+class Simulator:
+    """One simulated time line in integer picoseconds, with its queue of future events.
+
+    Attributes:
+        now: simulated time in ps, from 0 to 2**62 - 1 (53 days).
+        events: events dispatched so far.
+        tracer: None, or a `simnet.kernel.trace.Tracer`.
+    """
+
+    now: cython.longlong
+    events: cython.longlong
+    tracer: Any
+    happen_to: Any
+    _queue: EventQueue
+    _targets: list[Any]
+    _objects: list[Any]
+    _numbers: dict[str, int]
+    _running: cython.bint
+    _stopped: cython.bint
+    _current: cython.longlong
+
+    def __init__(self) -> None:
+        """Start at time 0 with nothing to do."""
+        self.now = 0
+        self.events = 0
+        self.tracer = None
+        self.happen_to = None
+        self._queue = EventQueue()
+        # Component numbers start at 1: see OBJECT.
+        self._targets = [None]
+        self._objects = []
+        self._numbers = {}
+        self._running = False
+        self._stopped = False
+        self._current = 0
+
+    def register(self, target: Target, path: str) -> None:
+        """Give a component its number under a path that must be new, else `SimulationError`."""
+        if getattr(target, "owner", None) is not None:
+            message = f"it is part of a simulation already, as {target.path!r}"
+            raise SimulationError(message, component=path, time_ps=self.now)
+        if path in self._numbers:
+            message = "two components have this path"
+            raise SimulationError(message, component=path, time_ps=self.now)
+        target.path = path
+        target.number = len(self._targets)
+        target.owner = self
+        self._numbers[path] = target.number
+        self._targets.append(target)
+
+    @property
+    def components(self) -> dict[str, Any]:
+        """The components by path, in the order in which they were made."""
+        return {path: self._targets[number] for path, number in self._numbers.items()}
+
+    @property
+    def pending(self) -> int:
+        """Number of events that are scheduled and not cancelled."""
+        return self._queue.pending
+
+    def at(
+        self,
+        time_ps: cython.longlong,
+        target: Target,
+        kind: cython.int,
+        arg: cython.longlong,
+        priority: cython.int,
+    ) -> cython.longlong:
+        """Call `target.on_event(kind, arg)` at `time_ps`, and return a handle for `cancel`.
+
+        Among events of one time, a smaller `priority` (see `simnet.kernel.priority`) comes first,
+        and among equals what was scheduled first. A time before `now` or beyond the clock's
+        range, a priority that does not exist or a component of another simulation raise
+        `SimulationError`.
+        """
+        if (
+            time_ps < self.now
+            or time_ps > LATEST_PS
+            or priority < 0
+            or priority >= PRIORITIES
+            or target.owner is not self
+        ):
+            self._refuse(time_ps, target, priority)
+        return self._queue.push(time_ps, priority, target.number, kind, arg)
+
+    def after(
+        self,
+        delay_ps: cython.longlong,
+        target: Target,
+        kind: cython.int,
+        arg: cython.longlong,
+        priority: cython.int,
+    ) -> cython.longlong:
+        """Do as `at`, `delay_ps` from now."""
+        if (
+            delay_ps < 0
+            or delay_ps > LATEST_PS - self.now
+            or priority < 0
+            or priority >= PRIORITIES
+            or target.owner is not self
+        ):
+            self._refuse(int(self.now) + int(delay_ps), target, priority)
+        return self._queue.push(self.now + delay_ps, priority, target.number, kind, arg)
+
+    def cancel(self, handle: cython.longlong) -> cython.bint:
+        """Take an event back. Return False if it has happened or was cancelled before."""
+        slot: cython.longlong = self._queue.find(handle)
+        if slot == 0:
+            return False
+        self._queue.remove(slot)
+        if self._queue.slots[slot * WIDTH + TARGET] <= OBJECT:
+            self._objects[slot] = None
+        self._queue.release(slot)
+        return True
+
+    def run_until(self, time_ps: cython.longlong) -> None:
+        """Dispatch every event up to and including `time_ps`, and let `now` be `time_ps`.
+
+        An exception that a component raises arrives as the cause of a `SimulationError` that
+        names the component and the time; a `SimulationError` arrives as it is.
+        """
+        if time_ps < self.now or time_ps > LATEST_PS:
+            self._refuse(time_ps, None, 0)
+        self.dispatch(time_ps, NO_LIMIT)
+        if not self._stopped:
+            self.now = time_ps
+
+    def stop(self) -> None:
+        """Let the running `run_until` return when the event under way has been handled."""
+        self._stopped = True
+
+    def peek_ps(self) -> int | None:
+        """Return the time of the next event in ps, None if there is none."""
+        time_ps = self._queue.peek()
+        return None if time_ps < 0 else time_ps
+
+    def dispatch(self, limit_ps: cython.longlong, most: cython.longlong) -> cython.int:
+        """Dispatch the events due by `limit_ps`, at most `most` of them."""
+        if self._running:
+            message = "the simulation is running already: it was started from within an event"
+            raise SimulationError(message, time_ps=self.now)
+        self._running = True
+        self._stopped = False
+        try:
+            self._loop(limit_ps, most)
+        except SimulationError:
+            raise
+        except Exception as error:
+            if self._current <= OBJECT:
+                raise
+            path = self._targets[self._current].path
+            message = f"{type(error).__name__}: {error}"
+            raise SimulationError(message, component=path, time_ps=self.now) from error
+        finally:
+            self._running = False
+        return 0
+
+    def _loop(self, limit_ps: cython.longlong, most: cython.longlong) -> cython.int:
+        queue: EventQueue = self._queue
+        slot: cython.longlong
+        word: cython.longlong
+        number: cython.longlong
+        kind: cython.int
+        arg: cython.longlong
+        while most > 0:
+            slot = queue.take(limit_ps)
+            if slot == 0:
+                break
+            # All that is needed leaves the slot before anybody can schedule into it.
+            word = slot * WIDTH
+            number = queue.slots[word + TARGET]
+            kind = queue.slots[word + KIND]
+            arg = queue.slots[word + ARG]
+            queue.release(slot)
+            self.now = queue.last_ps
+            self.events += 1
+            self._current = number
+            most -= 1
+            if number > OBJECT:
+                cython.cast(Target, self._targets[number]).on_event(kind, arg)
+            elif number == OCCURRENCE:
+                item = self._objects[slot]
+                self._objects[slot] = None
+                cython.cast(Occurrence, item).happen()
+            else:
+                item = self._objects[slot]
+                self._objects[slot] = None
+                self.happen_to(item)
+            if self._stopped:
+                break
+        return 0
+
+    def post(
+        self, time_ps: cython.longlong, item: object, number: cython.longlong, priority: cython.int
+    ) -> cython.longlong:
+        """Schedule an object: an `Occurrence` as OCCURRENCE, anything else as OBJECT."""
+        handle: cython.longlong
+        slot: cython.longlong
+        if time_ps < self.now or time_ps > LATEST_PS:
+            self._refuse(time_ps, None, 0)
+        handle = self._queue.push(time_ps, priority, number, 0, 0)
+        slot = self._queue.find(handle)
+        while slot >= len(self._objects):
+            self._objects.extend([None] * self._queue.capacity)
+        self._objects[slot] = item
+        return handle
+
+    def _refuse(self, time_ps: object, target: Target | None, priority: int) -> None:
+        """Raise what is wrong with a request that was found wrong."""
+        path = "" if target is None else target.path
+        if target is not None and target.owner is not self:
+            message = "it is not part of this simulation"
+        elif not 0 <= priority < PRIORITIES:
+            message = f"priority {priority} does not exist: expected 0 to {PRIORITIES - 1}"
+        elif time_ps < self.now:
+            message = f"time would run backwards: asked for {time_ps} ps, it is {self.now} ps"
+        else:
+            message = f"time {time_ps} ps is beyond the clock's end, {LATEST_PS} ps"
+        raise SimulationError(message, component=path, time_ps=self.now)

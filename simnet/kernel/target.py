@@ -1,0 +1,33 @@
+"""What the simulator hands an event to: a component's `on_event`, or an occurrence.
+
+These are the halves of `Component` and of SimPy's events that the simulator itself needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.errors import SimulationError
+
+
+class Target:
+    """Receiver of events. `number` is its index in its owner, the simulator; `path` its name."""
+
+    path: str
+    number: cython.longlong
+    owner: Any
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """Handle an event that was scheduled with `kind` and `arg`; subclasses override this."""
+        message = f"{type(self).__name__} does not handle events (kind {kind}, argument {arg})"
+        raise SimulationError(message, component=self.path)
+
+
+class Occurrence:
+    """An event object with code of its own, scheduled once at a time."""
+
+    def happen(self) -> cython.int:
+        """Run what follows from the event."""
+        raise NotImplementedError
