@@ -45,6 +45,8 @@ DIRECTIVES: dict[str, bool | int] = {
 FLAGS: tuple[str, ...] = ("-O3", "-ffp-contract=off", "-fwrapv", "-g0")
 """Compiler flags. Contraction to fused multiply-add would make results depend on the machine."""
 
+MANIFEST_FORMAT = 1
+
 _UNSEARCHED = frozenset({"__pycache__", "_build", "_compiled", "_share"})
 
 Engine = Literal["compiled", "interpreted"]
@@ -67,8 +69,8 @@ def core_modules(package: Path = PACKAGE) -> dict[str, str]:
         folders[:] = sorted(set(folders) - _UNSEARCHED)
         names = set(files)
         for file in sorted(names):
-            stem, extension = os.path.splitext(file)
-            if extension == ".pxd" and stem != "__init__" and f"{stem}.py" in names:
+            stem, _, extension = file.rpartition(".")
+            if extension == "pxd" and stem != "__init__" and f"{stem}.py" in names:
                 source = Path(directory, f"{stem}.py").relative_to(package)
                 found[".".join((package.name, *source.with_suffix("").parts))] = source.as_posix()
     return found
@@ -101,45 +103,58 @@ def read_manifest(directory: Path) -> dict[str, Any] | None:
         manifest = json.loads(manifest_path(directory).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return manifest if isinstance(manifest, dict) else None
+    if isinstance(manifest, dict) and manifest.get("format") == MANIFEST_FORMAT:
+        return manifest
+    return None
 
 
-def compiled_files(package: Path, directory: Path) -> tuple[dict[str, Path], str]:
-    """Return the compiled core modules and an empty text, or none and why they cannot be used."""
+class Unusable(Exception):  # noqa: N818 - a state to report, not an error to raise to users
+    """The compiled core cannot be used; the text says why."""
+
+
+def compiled_files(package: Path, directory: Path) -> dict[str, Path]:
+    """Return the compiled core modules, all of them.
+
+    Raises:
+        Unusable: one is missing, stale or damaged.
+    """
     manifest = read_manifest(directory)
     if manifest is None:
-        return {}, "it has not been built for this Python"
+        raise Unusable("it has not been built for this Python")
     if manifest["failure"]:
-        return {}, f"it could not be built: {manifest['failure']}"
-    modules = core_modules(package)
-    recorded: dict[str, list[str]] = manifest["modules"]
-    if changed := sorted(modules.keys() ^ recorded.keys()):
-        return {}, f"it is out of date: {changed[0]} was added or removed since"
+        raise Unusable(f"it could not be built: {manifest['failure']}")
+    recorded: dict[str, dict[str, Any]] = manifest["modules"]
+    if changed := sorted(core_modules(package).keys() ^ recorded.keys()):
+        raise Unusable(f"it is out of date: {changed[0]} was added or removed since")
     files: dict[str, Path] = {}
-    for module, sources in recorded.items():
+    for module, made in recorded.items():
         try:
-            current = digest(package, sources, manifest["toolchain"])
+            current = digest(package, made["sources"], manifest["toolchain"])
         except OSError as error:
-            return {}, f"it is out of date: {error.filename}: {error.strerror}"
-        files[module] = directory / file_name(module, current)
-        if not files[module].is_file():
-            return {}, f"it is out of date: {module} or what it includes was edited since"
-    return files, ""
+            raise Unusable(f"it is out of date: {error.filename}: {error.strerror}") from None
+        file = directory / file_name(module, current)
+        if not file.is_file():
+            raise Unusable(f"it is out of date: {module} or what it includes was edited since")
+        # The dynamic loader does not refuse a file that was cut short: it crashes.
+        if file.stat().st_size != made["bytes"]:
+            raise Unusable(f"it is damaged: {file} is not as long as it was made")
+        files[module] = file
+    return files
 
 
-def _load_problem(files: Iterable[Path]) -> str:
-    """Return why the dynamic loader refuses one of the files; empty when it takes them all.
+def check_loading(files: Iterable[Path]) -> None:
+    """Ask the dynamic loader for the files before the first import: later it is too late.
 
-    Asked before the first import, because it is too late to fall back after it.
+    Raises:
+        Unusable: it refuses one.
     """
-    import ctypes  # noqa: PLC0415 - slow to import, and not needed by the interpreted engine
+    import ctypes
 
     for file in files:
         try:
             ctypes.PyDLL(str(file))
         except OSError as error:
-            return f"it does not load: {error}"
-    return ""
+            raise Unusable(f"it does not load: {error}") from None
 
 
 class _CompiledFinder:
@@ -164,33 +179,56 @@ def install() -> None:
 
     Raises:
         EngineError: the variable has another value, or asks for a compiled engine that is
-            absent, stale or broken.
+            absent, stale or broken. The command ends with its text and status 2 instead.
 
     Warns:
         EngineWarning: the default was asked for and the compiled engine cannot be used.
     """
-    from simnet.errors import EngineError, EngineWarning  # noqa: PLC0415 - see the module
+    from simnet.errors import EngineError, EngineWarning
+
+    wanted = os.environ.get("SIMNET_ENGINE") or "auto"
+    try:
+        problem = _install(wanted)
+    except EngineError as error:
+        if not _is_command():
+            raise
+        sys.stderr.write(f"simnet: {error}\n")
+        raise SystemExit(2) from None
+    if problem:
+        message = (
+            "simnet runs interpreted, about 50 times slower, because the compiled engine"
+            f" cannot be used: {problem}"
+        )
+        warnings.warn(message, EngineWarning, stacklevel=3)
+
+
+def _install(wanted: str) -> str:
+    """Install the finder if it is wanted and can be used; return why not if it is only wanted."""
+    from simnet.errors import EngineError
 
     global _active  # noqa: PLW0603 - which engine runs is a fact about the process
-    wanted = os.environ.get("SIMNET_ENGINE") or "auto"
     if wanted == "interpreted":
-        return
+        return ""
     if wanted not in ("auto", "compiled"):
         message = f"SIMNET_ENGINE: expected auto, compiled or interpreted, not {wanted!r}"
         raise EngineError(message)
-    files, problem = compiled_files(PACKAGE, PACKAGE / "_compiled")
-    problem = problem or _load_problem(files.values())
-    if not problem:
+    try:
+        files = compiled_files(PACKAGE, PACKAGE / "_compiled")
+        check_loading(files.values())
+    except Unusable as error:
+        problem = str(error)
+    else:
         sys.meta_path.insert(0, _CompiledFinder(files))
         _active = "compiled"
-        return
+        return ""
     if (PACKAGE / "_build").is_dir():
-        problem = f"{problem}; build it with: {Path(sys.executable).name} {PACKAGE / '_build'}"
+        problem = f"{problem}; build it with: {sys.executable} {PACKAGE / '_build'}"
     if wanted == "compiled":
         message = f"SIMNET_ENGINE=compiled, but the compiled engine cannot be used: {problem}"
         raise EngineError(message)
-    message = (
-        "simnet runs interpreted, about 50 times slower, because the compiled engine"
-        f" cannot be used: {problem}"
-    )
-    warnings.warn(message, EngineWarning, stacklevel=3)
+    return problem
+
+
+def _is_command() -> bool:
+    """Return whether simnet is being imported by its own command or by ``python -m simnet``."""
+    return Path(sys.argv[0]).stem == "simnet" or sys.argv[0] == "-m"

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from simnet import _engine
 
 ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "simnet"
+
+_MOST_LINES = 40
 
 
 class BuildError(Exception):
@@ -34,7 +37,7 @@ class BuildError(Exception):
 
 
 def _load_engine() -> Any:
-    spec = importlib.util.spec_from_file_location("_engine", ROOT / "simnet" / "_engine.py")
+    spec = importlib.util.spec_from_file_location("_engine", PACKAGE / "_engine.py")
     if spec is None or spec.loader is None:
         message = "simnet/_engine.py is missing"
         raise BuildError(message)
@@ -91,58 +94,90 @@ def build(directory: Path, *, cache: Path | None = None) -> int:
     Raises:
         BuildError: it cannot be done here. The manifest then says why.
     """
-    package = ROOT / "simnet"
     directory.mkdir(parents=True, exist_ok=True)
     with _one_build_at_a_time():
-        made: dict[str, Any] = {"failure": "", "toolchain": {}, "modules": {}}
+        manifest = _empty_manifest()
+        files: dict[str, Path] = {}
+        sources: dict[str, list[str]] = {}
         try:
-            made["toolchain"] = toolchain()
-            recorded = _engine.read_manifest(directory)
-            if recorded and recorded["toolchain"] == made["toolchain"]:
-                files, problem = _engine.compiled_files(package, directory)
-                if not problem:
-                    return 0
-            made["modules"] = _dependencies(package)
-            names = {
-                module: _engine.file_name(
-                    module, _engine.digest(package, sources, made["toolchain"])
-                )
-                for module, sources in made["modules"].items()
-            }
-            if cache is not None:
-                _copy_existing(names.values(), cache, directory)
-            missing = {
-                module: directory / name
-                for module, name in names.items()
-                if not (directory / name).is_file()
-            }
-            if missing:
-                _compile(missing)
+            manifest["toolchain"] = tools = toolchain()
+            if _is_current(directory, tools):
+                return 0
+            sources = _dependencies()
+            for module, used in sources.items():
+                digest = _engine.digest(PACKAGE, used, tools)
+                files[module] = directory / _engine.file_name(module, digest)
+            kept = _keep_sound(set(files.values()), [directory, *([cache] if cache else [])])
+            _compile({module: file for module, file in files.items() if file not in kept})
         except BuildError as error:
-            made["failure"] = str(error)
-            _write_manifest(directory, made)
+            manifest["failure"] = str(error)
             raise
-        _write_manifest(directory, made)
-        _remove_others(directory, set(names.values()))
-        return len(missing)
+        finally:
+            manifest["modules"] = {
+                module: {
+                    "file": file.name,
+                    "bytes": file.stat().st_size,
+                    "sources": sources[module],
+                }
+                for module, file in files.items()
+                if file.is_file()
+            }
+            _write_manifest(directory, manifest)
+        _remove_others(directory, {file.name for file in files.values()})
+        return len(files) - len(kept)
+
+
+def _is_current(directory: Path, tools: dict[str, str]) -> bool:
+    recorded = _engine.read_manifest(directory)
+    if not recorded or recorded["toolchain"] != tools:
+        return False
+    try:
+        _engine.check_loading(_engine.compiled_files(PACKAGE, directory).values())
+    except _engine.Unusable:
+        return False
+    return True
+
+
+def _keep_sound(wanted: set[Path], directories: list[Path]) -> set[Path]:
+    """Return which files exist as an earlier build made them, copied if need be; drop others."""
+    sound: set[Path] = set()
+    for directory in directories:
+        recorded = _engine.read_manifest(directory) or {"modules": {}}
+        lengths = {made["file"]: made["bytes"] for made in recorded["modules"].values()}
+        for target in wanted - sound:
+            file = directory / target.name
+            if not file.is_file() or file.stat().st_size != lengths.get(file.name):
+                continue
+            with contextlib.suppress(_engine.Unusable):
+                _engine.check_loading([file])
+                sound.add(target)
+                if file != target:
+                    _place(file, target)
+    for target in wanted - sound:
+        target.unlink(missing_ok=True)
+    return sound
 
 
 def record_failure(directory: Path, cause: str) -> None:
     """Write a manifest that says why there is no compiled core."""
     directory.mkdir(parents=True, exist_ok=True)
-    _write_manifest(directory, {"failure": cause, "toolchain": {}, "modules": {}})
+    _write_manifest(directory, _empty_manifest() | {"failure": cause})
+
+
+def _empty_manifest() -> dict[str, Any]:
+    return {"format": _engine.MANIFEST_FORMAT, "failure": "", "toolchain": {}, "modules": {}}
 
 
 @contextlib.contextmanager
 def _one_build_at_a_time() -> Iterator[None]:
     """Keep two builds in one checkout from removing each other's files."""
     try:
-        import fcntl  # noqa: PLC0415 - POSIX only
+        import fcntl
     except ImportError:
         yield
         return
     # A directory can be locked without a lock file in it, even where nothing may be written.
-    tree = os.open(ROOT / "simnet", os.O_RDONLY)
+    tree = os.open(PACKAGE, os.O_RDONLY)
     try:
         fcntl.flock(tree, fcntl.LOCK_EX)
         yield
@@ -150,19 +185,19 @@ def _one_build_at_a_time() -> Iterator[None]:
         os.close(tree)
 
 
-def _dependencies(package: Path) -> dict[str, list[str]]:
+def _dependencies() -> dict[str, list[str]]:
     """Return, for each core module, the files of the package that Cython reads to compile it."""
-    from Cython.Build.Dependencies import create_dependency_tree  # noqa: PLC0415
+    from Cython.Build.Dependencies import create_dependency_tree
 
     with contextlib.chdir(ROOT):
         tree = create_dependency_tree(quiet=True)
         return {
             module: sorted(
-                Path(used).resolve().relative_to(package).as_posix()
-                for used in tree.all_dependencies(f"{package.name}/{source}")
-                if Path(used).resolve().is_relative_to(package)
+                Path(used).resolve().relative_to(PACKAGE).as_posix()
+                for used in tree.all_dependencies(f"{PACKAGE.name}/{source}")
+                if Path(used).resolve().is_relative_to(PACKAGE)
             )
-            for module, source in _engine.core_modules(package).items()
+            for module, source in _engine.core_modules(PACKAGE).items()
         }
 
 
@@ -175,11 +210,19 @@ def _compile(targets: dict[str, Path]) -> None:
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         runs = dict(zip(targets, pool.map(_compile_apart, targets.items()), strict=True))
     for run in runs.values():
-        sys.stderr.write(run.stderr)
+        sys.stderr.write(_shortened(run.stderr))
     if failed := [module for module, run in runs.items() if run.returncode]:
         cause = runs[failed[0]].stderr.strip().rpartition("\n")[2]
         message = f"{', '.join(failed)}: {cause}"
         raise BuildError(message)
+
+
+def _shortened(text: str) -> str:
+    """Return the first lines of what a compiler said: one mistake can make it say thousands."""
+    lines = text.splitlines(keepends=True)
+    if len(lines) <= _MOST_LINES:
+        return text
+    return "".join([*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines\n"])
 
 
 def _compile_apart(item: tuple[str, Path]) -> subprocess.CompletedProcess[str]:
@@ -194,11 +237,11 @@ def compile_module(module: str, target: Path) -> None:
     Raises:
         BuildError: Cython or the C compiler refuses; they have said why on stderr.
     """
-    from Cython.Build import cythonize  # noqa: PLC0415
-    from Cython.Compiler.Errors import CompileError as CythonError  # noqa: PLC0415
-    from setuptools import Distribution, Extension  # noqa: PLC0415
-    from setuptools.command.build_ext import build_ext  # noqa: PLC0415
-    from setuptools.errors import BaseError  # noqa: PLC0415
+    from Cython.Build import cythonize
+    from Cython.Compiler.Errors import CompileError as CythonError
+    from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+    from setuptools.errors import BaseError
 
     source = f"{module.replace('.', '/')}.py"
     flags = list(_engine.FLAGS) if os.name == "posix" else []
@@ -231,12 +274,6 @@ def _place(source: Path, target: Path) -> None:
     partial.replace(target)
 
 
-def _copy_existing(names: Any, source: Path, target: Path) -> None:
-    for name in names:
-        if (source / name).is_file() and not (target / name).is_file():
-            _place(source / name, target / name)
-
-
 def _write_manifest(directory: Path, manifest: dict[str, Any]) -> None:
     target = _engine.manifest_path(directory)
     partial = target.with_name(f".{target.name}.{os.getpid()}")
@@ -260,12 +297,12 @@ def main(arguments: list[str]) -> int:
             module, target = arguments
             compile_module(module, Path(target))
             return 0
-        made = build(ROOT / "simnet" / "_compiled")
+        made = build(PACKAGE / "_compiled")
     except BuildError as error:
         prefix = "" if arguments else "simnet: the core is not compiled: "
         sys.stderr.write(f"{prefix}{error}\n")
         return 1
-    total = len(_engine.core_modules(ROOT / "simnet"))
+    total = len(_engine.core_modules(PACKAGE))
     sys.stdout.write(f"simnet: {made} of {total} core modules compiled, the rest up to date\n")
     return 0
 

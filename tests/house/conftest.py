@@ -1,0 +1,85 @@
+"""A miniature of simnet to build and break: the real engine and build around two tiny modules."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.house.trees import ROOT, Tree
+
+BASE_PY = '''"""A base class."""
+
+import cython
+
+
+class Base:
+    total: cython.longlong
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self, amount: cython.longlong) -> cython.longlong:
+        self.total += amount
+        return self.total
+'''
+BASE_PXD = """cdef class Base:
+    cdef readonly long long total
+    cpdef long long add(self, long long amount) except? -1
+"""
+DERIVED_PY = '''"""Inherits and calls across modules."""
+
+import cython
+
+from simnet.kernel.base import Base
+
+
+class Derived(Base):
+    def add_twice(self, amount: cython.longlong) -> cython.longlong:
+        self.add(amount)
+        return self.add(amount)
+
+
+def compiled() -> bool:
+    return bool(cython.compiled)
+'''
+DERIVED_PXD = """from simnet.kernel.base cimport Base
+
+cdef class Derived(Base):
+    cpdef long long add_twice(self, long long amount) except? -1
+"""
+
+
+@pytest.fixture(scope="session")
+def built_miniature(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    tree = Tree(tmp_path_factory.mktemp("miniature") / "tree")
+    kernel = tree.package / "kernel"
+    kernel.mkdir(parents=True)
+    for name in ("__init__.py", "_engine.py", "errors.py", "_share.py"):
+        shutil.copy(ROOT / "simnet" / name, tree.package / name)
+    engine = tree.package / "_engine.py"
+    # Nothing here needs fast code, and the compiler takes half the time.
+    engine.write_text(
+        engine.read_text(encoding="utf-8").replace('"-O3"', '"-O0"'), encoding="utf-8"
+    )
+    shutil.copytree(
+        ROOT / "simnet" / "_build",
+        tree.package / "_build",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    (kernel / "__init__.py").touch()
+    (kernel / "base.py").write_text(BASE_PY, encoding="utf-8")
+    (kernel / "base.pxd").write_text(BASE_PXD, encoding="utf-8")
+    (kernel / "derived.py").write_text(DERIVED_PY, encoding="utf-8")
+    (kernel / "derived.pxd").write_text(DERIVED_PXD, encoding="utf-8")
+    made = tree.build()
+    if made.returncode:
+        pytest.fail(f"the miniature does not build here:\n{made.stderr}")
+    return tree
+
+
+@pytest.fixture
+def miniature(built_miniature: Tree, tmp_path: Path) -> Tree:
+    """A built miniature that the test may change."""
+    return built_miniature.copy(tmp_path / "tree")

@@ -1,0 +1,250 @@
+"""Which engine runs: the compiled one exactly when it is what the sources say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.house.trees import Tree
+
+USE = """
+import json, sys
+from simnet import _engine
+from simnet.kernel.derived import Derived, compiled
+from simnet.kernel.base import Base
+thing = Derived()
+print(json.dumps({
+    "active": _engine.active(),
+    "compiled": compiled(),
+    "result": [thing.add_twice(3), thing.add(4), thing.total],
+    "is_base": isinstance(thing, Base),
+    "files": sorted(sys.modules[name].__file__ for name in
+                    ("simnet.kernel.base", "simnet.kernel.derived")),
+}))
+"""
+
+
+def use(tree: Tree, engine: str | None = None) -> tuple[dict[str, object], str]:
+    """Run the two modules and return what they found, and stderr."""
+    done = tree.python("-c", USE, engine=engine)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer, done.stderr
+
+
+def edit(file: Path) -> None:
+    file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+
+
+def make_add_count_double(tree: Tree) -> None:
+    file = tree.package / "kernel" / "base.py"
+    text = file.read_text(encoding="utf-8")
+    changed = text.replace("self.total += amount", "self.total += 2 * amount")
+    assert changed != text
+    file.write_text(changed, encoding="utf-8")
+
+
+def test_fresh_build_runs_compiled_and_silent(miniature: Tree) -> None:
+    answer, stderr = use(miniature)
+    assert answer["active"] == "compiled"
+    assert answer["compiled"] is True
+    assert all("/_compiled/" in str(file) for file in answer["files"])  # type: ignore[attr-defined]
+    assert stderr == ""
+
+
+def test_both_engines_agree_in_one_checkout(miniature: Tree) -> None:
+    compiled, _ = use(miniature, "compiled")
+    interpreted, stderr = use(miniature, "interpreted")
+    assert compiled["compiled"] is True
+    assert interpreted["compiled"] is False
+    assert compiled["result"] == interpreted["result"] == [6, 10, 10]
+    assert compiled["is_base"] is interpreted["is_base"] is True
+    assert stderr == "", "who asks for the interpreted engine needs no warning"
+
+
+def test_edited_source_never_runs_old_machine_code(miniature: Tree) -> None:
+    make_add_count_double(miniature)
+    answer, stderr = use(miniature)
+    assert answer["result"] == [12, 20, 20]
+    assert answer["active"] == "interpreted"
+    assert stderr.count("EngineWarning") == 1
+    assert "simnet.kernel.base or what it includes was edited" in stderr
+    assert miniature.build().returncode == 0
+    answer, stderr = use(miniature)
+    assert (answer["result"], answer["active"], stderr) == ([12, 20, 20], "compiled", "")
+
+
+def test_one_stale_module_takes_all_out(miniature: Tree) -> None:
+    edit(miniature.package / "kernel" / "derived.py")
+    answer, _ = use(miniature)
+    assert not any("_compiled" in str(file) for file in answer["files"])  # type: ignore[attr-defined]
+
+
+def test_restored_source_runs_compiled_again(miniature: Tree) -> None:
+    file = miniature.package / "kernel" / "base.py"
+    before = file.read_text(encoding="utf-8")
+    edit(file)
+    assert use(miniature)[0]["active"] == "interpreted"
+    file.write_text(before, encoding="utf-8")
+    assert use(miniature)[0]["active"] == "compiled"
+
+
+def test_edited_declaration_makes_its_users_stale(miniature: Tree) -> None:
+    edit(miniature.package / "kernel" / "base.pxd")
+    done = miniature.build()
+    assert done.stdout == "simnet: 2 of 2 core modules compiled, the rest up to date\n", done.stderr
+
+
+def test_only_what_changed_is_compiled(miniature: Tree) -> None:
+    before = miniature.compiled_files
+    edit(miniature.package / "kernel" / "base.py")
+    assert miniature.build().stdout.startswith("simnet: 1 of 2 core modules compiled")
+    after = miniature.compiled_files
+    assert len(after) == 2, "the file of the older source is gone"
+    assert [re.sub("_[0-9a-f]{32}", "", name) for name in sorted(before & after)] == [
+        re.sub("_[0-9a-f]{32}", "", name) for name in sorted(after) if "derived" in name
+    ]
+    assert miniature.build().stdout.startswith("simnet: 0 of 2 core modules compiled")
+
+
+def test_changed_directives_and_flags_make_everything_stale(miniature: Tree) -> None:
+    engine = miniature.package / "_engine.py"
+    text = engine.read_text(encoding="utf-8")
+    engine.write_text(text.replace('"cdivision": True', '"cdivision": False'), encoding="utf-8")
+    assert use(miniature)[0]["active"] == "interpreted"
+    engine.write_text(text.replace('"-O0"', '"-O1"'), encoding="utf-8")
+    assert use(miniature)[0]["active"] == "interpreted"
+    engine.write_text(text, encoding="utf-8")
+    assert use(miniature)[0]["active"] == "compiled"
+
+
+def test_changed_compiler_flags_in_the_environment_rebuild(miniature: Tree) -> None:
+    done = miniature.build(CFLAGS="-O1")
+    assert done.stdout.startswith("simnet: 2 of 2"), done.stderr
+
+
+def test_module_without_declarations_is_not_compiled(miniature: Tree) -> None:
+    (miniature.package / "kernel" / "derived.pxd").unlink()
+    answer, stderr = use(miniature)
+    assert answer["active"] == "interpreted"
+    assert "simnet.kernel.derived was added or removed" in stderr
+    assert miniature.build().returncode == 0
+    done = miniature.python("-c", "import simnet.kernel.derived as d; print(d.__file__)")
+    assert done.stdout.strip().endswith("derived.py")
+
+
+@pytest.mark.parametrize(
+    ("length", "first", "cause"),
+    [
+        (1000, b"\x7fELF", "it is damaged"),  # cut short: loading it would crash
+        (None, b"none", "it does not load"),  # another format
+    ],
+)
+def test_damaged_file_falls_back_with_the_cause(
+    miniature: Tree, length: int | None, first: bytes, cause: str
+) -> None:
+    # The last of the modules: the first ones load.
+    file = next((miniature.package / "_compiled").glob("simnet_kernel_derived_*.so"))
+    file.write_bytes((first + file.read_bytes()[len(first) :])[:length])
+    answer, stderr = use(miniature)
+    assert (answer["active"], answer["result"]) == ("interpreted", [6, 10, 10])
+    assert stderr.count("EngineWarning") == 1
+    assert cause in stderr
+    done = miniature.python("-c", USE, engine="compiled")
+    assert done.returncode == 1
+    assert "EngineError: SIMNET_ENGINE=compiled, but" in done.stderr
+    assert miniature.build().stdout.startswith("simnet: 1 of 2 core modules compiled")
+    assert use(miniature)[0]["active"] == "compiled"
+
+
+def test_compiled_engine_that_is_asked_for_is_never_replaced(miniature: Tree) -> None:
+    edit(miniature.package / "kernel" / "base.py")
+    done = miniature.python("-c", "import simnet", engine="compiled")
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("simnet.errors.EngineError: SIMNET_ENGINE=compiled, but the compiled")
+
+
+def test_unknown_engine_is_an_error(miniature: Tree) -> None:
+    done = miniature.python("-c", "import simnet", engine="fast")
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith(
+        "SIMNET_ENGINE: expected auto, compiled or interpreted, not 'fast'"
+    )
+
+
+def test_command_reports_an_unusable_engine_in_one_line(miniature: Tree) -> None:
+    script = miniature.root / "simnet-command" / "simnet"
+    script.parent.mkdir()
+    script.write_text("import simnet\n", encoding="utf-8")
+    done = miniature.python(str(script), engine="fast")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "simnet: SIMNET_ENGINE: expected auto, compiled or interpreted, not 'fast'\n"
+    )
+
+
+def test_record_of_another_version_counts_as_none(miniature: Tree) -> None:
+    record = next((miniature.package / "_compiled").glob("manifest*.json"))
+    record.write_text('{"format": 0, "failure": ""}', encoding="utf-8")
+    assert "it has not been built for this Python" in use(miniature)[1]
+    assert miniature.build().stdout.startswith("simnet: 2 of 2")
+
+
+def test_checkout_that_was_never_built_says_how_to(miniature: Tree) -> None:
+    shutil.rmtree(miniature.package / "_compiled")
+    done = miniature.python("-c", "import simnet, simnet.kernel.base")
+    assert done.stderr.count("EngineWarning") == 1
+    assert "it has not been built for this Python; build it with: " in done.stderr
+
+
+def test_build_without_compiler_says_so_and_so_does_the_import(miniature: Tree) -> None:
+    shutil.rmtree(miniature.package / "_compiled")
+    done = miniature.build(CC="/nonexistent/cc")
+    assert done.returncode == 1
+    cause = "no C compiler: /nonexistent/cc: No such file or directory"
+    assert done.stderr == f"simnet: the core is not compiled: {cause}\n"
+    assert f"it could not be built: {cause}" in use(miniature)[1]
+
+
+def test_broken_source_is_named_and_the_others_are_kept(miniature: Tree) -> None:
+    shutil.rmtree(miniature.package / "_compiled")
+    broken = miniature.package / "kernel" / "derived.py"
+    broken.write_text(DERIVED_WITH_A_TYPE_ERROR, encoding="utf-8")
+    done = miniature.build()
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "simnet: the core is not compiled: simnet.kernel.derived:"
+        " Cython does not accept simnet/kernel/derived.py\n"
+    )
+    assert [name[:18] for name in miniature.compiled_files] == ["simnet_kernel_base"]
+
+
+DERIVED_WITH_A_TYPE_ERROR = """
+import cython
+from simnet.kernel.base import Base
+
+class Derived(Base):
+    def add_twice(self, amount: cython.longlong) -> cython.longlong:
+        wrong: cython.longlong = "text"
+        return wrong
+"""
+
+
+def test_tracebacks_of_compiled_code_name_the_source(miniature: Tree) -> None:
+    done = miniature.python(
+        "-c", "from simnet.kernel.base import Base; Base().add('x')", engine="compiled"
+    )
+    assert "TypeError" in done.stderr
+    done = miniature.python(
+        "-c",
+        "import simnet.kernel.base as b; print(b.__name__, b.Base.__module__, b.Base.__name__)",
+        engine="compiled",
+    )
+    assert done.stdout.split() == ["simnet.kernel.base", "simnet.kernel.base", "Base"]

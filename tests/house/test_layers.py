@@ -1,0 +1,125 @@
+"""The floors of the house: imports go downward only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.house.layers import (
+    FLOORS,
+    allowed,
+    imports_of_declarations,
+    imports_of_python,
+    violations,
+)
+from tests.house.trees import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_no_module_imports_upward() -> None:
+    assert violations(ROOT / "simnet") == []
+
+
+def test_every_part_of_the_package_has_a_floor() -> None:
+    parts = {
+        entry.stem if entry.suffix == ".py" else entry.name
+        for entry in (ROOT / "simnet").iterdir()
+        if entry.suffix == ".py" or (entry.is_dir() and entry.name[0] not in "_.")
+    }
+    helpers = {"__init__", "__main__", "_engine", "_share", "errors"}
+    assert parts - set(FLOORS) - helpers == set()
+
+
+def test_every_folder_of_the_package_is_a_package() -> None:
+    folders = {file.parent for file in (ROOT / "simnet").rglob("*.py")}
+    assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+def test_nothing_outside_the_package_is_a_package() -> None:
+    outside = [
+        folder
+        for folder in ROOT.iterdir()
+        if folder.is_dir() and folder.name not in ("simnet", "build", "dist", "out")
+        if not folder.name.startswith(".")
+    ]
+    assert [file for folder in outside for file in folder.rglob("__init__.py")] == []
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "expected"),
+    [
+        ("simnet.kernel.queue", "simnet.kernel.simulator", True),
+        ("simnet.kernel.queue", "simnet.errors", True),
+        ("simnet.kernel.queue", "simnet.host.cpu", False),
+        ("simnet.host.cpu", "simnet.net.nic", False),
+        ("simnet.net.nic", "simnet.host.cpu", True),
+        ("simnet.net.nic", "simnet.storage.disk", False),
+        ("simnet.storage.disk", "simnet.net.nic", True),
+        ("simnet.study.run", "simnet.cli", False),
+        ("simnet.report.text", "simnet.cli.main", False),
+        ("simnet.cli.main", "simnet.report.text", True),
+        ("simnet.study.run", "simnet.new_part", False),
+        ("simnet.study.run", "simnet", False),
+        ("simnet.errors", "simnet.kernel.queue", False),
+        ("simnet", "simnet.study.run", True),
+    ],
+)
+def test_rule(importer: str, imported: str, *, expected: bool) -> None:
+    assert allowed(importer, imported) is expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import simnet.host.cpu", {"simnet.host.cpu"}),
+        ("from simnet.host.cpu import Cpu", {"simnet.host.cpu"}),
+        ("from simnet import host, __version__", {"simnet.host"}),
+        ("import os, numpy as np", set()),
+        ("import simnet\nprint(simnet.__version__)", set()),
+        ("import simnet\nprint(simnet.host.cpu)", {"simnet.host"}),
+        ("import simnet as s\nprint(s.host.cpu)", {"simnet"}),
+        ("if TYPE_CHECKING:\n    from simnet.host import cpu", {"simnet.host"}),
+        ("def f():\n    import simnet.host.cpu as c", {"simnet.host.cpu"}),
+        ("from cython.cimports.simnet.host.cpu import Cpu", {"simnet.host.cpu"}),
+        ("from cython.cimports.simnet import host", {"simnet.host"}),
+        ("from . import queue", {"simnet.kernel"}),
+        ("from .queue import EventQueue", {"simnet.kernel.queue"}),
+        ("from ..host.cpu import Cpu", {"simnet.host.cpu"}),
+        ("from .. import host", {"simnet.host"}),
+    ],
+)
+def test_imports_of_python(source: str, expected: set[str]) -> None:
+    assert imports_of_python(source, "simnet.kernel.simulator") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from simnet.host.cpu cimport Cpu", {"simnet.host.cpu"}),
+        ("cimport cython, simnet.host.cpu as c", {"simnet.host.cpu"}),
+        ("from simnet cimport host", {"simnet.host"}),
+        ("from simnet.host.cpu cimport (\n    A,\n    B,\n)", {"simnet.host.cpu"}),
+        ("from simnet cimport (\n    host,\n    net,\n)", {"simnet.host", "simnet.net"}),
+        ("# from simnet.host.cpu cimport Cpu\ncdef class A: pass", set()),
+        ("from libc.stdint cimport int64_t", set()),
+    ],
+)
+def test_imports_of_declarations(source: str, expected: set[str]) -> None:
+    assert imports_of_declarations(source) == expected
+
+
+def test_upward_import_anywhere_is_found(tmp_path: Path) -> None:
+    package = tmp_path / "simnet"
+    for folder in ("kernel", "host", "study"):
+        (package / folder).mkdir(parents=True)
+    (package / "__init__.py").write_text("from simnet.study import run\n", encoding="utf-8")
+    (package / "host" / "cpu.py").write_text("import simnet.kernel.queue\n", encoding="utf-8")
+    (package / "host" / "cpu.pxd").write_text("cimport simnet.study.run\n", encoding="utf-8")
+    (package / "kernel" / "__init__.py").write_text("from ..study import run\n", encoding="utf-8")
+    assert violations(package) == [
+        "simnet/host/cpu.pxd imports simnet.study.run",
+        "simnet/kernel/__init__.py imports simnet.study",
+    ]
