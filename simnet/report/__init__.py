@@ -1,0 +1,36 @@
+"""Results as text: tables in the formats of the tools of the era, and comparisons.
+
+`FORMATS` maps the name of `simnet run --format NAME` to a function from a result to text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from simnet.report.compare import compare as _compare
+from simnet.report.netperf import netperf
+from simnet.report.sar import interrupts, sar
+from simnet.report.text import text
+from simnet.study.result import Result
+from simnet.study.validate import listing_1
+
+__all__ = ["FORMATS", "compare", "interrupts", "netperf", "sar", "text"]
+
+
+def compare(result: Result) -> str:
+    """The result beside Listing 1 of the x460's document, and how far off it is."""
+    return _compare(listing_1(result))
+
+
+def _json(result: Result) -> str:
+    return result.to_json() + "\n"
+
+
+FORMATS: dict[str, Callable[[Result], str]] = {
+    "text": text,
+    "json": _json,
+    "sar": sar,
+    "interrupts": interrupts,
+    "netperf": netperf,
+    "compare": compare,
+}

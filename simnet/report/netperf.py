@@ -1,0 +1,49 @@
+"""netperf's own output, test TCP_STREAM: one report a flow.
+
+Format of netperf 2.4 (`send_tcp_stream` in src/nettest_bsd.c): sizes in bytes, throughput in
+10^6 bit/s of payload.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simnet.study.result import FlowRates, Result
+
+# of minimum, default and maximum
+_DEFAULT = 1
+_TITLE = (
+    "Recv   Send    Send                          \n"
+    "Socket Socket  Message  Elapsed              \n"
+    "Size   Size    Size     Time     Throughput  \n"
+    "bytes  bytes   bytes    secs.    10^6bits/sec  \n"
+    "\n"
+)
+
+
+def netperf(result: Result) -> str:
+    """One report a flow; buffer and message sizes come from the run's configuration."""
+    receiver = result.configuration["host"]["kernel"]
+    flows = {flow["name"]: flow for flow in result.configuration["flows"]}
+    reports = []
+    for flow in result.flows:
+        settings = flows[flow.name]
+        sender = result.configuration["peers"][settings["peer"]]["kernel"]
+        sizes = (
+            receiver["tcp_rmem_bytes"][_DEFAULT],
+            sender["tcp_wmem_bytes"][_DEFAULT],
+            settings["message_bytes"],
+        )
+        reports.append(_report(flow, result.simulated_s, sizes))
+    return "\n".join(reports)
+
+
+def _report(flow: FlowRates, elapsed_s: float, sizes: tuple[int, int, int]) -> str:
+    receive_bytes, send_bytes, message_bytes = sizes
+    return (
+        f"TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET "
+        f"to {flow.name} ({flow.port}) port 0 AF_INET\n{_TITLE}"
+        f"{receive_bytes:6d} {send_bytes:6d} {message_bytes:6d}    {elapsed_s:<6.2f}   "
+        f"{flow.goodput_bps / 1e6:7.2f}   \n"
+    )

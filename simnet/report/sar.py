@@ -1,0 +1,67 @@
+"""Tables in the look of the era's sar: CPU shares, interrupts a second by CPU and adapter/IRQ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from simnet.study.capture import InterruptColumn, SarRow
+from simnet.study.result import CpuTicks, PortInterrupts, Result
+
+_HEADING = "CPU   %user   %nice  %system  %iowait  %steal   %idle"
+_NEARLY_IDLE_PERCENT = 1.0
+
+
+Shares: TypeAlias = SarRow | CpuTicks
+"""One CPU in sar's columns: a row of a capture, or the ticks of a result."""
+Column: TypeAlias = InterruptColumn | PortInterrupts
+"""Interrupts a second of one port by CPU: of a capture, or of a result."""
+
+
+def sar(result: Result) -> str:
+    """CPU shares as sar would have sampled them in the measured time.
+
+    Only nodes with a busy CPU are listed.
+    """
+    busy_nodes = {cpu.node for cpu in result.cpus if cpu.busy >= _NEARLY_IDLE_PERCENT}
+    listed = [row for row in result.ticks if row.node in busy_nodes]
+    text = cpu_table(listed)
+    if len(listed) < len(result.ticks):
+        text += _remark("CPUs not listed are idle or nearly idle", len(result.ticks))
+    return text
+
+
+def interrupts(result: Result) -> str:
+    """Interrupts a second of every port, on the CPUs from the first to the last that serve any."""
+    serving = {cpu for column in result.interrupts for cpu, rate in column.by_cpu.items() if rate}
+    nodes = {cpu.node for cpu in result.cpus if cpu.id in serving}
+    last = max(serving, default=-1)
+    listed = [cpu.id for cpu in result.cpus if cpu.node in nodes and cpu.id <= last]
+    return interrupts_table(result.interrupts, listed) + "# other CPUs: 0\n"
+
+
+def cpu_table(rows: Iterable[Shares]) -> str:
+    """The listing's first table; numbers stand in fixed columns."""
+    lines = [_HEADING]
+    lines += [
+        f"{row.id:<2}{row.user:10.2f}{row.nice:8.2f}{row.system:9.2f}"
+        f"{row.iowait:9.2f}{row.steal:8.2f}{row.idle:8.2f}"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def interrupts_table(columns: Sequence[Column], cpus: Iterable[int]) -> str:
+    """The listing's second table; a CPU that is not in a column had no interrupt there."""
+    titles = [f"{column.port}/{column.irq}" for column in columns]
+    widths = [max(len(title), len("00000.00")) + 2 for title in titles]
+    lines = ["CPU " + "".join(f"{title:>{w}}" for title, w in zip(titles, widths, strict=True))]
+    for cpu in cpus:
+        rates = [column.by_cpu.get(cpu, 0.0) for column in columns]
+        row = "".join(f"{rate:{w}.2f}" for rate, w in zip(rates, widths, strict=True))
+        lines.append(f"{cpu:<4}{row}")
+    return "\n".join(lines) + "\n"
+
+
+def _remark(what: str, cpus: int) -> str:
+    return f"# {what} ({cpus} logical CPUs in all)\n"

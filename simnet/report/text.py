@@ -1,0 +1,89 @@
+"""A result for reading: the totals, the busy CPUs, the ports and the flows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.report.columns import columns
+
+if TYPE_CHECKING:
+    from simnet.study.result import Result
+
+_NEARLY_IDLE_PERCENT = 1.0
+
+
+def text(result: Result) -> str:
+    """The result on less than a screen, CPUs that are nearly idle left out."""
+    settings = ", ".join(f"{name}={value}" for name, value in sorted(result.settings.items()))
+    totals = (
+        f"{result.scenario}{f' with {settings}' if settings else ''}: "
+        f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy "
+        f"(mean of {len(result.cpus)})\n"
+        f"{result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of warm-up, "
+        f"seed {result.seed}, fingerprint {result.fingerprint}\n"
+    )
+    parts = [totals, _cpus(result), _ports(result), _flows(result)]
+    return "\n".join(part for part in parts if part)
+
+
+def _cpus(result: Result) -> str:
+    busy = [cpu for cpu in result.cpus if cpu.busy >= _NEARLY_IDLE_PERCENT]
+    if not busy:
+        return ""
+    shares = ("user", "system", "softirq", "irq", "idle")
+    table = columns(
+        ("CPU", "node", *(f"%{name}" for name in shares)),
+        [
+            (str(cpu.id), str(cpu.node), *(f"{getattr(cpu, name):.2f}" for name in shares))
+            for cpu in busy
+        ],
+    )
+    hidden = len(result.cpus) - len(busy)
+    return table + (f"# {hidden} CPUs are less than 1 % busy\n" if hidden else "")
+
+
+def _ports(result: Result) -> str:
+    if not result.ports:
+        return ""
+    serving = {
+        column.port: [c for c, r in column.by_cpu.items() if r] for column in result.interrupts
+    }
+    return columns(
+        ("port", "node", "CPU", "rx Mbit/s", "tx Mbit/s", "rx pkt/s", "interrupts/s", "drops"),
+        [
+            (
+                port.name,
+                str(port.node),
+                ",".join(map(str, serving.get(port.name, []))) or "-",
+                f"{port.rx_bps / 1e6:.1f}",
+                f"{port.tx_bps / 1e6:.1f}",
+                f"{port.rx_packets_per_s:.0f}",
+                f"{port.interrupts_per_s:.0f}",
+                str(port.drops),
+            )
+            for port in result.ports
+        ],
+    )
+
+
+def _flows(result: Result) -> str:
+    if not result.flows:
+        return ""
+    return columns(
+        ("flow", "port", "Mbit/s", "p50 us", "p99 us"),
+        [
+            (
+                flow.name,
+                flow.port,
+                f"{flow.goodput_bps / 1e6:.1f}",
+                _us(flow.latency_us.p50),
+                _us(flow.latency_us.p99),
+            )
+            for flow in result.flows
+        ],
+        left=2,
+    )
+
+
+def _us(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"

@@ -1,0 +1,42 @@
+"""Predicted against measured as a table, and whether the conditions are met."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.report.columns import columns
+
+if TYPE_CHECKING:
+    from simnet.study.validate import Row, Validation
+
+_LARGE = 10.0
+
+
+def validation(found: Validation) -> str:
+    """One line a number, then one a condition."""
+    table = columns(
+        ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "use"),
+        [_cells(row) for row in found.rows],
+        left=2,
+    )
+    gates = [f"{'met ' if gate.passed else 'MISSED'}  {gate.sentence}" for gate in found.gates]
+    return table + ("\n" + "\n".join(gates) + "\n" if gates else "")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    inside = "" if row.measured is None else "yes" if row.low <= row.measured <= row.high else "no"
+    return (
+        row.id,
+        row.key,
+        "-" if row.measured is None else _number(row.measured),
+        _number(row.predicted),
+        "-" if row.error is None else f"{row.error:+.1%}",
+        _number(row.low),
+        _number(row.high),
+        inside,
+        row.use,
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if abs(value) >= _LARGE else f"{value:.3f}"

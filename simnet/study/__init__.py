@@ -1,0 +1,1 @@
+"""Studies: run a scenario, validate it against measurements, calibrate it."""

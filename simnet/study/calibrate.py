@@ -1,0 +1,166 @@
+"""Fits parameters of models to measurements that are marked for it: `simnet calibrate`.
+
+A residual is predicted minus measured, divided by the mean of the measurement's absolute values:
+so a CPU that idles, where 2 % instead of 3 % is nothing, does not weigh like one that is busy.
+Every point is simulated with the same seeds, and the noise of a residual is the spread between
+seeds; `leastsquares` says how the fit and its intervals are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simnet.errors import InputError
+from simnet.scenario.library import nearest
+from simnet.scenario.parameter import State
+from simnet.study.answers import Answer, answer
+from simnet.study.cases import Case, Member, Progress, simulate_all
+from simnet.study.leastsquares import Fit, Free, Profile, Vector, fit, profile
+from simnet.study.measurements import measurement
+from simnet.study.result import Result
+from simnet.study.vary import Varied, canonical_name, ranged
+
+DURATION = "500 ms"
+SEEDS = (1, 2)
+_STATES: tuple[State, ...] = ("assumed", "calibrated", "datasheet", "measured")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A measurement to fit to, all of its keys or some."""
+
+    id: str
+    keys: tuple[str, ...]
+    values: Vector
+    answer: Answer
+
+    @property
+    def scale(self) -> float:
+        """What residuals are divided by."""
+        return float(np.mean(np.abs(self.values)))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Fitted parameters; `base` holds what they were before, by name."""
+
+    base: Mapping[str, Varied]
+    targets: tuple[Target, ...]
+    fit: Fit
+    profiles: tuple[Profile, ...]
+
+
+def calibrate(
+    against: Sequence[str],
+    parameters: Sequence[str],
+    *,
+    duration: str = DURATION,
+    warmup: str | None = None,
+    seeds: Sequence[int] = SEEDS,
+    profiles: bool = False,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Calibration:
+    """Fit parameters to measurements by least squares.
+
+    Args:
+        against: ids of measurements, each as `ID` or `ID:KEY,KEY`.
+        parameters: names by model or dotted path; each needs a range (`low`, `high`).
+        duration: simulated time of one run.
+        warmup: simulated time before; the scenario's when None.
+        seeds: each point is simulated with all of them and averaged.
+        profiles: follow each parameter over its range, the others fitted anew (slow).
+        jobs: number of processes.
+        progress: called with the simulations done and in all, batch by batch.
+
+    Raises:
+        InputError: an unknown id, key or parameter, a parameter without a range, or a
+            measurement that is not marked `calibrate`.
+    """
+    targets = tuple(target(name) for name in against)
+    cases = list(dict.fromkeys(c for t in targets for c in t.answer.cases.values()))
+    free = _free(cases, parameters)
+
+    def runs(point: Mapping[str, int], seed: int) -> list[Member]:
+        values = tuple(sorted(point.items()))
+        return [Member(case, seed, duration, warmup, values) for case in cases]
+
+    def by_seed(points: Sequence[Vector]) -> list[Vector]:
+        named = [_integers(free, point) for point in points]
+        members = [m for point in named for seed in seeds for m in runs(point, seed)]
+        results = iter(simulate_all(members, jobs=jobs, progress=progress))
+        found = []
+        for _ in points:
+            by = [dict(zip(cases, results, strict=False)) for _ in seeds]
+            found.append(np.array([_residuals(targets, r) for r in by]))
+        return found
+
+    def evaluate(points: Sequence[Vector]) -> list[Vector]:
+        return [np.mean(residuals, axis=0) for residuals in by_seed(points)]
+
+    start = np.array([parameter.value for parameter in free], dtype=float)
+    scaled = [Free(p.name, p.value, p.low, p.high) for p in free]
+    found = fit(evaluate, scaled, noise=_noise(by_seed([start])[0]))
+    followed = _profiles(evaluate, scaled, found) if profiles else ()
+    return Calibration({p.name: p for p in free}, targets, found, followed)
+
+
+def target(text: str) -> Target:
+    """Read `ID` or `ID:KEY,KEY`; raises InputError for what may not be fitted to."""
+    name, _, chosen = text.partition(":")
+    reply = answer(name)
+    measured = measurement(name)
+    if measured.role != "calibrate":
+        expected = "a measurement marked `calibrate` was expected: this one only scores"
+        raise InputError(expected, key=name)
+    keys = tuple(chosen.split(",")) if chosen else tuple(measured.value)
+    for key in keys:
+        if key not in measured.value:
+            expected = f"a key of {name} was expected{nearest(key, measured.value)}"
+            raise InputError(expected, key=key)
+    return Target(name, keys, np.array([measured.value[key] for key in keys]), reply)
+
+
+def _free(cases: Sequence[Case], parameters: Sequence[str]) -> list[Varied]:
+    if not parameters:
+        raise InputError("at least one parameter was expected", key="--parameter")
+    effective = Member(cases[0]).effective()
+    with_range = {parameter.name: parameter for parameter in ranged(effective, _STATES)}
+    found = []
+    for given in parameters:
+        name = canonical_name(effective, given)
+        if name not in with_range:
+            raise InputError("a parameter with a range (low and high) was expected", key=given)
+        found.append(with_range[name])
+    return found
+
+
+def _integers(free: Sequence[Varied], point: Vector) -> dict[str, int]:
+    return {p.name: round(float(value)) for p, value in zip(free, point, strict=True)}
+
+
+def _residuals(targets: Sequence[Target], results: Mapping[Case, Result]) -> Vector:
+    parts = []
+    for t in targets:
+        numbers = t.answer.numbers({label: results[c] for label, c in t.answer.cases.items()})
+        predicted = np.array([numbers[key] for key in t.keys])
+        parts.append((predicted - t.values) / t.scale)
+    return np.concatenate(parts)
+
+
+def _noise(residuals: Vector) -> float:
+    """Standard deviation of a mean over the seeds, from their spread; 0 for one seed."""
+    seeds = len(residuals)
+    if seeds == 1:
+        return 0.0
+    return float(np.sqrt(np.mean(np.var(residuals, axis=0, ddof=1)) / seeds))
+
+
+def _profiles(
+    evaluate: Callable[[Sequence[Vector]], Sequence[Vector]], free: Sequence[Free], found: Fit
+) -> tuple[Profile, ...]:
+    at_solution = [Free(p.name, found.values[p.name], p.low, p.high) for p in free]
+    return tuple(profile(evaluate, at_solution, p.name) for p in free)

@@ -1,0 +1,160 @@
+"""Reads a captured `sar` listing: CPU shares, then interrupts a second by CPU and adapter/IRQ.
+
+The layout is that of `validation/captures/`: two tables, each closed by a comment that says what
+the CPUs without a row do, and a newline at the very end. The closing comments are what tells a
+complete capture from one that was cut between two rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from simnet.errors import InputError
+
+CPU_COLUMNS = ("CPU", "%user", "%nice", "%system", "%iowait", "%steal", "%idle")
+
+_PORT = re.compile(r"(?P<name>[A-Za-z]\w*)/(?P<irq>\d+)")
+_NUMBER = re.compile(r"\d+\.\d\d")
+# seven values rounded to two decimals
+_ROUNDING_PERCENT = 0.04
+
+
+@dataclass(frozen=True)
+class SarRow:
+    """One CPU in sar's columns, in percent; `system` includes hard and soft interrupts."""
+
+    id: int
+    user: float
+    nice: float
+    system: float
+    iowait: float
+    steal: float
+    idle: float
+
+    @property
+    def busy(self) -> float:
+        """Percent of the time that was neither idle nor waiting for I/O."""
+        return 100 - self.idle - self.iowait
+
+
+@dataclass(frozen=True)
+class InterruptColumn:
+    """Interrupts a second of one port by CPU id; CPUs without a row are not in `by_cpu`."""
+
+    port: str
+    irq: int
+    by_cpu: dict[int, float]
+
+    @property
+    def per_s(self) -> float:
+        """Interrupts a second of the port on all listed CPUs."""
+        return sum(self.by_cpu.values())
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """CPUs that served the port."""
+        return tuple(cpu for cpu, rate in self.by_cpu.items() if rate > 0)
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A captured listing: measured CPU rows and interrupt columns, in the file's order."""
+
+    source: str
+    cpus: tuple[SarRow, ...]
+    interrupts: tuple[InterruptColumn, ...]
+
+
+def read_capture(path: Path) -> Capture:
+    """Parse a captured listing.
+
+    Raises InputError, naming file and line, when the file can't be read, is cut or is malformed.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not text in UTF-8"
+        expected = f"a readable capture was expected: {reason}"
+        raise InputError(expected, file=str(path)) from error
+    return parse_capture(text, source=str(path))
+
+
+def parse_capture(text: str, *, source: str) -> Capture:
+    """Parse the text of a captured listing; `source` names it in errors."""
+    lines = _Lines(text, source)
+    cpus = tuple(_cpu_rows(lines))
+    interrupts = _interrupt_columns(lines)
+    if not text.endswith("\n"):
+        lines.fail("a line end was expected after the closing comment (the capture is cut here)")
+    return Capture(source=source, cpus=cpus, interrupts=interrupts)
+
+
+class _Lines:
+    """The lines that carry rows, headings or comments, with their numbers."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._source = source
+        self._lines = text.splitlines()
+        self.number = 0
+
+    def next(self, expected: str) -> str:
+        """The next line that is not blank; fails with `expected` at the end of the file."""
+        while True:
+            if self.number == len(self._lines):
+                self._end(expected)
+            self.number += 1
+            line = self._lines[self.number - 1]
+            if line.strip():
+                return line
+
+    def _end(self, expected: str) -> NoReturn:
+        self.fail(f"{expected} was expected next, but the file ends (the capture is cut here)")
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise InputError at the present line."""
+        raise InputError(message, file=self._source, line=self.number)
+
+
+def _cpu_rows(lines: _Lines) -> Iterator[SarRow]:
+    heading = lines.next("the heading " + " ".join(CPU_COLUMNS))
+    if tuple(heading.split()) != CPU_COLUMNS:
+        lines.fail("the heading " + " ".join(CPU_COLUMNS) + " was expected")
+    seen: set[int] = set()
+    while not (line := lines.next("a CPU row or the closing comment")).startswith("#"):
+        cpu, values = _row(lines, line, len(CPU_COLUMNS) - 1, seen)
+        total = sum(values)
+        if abs(total - 100) > _ROUNDING_PERCENT:
+            lines.fail(f"shares of CPU {cpu} that add up to 100 were expected, not {total:.2f}")
+        yield SarRow(cpu, *values)
+
+
+def _interrupt_columns(lines: _Lines) -> tuple[InterruptColumn, ...]:
+    expected = "the heading CPU PORT/IRQ ... of the interrupts table"
+    while (heading := lines.next(expected)).startswith("#"):
+        pass
+    first, *titles = heading.split()
+    ports = [match for title in titles if (match := _PORT.fullmatch(title))]
+    if first != "CPU" or not ports or len(ports) != len(titles):
+        lines.fail(f"{expected} was expected")
+    columns = [InterruptColumn(port["name"], int(port["irq"]), {}) for port in ports]
+    seen: set[int] = set()
+    while not (line := lines.next("a CPU row or the closing comment")).startswith("#"):
+        cpu, rates = _row(lines, line, len(columns), seen)
+        for column, rate in zip(columns, rates, strict=True):
+            column.by_cpu[cpu] = rate
+    return tuple(columns)
+
+
+def _row(lines: _Lines, line: str, columns: int, seen: set[int]) -> tuple[int, list[float]]:
+    first, *values = line.split()
+    if not first.isdecimal() or not all(map(_NUMBER.fullmatch, values)) or len(values) != columns:
+        lines.fail(f"a CPU id and {columns} numbers with two decimals were expected: {line!r}")
+    cpu = int(first)
+    if cpu in seen:
+        lines.fail(f"one row a CPU was expected, but CPU {cpu} has a second one")
+    seen.add(cpu)
+    return cpu, [float(value) for value in values]

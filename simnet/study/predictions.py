@@ -1,0 +1,90 @@
+"""Frozen predictions: what was predicted before the measured number was known.
+
+A file of `validation/predictions/` is written once, by `freeze`, and never edited: it is the
+record. Its name starts with the date, so the folder lists them in order.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from simnet._share import folder
+from simnet.errors import InputError
+
+_SCHEMA: Literal["simnet.predictions/1"] = "simnet.predictions/1"
+
+
+class FrozenRow(BaseModel):
+    """One predicted number with its 95 % interval, in the unit that the id's definition says."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    key: str
+    predicted: float
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> FrozenRow:
+        if not self.low <= self.predicted <= self.high:
+            message = "low <= predicted <= high was expected"
+            raise ValueError(message)
+        return self
+
+
+class Frozen(BaseModel):
+    """Predictions that were made on one day with one version.
+
+    `stage` says what the model knew: for example `before any fit to x460.table2.netserver`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_: Literal["simnet.predictions/1"] = Field(default=_SCHEMA, alias="schema")
+    date: date
+    version: str
+    stage: str = Field(min_length=1)
+    rows: tuple[FrozenRow, ...]
+
+
+def predictions(directory: Path | None = None) -> dict[str, Frozen]:
+    """All frozen predictions by file name, oldest first.
+
+    Raises InputError, naming file and key, for a file that does not have the expected form.
+    """
+    place = directory or folder("validation") / "predictions"
+    return {path.name: _read(path) for path in sorted(place.glob("*.json"))}
+
+
+def freeze(frozen: Frozen, name: str, directory: Path | None = None) -> Path:
+    """Write predictions as `DATE-NAME.json`; raises InputError when that record exists already."""
+    place = directory or folder("validation") / "predictions"
+    path = place / f"{frozen.date.isoformat()}-{name}.json"
+    text = frozen.model_dump_json(by_alias=True, indent=2) + "\n"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        expected = "a new name was expected: a frozen prediction is never overwritten"
+        raise InputError(expected, file=path) from error
+    except OSError as error:
+        expected = f"a place to write predictions to was expected: {error.strerror}"
+        raise InputError(expected, file=path) from error
+    return path
+
+
+def _read(path: Path) -> Frozen:
+    try:
+        return Frozen.model_validate_json(path.read_bytes())
+    except OSError as error:
+        expected = f"a readable file was expected: {error.strerror}"
+        raise InputError(expected, file=path) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise InputError(first["msg"], file=path, key=key or None) from error

@@ -1,0 +1,334 @@
+"""What one run measured, as the document `simnet.result/1` (a JSON schema comes with it).
+
+Two views of CPU time stand side by side. `cpus` is exact: integer picoseconds of every context
+divided by the elapsed time. `ticks` is what the kernel's timer tick sampled, in the columns of sar
+(sysstat up to 9: %system includes hard and soft interrupts), hence noisy in a short run. Their
+expectations agree but for work that runs with interrupts disabled, which no tick can hit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from simnet.errors import InputError, SimulationError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from simnet.scenario.system import CpuTimes, FlowCounts, PortCounts, Snapshot
+
+PS_PER_S = 10**12
+PS_PER_US = 10**6
+
+SCHEMA: Literal["simnet.result/1"] = "simnet.result/1"
+Percent = Annotated[float, Field(ge=0.0, le=100.0)]
+Rate = Annotated[float, Field(ge=0.0)]
+
+_T = TypeVar("_T")
+_TABLES = ("cpus", "ticks", "ports", "flows", "disks", "interrupts")
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CpuUse(_Row):
+    """Exact shares of the measured time of one logical CPU, in percent; they add up to 100."""
+
+    id: int
+    node: int
+    user: Percent
+    system: Percent
+    softirq: Percent
+    irq: Percent
+    iowait: Percent
+    steal: Percent
+    idle: Percent
+
+    @property
+    def busy(self) -> float:
+        """Percent of the time in which the CPU worked (not idle, not waiting for I/O)."""
+        return self.user + self.system + self.softirq + self.irq + self.steal
+
+
+class CpuTicks(_Row):
+    """Shares of the timer ticks of one logical CPU in sar's columns, in percent."""
+
+    id: int
+    node: int
+    user: Percent
+    nice: Percent
+    system: Percent
+    iowait: Percent
+    steal: Percent
+    idle: Percent
+    count: int = Field(ge=0, description="number of ticks that were sampled")
+
+
+class PortRates(_Row):
+    """Rates of one network port; `drops` is the number of frames dropped while measured."""
+
+    name: str
+    node: int
+    rx_bps: Rate
+    tx_bps: Rate
+    rx_packets_per_s: Rate
+    tx_packets_per_s: Rate
+    interrupts_per_s: Rate
+    drops: int = Field(ge=0)
+
+
+class PortInterrupts(_Row):
+    """One column of /proc/interrupts: interrupts a second of one port's IRQ by CPU id."""
+
+    port: str
+    irq: int
+    by_cpu: dict[int, Rate]
+
+
+class Latency(_Row):
+    """Quantiles in microseconds; null when the flow has no latency samples."""
+
+    p50: float | None
+    p99: float | None
+
+
+class FlowRates(_Row):
+    """Payload that one flow delivered to its reader, in bit/s, and its latency."""
+
+    name: str
+    port: str
+    goodput_bps: Rate
+    latency_us: Latency
+
+
+class Result(_Row):
+    """The measured part of one simulation.
+
+    Percentages are of one logical CPU, except `cpu_busy_percent`, the mean over all of them.
+    Rates are per simulated second, `_bps` is bit/s. Equal scenario, seed and version give an
+    equal `fingerprint` on every machine.
+    """
+
+    schema_: Literal["simnet.result/1"] = Field(default=SCHEMA, alias="schema")
+    scenario: str
+    seed: int
+    version: str
+    fingerprint: str
+    settings: dict[str, str] = Field(default={}, description="knobs set for this run")
+    configuration: dict[str, Any] = Field(
+        default={}, description="effective values of the run, defaults included"
+    )
+    warmup_s: Rate
+    simulated_s: float = Field(gt=0.0)
+    throughput_bps: Rate
+    cpu_busy_percent: Percent
+    cpus: tuple[CpuUse, ...]
+    ticks: tuple[CpuTicks, ...]
+    ports: tuple[PortRates, ...]
+    interrupts: tuple[PortInterrupts, ...]
+    flows: tuple[FlowRates, ...]
+    disks: tuple[dict[str, str | float], ...] = Field(
+        default=(), description="one entry a disk: its name and the columns of iostat -x"
+    )
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The document as `simnet run --json` prints it."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+    def to_frame(self, table: str = "cpus") -> pd.DataFrame:
+        """One table as a pandas data frame.
+
+        `table` is `cpus`, `ticks`, `ports`, `flows`, `disks` (one row each) or `interrupts`
+        (one row a CPU, one column a port, interrupts a second). Raises InputError for another.
+        """
+        import pandas as pd  # a run of the command needs no data frame
+
+        if table not in _TABLES:
+            expected = f"one of {', '.join(_TABLES)}, not {table!r}"
+            raise InputError(expected, key="table")
+        if table == "interrupts":
+            columns = {entry.port: entry.by_cpu for entry in self.interrupts}
+            frame = pd.DataFrame(columns, index=pd.Index([c.id for c in self.cpus], name="cpu"))
+            return frame.fillna(0.0)
+        rows = [row.model_dump() for row in getattr(self, table)]
+        for row in rows:
+            for quantile, value in row.pop("latency_us", {}).items():
+                row[f"latency_us_{quantile}"] = value
+        index = "id" if table in {"cpus", "ticks"} else "name"
+        return pd.DataFrame(rows, columns=None if rows else [index]).set_index(index)
+
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Stacked bars of CPU time by context, one bar a CPU; drawn into `axes` if given."""
+        from simnet.study import figure  # matplotlib takes longer to load than a short run
+
+        return figure.cpu_bars(self, axes)
+
+    @classmethod
+    def from_json(cls, text: str) -> Result:
+        """Read what `to_json` wrote; raises pydantic's ValidationError for anything else."""
+        return cls.model_validate_json(text)
+
+    @classmethod
+    def from_snapshots(
+        cls,
+        start: Snapshot,
+        end: Snapshot,
+        *,
+        scenario: str,
+        seed: int,
+        version: str,
+        effective_digest: str = "",
+        settings: Mapping[str, str] | None = None,
+        configuration: Mapping[str, Any] | None = None,
+    ) -> Result:
+        """Rates and shares between two snapshots of one simulation.
+
+        Raises SimulationError when a CPU's times do not add up to the elapsed time.
+        """
+        elapsed_ps = end.time_ps - start.time_ps
+        if elapsed_ps <= 0:
+            expected = "the end of the measurement must come after its start"
+            raise SimulationError(expected, component="measurement", time_ps=end.time_ps)
+        cpus = _pairs(start.cpus, end.cpus)
+        ports = _pairs(start.ports, end.ports)
+        flows = _pairs(start.flows, end.flows)
+        busy_ps = sum(_busy_ps(last) - _busy_ps(first) for first, last in cpus)
+        payload = sum(last.bytes - first.bytes for first, last in flows)
+        return cls(
+            scenario=scenario,
+            seed=seed,
+            version=version,
+            fingerprint=fingerprint(start, end, seed=seed, salt=f"{version} {effective_digest}"),
+            settings=dict(settings or {}),
+            configuration=dict(configuration or {}),
+            warmup_s=start.time_ps / PS_PER_S,
+            simulated_s=elapsed_ps / PS_PER_S,
+            throughput_bps=_per_s(8 * payload, elapsed_ps),
+            cpu_busy_percent=100 * busy_ps / (elapsed_ps * len(cpus)) if cpus else 0.0,
+            cpus=tuple(_cpu_use(*pair, elapsed_ps, end.time_ps) for pair in cpus),
+            ticks=tuple(_cpu_ticks(*pair) for pair in cpus),
+            ports=tuple(_port_rates(*pair, elapsed_ps) for pair in ports),
+            interrupts=tuple(_port_interrupts(*pair, elapsed_ps) for pair in ports),
+            flows=tuple(_flow_rates(*pair, elapsed_ps) for pair in flows),
+        )
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of `simnet.result/1`."""
+    return Result.model_json_schema(by_alias=True, mode="serialization")
+
+
+def fingerprint(start: Snapshot, end: Snapshot, *, seed: int, salt: str) -> str:
+    """Digest of every integer in two snapshots, the seed and `salt`: 32 hex digits.
+
+    The counters travel through JSON with sorted keys, so neither the order of dictionaries nor
+    the hash seed of the interpreter can enter.
+    """
+    document = [seed, salt, asdict(start), asdict(end)]
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def quantile_us(
+    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]], share: Fraction
+) -> float | None:
+    """Upper edge in microseconds of the bucket that holds the given share of the samples.
+
+    Both arguments are cumulative `(upper_ps, count)` buckets of one histogram; the samples are
+    those that came between. None without samples.
+    """
+    before = dict(start)
+    counts = [(upper, count - before.get(upper, 0)) for upper, count in sorted(end)]
+    total = sum(count for _, count in counts)
+    seen = 0
+    for upper, count in counts:
+        seen += count
+        if count and seen >= share * total:
+            return upper / PS_PER_US
+    return None
+
+
+def _pairs(start: Sequence[_T], end: Sequence[_T]) -> list[tuple[_T, _T]]:
+    return list(zip(start, end, strict=True))
+
+
+def _per_s(amount: int, elapsed_ps: int) -> float:
+    return amount * PS_PER_S / elapsed_ps
+
+
+def _busy_ps(cpu: CpuTimes) -> int:
+    return cpu.user_ps + cpu.system_ps + cpu.softirq_ps + cpu.irq_ps + cpu.steal_ps
+
+
+def _cpu_use(first: CpuTimes, last: CpuTimes, elapsed_ps: int, time_ps: int) -> CpuUse:
+    contexts = ("user", "system", "softirq", "irq", "iowait", "steal", "idle")
+    spent = {name: getattr(last, f"{name}_ps") - getattr(first, f"{name}_ps") for name in contexts}
+    total = sum(spent.values())
+    if total != elapsed_ps or min(spent.values()) < 0:
+        message = f"CPU time must add up to {elapsed_ps} ps, but {spent} is {total} ps"
+        raise SimulationError(message, component=f"cpu{last.id}", time_ps=time_ps)
+    shares = {name: 100 * value / elapsed_ps for name, value in spent.items()}
+    return CpuUse(id=last.id, node=last.node, **shares)
+
+
+def _cpu_ticks(first: CpuTimes, last: CpuTimes) -> CpuTicks:
+    contexts = ("user", "system", "softirq", "irq", "idle")
+    spent = {
+        name: getattr(last, f"{name}_ticks") - getattr(first, f"{name}_ticks") for name in contexts
+    }
+    count = sum(spent.values())
+    kernel = spent["system"] + spent["softirq"] + spent["irq"]
+    return CpuTicks(
+        id=last.id,
+        node=last.node,
+        user=100 * spent["user"] / max(count, 1),
+        nice=0.0,
+        system=100 * kernel / max(count, 1),
+        iowait=0.0,
+        steal=0.0,
+        idle=100 * spent["idle"] / count if count else 100.0,
+        count=count,
+    )
+
+
+def _port_rates(first: PortCounts, last: PortCounts, elapsed_ps: int) -> PortRates:
+    return PortRates(
+        name=last.name,
+        node=last.node,
+        rx_bps=_per_s(8 * (last.rx_bytes - first.rx_bytes), elapsed_ps),
+        tx_bps=_per_s(8 * (last.tx_bytes - first.tx_bytes), elapsed_ps),
+        rx_packets_per_s=_per_s(last.rx_packets - first.rx_packets, elapsed_ps),
+        tx_packets_per_s=_per_s(last.tx_packets - first.tx_packets, elapsed_ps),
+        interrupts_per_s=_per_s(last.interrupts - first.interrupts, elapsed_ps),
+        drops=last.drops - first.drops,
+    )
+
+
+def _port_interrupts(first: PortCounts, last: PortCounts, elapsed_ps: int) -> PortInterrupts:
+    before = first.interrupts_by_cpu
+    rates = {
+        cpu: _per_s(count - before.get(cpu, 0), elapsed_ps)
+        for cpu, count in sorted(last.interrupts_by_cpu.items())
+    }
+    return PortInterrupts(port=last.name, irq=last.irq, by_cpu=rates)
+
+
+def _flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int) -> FlowRates:
+    latency = Latency(
+        p50=quantile_us(first.latency, last.latency, Fraction(50, 100)),
+        p99=quantile_us(first.latency, last.latency, Fraction(99, 100)),
+    )
+    goodput_bps = _per_s(8 * (last.bytes - first.bytes), elapsed_ps)
+    return FlowRates(name=last.name, port=last.port, goodput_bps=goodput_bps, latency_us=latency)

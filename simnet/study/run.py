@@ -1,0 +1,89 @@
+"""One simulation from a scenario to its result: `simnet.run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import simnet
+from simnet.scenario.build import build
+from simnet.scenario.load import load
+from simnet.study.result import Result
+from simnet.study.trace import TraceFile
+
+if TYPE_CHECKING:
+    from simnet.scenario.effective import Effective
+
+
+def run(
+    scenario: str | Path,
+    *,
+    settings: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    duration: str | None = None,
+    warmup: str | None = None,
+    trace: str | Path | None = None,
+    per_frame: bool = False,
+) -> Result:
+    """Simulate a scenario and return what was measured.
+
+    Args:
+        scenario: a scenario's name, or the path of its file.
+        settings: knobs by the name that an administrator types, values with units:
+            `{"nodes": "2", "message": "1460 B"}`.
+        seed: seed of all random numbers; the scenario's when None.
+        duration: simulated time that is measured, such as `"2 s"`; the scenario's when None.
+        warmup: simulated time before that, such as `"500 ms"`; the scenario's when None.
+        trace: file for a timeline that Perfetto opens; `.gz` at its end compresses it.
+        per_frame: one event a frame, the slow reference for batched arrivals.
+
+    Raises:
+        InputError: something of the above can't be used as given.
+        SimulationError: the simulation can't go on.
+    """
+    chosen = dict(settings or {})
+    effective = effective_of(scenario, settings=chosen, seed=seed, duration=duration, warmup=warmup)
+    return simulate(effective, settings=chosen, trace=trace, per_frame=per_frame)
+
+
+def effective_of(
+    scenario: str | Path,
+    *,
+    settings: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    duration: str | None = None,
+    warmup: str | None = None,
+) -> Effective:
+    """The configuration that `run` would simulate; see there."""
+    return load(scenario, settings=settings, seed=seed, duration=duration, warm_up=warmup)
+
+
+def simulate(
+    effective: Effective,
+    *,
+    settings: Mapping[str, str] | None = None,
+    trace: str | Path | None = None,
+    per_frame: bool = False,
+) -> Result:
+    """Simulate an effective configuration: build, warm up, measure.
+
+    `settings` only goes into the result, for the record; see `run` for the others.
+    """
+    with TraceFile(trace) if trace is not None else nullcontext() as tracer:
+        system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
+        system.run(effective.run.warm_up_ps)
+        start = system.snapshot()
+        system.run(effective.run.duration_ps)
+        end = system.snapshot()
+    return Result.from_snapshots(
+        start,
+        end,
+        scenario=effective.scenario,
+        seed=effective.run.seed,
+        version=simnet.__version__,
+        effective_digest=effective.digest(),
+        settings=settings,
+        configuration=effective.model_dump(mode="json"),
+    )

@@ -1,0 +1,151 @@
+"""Writes a timeline for Perfetto or chrome://tracing, in Chrome's trace event format (JSON object).
+
+One track a CPU (hard interrupt, softirq and process as nested spans), one a NIC ring (a counter of
+its fill). Events go to a temporary file as they come and the file takes its name when it is
+complete, so memory stays flat and nobody meets half a trace. A name that ends in `.gz` is
+compressed. Timestamps are microseconds with six decimals: every picosecond is kept.
+
+Spans come in the order in which they end, because that is when their length is known; viewers sort.
+Source: "Trace Event Format", Google, the document behind chrome://tracing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from simnet.errors import InputError
+
+_TRACK = re.compile(r"(?P<group>.*?)(?P<number>\d*)")
+# names that are quoted once and kept; ones with a number in them would pile up without end
+_KEPT_NAMES = 1000
+_PS_PER_US = 10**6
+# fast, and within a few per cent of the default level on this kind of text
+_GZIP_LEVEL = 4
+
+
+class TraceFile:
+    """A tracer (`span`, `instant`, `counter`) that writes to a file; use it in a `with` block.
+
+    Leaving the block by an exception removes what was written. Tracks are named by the caller,
+    in the manner of `cpu3`; the part before the number groups them. Raises InputError when the
+    file can't be created.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.events = 0
+        self._tracks: dict[str, tuple[int, int]] = {}
+        self._groups: dict[str, int] = {}
+        self._names: dict[str, str] = {}
+        self._part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
+        try:
+            self._raw = self._part.open("xb")
+        except OSError as error:
+            expected = f"a place to write the trace to was expected: {error.strerror}"
+            raise InputError(expected, file=self.path, key="--trace") from error
+        stream: BinaryIO | gzip.GzipFile = self._raw
+        if self.path.suffix == ".gz":
+            # no name and no time inside, so that equal runs give equal bytes
+            stream = gzip.GzipFile("", "wb", _GZIP_LEVEL, self._raw, mtime=0)
+        self._out = io.TextIOWrapper(stream, encoding="ascii", newline="\n")
+        self._write = self._out.write
+        self._write('{"displayTimeUnit":"ns","traceEvents":[\n')
+
+    def span(self, track: str, name: str, start_ps: int, end_ps: int) -> None:
+        """Something that `track` did from `start_ps` to `end_ps`."""
+        pid, tid = self._track(track)
+        self._event(
+            f'"ph":"X","pid":{pid},"tid":{tid},"name":{self._name(name)},'
+            f'"ts":{_us(start_ps)},"dur":{_us(end_ps - start_ps)}'
+        )
+
+    def instant(self, track: str, name: str, time_ps: int) -> None:
+        """Something that happened on `track` at one instant."""
+        pid, tid = self._track(track)
+        self._event(
+            f'"ph":"i","s":"t","pid":{pid},"tid":{tid},"name":{self._name(name)},"ts":{_us(time_ps)}'
+        )
+
+    def counter(self, track: str, name: str, time_ps: int, value: int) -> None:
+        """A quantity of `track` that has `value` from `time_ps` on."""
+        pid, tid = self._track(track)
+        # counters belong to a process, not to a thread: the track's name must be in theirs
+        self._event(
+            f'"ph":"C","pid":{pid},"tid":{tid},"name":{self._name(f"{track} {name}")},'
+            f'"ts":{_us(time_ps)},"args":{{"value":{value}}}'
+        )
+
+    def close(self) -> None:
+        """Complete the file and give it its name."""
+        for name, pid in self._groups.items():
+            self._meta("process_name", pid, 0, f'"name":{json.dumps(name)}')
+            self._meta("process_sort_index", pid, 0, f'"sort_index":{pid}')
+        for name, (pid, tid) in self._tracks.items():
+            self._meta("thread_name", pid, tid, f'"name":{json.dumps(name)}')
+            self._meta("thread_sort_index", pid, tid, f'"sort_index":{_number(name)}')
+        self._write("\n]}\n")
+        self._out.close()
+        self._raw.close()
+        self._part.replace(self.path)
+
+    def discard(self) -> None:
+        """Remove what was written; nothing takes the file's name."""
+        self._out.close()
+        self._raw.close()
+        self._part.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def _track(self, track: str) -> tuple[int, int]:
+        ids = self._tracks.get(track)
+        if ids is None:
+            match = _TRACK.fullmatch(track)
+            group = (match and match["group"]) or track
+            pid = self._groups.setdefault(group, len(self._groups) + 1)
+            ids = self._tracks[track] = (pid, len(self._tracks) + 1)
+        return ids
+
+    def _name(self, name: str) -> str:
+        quoted = self._names.get(name)
+        if quoted is None:
+            quoted = json.dumps(name)
+            if len(self._names) < _KEPT_NAMES:
+                self._names[name] = quoted
+        return quoted
+
+    def _meta(self, kind: str, pid: int, tid: int, args: str) -> None:
+        self._event(f'"ph":"M","pid":{pid},"tid":{tid},"name":"{kind}","args":{{{args}}}')
+
+    def _event(self, body: str) -> None:
+        self._write(f"{',' if self.events else ''}{{{body}}}\n")
+        self.events += 1
+
+
+def _us(time_ps: int) -> str:
+    """Microseconds as an exact decimal."""
+    whole, rest = divmod(time_ps, _PS_PER_US)
+    return f"{whole}.{rest:06d}"
+
+
+def _number(track: str) -> int:
+    match = _TRACK.fullmatch(track)
+    return int((match and match["number"]) or 0)

@@ -1,0 +1,180 @@
+"""Predicted against measured: `simnet validate`.
+
+One row a number: the prediction, its 95 % interval (sampling noise and the ranges of parameters
+that are assumed or fitted, see `ensemble`), the measured value and what it may be used for. Every
+case is simulated once, whichever and however many of the requested ids need it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from simnet._share import folder
+from simnet.errors import InputError
+from simnet.study.answers import ANSWERS, LISTING_1, Answer, answer
+from simnet.study.capture import read_capture
+from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
+from simnet.study.ensemble import intervals, latin_hypercube
+from simnet.study.listing import (
+    Comparison,
+    Gate,
+    closeness_gates,
+    compare,
+    remote_gate,
+    sibling_gate,
+)
+from simnet.study.measurements import Use, measurement
+from simnet.study.result import Result
+
+MEMBERS = 32
+DURATION = "2 s"
+MEMBER_DURATION = "300 ms"
+MEMBER_WARMUP = "200 ms"
+_LISTING_1_WORKLOAD = {"nodes": 4, "message_bytes": 8192, "test": "netserver"}
+_LISTING_1_CAPTURE = "sar-x460-out-of-box-8k-4nodes.txt"
+
+
+class Row(BaseModel):
+    """One number; `measured` is null when it is not known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    key: str
+    predicted: float
+    low: float
+    high: float
+    measured: float | None
+    use: Use
+
+    @property
+    def error(self) -> float | None:
+        """Relative error of the prediction; None without a measured number or when it is 0."""
+        return self.predicted / self.measured - 1 if self.measured else None
+
+
+_ROWS = TypeAdapter(list[Row])
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Rows by id and key, the conditions that were checked, and the results behind them."""
+
+    rows: tuple[Row, ...]
+    gates: tuple[Gate, ...]
+    results: Mapping[Case, Result]
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The rows as `simnet validate --json` prints them."""
+        return _ROWS.dump_json(list(self.rows), indent=indent).decode()
+
+
+def validate(
+    ids: Sequence[str] = (),
+    *,
+    members: int = MEMBERS,
+    duration: str | None = DURATION,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Validation:
+    """Predict the numbers of the given measurements, all that can be answered by default.
+
+    `members` is the size of the ensemble behind the intervals (0: no interval), `duration` the
+    simulated time of the prediction itself (None: the scenario's), `jobs` the number of
+    processes. `progress` is called with the simulations done and in all. Raises InputError for
+    an id that is not known.
+    """
+    answers = {name: answer(name) for name in ids or ANSWERS}
+    cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
+    work = [Member(case, duration=duration) for case in cases]
+    for case in cases:
+        work += _ensemble(case, members)
+    results = simulate_all(work, jobs=jobs, progress=progress)
+    best = dict(zip(cases, results[: len(cases)], strict=True))
+    spread = {
+        case: results[len(cases) + number * members :][:members]
+        for number, case in enumerate(cases)
+    }
+    rows = [row for name, a in answers.items() for row in _rows(name, a, best, spread, members)]
+    gates = listing_1_gates(best[LISTING_1]) if LISTING_1 in best else []
+    return Validation(tuple(rows), tuple(gates), best)
+
+
+def listing_1(result: Result) -> Comparison:
+    """A result of the x460 out of the box beside Listing 1.
+
+    Raises InputError when the result is of another setup than the listing's.
+    """
+    workload = result.configuration.get("workload", {})
+    setup = {name: workload.get(name) for name in _LISTING_1_WORKLOAD}
+    if result.scenario != LISTING_1.scenario or setup != _LISTING_1_WORKLOAD:
+        settings = " and ".join("=".join(setting) for setting in LISTING_1.settings)
+        expected = f"the listing was measured with {LISTING_1.scenario}, {settings}"
+        raise InputError(expected, key="compare")
+    return compare(result, read_capture(folder("validation") / "captures" / _LISTING_1_CAPTURE))
+
+
+def listing_1_gates(result: Result) -> list[Gate]:
+    """What a prediction of Listing 1 must meet: nearness, and two contrasts no constant has.
+
+    CPUs 1, 4, 5 and 9 serve remote ports beside a busy SMT sibling, CPUs 2 and 6 beside an idle
+    one; the listing's means differ by 13.1 points.
+    """
+    comparison = listing_1(result)
+    return [
+        *closeness_gates(comparison),
+        sibling_gate(
+            {cpu.id: cpu.busy for cpu in result.cpus},
+            busy_sibling=(1, 4, 5, 9),
+            idle_sibling=(2, 6),
+            expected_points=13.0,
+            tolerance_points=5.0,
+        ),
+        remote_gate(comparison, local_node=0),
+    ]
+
+
+def _ensemble(case: Case, members: int) -> list[Member]:
+    points = latin_hypercube(uncertain(case), members) if members else []
+    return [
+        Member(
+            case,
+            seed=1000 + number,
+            duration=MEMBER_DURATION,
+            warmup=MEMBER_WARMUP,
+            values=tuple(sorted(point.items())),
+        )
+        for number, point in enumerate(points)
+    ]
+
+
+def _rows(
+    name: str,
+    of: Answer,
+    best: Mapping[Case, Result],
+    spread: Mapping[Case, Sequence[Result]],
+    members: int,
+) -> list[Row]:
+    measured = measurement(name)
+    predicted = of.numbers({label: best[case] for label, case in of.cases.items()})
+    drawn = [
+        of.numbers({label: spread[case][number] for label, case in of.cases.items()})
+        for number in range(members)
+    ]
+    known = {key: predicted[key] for key in measured.value}
+    ranges = intervals(known, drawn)
+    return [
+        Row(
+            id=name,
+            key=key,
+            predicted=predicted[key],
+            low=ranges[key][0],
+            high=ranges[key][1],
+            measured=value,
+            use=measured.role,
+        )
+        for key, value in measured.value.items()
+    ]

@@ -1,0 +1,119 @@
+"""Other values for the parameters of an effective configuration.
+
+A parameter of a model has one value wherever the model is used: all ports of one NIC model, all
+CPUs of one processor. So it is named by model, as in `xeon-7040.costs.hardirq_cycles`; the dotted
+path of any place where the model is used (`host.cpu.costs.hardirq_cycles`) means the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simnet.errors import InputError
+from simnet.scenario.library import nearest
+from simnet.scenario.parameter import State
+from simnet.scenario.schema import Section, spec_of
+from simnet.scenario.units import UnitError
+
+if TYPE_CHECKING:
+    from simnet.scenario.effective import Effective
+
+_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_UNCERTAIN: tuple[State, ...] = ("assumed", "calibrated")
+
+
+@dataclass(frozen=True)
+class Varied:
+    """A parameter that can vary: integers in base units; `paths` are the places that share it."""
+
+    name: str
+    paths: tuple[str, ...]
+    value: int
+    low: int
+    high: int
+    state: State
+
+
+def ranged(effective: Effective, states: Sequence[State] = _UNCERTAIN) -> list[Varied]:
+    """Parameters with a range whose state is one of `states`, in order of their names."""
+    found = []
+    for name, paths in sorted(_places(effective).items()):
+        parameter = effective.provenance[paths[0]]
+        low, high, value = parameter.low, parameter.high, parameter.value
+        if low is None or high is None or low >= high or not isinstance(value, int):
+            continue
+        if parameter.state in states:
+            found.append(Varied(name, paths, value, low, high, parameter.state))
+    return found
+
+
+def with_values(effective: Effective, values: Mapping[str, int]) -> Effective:
+    """The configuration with other values for some parameters, in base units.
+
+    Raises InputError for a parameter that does not exist (naming the nearest) and for a value
+    outside its legal range.
+    """
+    places = _places(effective)
+    for name, value in values.items():
+        for path in places[canonical_name(effective, name)]:
+            parts = [int(n) if n else part for n, part in _PART.findall(path)]
+            effective = _put(effective, parts, value, path)
+    return effective
+
+
+def canonical_name(effective: Effective, name: str) -> str:
+    """The name by model of a parameter that is given by model or by dotted path.
+
+    Raises InputError that names the nearest.
+    """
+    places = _places(effective)
+    if name in places:
+        return name
+    for canonical, paths in places.items():
+        if name in paths or f"host.{name}" in paths:
+            return canonical
+    known = [*places, *effective.provenance]
+    raise InputError(f"a parameter was expected{nearest(name, known)}", key=name)
+
+
+def _places(effective: Effective) -> dict[str, tuple[str, ...]]:
+    """Dotted paths of every parameter by its name."""
+    places: dict[str, tuple[str, ...]] = {}
+    for path in effective.provenance:
+        name = _by_model(effective, path)
+        places[name] = (*places.get(name, ()), path)
+    return places
+
+
+def _by_model(effective: Effective, path: str) -> str:
+    owners = [place for place in effective.models if path.startswith(f"{place}.")]
+    if not owners:
+        return path
+    owner = max(owners, key=len)
+    return effective.models[owner] + path.removeprefix(owner)
+
+
+def _put(section: Any, parts: Sequence[str | int], value: int, path: str) -> Any:
+    first, rest = parts[0], parts[1:]
+    if isinstance(first, int):
+        return tuple(
+            _put(item, rest, value, path) if place == first else item
+            for place, item in enumerate(section)
+        )
+    if rest:
+        return section.model_copy(update={first: _put(getattr(section, first), rest, value, path)})
+    _check(section, first, value, path)
+    return section.model_copy(update={first: value})
+
+
+def _check(section: Section, attribute: str, value: int, path: str) -> None:
+    spec = spec_of(type(section), attribute)
+    if spec is None or isinstance(getattr(section, attribute), (str, bool, tuple)):
+        raise InputError("a parameter with one number was expected", key=path)
+    try:
+        spec.check(value)
+    except UnitError as error:
+        raise InputError(str(error), key=path) from error

@@ -1,0 +1,93 @@
+"""Tables in the look of sar and netperf."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simnet._share import folder
+from simnet.report import FORMATS, columns, interrupts, netperf, sar, text
+from simnet.report.sar import cpu_table, interrupts_table
+from simnet.study.capture import Capture, InterruptColumn
+from simnet.study.result import Result
+
+LISTING = folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
+
+
+def test_tables_reproduce_the_captured_listing_byte_for_byte(capture: Capture) -> None:
+    text = LISTING.read_text(encoding="utf-8")
+    first, _, second = text.partition("\n\n")
+    assert cpu_table(capture.cpus) == first.partition("#")[0]
+    body = second.partition("\n")[2].partition("#")[0]
+    assert interrupts_table(capture.interrupts, range(10)) == body
+
+
+def test_sar_lists_the_ticks_of_busy_nodes_only(result: Result) -> None:
+    lines = sar(result).splitlines()
+    assert lines[0] == "CPU   %user   %nice  %system  %iowait  %steal   %idle"
+    assert lines[2] == "1       1.89    0.00    84.11     0.00    0.00   14.00"
+    assert lines[-1] == "# CPUs not listed are idle or nearly idle (64 logical CPUs in all)"
+    assert len(lines) == 18
+
+
+def test_interrupts_lists_the_serving_nodes_up_to_the_last_serving_cpu(result: Result) -> None:
+    lines = interrupts(result).splitlines()
+    assert lines[0].split() == ["CPU", *(f"eth{n}/{177 + 8 * n}" for n in range(8))]
+    assert [line.split()[0] for line in lines[1:-1]] == [str(cpu) for cpu in range(10)]
+    assert lines[2].split()[6] == "19906.18"
+    assert lines[-1] == "# other CPUs: 0"
+
+
+def test_a_long_port_name_widens_its_column_alone() -> None:
+    column = InterruptColumn("enp130s0f1", 4095, {0: 1.0})
+    assert interrupts_table([column], [0]) == "CPU   enp130s0f1/4095\n0                1.00\n"
+
+
+def test_netperf_prints_one_classic_report_a_flow(result: Result) -> None:
+    anywhere = "0.0.0.0 (0.0.0.0) port 0 AF_INET"
+    reports = netperf(result).split("\n\nTCP")
+    assert len(reports) == 8
+    assert reports[0].splitlines() == [
+        f"TCP STREAM TEST from {anywhere} to netperf.eth0 (eth0) port 0 AF_INET",
+        "Recv   Send    Send                          ",
+        "Socket Socket  Message  Elapsed              ",
+        "Size   Size    Size     Time     Throughput  ",
+        "bytes  bytes   bytes    secs.    10^6bits/sec  ",
+        "",
+        " 87380  16384   8192    10.00     884.54   ",
+    ]
+
+
+def test_text_shows_totals_busy_cpus_ports_and_flows(result: Result) -> None:
+    parts = text(result).split("\n\n")
+    assert parts[0].startswith(
+        "x460-out-of-box with message=8 KiB, nodes=4: 6,281.1 Mbit/s, CPUs 9.85 % busy"
+    )
+    assert "# 48 CPUs are less than 1 % busy" in parts[1]
+    assert parts[2].splitlines()[1].split() == [
+        "eth0", "0", "0", "941.0", "20.0", "70000", "17894", "0",
+    ]  # fmt: skip
+    assert parts[3].splitlines()[1].split() == ["netperf.eth0", "eth0", "884.5", "812.5", "-"]
+
+
+def test_text_leaves_out_what_a_scenario_lacks(result: Result) -> None:
+    bare = result.model_copy(update={"ports": (), "interrupts": (), "flows": ()})
+    assert "port" not in text(bare)
+    assert "flow" not in text(bare)
+
+
+def test_no_line_ends_with_blanks_where_no_tool_printed_them(result: Result) -> None:
+    for name in ("text", "sar", "interrupts", "compare"):
+        output = FORMATS[name](result)
+        assert output.endswith("\n")
+        assert [line for line in output.splitlines() if line != line.rstrip()] == []
+
+
+def test_json_is_the_document_itself(result: Result) -> None:
+    assert json.loads(FORMATS["json"](result)) == json.loads(result.to_json())
+
+
+@pytest.mark.parametrize(("left", "expected"), [(1, "a   bb\n11   2\n"), (2, "a   bb\n11  2\n")])
+def test_columns_align_left_and_right(left: int, expected: str) -> None:
+    assert columns.columns(("a", "bb"), [("11", "2")], left=left) == expected

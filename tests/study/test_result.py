@@ -1,0 +1,172 @@
+"""A result: rates and shares between two snapshots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from pydantic import ValidationError
+from simnet.scenario.system import Snapshot
+
+from simnet.errors import InputError, SimulationError
+from simnet.study.result import Result, quantile_us, schema
+
+
+def test_rates_are_per_simulated_second_and_bits(result: Result) -> None:
+    eth0 = result.ports[0]
+    assert result.simulated_s == 2.0
+    assert result.warmup_s == 1.0
+    assert eth0.rx_bps == 8 * 200_000_000 / 2
+    assert eth0.rx_packets_per_s == 70_000
+    assert eth0.interrupts_per_s == 17_500
+    assert eth0.drops == 3
+    assert result.throughput_bps == 8 * 370_000_000 / 2
+    assert result.interrupts[1].by_cpu == {1: 19_000.0}
+
+
+def test_cpu_busy_percent_is_the_mean_over_all_logical_cpus(result: Result) -> None:
+    assert result.cpu_busy_percent == pytest.approx((74 + 90 + 0 + 1) / 4)
+    assert result.cpus[0].busy == pytest.approx(74)
+
+
+def test_sar_folds_interrupts_into_system_and_cannot_sample_hard_ones(result: Result) -> None:
+    exact, sampled = result.cpus[0], result.ticks[0]
+    assert (exact.system, exact.softirq, exact.irq, exact.idle) == (30, 30, 10, 26)
+    assert (sampled.system, sampled.idle, sampled.count) == (60, 36, 500)
+
+
+def test_latency_quantiles_come_from_the_measured_part(result: Result) -> None:
+    with_samples, without = result.flows
+    assert (with_samples.latency_us.p50, with_samples.latency_us.p99) == (1.0, 2.0)
+    assert (without.latency_us.p50, without.latency_us.p99) == (None, None)
+
+
+def test_quantile_ignores_samples_of_the_warm_up() -> None:
+    before = [(1_000_000, 1000), (5_000_000, 0)]
+    after = [(1_000_000, 1000), (5_000_000, 10)]
+    assert quantile_us(before, after, Fraction(1, 2)) == 5.0
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.integers(1, 99))
+def test_quantile_is_the_order_statistic(values: list[int], percent: int) -> None:
+    buckets = [(value, values.count(value)) for value in set(values)]
+    share = Fraction(percent, 100)
+    rank = -(-share * len(values) // 1)
+    expected = sorted(values)[int(rank) - 1] / 10**6
+    assert quantile_us([], buckets, share) == expected
+
+
+def test_json_validates_against_the_published_schema_and_reads_back(result: Result) -> None:
+    text = result.to_json()
+    document = json.loads(text)
+    jsonschema.validate(document, schema())
+    assert document["schema"] == "simnet.result/1"
+    assert document["disks"] == []
+    assert Result.from_json(text) == result
+
+
+def test_json_has_the_documented_fields(result: Result) -> None:
+    document = json.loads(result.to_json())
+    top = "scenario seed version fingerprint simulated_s throughput_bps cpu_busy_percent cpus ports"
+    assert set(f"schema {top} flows disks".split()) <= set(document)
+    cpu = {"id", "node", "user", "system", "softirq", "irq", "iowait", "steal", "idle"}
+    assert set(document["cpus"][0]) == cpu
+    port = "name node rx_bps tx_bps rx_packets_per_s tx_packets_per_s interrupts_per_s drops"
+    assert set(document["ports"][0]) == set(port.split())
+    assert {"name", "goodput_bps", "latency_us"} <= set(document["flows"][0])
+    assert set(document["flows"][0]["latency_us"]) == {"p50", "p99"}
+
+
+def test_json_with_an_unknown_field_is_refused(result: Result) -> None:
+    document = json.loads(result.to_json()) | {"surprise": 1}
+    with pytest.raises(ValidationError, match="surprise"):
+        Result.from_json(json.dumps(document))
+
+
+def test_fingerprint_knows_every_counter(
+    start: Snapshot, end: Snapshot, measure: Callable[..., Result]
+) -> None:
+    same = measure()
+    assert measure().fingerprint == same.fingerprint
+    for changed in (
+        replace(end, ports=(replace(end.ports[0], drops=4), end.ports[1])),
+        replace(end, flows=(end.flows[0], replace(end.flows[1], latency=((1, 1),)))),
+        replace(end, cpus=(*end.cpus[:3], replace(end.cpus[3], idle_ticks=10_000))),
+    ):
+        other = Result.from_snapshots(
+            start, changed, scenario="small", seed=7, version="0.1.0", effective_digest="d"
+        )
+        assert other.fingerprint != same.fingerprint
+    assert measure(seed=8).fingerprint != same.fingerprint
+    assert measure(effective_digest="e").fingerprint != same.fingerprint
+    assert measure(version="0.2.0").fingerprint != same.fingerprint
+
+
+def test_fingerprint_does_not_depend_on_the_order_of_dictionaries(
+    start: Snapshot, end: Snapshot
+) -> None:
+    def served(counts: dict[int, int]) -> Snapshot:
+        return replace(end, ports=(replace(end.ports[0], interrupts_by_cpu=counts), end.ports[1]))
+
+    prints = {
+        Result.from_snapshots(
+            start, served(counts), scenario="small", seed=7, version="0.1.0"
+        ).fingerprint
+        for counts in ({0: 1, 1: 2}, {1: 2, 0: 1})
+    }
+    assert len(prints) == 1
+
+
+def test_cpu_time_that_does_not_add_up_is_an_error_with_cpu_and_time(
+    start: Snapshot, end: Snapshot
+) -> None:
+    lost = replace(end, cpus=(replace(end.cpus[0], idle_ps=0), *end.cpus[1:]))
+    with pytest.raises(SimulationError, match=r"^cpu0: at 3 s: CPU time must add up"):
+        Result.from_snapshots(start, lost, scenario="small", seed=7, version="0.1.0")
+
+
+def test_a_measurement_of_no_length_is_an_error(start: Snapshot) -> None:
+    with pytest.raises(SimulationError, match="must come after its start"):
+        Result.from_snapshots(start, start, scenario="small", seed=7, version="0.1.0")
+
+
+def test_frames_have_one_row_an_entry(result: Result) -> None:
+    assert result.to_frame().loc[1, "softirq"] == 40
+    assert list(result.to_frame("ports").index) == ["eth0", "eth1"]
+    assert result.to_frame("flows").loc["eth0", "latency_us_p99"] == 2.0
+    assert result.to_frame("interrupts").loc[0].to_dict() == {"eth0": 17_500.0, "eth1": 0.0}
+    assert result.to_frame("interrupts").shape == (4, 2)
+    assert result.to_frame("disks").empty
+
+
+def test_an_unknown_frame_names_the_known_ones(result: Result) -> None:
+    with pytest.raises(InputError, match="one of cpus, ticks, ports"):
+        result.to_frame("cpu")
+
+
+def test_plot_stacks_the_contexts_of_every_cpu(result: Result) -> None:
+    (axes,) = result.plot().axes
+    tops = {}
+    for bar in axes.patches:
+        assert isinstance(bar, Rectangle)
+        tops[round(bar.get_x() + bar.get_width() / 2)] = bar.get_y() + bar.get_height()
+    assert tops == pytest.approx({0: 74, 1: 90, 2: 0, 3: 1})
+    assert axes.get_ylabel() == "time (% of one CPU)"
+    assert axes.get_xlabel() == "logical CPU (nodes 0, 1)"
+    assert axes.get_title(loc="left").startswith("small: 1.65 CPUs busy of 4; the 2 that serve")
+
+
+def test_plot_draws_into_given_axes(result: Result) -> None:
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert result.plot(right) is figure
+    assert not left.patches
+    assert right.patches
