@@ -1,0 +1,101 @@
+"""What values that are legal one by one have to fulfil together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+if TYPE_CHECKING:
+    from simnet.errors import InputError
+    from simnet.scenario.settings import Table
+    from simnet.scenario.toml import Document, KeyPath
+    from simnet.scenario.tree import Path, Tree
+
+__all__ = ["check_server", "check_whole", "peer_ports"]
+
+
+def check_server(server: Any, document: Document) -> None:
+    """Check a server model as a whole.
+
+    Raises:
+        InputError: a port or link at a node that does not exist, nodes that are not linked,
+            sockets that do not fill the buses, a name or interrupt used twice.
+    """
+    nodes = server.nodes.value
+    last = f"the machine has nodes 0 to {nodes - 1}"
+    for number, port in enumerate(server.ports):
+        if port.node >= nodes:
+            key: KeyPath = ("ports", number, "node")
+            raise document.error(f"NUMA node {port.node} does not exist: {last}", key)
+        for field in ("name", "irq"):
+            given = getattr(port, field)
+            if given in [getattr(earlier, field) for earlier in server.ports[:number]]:
+                raise document.error(f"{given} is used twice", ("ports", number, field))
+    ends = {end for link in server.links.value for end in link}
+    for end in sorted(ends):
+        if end >= nodes:
+            raise document.error(f"NUMA node {end} does not exist: {last}", ("links",))
+    graph = nx.Graph(list(server.links.value))
+    graph.add_nodes_from(range(nodes))
+    if not nx.is_connected(graph):
+        raise document.error("some nodes cannot be reached from others", ("links",))
+    if server.sockets_per_node.value % server.buses_per_node.value:
+        raise document.error("the sockets of a node must fill its buses", ("buses_per_node",))
+
+
+def peer_ports(tree: Tree) -> list[tuple[int, int]]:
+    """Return (peer, port of that peer) in cabling order."""
+    return [
+        (number, port)
+        for number, peer in enumerate(tree.get(("peers",)))
+        for port in range(len(peer["ports"]))
+    ]
+
+
+def check_whole(tree: Tree, table: Table) -> None:
+    """Check a whole configuration.
+
+    Raises:
+        InputError: traffic on nodes that do not exist, fewer peer ports than ports with traffic,
+            a ring or moderation that the NIC cannot have.
+    """
+    host = tree.get(("host",))
+    nodes, wanted = host["machine"]["nodes"], tree.get(("workload", "nodes"))
+    path: Path = ("workload", "nodes")
+    if wanted > nodes:
+        message = f"{wanted} nodes: {host['name']} has {nodes}"
+        raise table.error(path, "workload.nodes", message)
+    used = [number for number, port in enumerate(host["ports"]) if port["node"] < wanted]
+    if not used:
+        message = f"no port of {host['name']} is on the first {wanted} nodes"
+        raise table.error(path, "workload.nodes", message)
+    ends = len(peer_ports(tree))
+    if used[-1] >= ends:
+        message = f"{used[-1] + 1} ports need a peer, the peers have {ends} ports"
+        raise table.error(path, "system.peers", message)
+    for place in _hosts(tree):
+        for number, port in enumerate(tree.get((*place, "ports"))):
+            _check_nic((*place, "ports", number, "nic"), port["nic"], table)
+
+
+def _hosts(tree: Tree) -> list[Path]:
+    return [("host",), *(("peers", number) for number in range(len(tree.get(("peers",)))))]
+
+
+def _check_nic(path: Path, nic: dict[str, Any], table: Table) -> None:
+    """Refuse what the driver refuses (tg3_set_ringparam, tg3_set_coalesce)."""
+
+    def error(field: str, message: str) -> InputError:
+        return table.error((*path, field), "system", f"{field}: {message}")
+
+    if nic["rx_buffers_posted"] >= nic["rx_ring"]:
+        message = f"at most {nic['rx_ring'] - 1} buffers in a ring of {nic['rx_ring']}"
+        raise error("rx_buffers_posted", message)
+    for direction in ("rx", "tx"):
+        if nic["moderation"] != "coalesce":
+            continue
+        usecs, frames = nic[f"{direction}_usecs_ps"], nic[f"{direction}_frames"]
+        if not usecs and not frames:
+            changed = f"{direction}_usecs_ps"
+            raise error(changed, "0 together with 0 frames: there would be no interrupt at all")

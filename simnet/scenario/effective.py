@@ -1,0 +1,186 @@
+"""The effective configuration: every value that a simulation reads, defaults included.
+
+:class:`Effective` is what ``simnet.scenario.build.build`` consumes. All values are plain ``int``
+(``bool``, ``str``, tuples) in base units, with the unit in the attribute's name::
+
+    effective.scenario                          "x460-out-of-box"
+    effective.host.machine.nodes                NUMA nodes; .sockets_per_node, .buses_per_node,
+                                                .memory_per_node_bytes, .memory_bandwidth_bps,
+                                                .bus_bandwidth_bps, .link_bandwidth_bps,
+                                                .io_bandwidth_bps, .links ((0, 1), ...), .apic
+    effective.host.cpu.clock_hz                 .threads_per_core, .cores_per_socket,
+                                                .cache_line_bytes, .cache_bytes,
+                                                .smt_slowdown_permille
+    effective.host.cpu.costs.hardirq_cycles     see schema.Costs
+    effective.host.cpu.memory.local_latency_ps  see schema.Memory
+    effective.host.kernel.tcp_rmem_bytes        (minimum, default, maximum); see schema.Kernel
+    effective.host.ports[3].name, .node, .irq
+    effective.host.ports[3].nic.rx_usecs_ps     see schema.Nic; each port has its own
+    effective.host.ports[3].smp_affinity        CPUs of the mask, ascending: (5,)
+    effective.host.cpu_count, .cpus_per_node, .node_of(cpu)
+    effective.peers[1]                          a Host, too; its ports[k] likewise
+    effective.switch.latency_ps                 see schema.Switch
+    effective.irqbalance                        "off", "settled" (smp_affinity holds its
+                                                result) or "daemon" (to be simulated)
+    effective.workload.type, .test, .nodes, .message_bytes, .recv_size_bytes
+    effective.flows[3].name                     "eth3"; .port (index in host.ports),
+                                                .peer (index in peers), .peer_port,
+                                                .message_bytes, .recv_bytes,
+                                                .cpubind_node, .preferred_node (None: free)
+    effective.run.warm_up_ps, .duration_ps, .seed
+
+``effective.host`` is the system under test; ``effective.cpu``, ``.kernel``, ``.machine`` and
+``.ports`` are short for its parts. ``effective.provenance["host.cpu.clock_hz"]`` is the
+:class:`~simnet.scenario.parameter.Parameter` behind a value, with source, state and range.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import ConfigDict, Field
+
+from simnet.scenario.files import Run, Workload
+from simnet.scenario.knobs import AppliedKnob
+from simnet.scenario.parameter import Parameter
+from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Effective", "Flow", "Host", "Port"]
+
+
+class Port(Section):
+    """A network port with its driver's settings.
+
+    Attributes:
+        name: interface, as in ``eth0``.
+        node: NUMA node that the NIC is attached to.
+        irq: interrupt number.
+        smp_affinity: CPUs of the interrupt's mask, ascending.
+        nic: the chip and its driver's settings.
+    """
+
+    name: str
+    node: int
+    irq: int
+    smp_affinity: tuple[int, ...]
+    nic: Nic
+
+
+class Host(Section):
+    """A machine with CPUs, kernel and ports.
+
+    Attributes:
+        name: the server model's name.
+        machine: nodes, buses, links.
+        cpu: the processor, all sockets alike.
+        kernel: constants and sysctls.
+        ports: in the order of the server model.
+    """
+
+    name: str
+    machine: Machine
+    cpu: Cpu
+    kernel: Kernel
+    ports: tuple[Port, ...]
+
+    @property
+    def cpus_per_node(self) -> int:
+        """Logical CPUs of a node."""
+        return self.machine.sockets_per_node * self.cpu.cores_per_socket * self.cpu.threads_per_core
+
+    @property
+    def cpu_count(self) -> int:
+        """Logical CPUs of the machine."""
+        return self.machine.nodes * self.cpus_per_node
+
+    def node_of(self, cpu: int) -> int:
+        """Return the node of a logical CPU."""
+        return cpu // self.cpus_per_node
+
+
+class Flow(Section):
+    """One TCP stream between a port of the system and a port of a peer.
+
+    Attributes:
+        name: name of the system's port.
+        port: index in ``effective.ports``.
+        peer: index in ``effective.peers``.
+        peer_port: index in that peer's ``ports``.
+        message_bytes: bytes per send().
+        recv_bytes: bytes asked for per recv().
+        cpubind_node: node that the process on the system is bound to; None when it is free.
+        preferred_node: node that its memory comes from; None for the node where it runs.
+    """
+
+    name: str
+    port: int
+    peer: int
+    peer_port: int
+    message_bytes: int
+    recv_bytes: int
+    cpubind_node: int | None = None
+    preferred_node: int | None = None
+
+
+class Effective(Section):
+    """Every value that a simulation reads; the module's docstring lists the access paths.
+
+    Attributes:
+        scenario: its name.
+        host: the system under test.
+        peers: the machines at the other ends.
+        switch: the switch between them.
+        irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
+        workload: what runs.
+        flows: one per stream.
+        run: how long.
+        provenance: where each value comes from, by dotted path.
+        models: name of the model at each place, by dotted path.
+        applied: the knobs that the scenario or the caller set.
+        remarks: one line each: settings that are accepted but have no effect, and the like.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    scenario: str
+    host: Host
+    peers: tuple[Host, ...]
+    switch: Switch
+    irqbalance: str
+    workload: Workload
+    flows: tuple[Flow, ...]
+    run: Run
+    provenance: Annotated[dict[str, Parameter], Field(exclude=True, repr=False)]
+    models: Annotated[dict[str, str], Field(exclude=True, repr=False)]
+    applied: Annotated[tuple[AppliedKnob, ...], Field(exclude=True, repr=False)] = ()
+    remarks: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
+
+    @property
+    def machine(self) -> Machine:
+        """Nodes, buses and links of the system under test."""
+        return self.host.machine
+
+    @property
+    def cpu(self) -> Cpu:
+        """Processor of the system under test."""
+        return self.host.cpu
+
+    @property
+    def kernel(self) -> Kernel:
+        """Kernel of the system under test."""
+        return self.host.kernel
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Ports of the system under test."""
+        return self.host.ports
+
+    def digest(self) -> str:
+        """Return 16 hexadecimal digits that depend on every value, and on nothing else."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

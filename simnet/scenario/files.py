@@ -1,0 +1,134 @@
+"""What a scenario file consists of, before models are looked up and knobs applied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import core_schema
+
+from simnet.scenario.parameter import Choice, Scalar, State, count, size, time
+from simnet.scenario.schema import Section, file_model
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+__all__ = ["IrqMap", "PeerTable", "Run", "ScenarioFile", "Setting", "Workload"]
+
+
+class Workload(Section):
+    """What runs on the system."""
+
+    type: Annotated[str, Choice("workload", ("netperf-tcp-stream",))]
+    test: Annotated[
+        str, Choice("what runs on the system: netserver receives from the peers", ("netserver",))
+    ]
+    nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]
+    message_bytes: Annotated[int, size("bytes per send()", "1 B", "16 MiB")]
+    recv_size_bytes: Annotated[
+        int, size("bytes asked for per recv(); 0: the receive buffer's size", "0 B", "16 MiB")
+    ] = 0
+
+
+class Run(Section):
+    """How long to simulate."""
+
+    warm_up_ps: Annotated[int, time("simulated time before measuring", "0 s", "1000 s")]
+    duration_ps: Annotated[int, time("simulated time that is measured", "1 us", "100000 s")]
+    seed: Annotated[int, count("seed of all random numbers", 0, 2**63 - 1)] = 1
+
+
+if TYPE_CHECKING:
+    WorkloadTable: TypeAlias = BaseModel
+    RunTable: TypeAlias = BaseModel
+else:
+    WorkloadTable = file_model(Workload, bare=True)
+    RunTable = file_model(Run, bare=True)
+
+
+class _Table(BaseModel):
+    """A table of a scenario file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PeerTable(_Table):
+    """Machines of one kind at the other end of the cables."""
+
+    server: Annotated[str, Field(description="server model")]
+    kernel: Annotated[str, Field(description="kernel model")]
+    count: Annotated[int, Field(ge=1, le=64, description="how many")] = 1
+
+
+class SystemTable(_Table):
+    """The system under test and what it is cabled to.
+
+    Port k of the server is cabled to port k of the peers, counted through.
+    """
+
+    server: Annotated[str, Field(description="server model")]
+    kernel: Annotated[str, Field(description="kernel model")]
+    switch: Annotated[str, Field(description="switch model")]
+    peers: Annotated[tuple[PeerTable, ...], Field(min_length=1, description="the other ends")]
+
+
+class IrqMap(_Table):
+    """Where the interrupts are while irqbalance runs: an smp_affinity mask per interrupt."""
+
+    description: Annotated[str, Field(description="one line")]
+    state: State
+    source: str
+    smp_affinity: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[0-9]+$")], str],
+        Field(description="hexadecimal CPU mask by interrupt number"),
+    ]
+
+
+class IrqbalanceTable(_Table):
+    """How a running irqbalance is represented."""
+
+    map: Annotated[str, Field(description="a map below, or daemon: simulate the daemon")]
+    maps: dict[str, IrqMap] = Field(default={})
+
+
+class Setting(_Table):
+    """A knob's value; a table with source and state where a bare value does not say enough."""
+
+    value: Scalar
+    source: str
+    state: State
+
+
+def _widen(raw: Any) -> Any:
+    return raw if isinstance(raw, dict) else {"value": raw, "source": "", "state": "assumed"}
+
+
+class _BareSetting:
+    """Accepts a bare value where a :class:`Setting` stands."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(_widen, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        bare = {"type": ["string", "number", "boolean"]}
+        return {"anyOf": [bare, handler(schema)]}
+
+
+class ScenarioFile(_Table):
+    """A scenario: models, workload, tuning."""
+
+    kind: Literal["scenario"]
+    description: Annotated[str, Field(min_length=1, description="what this is, one line")]
+    document: Annotated[str, Field(description="the document it comes from")] = ""
+    system: SystemTable
+    workload: WorkloadTable
+    irqbalance: IrqbalanceTable
+    tuning: Annotated[
+        dict[str, Annotated[Setting, _BareSetting()]],
+        Field(description="knobs by the names that an administrator types"),
+    ] = Field(default={})
+    run: RunTable

@@ -1,0 +1,426 @@
+"""The knobs: what an administrator can turn, by the names that the administrator types.
+
+Every knob knows its value's form and legal range, what it changes in the effective configuration,
+how to apply it on a real machine, and whether the model implements it. Its default is the value
+of the scenario's models; undoing a knob is applying its default.
+
+Sources: Linux 2.6.18 ``net/ipv4/sysctl_net_ipv4.c``, ``net/core/sysctl_net_core.c``,
+``Documentation/networking/ip-sysctl.txt``, ``include/net/tcp.h``, ``drivers/net/tg3.c``
+(``tg3_set_coalesce``: the legal ranges); ethtool(8), numactl(8).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from simnet.scenario.parameter import Flag, Quantity, Spec, Value, count, time
+from simnet.scenario.schema import Kernel, Nic, spec_of
+from simnet.scenario.units import UnitError
+
+__all__ = ["KNOBS", "AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
+
+Scope = Literal["kernel", "port", "nic", "flows", "irqbalance", "none"]
+
+
+def cpu_mask_text(cpus: tuple[int, ...]) -> str:
+    """Return a mask as ``/proc/irq/N/smp_affinity`` takes it: hexadecimal, commas every 32 CPUs."""
+    digits = f"{sum(1 << cpu for cpu in cpus):x}"
+    words = []
+    while digits:
+        digits, word = digits[:-8], digits[-8:]
+        words.append(word)
+    return ",".join(reversed(words))
+
+
+@dataclass(frozen=True)
+class CpuMask(Spec):
+    """A set of CPUs as a hexadecimal mask."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the CPUs of the mask, ascending; see :meth:`Spec.parse`."""
+        text = str(raw)
+        words = text.removeprefix("0x").split(",")
+        if not all(re.fullmatch(r"[0-9a-fA-F]{1,64}", word) for word in words):
+            raise UnitError(f"expected a hexadecimal CPU mask such as '4' or 'ff', got {text!r}")
+        if any(len(word) > 8 for word in words[1:]):  # noqa: PLR2004 (32 CPUs a word)
+            raise UnitError(f"expected at most 8 digits after each comma, got {text!r}")
+        mask = int(words[0] + "".join(word.zfill(8) for word in words[1:]), 16)
+        if not mask:
+            raise UnitError("the mask is empty: at least one CPU has to take the interrupt")
+        return tuple(cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1)
+
+    def text(self, value: Any) -> str:
+        """Return the mask in hexadecimal."""
+        return cpu_mask_text(value)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string", "pattern": "^(0x)?[0-9a-fA-F]+(,[0-9a-fA-F]{1,8})*$"}
+
+
+@dataclass(frozen=True)
+class NodeNumber(Spec):
+    """A NUMA node: its number, ``nic`` for the node of the stream's NIC, ``any`` for no binding."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the node's number, or ``"nic"`` or ``"any"``; see :meth:`Spec.parse`."""
+        text = str(raw)
+        if text in {"nic", "any"}:
+            return text
+        if not re.fullmatch(r"\d{1,4}", text):
+            raise UnitError(f"expected a node number, nic or any, got {text!r}")
+        return int(text)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": ["integer", "string"]}
+
+
+@dataclass(frozen=True)
+class AppliedKnob:
+    """A knob as set in a scenario or on the command line.
+
+    Attributes:
+        name: as typed.
+        value: the value that is set.
+        before: the value without it.
+        apply: command that sets it on the machine.
+        undo: command that restores ``before``.
+        modelled: False when the model ignores it.
+        note: caveat; empty when there is none.
+        source: file and line, or ``--set``.
+    """
+
+    name: str
+    value: str
+    before: str
+    apply: str
+    undo: str
+    modelled: bool
+    note: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One knob, or one for each port or interrupt.
+
+    Attributes:
+        name: as typed, with ``{port}`` or ``{irq}`` where it exists once for each.
+        doc: what it does, one line.
+        spec: form and legal range of its value.
+        scope: what it changes: an attribute of the kernel, of the port itself, of the port's
+            NIC, the binding of the streams, irqbalance, or nothing.
+        target: the attribute; empty for scope ``none``.
+        command: how to set it, with ``{value}``.
+        unit: unit of a bare number; empty when the value has none.
+        modelled: False when it is accepted but has no effect.
+        note: caveat for people.
+        since: first upstream kernel that has it.
+        compile_time: it is a constant: the kernel has to be rebuilt.
+        drivers: network drivers that have it; empty for all.
+    """
+
+    name: str
+    doc: str
+    spec: Spec
+    scope: Scope
+    target: str
+    command: str
+    unit: str = ""
+    modelled: bool = True
+    note: str = ""
+    since: str = "2.6.0"
+    compile_time: bool = False
+    drivers: tuple[str, ...] = ()
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        escaped = re.escape(self.name)
+        escaped = escaped.replace(r"\{irq\}", r"(?P<irq>\d+)")
+        return re.compile(escaped.replace(r"\{port\}", r"(?P<port>[a-z]+\d+)"))
+
+    def match(self, name: str) -> dict[str, str] | None:
+        """Return port and interrupt of a typed name, or None when it is another knob."""
+        found = self._pattern.fullmatch(" ".join(name.split()))
+        return found.groupdict() if found else None
+
+    def parse(self, raw: Any) -> Value:
+        """Return a value in base units; a bare number is in the knob's own unit.
+
+        Raises:
+            UnitError: not a legal value; the message says what was expected.
+        """
+        if not self.unit:
+            return self.spec.parse(raw)
+        items = str(raw).split(",") if "," in str(raw) else str(raw).split()
+        bare = all(re.fullmatch(r"\s*[+-]?[\d.]+\s*", item) for item in items)
+        if bare:
+            items = [f"{item} {self.unit}" for item in items]
+            return self.spec.parse(items if len(items) > 1 else items[0])
+        return self.spec.parse(raw)
+
+    def admin_text(self, value: Any) -> str:
+        """Return a value (base units) as the real machine takes it."""
+        items = value if isinstance(value, tuple) else (value,)
+        if isinstance(self.spec, Quantity) and self.unit:
+            scale = int(str(Quantity.parse(_whole(self.spec), f"1 {self.unit}")))
+            return " ".join(_number(item, scale) for item in items)
+        if isinstance(self.spec, Flag) and self.command.startswith("sysctl"):
+            return "1" if value else "0"
+        return self.spec.text(value)
+
+
+def _whole(spec: Quantity) -> Quantity:
+    """Return a spec of the same kind without a range."""
+    unit = spec.quantity_kind.unit or "1"
+    return Quantity("", spec.kind, f"0 {unit}", f"{2**62} {unit}")
+
+
+def _number(value: int, scale: int) -> str:
+    whole, rest = divmod(value, scale)
+    return str(whole) if not rest else f"{value / scale:g}"
+
+
+def _of(section: type[Kernel] | type[Nic], target: str) -> Spec:
+    spec = spec_of(section, target)
+    if spec is None:
+        raise LookupError(target)
+    return spec
+
+
+def _sysctl(name: str, target: str, **more: Any) -> Knob:
+    spec = _of(Kernel, target)
+    unit = "B" if target.endswith("_bytes") else ""
+    command = f'sysctl -w {name}="{{value}}"'
+    return Knob(name, spec.doc, spec, "kernel", target, command, unit=unit, **more)
+
+
+def _ignored(name: str, doc: str, spec: Spec, command: str, **more: Any) -> Knob:
+    return Knob(name, doc, spec, "none", "", command, modelled=False, **more)
+
+
+def _ignored_sysctl(name: str, doc: str, spec: Spec, **more: Any) -> Knob:
+    return _ignored(name, doc, spec, f'sysctl -w {name}="{{value}}"', **more)
+
+
+def _coalesce(field: str) -> Knob:
+    target = field.replace("-", "_") + ("_ps" if "usecs" in field else "")
+    unit = "us" if "usecs" in field else ""
+    doc = _of(Nic, target).doc
+    spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
+    name = f"ethtool -C {{port}} {field}"
+    return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit, drivers=("tg3",))
+
+
+def _constant(name: str, target: str, where: str, **more: Any) -> Knob:
+    spec = _of(Kernel, target)
+    command = f"set {name} to {{value}} in {where}, rebuild the kernel, boot it"
+    return Knob(name, spec.doc, spec, "kernel", target, command, compile_time=True, **more)
+
+
+_ON_OFF: Final = Flag("on or off")
+_ANY_NUMBER: Final = count("", 0, 2**31 - 1)
+
+_SYSCTLS: Final = (
+    _sysctl("net.core.netdev_budget", "netdev_budget", since="2.6.12"),
+    _sysctl("net.core.dev_weight", "dev_weight"),
+    _sysctl("net.core.netdev_max_backlog", "netdev_max_backlog"),
+    _sysctl("net.core.rmem_default", "rmem_default_bytes"),
+    _sysctl("net.core.rmem_max", "rmem_max_bytes"),
+    _sysctl("net.core.wmem_default", "wmem_default_bytes"),
+    _sysctl("net.core.wmem_max", "wmem_max_bytes"),
+    _sysctl("net.ipv4.tcp_rmem", "tcp_rmem_bytes"),
+    _sysctl("net.ipv4.tcp_wmem", "tcp_wmem_bytes"),
+    _sysctl("net.ipv4.tcp_low_latency", "tcp_low_latency"),
+    _sysctl("net.ipv4.tcp_timestamps", "tcp_timestamps"),
+    _sysctl("net.ipv4.tcp_sack", "tcp_sack"),
+    _sysctl("net.ipv4.tcp_window_scaling", "tcp_window_scaling"),
+    _sysctl("net.ipv4.tcp_moderate_rcvbuf", "tcp_moderate_rcvbuf"),
+    _sysctl("net.ipv4.tcp_adv_win_scale", "tcp_adv_win_scale"),
+    _sysctl("net.ipv4.tcp_app_win", "tcp_app_win"),
+    _sysctl("net.ipv4.tcp_reordering", "tcp_reordering"),
+    _sysctl("net.ipv4.tcp_tso_win_divisor", "tcp_tso_win_divisor"),
+    _sysctl("net.ipv4.tcp_abc", "tcp_abc", since="2.6.15"),
+    _sysctl("net.ipv4.tcp_congestion_control", "tcp_congestion_control", since="2.6.13"),
+    _sysctl("net.ipv4.tcp_slow_start_after_idle", "tcp_slow_start_after_idle", since="2.6.18"),
+    _ignored_sysctl(
+        "net.ipv4.tcp_mem", "pages for all sockets", Quantity("", "count", "0", "1000000000", 3)
+    ),
+    _ignored_sysctl("net.ipv4.tcp_fack", "forward acknowledgement", _ON_OFF),
+    _ignored_sysctl("net.ipv4.tcp_dsack", "duplicate SACK", _ON_OFF),
+    _ignored_sysctl("net.ipv4.tcp_ecn", "explicit congestion notification", _ON_OFF),
+    _ignored_sysctl("net.ipv4.tcp_no_metrics_save", "forget a route's metrics", _ON_OFF),
+    _ignored_sysctl("net.ipv4.tcp_fin_timeout", "seconds in FIN-WAIT-2", _ANY_NUMBER),
+    _ignored_sysctl("net.ipv4.tcp_tw_reuse", "reuse of TIME-WAIT sockets", _ON_OFF),
+    _ignored_sysctl("net.ipv4.tcp_max_syn_backlog", "half-open connections", _ANY_NUMBER),
+    _ignored_sysctl("net.core.optmem_max", "ancillary buffer of a socket", _ANY_NUMBER),
+    _ignored_sysctl("net.core.somaxconn", "listen queue", _ANY_NUMBER),
+)
+
+_COALESCE: Final = tuple(
+    _coalesce(f"{direction}-{what}{suffix}")
+    for direction in ("rx", "tx")
+    for what in ("usecs", "frames")
+    for suffix in ("", "-irq")
+)
+
+_ETHTOOL: Final = (
+    *_COALESCE,
+    _ignored(
+        "ethtool -C {port} stats-block-usecs",
+        "statistics update interval",
+        _ANY_NUMBER,
+        "ethtool -C {port} stats-block-usecs {value}",
+    ),
+    Knob(
+        "ethtool -G {port} rx",
+        "receive buffers kept posted",
+        _of(Nic, "rx_buffers_posted"),
+        "nic",
+        "rx_buffers_posted",
+        "ethtool -G {port} rx {value}",
+    ),
+    Knob(
+        "ethtool -G {port} tx",
+        "usable transmit descriptors",
+        _of(Nic, "tx_ring"),
+        "nic",
+        "tx_ring",
+        "ethtool -G {port} tx {value}",
+    ),
+    Knob(
+        "ethtool -K {port} tso",
+        "segmentation offload",
+        _of(Nic, "tso"),
+        "nic",
+        "tso",
+        "ethtool -K {port} tso {value}",
+    ),
+    _ignored("ethtool -K {port} rx", "receive checksums", _ON_OFF, "ethtool -K {port} rx {value}"),
+    _ignored("ethtool -K {port} tx", "send checksums", _ON_OFF, "ethtool -K {port} tx {value}"),
+    _ignored("ethtool -K {port} sg", "scatter-gather", _ON_OFF, "ethtool -K {port} sg {value}"),
+    *(
+        _ignored(
+            f"ethtool -A {{port}} {field}",
+            "pause frames",
+            _ON_OFF,
+            f"ethtool -A {{port}} {field} {{value}}",
+        )
+        for field in ("autoneg", "rx", "tx")
+    ),
+    Knob(
+        "ifconfig {port} mtu",
+        "largest IP packet",
+        _of(Nic, "mtu_bytes"),
+        "nic",
+        "mtu_bytes",
+        "ifconfig {port} mtu {value}",
+        unit="B",
+    ),
+    _ignored(
+        "ifconfig {port} txqueuelen",
+        "packets queued for sending",
+        _ANY_NUMBER,
+        "ifconfig {port} txqueuelen {value}",
+    ),
+    Knob(
+        "modprobe e1000 InterruptThrottleRate",
+        "interrupts per second at most, all ports of the driver",
+        _of(Nic, "interrupt_throttle_rate"),
+        "nic",
+        "interrupt_throttle_rate",
+        "modprobe -r e1000; modprobe e1000 InterruptThrottleRate={value}",
+        drivers=("e1000",),
+    ),
+)
+
+_PLACEMENT: Final = (
+    Knob(
+        "/proc/irq/{irq}/smp_affinity",
+        "CPUs that may take the interrupt",
+        CpuMask("CPU mask"),
+        "port",
+        "smp_affinity",
+        "echo {value} > /proc/irq/{irq}/smp_affinity",
+    ),
+    Knob(
+        "irqbalance",
+        "daemon that places interrupts",
+        _ON_OFF,
+        "irqbalance",
+        "irqbalance",
+        "service irqbalance {start_stop}  # SLES 10: irq_balancer",
+        note="off leaves every interrupt where the daemon put it",
+    ),
+    Knob(
+        "numactl --cpubind",
+        "node whose CPUs the processes may use",
+        NodeNumber("node number, nic or any"),
+        "flows",
+        "cpubind_node",
+        "start each process under: numactl --cpubind={value}",
+    ),
+    Knob(
+        "numactl --preferred",
+        "node from which the processes' memory comes first",
+        NodeNumber("node number, nic or any"),
+        "flows",
+        "preferred_node",
+        "start each process under: numactl --preferred={value}",
+    ),
+)
+
+_STEERING: Final = tuple(
+    _ignored(name, doc, CpuMask(doc) if "cpus" in name else _ANY_NUMBER, command, since=since)
+    for name, doc, command, since in (
+        (
+            "/sys/class/net/{port}/queues/rx-0/rps_cpus",
+            "CPUs for receive packet steering",
+            "echo {value} > /sys/class/net/{port}/queues/rx-0/rps_cpus",
+            "2.6.35",
+        ),
+        (
+            "/sys/class/net/{port}/queues/rx-0/rps_flow_cnt",
+            "flow table of receive flow steering",
+            "echo {value} > /sys/class/net/{port}/queues/rx-0/rps_flow_cnt",
+            "2.6.35",
+        ),
+        (
+            "net.core.rps_sock_flow_entries",
+            "global flow table of receive flow steering",
+            "sysctl -w net.core.rps_sock_flow_entries={value}",
+            "2.6.35",
+        ),
+        (
+            "/sys/class/net/{port}/queues/tx-0/xps_cpus",
+            "CPUs for transmit packet steering",
+            "echo {value} > /sys/class/net/{port}/queues/tx-0/xps_cpus",
+            "2.6.38",
+        ),
+    )
+)
+
+_TCP_H: Final = "include/net/tcp.h"
+_REAL_TIME: Final = "at run time in Red Hat's real-time kernels: sysctl -w net.ipv4.tcp_{}_min=MS"
+_CONSTANTS: Final = (
+    _constant("HZ", "hz", "the configuration (CONFIG_HZ)"),
+    _constant("TCP_DELACK_MIN", "delack_min_ps", _TCP_H, note=_REAL_TIME.format("delack")),
+    _constant("TCP_DELACK_MAX", "delack_max_ps", _TCP_H),
+    _constant("TCP_ATO_MIN", "ato_min_ps", _TCP_H, note=_REAL_TIME.format("ato")),
+    _constant(
+        "TCP_RTO_MIN",
+        "rto_min_ps",
+        _TCP_H,
+        note="from Linux 2.6.23 on: ip route change ROUTE rto_min TIME",
+    ),
+    _constant("TCP_MAX_QUICKACKS", "max_quickacks", _TCP_H),
+    _constant("MAX_SOFTIRQ_RESTART", "max_softirq_restart", "kernel/softirq.c"),
+    _constant("DEF_TIMESLICE", "timeslice_ps", "kernel/sched.c"),
+)
+
+KNOBS: Final[tuple[Knob, ...]] = (*_PLACEMENT, *_ETHTOOL, *_SYSCTLS, *_STEERING, *_CONSTANTS)
+

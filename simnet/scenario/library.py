@@ -1,0 +1,183 @@
+"""Finding and reading models and scenarios, with errors that name file, line and key."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from simnet import _share
+from simnet.errors import InputError
+from simnet.scenario import toml
+from simnet.scenario.files import ScenarioFile
+from simnet.scenario.parameter import Parameter
+from simnet.scenario.schema import MODELS, ModelKind, file_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pydantic_core import ErrorDetails
+
+__all__ = [
+    "MODEL_FOLDERS",
+    "find_model",
+    "find_scenario",
+    "model_names",
+    "nearest",
+    "read_model",
+    "read_scenario",
+    "scenario_names",
+]
+
+MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
+    "cpu": "cpus",
+    "server": "servers",
+    "nic": "nics",
+    "switch": "switches",
+    "kernel": "kernels",
+}
+_LONGEST_SHOWN: Final = 60
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean X?`` with the name that is most like ``name``, or nothing."""
+    match = difflib.get_close_matches(name, sorted(names), 1, 0.6)
+    return f"; did you mean {match[0]}?" if match else ""
+
+
+def model_names(kind: ModelKind) -> tuple[str, ...]:
+    """Return the names of all models of a kind that come with simnet."""
+    return _names(_share.folder("models") / MODEL_FOLDERS[kind])
+
+
+def scenario_names() -> tuple[str, ...]:
+    """Return the names of all scenarios that come with simnet."""
+    return _names(_share.folder("scenarios"))
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in folder.glob("*.toml")))
+
+
+def find_model(kind: ModelKind, name: str, beside: Path | None = None) -> Path:
+    """Return the file of a model.
+
+    Args:
+        kind: which kind.
+        name: a model that comes with simnet, or a path that ends with ``.toml``.
+        beside: the file that names the model; relative paths start from its folder.
+
+    Raises:
+        InputError: no such model; the message names the nearest.
+    """
+    if name.endswith(".toml"):
+        return (beside.parent if beside else Path()) / name
+    names = model_names(kind)
+    if name not in names:
+        raise InputError(f"unknown {kind} model {name!r}{nearest(name, names)}")
+    return _share.folder("models") / MODEL_FOLDERS[kind] / f"{name}.toml"
+
+
+def find_scenario(name: str) -> Path:
+    """Return the file of a scenario.
+
+    Args:
+        name: a scenario that comes with simnet, or a path.
+
+    Raises:
+        InputError: no such scenario; the message names the nearest.
+    """
+    if name in scenario_names():
+        return _share.folder("scenarios") / f"{name}.toml"
+    if name.endswith(".toml") or "/" in name or Path(name).is_file():
+        return Path(name)
+    raise InputError(f"unknown scenario{nearest(name, scenario_names())}", key=name)
+
+
+def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
+    """Return a model in its file form, checked, and the document with line numbers.
+
+    Raises:
+        InputError: the file cannot be read or breaks the schema.
+    """
+    return _read(file_model(MODELS[kind], kind), path)
+
+
+def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:
+    """Return a scenario in its file form, checked, and the document with line numbers.
+
+    Raises:
+        InputError: the file cannot be read or breaks the schema.
+    """
+    form, document = _read(ScenarioFile, path)
+    return cast("ScenarioFile", form), document
+
+
+def _read(form: type[BaseModel], path: Path) -> tuple[BaseModel, toml.Document]:
+    document = toml.read(path, _shown(path))
+    try:
+        return form.model_validate(document.data), document
+    except ValidationError as error:
+        raise _translate(error, form, document) from error
+
+
+def _shown(path: Path) -> str:
+    """Return a path as a person would type it: relative to the current folder where it is below."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _translate(
+    error: ValidationError, form: type[BaseModel], document: toml.Document
+) -> InputError:
+    """Return the first error of a file as one line: unknown keys before what they leave missing."""
+    details = sorted(error.errors(), key=lambda detail: detail["type"] == "missing")
+    detail = details[0]
+    path: toml.KeyPath = detail["loc"]
+    field = (detail.get("ctx") or {}).get("field", "value")
+    if field != "value":
+        path = (*path, field)
+    return document.error(_message(detail, form), path)
+
+
+def _message(detail: ErrorDetails, form: type[BaseModel]) -> str:
+    kind, given, message = detail["type"], detail["input"], detail["msg"]
+    if kind == "extra_forbidden":
+        name = str(detail["loc"][-1])
+        return f"unknown key{nearest(name, _keys_at(form, detail['loc'][:-1]))}"
+    if kind == "missing":
+        return "missing"
+    if kind in {"model_type", "model_attributes_type", "dict_type"}:
+        keys = _keys_at(form, detail["loc"])
+        if "value" in keys:
+            return 'expected a table such as {value = ..., state = "assumed", source = "..."}'
+        return f"expected a table with the keys {', '.join(keys)}"
+    if kind in {"value", "range"}:
+        return message
+    message = message.replace("Input should be", "expected").replace("String should", "should")
+    shown = repr(given)
+    known = len(shown) <= _LONGEST_SHOWN and not isinstance(given, (dict, list))
+    return f"{message[0].lower()}{message[1:]}" + (f", got {shown}" if known else "")
+
+
+def _keys_at(form: type[BaseModel], path: toml.KeyPath) -> tuple[str, ...]:
+    """Return the legal keys of the table at a place of a file."""
+    annotation: Any = form
+    for part in path:
+        if get_origin(annotation) is tuple and isinstance(part, int):
+            annotation = get_args(annotation)[0]
+        elif get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+        elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            annotation = annotation.model_fields[str(part)].annotation
+        if get_origin(annotation) not in {tuple, dict, None} and get_args(annotation):
+            annotation = get_args(annotation)[0]  # Annotated[X, ...], X | None
+    if annotation is Parameter:
+        return ("value", "source", "state", "low", "high")
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return tuple(annotation.model_fields)
+    return ()

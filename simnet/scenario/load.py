@@ -1,0 +1,172 @@
+"""From a scenario's name and a few settings to the effective configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from simnet.errors import InputError
+from simnet.scenario import library
+from simnet.scenario.checks import check_server, check_whole, peer_ports
+from simnet.scenario.effective import Effective
+from simnet.scenario.files import Run, Workload
+from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Switch
+from simnet.scenario.settings import Table, entries
+from simnet.scenario.tree import Path, Tree, dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path as FilePath
+
+    from pydantic import BaseModel
+
+    from simnet.scenario.files import PeerTable, ScenarioFile, SystemTable
+    from simnet.scenario.schema import ModelKind, Section
+    from simnet.scenario.toml import Document, KeyPath
+
+__all__ = ["load"]
+
+
+def load(
+    scenario: str | FilePath,
+    *,
+    settings: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    duration: str | None = None,
+    warm_up: str | None = None,
+) -> Effective:
+    """Return everything that a simulation of the scenario reads, defaults included.
+
+    Args:
+        scenario: name of a scenario that comes with simnet, or path of a file.
+        settings: by name, as typed after ``--set``: scenario parameters (``nodes``,
+            ``message``), knobs (``net.ipv4.tcp_rmem``, ``/proc/irq/177/smp_affinity``,
+            ``ethtool -C eth0 rx-usecs``), model values (``cpu.costs.hardirq``); with ``peer:`` in
+            front those of the peers.
+        seed: seed of all random numbers; the scenario's when None.
+        duration: measured simulated time with unit; the scenario's when None.
+        warm_up: simulated time before that, with unit; the scenario's when None.
+
+    Raises:
+        InputError: a file, a value or a knob that cannot be used, with file, line and key.
+    """
+    path = library.find_scenario(str(scenario))
+    form, document = library.read_scenario(path)
+    assembly = _Assembly(form, document, path)
+    options = {"seed": seed, "duration": duration, "warm_up": warm_up}
+    table = Table(assembly.tree, form.irqbalance, document)
+    given = {name: str(value) for name, value in options.items() if value is not None}
+    table.apply(entries(form, document, settings or {}, given))
+    return assembly.finish(table, path.stem)
+
+
+class _Assembly:
+    """Puts the models of a scenario into one tree."""
+
+    def __init__(self, form: ScenarioFile, document: Document, path: FilePath) -> None:
+        self.tree = Tree()
+        self.models: dict[str, str] = {}
+        self._document = document
+        self._path = path
+        self._read: dict[FilePath, tuple[BaseModel, Document]] = {}
+        self._host(("host",), form.system, ("system",))
+        self.tree.put_plain(("peers",), [])
+        number = 0
+        for row, peer in enumerate(form.system.peers):
+            for _ in range(peer.count):
+                self._host(("peers", number), peer, ("system", "peers", row))
+                number += 1
+        switch, _, _ = self._model("switch", form.system.switch, document, path, ("system", "switch"))
+        self.tree.graft(("switch",), Switch, switch)
+        self.models["switch"] = form.system.switch
+        self._table("workload", Workload, form.workload)
+        self._table("run", Run, form.run)
+
+    def _table(self, name: str, section: type[Section], form: BaseModel) -> None:
+        def where(key: str) -> str:
+            return f"{self._document.file}:{self._document.line((name, key))}"
+
+        self.tree.graft((name,), section, form, where)
+
+    def _model(
+        self, kind: ModelKind, name: str, document: Document, beside: FilePath, key: KeyPath
+    ) -> tuple[Any, Document, FilePath]:
+        """Return the model that a key of a document names, its document and its file."""
+        try:
+            path = library.find_model(kind, name, beside=beside)
+        except InputError as error:
+            raise document.error(error.message, key) from error
+        if path not in self._read:
+            self._read[path] = library.read_model(kind, path)
+        return *self._read[path], path
+
+    def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
+        known = (self._document, self._path)
+        server, document, path = self._model("server", table.server, *known, (*key, "server"))
+        kernel, _, _ = self._model("kernel", table.kernel, *known, (*key, "kernel"))
+        cpu, _, _ = self._model("cpu", server.cpu, document, path, ("cpu",))
+        check_server(server, document)
+        self.tree.put_plain((*place, "name"), table.server)
+        for section, form in ((Machine, server), (Cpu, cpu), (Kernel, kernel)):
+            self.tree.graft((*place, section.__name__.lower()), section, form)
+        self.tree.put_plain((*place, "ports"), [])
+        for number, port in enumerate(server.ports):
+            nic, _, _ = self._model("nic", port.nic, document, path, ("ports", number, "nic"))
+            here: Path = (*place, "ports", number)
+            self.tree.put_plain((*here, "name"), port.name)
+            self.tree.put_plain((*here, "node"), port.node)
+            self.tree.put_plain((*here, "irq"), port.irq)
+            self.tree.graft((*here, "nic"), Nic, nic)
+            self.models[dotted((*here, "nic"))] = port.nic
+        names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
+        self.models.update({dotted((*place, part)): name for part, name in names.items()})
+
+    def finish(self, table: Table, scenario: str) -> Effective:
+        """Return the configuration with its streams, checked as a whole.
+
+        Raises:
+            InputError: values that are legal one by one do not fit together.
+        """
+        check_whole(self.tree, table)
+        self.tree.put_plain(("scenario",), scenario)
+        self.tree.put_plain(("flows",), _flows(self.tree, table))
+        try:
+            return Effective(
+                **self.tree.values,
+                provenance=self.tree.provenance,
+                models=self.models,
+                applied=tuple(table.applied),
+                remarks=tuple(table.remarks),
+            )
+        except ValidationError as error:
+            detail = error.errors()[0]
+            key = dotted(tuple(detail["loc"]))
+            raise InputError(detail["msg"], file=self._document.file, key=key) from error
+
+
+def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
+    """Return one stream for each port on the nodes that carry traffic."""
+    workload = tree.get(("workload",))
+    ends = peer_ports(tree)
+    flows = []
+    for number, port in enumerate(tree.get(("host", "ports"))):
+        if port["node"] >= workload["nodes"]:
+            continue
+        bindings = {
+            name: port["node"] if node == "nic" else None if node == "any" else node
+            for name, node in table.bindings.items()
+        }
+        flows.append(
+            {
+                "name": port["name"],
+                "port": number,
+                "peer": ends[number][0],
+                "peer_port": ends[number][1],
+                "message_bytes": workload["message_bytes"],
+                "recv_bytes": workload["recv_size_bytes"]
+                or tree.get(("host", "kernel", "tcp_rmem_bytes"))[1],
+                **bindings,
+            }
+        )
+    return flows

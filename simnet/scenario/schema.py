@@ -1,0 +1,342 @@
+"""What a model consists of: CPU, server, NIC, switch and kernel.
+
+Each class is the effective form of one model, plain numbers in base units with the unit in the
+attribute's name; this is what the mechanisms read. The form in files follows from it
+(:func:`file_model`): the same key without the unit, and a table with value, state and source.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from simnet.scenario.parameter import (
+    Bare,
+    Choice,
+    Edges,
+    Flag,
+    Parameter,
+    Spec,
+    count,
+    cycles,
+    frequency,
+    rate,
+    ratio,
+    size,
+    time,
+)
+
+__all__ = [
+    "MODELS",
+    "Costs",
+    "Cpu",
+    "Kernel",
+    "Machine",
+    "Memory",
+    "ModelKind",
+    "Nic",
+    "Section",
+    "Server",
+    "ServerPort",
+    "Switch",
+    "file_model",
+    "section_in",
+    "spec_of",
+]
+
+ModelKind = Literal["cpu", "server", "nic", "switch", "kernel"]
+
+
+class Section(BaseModel):
+    """A frozen group of values; unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Costs(Section):
+    """What the CPU does per event, in clock cycles; moving cache lines is extra, see `Memory`."""
+
+    hardirq_cycles: Annotated[int, cycles("interrupt entry, handler, EOI and exit")]
+    softirq_entry_cycles: Annotated[int, cycles("entering and leaving the softirq loop")]
+    poll_cycles: Annotated[int, cycles("fixed part of one NAPI poll, unmasking excluded")]
+    driver_rx_cycles: Annotated[int, cycles("driver receive work per frame")]
+    skb_alloc_cycles: Annotated[int, cycles("allocating one socket buffer")]
+    skb_free_cycles: Annotated[int, cycles("freeing one socket buffer")]
+    ip_rx_cycles: Annotated[int, cycles("IP receive per packet")]
+    tcp_rx_cycles: Annotated[int, cycles("TCP receive per segment, copy excluded")]
+    ack_tx_cycles: Annotated[int, cycles("building and sending one pure ACK")]
+    ack_rx_cycles: Annotated[int, cycles("TCP work for one received ACK")]
+    tcp_tx_cycles: Annotated[int, cycles("TCP, IP and driver work to send one segment")]
+    tx_completion_cycles: Annotated[int, cycles("reclaiming one transmitted frame")]
+    backlog_cycles: Annotated[int, cycles("queueing one packet to prequeue or backlog")]
+    wakeup_cycles: Annotated[int, cycles("try_to_wake_up of one process")]
+    context_switch_cycles: Annotated[int, cycles("switching to another process")]
+    syscall_cycles: Annotated[int, cycles("entering and leaving one system call")]
+    user_recv_cycles: Annotated[int, cycles("user part of the receive loop, per recv()")]
+    user_send_cycles: Annotated[int, cycles("user part of the send loop, per send()")]
+    copy_line_cycles: Annotated[int, cycles("copying one cache line to or from user memory")]
+    ipi_cycles: Annotated[int, cycles("sending or taking one interprocessor interrupt")]
+
+
+class Memory(Section):
+    """What a cache line or a device register costs by where it is (load to use)."""
+
+    local_latency_ps: Annotated[int, time("clean line in local memory", "1 ns", "10 us")]
+    same_bus_dirty_ps: Annotated[int, time("dirty line, owner on this bus", "1 ns", "10 us")]
+    same_node_dirty_ps: Annotated[
+        int, time("dirty line, owner on another bus of this node", "1 ns", "10 us")
+    ]
+    remote_latency_ps: Annotated[int, time("clean line in a neighbour node", "1 ns", "10 us")]
+    remote_dirty_ps: Annotated[
+        int, time("dirty line, owner in a neighbour node", "1 ns", "10 us")
+    ]
+    hop_ps: Annotated[int, time("each hop beyond the first", "0 ns", "10 us")]
+    mmio_write_ps: Annotated[int, time("posted register write, device here", "0 ns", "100 us")]
+    mmio_hop_ps: Annotated[
+        int, time("each hop of a posted register write to another node", "0 ns", "100 us")
+    ]
+
+
+class Cpu(Section):
+    """A processor: clock, threads, caches, and what kernel work costs on it."""
+
+    clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]
+    threads_per_core: Annotated[int, count("hardware threads of a core", 1, 8)]
+    cores_per_socket: Annotated[int, count("cores of a socket", 1, 256)]
+    cache_line_bytes: Annotated[int, size("cache line", "16 B", "1 KiB")]
+    cache_bytes: Annotated[int, size("last private cache of a core", "16 KiB", "1 GiB")]
+    copy_overlap: Annotated[int, count("line fetches that a copy keeps in flight", 1, 64)]
+    smt_slowdown_permille: Annotated[
+        int, ratio("time that work takes when the sibling thread is busy too", "1", "8")
+    ]
+    costs: Costs
+    memory: Memory
+
+
+class ServerPort(Section):
+    """A network port of a server."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]+[0-9]+$", description="interface, as in eth0")]
+    node: Annotated[int, Field(ge=0, description="NUMA node that the NIC is attached to")]
+    irq: Annotated[int, Field(ge=1, lt=4096, description="interrupt number")]
+    nic: Annotated[str, Field(description="NIC model")]
+
+
+class Machine(Section):
+    """A machine without its CPUs and NICs: nodes, sockets, buses, links between nodes.
+
+    Logical CPUs are numbered node by node, socket by socket, core by core; the threads of a core
+    are neighbours.
+    """
+
+    nodes: Annotated[int, count("NUMA nodes", 1, 64)]
+    sockets_per_node: Annotated[int, count("sockets of a node", 1, 64)]
+    buses_per_node: Annotated[int, count("front-side buses of a node", 1, 64)]
+    memory_per_node_bytes: Annotated[int, size("memory of a node", "1 MiB", "16384 GiB")]
+    memory_bandwidth_bps: Annotated[
+        int, rate("memory bandwidth of a node", "1 Mbit/s", "100 Tbit/s")
+    ]
+    bus_bandwidth_bps: Annotated[int, rate("one front-side bus", "1 Mbit/s", "100 Tbit/s")]
+    link_bandwidth_bps: Annotated[
+        int, rate("one link between nodes, per direction", "1 Mbit/s", "100 Tbit/s")
+    ]
+    io_bandwidth_bps: Annotated[
+        int, rate("the bus of one NIC, both ports together", "1 Mbit/s", "100 Tbit/s")
+    ]
+    links: Annotated[tuple[tuple[int, int], ...], Edges("pairs of nodes joined by a link")]
+    apic: Annotated[
+        str,
+        Choice(
+            "interrupt delivery: to the first CPU of the mask, or to any by lowest priority",
+            ("physical", "logical"),
+        ),
+    ]
+
+
+class Server(Machine):
+    """A server model: the machine, its CPU and its ports."""
+
+    cpu: Annotated[str, Field(description="CPU model")]
+    ports: tuple[ServerPort, ...]
+
+
+class Nic(Section):
+    """A network interface with its driver's defaults."""
+
+    driver: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="Linux driver")]
+    link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]
+    mtu_bytes: Annotated[int, size("largest IP packet", "68 B", "64 KiB")]
+    moderation: Annotated[
+        str,
+        Choice(
+            "how interrupts are moderated: frames or a gap (coalesce), or a minimum interval"
+            " (throttle)",
+            ("coalesce", "throttle"),
+        ),
+    ]
+    rx_ring: Annotated[int, count("receive descriptors", 16, 65536)]
+    rx_buffers_posted: Annotated[int, count("receive buffers kept posted", 1, 65536)]
+    tx_ring: Annotated[int, count("usable transmit descriptors", 16, 65536)]
+    tx_wake_threshold: Annotated[int, count("free descriptors that wake the queue", 1, 65536)]
+    rx_usecs_ps: Annotated[int, time("receive gap that ends a batch", "0 us", "10 ms")]
+    rx_frames: Annotated[int, count("received frames that end a batch", 0, 1023)]
+    rx_usecs_irq_ps: Annotated[int, time("rx_usecs while masked", "0 us", "10 ms")]
+    rx_frames_irq: Annotated[int, count("rx_frames while masked", 0, 1023)]
+    tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
+    tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
+    tx_usecs_irq_ps: Annotated[int, time("tx_usecs while masked", "0 us", "10 ms")]
+    tx_frames_irq: Annotated[int, count("tx_frames while masked", 0, 1023)]
+    interrupt_throttle_rate: Annotated[
+        int, count("interrupts per second at most; 0 is no limit", 0, 1000000)
+    ]
+    tagged_status: Annotated[bool, Flag("status block carries a tag; unmasking compares it")]
+    clrtick: Annotated[bool, Flag("every frame restarts the gap timer")]
+    copybreak_bytes: Annotated[
+        int, size("frames up to this size are copied to a small buffer", "0 B", "64 KiB")
+    ]
+    napi_weight: Annotated[int, count("packets per poll", 1, 4096)]
+    tso: Annotated[bool, Flag("segmentation offload")]
+    rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "64 KiB")]
+    dma_latency_ps: Annotated[
+        int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
+    ]
+
+
+class Switch(Section):
+    """A store-and-forward switch."""
+
+    link_rate_bps: Annotated[int, rate("rate of a port", "1 Mbit/s", "1 Tbit/s")]
+    latency_ps: Annotated[
+        int, time("last bit in to first bit out, port idle", "0 ns", "1 ms")
+    ]
+    buffer_per_port_bytes: Annotated[
+        int, size("packet buffer that one egress port may fill", "1 KiB", "1 GiB")
+    ]
+
+
+class Kernel(Section):
+    """A kernel: constants, defaults of sysctls, scheduler."""
+
+    version: Annotated[
+        str, Field(pattern=r"^\d+(\.\d+){1,3}$", description="upstream version, as in 2.6.16")
+    ]
+    hz: Annotated[int, count("timer interrupts per second", 24, 10000)]
+    netdev_budget: Annotated[int, count("packets per softirq round", 1, 100000)]
+    dev_weight: Annotated[int, count("packets per poll of the backlog", 1, 100000)]
+    netdev_max_backlog: Annotated[int, count("packets queued per CPU", 1, 10000000)]
+    max_softirq_restart: Annotated[int, count("softirq rounds before ksoftirqd", 1, 1000)]
+    net_rx_time_limit_jiffies: Annotated[int, count("jiffies of one NET_RX round", 1, 1000)]
+    timeslice_ps: Annotated[int, time("time slice at nice 0", "1 us", "10 s")]
+    rmem_default_bytes: Annotated[int, size("net.core.rmem_default", "256 B", "2 GiB")]
+    rmem_max_bytes: Annotated[int, size("net.core.rmem_max", "256 B", "2 GiB")]
+    wmem_default_bytes: Annotated[int, size("net.core.wmem_default", "256 B", "2 GiB")]
+    wmem_max_bytes: Annotated[int, size("net.core.wmem_max", "256 B", "2 GiB")]
+    tcp_rmem_bytes: Annotated[
+        tuple[int, int, int], size("receive buffer: minimum, default, maximum", "1 B", "2 GiB", 3)
+    ]
+    tcp_wmem_bytes: Annotated[
+        tuple[int, int, int], size("send buffer: minimum, default, maximum", "1 B", "2 GiB", 3)
+    ]
+    tcp_low_latency: Annotated[bool, Flag("no prequeue: TCP runs in the softirq")]
+    tcp_timestamps: Annotated[bool, Flag("RFC 1323 timestamps: 12 bytes a segment")]
+    tcp_sack: Annotated[bool, Flag("selective acknowledgements")]
+    tcp_window_scaling: Annotated[bool, Flag("RFC 1323 window scaling")]
+    tcp_moderate_rcvbuf: Annotated[bool, Flag("receive buffer grows by measured need")]
+    tcp_adv_win_scale: Annotated[int, count("window is space less space/2^this", 1, 31)]
+    tcp_app_win: Annotated[int, count("window share kept for the application; 31: none", 0, 31)]
+    tcp_reordering: Annotated[int, count("duplicate ACKs that mean loss", 1, 127)]
+    tcp_tso_win_divisor: Annotated[
+        int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 64)
+    ]
+    tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
+    tcp_congestion_control: Annotated[
+        str, Choice("congestion control", ("bic", "cubic", "reno"))
+    ]
+    tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
+    delack_min_ps: Annotated[int, time("TCP_DELACK_MIN", "0 ms", "10 s")]
+    delack_max_ps: Annotated[int, time("TCP_DELACK_MAX", "0 ms", "10 s")]
+    ato_min_ps: Annotated[int, time("TCP_ATO_MIN", "0 ms", "10 s")]
+    rto_min_ps: Annotated[int, time("TCP_RTO_MIN", "1 ms", "120 s")]
+    rto_max_ps: Annotated[int, time("TCP_RTO_MAX", "1 ms", "3600 s")]
+    rto_init_ps: Annotated[int, time("TCP_TIMEOUT_INIT", "1 ms", "120 s")]
+    prequeue_timer_ps: Annotated[int, time("safety timer of the prequeue", "1 ms", "10 s")]
+    max_quickacks: Annotated[int, count("TCP_MAX_QUICKACKS", 0, 1000)]
+    min_rcvmss_bytes: Annotated[int, size("TCP_MIN_RCVMSS", "1 B", "64 KiB")]
+    initial_cwnd: Annotated[
+        str, Choice("first congestion window: RFC 3390 or ten segments", ("rfc3390", "iw10"))
+    ]
+    skb_truesize_overhead_bytes: Annotated[
+        int, size("socket buffer accounting beyond the data buffer", "0 B", "4 KiB")
+    ]
+
+
+MODELS: dict[ModelKind, type[Section]] = {
+    "cpu": Cpu,
+    "server": Server,
+    "nic": Nic,
+    "switch": Switch,
+    "kernel": Kernel,
+}
+
+
+class ModelFile(BaseModel):
+    """What every model file starts with."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    header: ClassVar[frozenset[str]] = frozenset({"kind", "description", "notes"})
+
+    kind: str
+    description: Annotated[str, Field(min_length=1, description="what this is, one line")]
+    notes: Annotated[str, Field(description="sources at length, caveats")] = ""
+
+
+def spec_of(section: type[Section], attribute: str) -> Spec | None:
+    """Return the spec of an attribute, or None for structure (names, nested sections)."""
+    for item in section.model_fields[attribute].metadata:
+        if isinstance(item, Spec):
+            return item
+    return None
+
+
+@functools.cache
+def file_model(section: type[Section], kind: str = "", *, bare: bool = False) -> type[BaseModel]:
+    """Return the pydantic model that a file of this section is checked against.
+
+    Args:
+        section: one of the classes above.
+        kind: given for a whole file, which then has the keys of :class:`ModelFile` too.
+        bare: values need no table with source and state.
+    """
+    fields: dict[str, Any] = {}
+    for attribute, info in section.model_fields.items():
+        spec = spec_of(section, attribute)
+        if spec is not None:
+            form = Bare(spec) if bare else spec
+            default = ... if info.is_required() else None
+            fields[spec.key(attribute)] = (Annotated[Parameter, form], default)
+        elif section_in(info.annotation) is None:
+            fields[attribute] = (info.annotation, info)
+        else:
+            fields[attribute] = (_file_form(info.annotation), ...)
+    doc = (section.__doc__ or "").split("\n", maxsplit=1)[0]
+    name = f"{section.__name__}{'File' if kind else 'Table'}"
+    if kind:
+        fields["kind"] = (Literal[kind], ...)
+        return create_model(name, __base__=ModelFile, __doc__=doc, **fields)
+    return create_model(name, __config__=Section.model_config, __doc__=doc, **fields)
+
+
+def section_in(annotation: Any) -> type[Section] | None:
+    """Return the section that an annotation is, or is a tuple of; None for anything else."""
+    inner = get_args(annotation)[0] if get_origin(annotation) is tuple else annotation
+    return inner if isinstance(inner, type) and issubclass(inner, Section) else None
+
+
+def _file_form(annotation: Any) -> Any:
+    section = section_in(annotation)
+    if section is None:
+        return annotation
+    form: Any = file_model(section)
+    return tuple[form, ...] if get_origin(annotation) is tuple else form

@@ -1,0 +1,402 @@
+"""Settings: scenario parameters, model values and knobs, put into the tree of values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from simnet.errors import InputError
+from simnet.scenario.files import Run, Workload
+from simnet.scenario.knobs import KNOBS, AppliedKnob, CpuMask, Knob
+from simnet.scenario.library import nearest
+from simnet.scenario.parameter import Parameter, Spec, State
+from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.tree import Path, Tree, dotted, walk
+from simnet.scenario.units import UnitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simnet.scenario.files import IrqbalanceTable, ScenarioFile
+    from simnet.scenario.toml import Document
+
+__all__ = ["Entry", "Table", "entries"]
+
+_PEER: Final = "peer:"
+_HOST_SECTIONS: Final[dict[str, type[Section]]] = {
+    "cpu": Cpu,
+    "machine": Machine,
+    "kernel": Kernel,
+    "nic": Nic,
+}
+_IRQ_MAP: Final = "irqbalance.map"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One setting as given.
+
+    Attributes:
+        name: as typed, runs of blanks made one.
+        raw: the value as typed.
+        file: the scenario's file, or the option.
+        line: line in the file; None for an option.
+        source: a better provenance than file and line, where the scenario gives one.
+        state: how sure it is.
+    """
+
+    name: str
+    raw: Any
+    file: str
+    line: int | None = None
+    source: str = ""
+    state: State = "assumed"
+
+    def error(self, message: str) -> InputError:
+        """Return an error that names this setting."""
+        return InputError(message, file=self.file, line=self.line, key=self.name)
+
+    def parameter(self, spec: Spec, value: Any) -> Parameter:
+        """Return the parsed value with this setting's provenance."""
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return Parameter(
+            value=value,
+            unit=spec.unit,
+            source=self.source or where,
+            state=self.state,
+            text=spec.text(value),
+        )
+
+
+def entries(
+    form: ScenarioFile,
+    document: Document,
+    settings: Mapping[str, str],
+    options: Mapping[str, str],
+) -> list[Entry]:
+    """Return all settings in the order in which they apply: scenario, ``--set``, options."""
+    found = [
+        Entry(
+            " ".join(name.split()),
+            setting.value,
+            document.file,
+            document.line(("tuning", name)),
+            setting.source,
+            setting.state,
+        )
+        for name, setting in form.tuning.items()
+    ]
+    found += [Entry(" ".join(name.split()), raw, "--set") for name, raw in settings.items()]
+    found += [Entry(name, raw, f"--{name.replace('_', '-')}") for name, raw in options.items()]
+    return list({entry.name: entry for entry in found}.values())
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What a name stands for: places in the tree with their spec, or a knob on top of them."""
+
+    kind: Literal["parameter", "irq-map", "knob"]
+    paths: tuple[Path, ...] = ()
+    spec: Spec | None = None
+    knob: Knob | None = None
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+class Table:
+    """Applies settings to a tree that holds the models' values.
+
+    Attributes:
+        tree: the values.
+        applied: the knobs that were set.
+        remarks: one line each, for people.
+        bindings: ``cpubind_node`` and ``preferred_node`` as set: a node, ``"nic"`` or ``"any"``.
+        origins: the setting behind a changed value, by dotted path.
+    """
+
+    def __init__(self, tree: Tree, irqbalance: IrqbalanceTable, document: Document) -> None:
+        self.tree = tree
+        self.applied: list[AppliedKnob] = []
+        self.remarks: list[str] = []
+        self.bindings: dict[str, Any] = {"cpubind_node": "any", "preferred_node": "any"}
+        self.origins: dict[str, Entry] = {}
+        self._irqbalance = irqbalance
+        self._document = document
+        self._map = irqbalance.map
+        self._map_entry = Entry(
+            _IRQ_MAP, irqbalance.map, document.file, document.line(("irqbalance", "map"))
+        )
+
+    def apply(self, given: list[Entry]) -> None:
+        """Apply all settings: values first, then the daemon's map, then the knobs.
+
+        Raises:
+            InputError: an unknown name, or a value that cannot be used.
+        """
+        targets = [(entry, self._target(entry)) for entry in given]
+        for entry, target in targets:
+            if target.kind == "parameter" and target.spec:
+                value = _parse(entry, target.spec)
+                for path in target.paths:
+                    self._put(path, entry, target.spec, value)
+            elif target.kind == "irq-map":
+                self._map, self._map_entry = str(entry.raw), entry
+        self._settle()
+        for entry, target in targets:
+            if target.knob:
+                self._turn(entry, target, target.knob)
+        self._warn_about_irqbalance(given)
+
+    def error(self, path: Path, key: str, message: str) -> InputError:
+        """Return an error at the setting of a value, or at its key in the scenario's file."""
+        entry = self.origins.get(dotted(path))
+        if entry:
+            return entry.error(message)
+        return self._document.error(message, tuple(key.split(".")))
+
+    def _put(self, path: Path, entry: Entry, spec: Spec, value: Any) -> None:
+        self.tree.put(path, entry.parameter(spec, value))
+        self.origins[dotted(path)] = entry
+
+    # -- names -----------------------------------------------------------------------------
+
+    def _target(self, entry: Entry) -> _Target:
+        name = entry.name
+        if name == _IRQ_MAP:
+            return _Target("irq-map")
+        plain = name.removeprefix(_PEER)
+        hosts = self._hosts(peers=name.startswith(_PEER))
+        for legal, paths, spec in self._parameters():
+            if name == legal:
+                return _Target("parameter", paths, spec)
+        for knob in KNOBS:
+            parts = knob.match(plain)
+            if parts is not None:
+                paths = tuple(p for host in hosts for p in self._places(entry, knob, parts, host))
+                return _Target("knob", paths, knob.spec, knob, tuple(parts.items()))
+        raise entry.error(f"unknown knob{nearest(name, self._legal_names())}")
+
+    def _hosts(self, *, peers: bool) -> tuple[Path, ...]:
+        if not peers:
+            return (("host",),)
+        return tuple(("peers", number) for number in range(len(self.tree.get(("peers",)))))
+
+    def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
+        """Yield name, places and spec of every scenario parameter and model value."""
+        for top, section in (("workload", Workload), ("run", Run)):
+            for path, spec in walk(section):
+                yield _key(path, spec), ((top, *path),), spec
+        for path, spec in walk(Switch):
+            yield f"switch.{_key(path, spec)}", (("switch", *path),), spec
+        for prefix, peers in (("", False), (_PEER, True)):
+            for top, section in _HOST_SECTIONS.items():
+                for path, spec in walk(section):
+                    places = tuple(
+                        place
+                        for host in self._hosts(peers=peers)
+                        for place in self._inside(host, top, path)
+                    )
+                    yield f"{prefix}{top}.{_key(path, spec)}", places, spec
+
+    def _inside(self, host: Path, top: str, path: Path) -> Iterator[Path]:
+        if top != "nic":
+            yield (*host, top, *path)
+            return
+        for number in range(len(self.tree.get((*host, "ports")))):
+            yield (*host, "ports", number, "nic", *path)
+
+    def _places(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
+    ) -> Iterator[Path]:
+        """Yield the places in the tree that a knob changes on one host."""
+        if knob.scope in {"flows", "irqbalance"}:
+            if host != ("host",):
+                raise entry.error("only for the system under test, not for its peers")
+            return
+        version = self.tree.get((*host, "kernel", "version"))
+        if _release(version) < _release(knob.since):
+            raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
+        if knob.scope == "kernel":
+            yield (*host, "kernel", knob.target)
+            return
+        for number in self._chosen_ports(entry, knob, parts, host):
+            if knob.scope == "port":
+                yield (*host, "ports", number, knob.target)
+            elif knob.scope == "nic":
+                yield (*host, "ports", number, "nic", knob.target)
+
+    def _chosen_ports(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
+    ) -> list[int]:
+        ports = self.tree.get((*host, "ports"))
+        machine = self.tree.get((*host, "name"))
+        chosen = [
+            number
+            for number, port in enumerate(ports)
+            if parts.get("port", port["name"]) == port["name"]
+            and int(parts.get("irq", port["irq"])) == port["irq"]
+        ]
+        if not chosen:
+            what = f"port {parts['port']}" if "port" in parts else f"interrupt {parts['irq']}"
+            key = "name" if "port" in parts else "irq"
+            legal = ", ".join(str(port[key]) for port in ports)
+            raise entry.error(f"{machine} has no {what}: expected one of {legal}")
+        if knob.drivers:
+            fitting = [n for n in chosen if ports[n]["nic"]["driver"] in knob.drivers]
+            if not fitting:
+                driver = ports[chosen[0]]["nic"]["driver"]
+                needed = " or ".join(knob.drivers)
+                raise entry.error(f"needs driver {needed}, the port's driver on {machine} is {driver}")
+            return fitting
+        return chosen
+
+    def _legal_names(self) -> Iterator[str]:
+        yield _IRQ_MAP
+        for name, _, _ in self._parameters():
+            yield name
+        for prefix, peers in (("", False), (_PEER, True)):
+            ports = [p for host in self._hosts(peers=peers) for p in self.tree.get((*host, "ports"))]
+            for knob in KNOBS:
+                for port in ports:
+                    yield prefix + knob.name.format(port=port["name"], irq=port["irq"])
+
+    # -- values ----------------------------------------------------------------------------
+
+    def _turn(self, entry: Entry, target: _Target, knob: Knob) -> None:
+        value = _parse(entry, knob)
+        if isinstance(knob.spec, CpuMask):
+            self._check_mask(entry, value, ("peers", 0) if _is_peer(entry) else ("host",))
+        if knob.scope == "flows":
+            before = self.bindings[knob.target]
+            self._check_node(entry, value)
+            self.bindings[knob.target] = value
+        elif knob.scope == "irqbalance":
+            before = self.tree.get(("irqbalance",)) != "off"
+            if not value:
+                self.tree.put_plain(("irqbalance",), "off")
+        else:
+            before = self.tree.get(target.paths[0]) if target.paths else None
+            for path in target.paths:
+                self._put(path, entry, knob.spec, value)
+        self._record(entry, target, knob, value, before)
+
+    def _record(
+        self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any
+    ) -> None:
+        parts = dict(target.parts)
+        new = knob.admin_text(value)
+        old = "" if before is None else knob.admin_text(before)
+        where = "on each peer: " if _is_peer(entry) else ""
+
+        def command(text: str) -> str:
+            verb = "start" if text == "on" else "stop"
+            return where + knob.command.format(value=text, start_stop=verb, **parts)
+
+        source = entry.parameter(knob.spec, value).source
+        self.applied.append(
+            AppliedKnob(
+                name=entry.name,
+                value=new,
+                before=old,
+                apply=command(new),
+                undo=command(old) if old else "",
+                modelled=knob.modelled,
+                note=knob.note,
+                source=source,
+            )
+        )
+        if not knob.modelled:
+            self.remarks.append(f"{entry.name}: accepted, but not modelled: it changes nothing here")
+        if knob.compile_time:
+            note = f"; {knob.note}" if knob.note else ""
+            self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
+
+    def _settle(self) -> None:
+        """Give every interrupt the mask that the chosen map says, or the kernel's default."""
+        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
+        for host in (*self._hosts(peers=False), *self._hosts(peers=True)):
+            everyone = tuple(range(self._cpu_count(host)))
+            for number in range(len(self.tree.get((*host, "ports")))):
+                parameter = Parameter(
+                    value=everyone,
+                    unit="",
+                    source="kernel default: every CPU",
+                    state="datasheet",
+                    text=CpuMask("").text(everyone),
+                )
+                self.tree.put((*host, "ports", number, "smp_affinity"), parameter)
+        if self._map in {"daemon", "none"}:
+            return
+        if self._map not in self._irqbalance.maps:
+            legal = (*self._irqbalance.maps, "daemon", "none")
+            raise self._map_entry.error(
+                f"unknown map {self._map!r}: expected one of {', '.join(legal)}"
+            )
+        self._use_map()
+
+    def _use_map(self) -> None:
+        chosen = self._irqbalance.maps[self._map]
+        ports = self.tree.get(("host", "ports"))
+        irqs = {str(port["irq"]): number for number, port in enumerate(ports)}
+        for irq, mask in chosen.smp_affinity.items():
+            path = ("irqbalance", "maps", self._map, "smp_affinity", irq)
+            line = self._document.line(path)
+            entry = Entry(
+                ".".join(path), mask, self._document.file, line, chosen.source, chosen.state
+            )
+            if irq not in irqs:
+                raise entry.error(f"no such interrupt: expected one of {', '.join(irqs)}")
+            spec = CpuMask("")
+            value = _parse(entry, spec)
+            self._check_mask(entry, value, ("host",))
+            self.tree.put(("host", "ports", irqs[irq], "smp_affinity"), entry.parameter(spec, value))
+
+    def _check_mask(self, entry: Entry, cpus: Any, host: Path) -> None:
+        cpu_count = self._cpu_count(host)
+        if cpus[-1] >= cpu_count:
+            name = self.tree.get((*host, "name"))
+            raise entry.error(
+                f"CPU {cpus[-1]} is beyond the machine: {name} has CPUs 0 to {cpu_count - 1}"
+            )
+
+    def _check_node(self, entry: Entry, node: Any) -> None:
+        nodes = self.tree.get(("host", "machine", "nodes"))
+        if isinstance(node, int) and node >= nodes:
+            name = self.tree.get(("host", "name"))
+            raise entry.error(
+                f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}"
+            )
+
+    def _cpu_count(self, host: Path) -> int:
+        machine = self.tree.get((*host, "machine"))
+        cpu = self.tree.get((*host, "cpu"))
+        sockets = machine["nodes"] * machine["sockets_per_node"]
+        return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])
+
+    def _warn_about_irqbalance(self, given: list[Entry]) -> None:
+        if self.tree.get(("irqbalance",)) == "off":
+            return
+        moved = [entry.name for entry in given if entry.name.startswith("/proc/irq/")]
+        if moved:
+            self.remarks.append(
+                f"{', '.join(moved)}: irqbalance is on and would move this again within 10 s;"
+                " set irqbalance=off too"
+            )
+
+
+def _is_peer(entry: Entry) -> bool:
+    return entry.name.startswith(_PEER)
+
+
+def _key(path: Path, spec: Spec) -> str:
+    return ".".join((*map(str, path[:-1]), spec.key(str(path[-1]))))
+
+
+def _parse(entry: Entry, parser: Spec | Knob) -> Any:
+    try:
+        return parser.parse(entry.raw)
+    except UnitError as error:
+        raise entry.error(str(error)) from error
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

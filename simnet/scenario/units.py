@@ -1,0 +1,205 @@
+"""Quantities with units at the edge, integers in base units inside.
+
+A person writes ``"20 us"``, ``"1 Gbit/s"``, ``"256KiB"``, ``"3.0 GHz"`` or ``"1.23"``; the
+simulator sees picoseconds, bytes, bit/s, Hz or permille as ``int``. Conversion is exact: numbers
+are fractions, units are defined as ratios, and a quantity that is no whole number of its base
+unit is refused instead of rounded.
+
+The unit arithmetic is pint's, on a registry of our own: pint's default registry counts bits and
+cycles as dimensionless, so it would take ``"1 Gbit/s"`` for a clock frequency.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pint
+
+__all__ = ["KINDS", "Kind", "UnitError", "format_quantity", "parse_quantity"]
+
+
+class UnitError(ValueError):
+    """A text that is no quantity of the expected kind; the message says what was expected."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of quantity.
+
+    Attributes:
+        name: what a message calls it, for example ``"a time"``.
+        base: the base unit as shown to people, for example ``"ps"``.
+        suffix: what the attribute name of such a value ends with, for example ``"_ps"``.
+        unit: the base unit in the registry; empty for a plain number.
+        scale: base units per one of ``unit`` (permille are thousandths of a plain number).
+        example: a text that parses.
+        shown: units in which values are displayed, largest first.
+    """
+
+    name: str
+    base: str
+    suffix: str
+    unit: str
+    example: str
+    shown: tuple[str, ...]
+    scale: int = 1
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "time": Kind("a time", "ps", "_ps", "ps", "20 us", ("s", "ms", "us", "ns", "ps")),
+    "size": Kind("a size", "bytes", "_bytes", "B", "256 KiB", ("GiB", "MiB", "KiB", "B")),
+    "rate": Kind(
+        "a data rate", "bit/s", "_bps", "bit/s", "1 Gbit/s", ("Gbit/s", "Mbit/s", "kbit/s", "bit/s")
+    ),
+    "frequency": Kind("a frequency", "Hz", "_hz", "Hz", "3.0 GHz", ("GHz", "MHz", "kHz", "Hz")),
+    "cycles": Kind("clock cycles", "cycles", "_cycles", "cycles", "1500 cycles", ("cycles",)),
+    "ratio": Kind("a ratio", "permille", "_permille", "", "1.23 or 50 %", ("",), 1000),
+    "count": Kind("a plain number", "", "", "", "64", ("",)),
+}
+
+_NUMBER: Final = re.compile(
+    r"\s*(?P<number>[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>.*?)\s*\Z"
+)
+
+# Everything the registry is asked to read: pint would also take products and powers.
+_UNIT: Final = re.compile(r"(?:[A-Za-zµμ]+|%)(?:/s)?|1?/s")  # noqa: RUF001
+
+_DEFINITIONS: Final = (
+    "pico- = 1e-12 = p-",
+    "nano- = 1e-9 = n-",
+    "micro- = 1e-6 = u- = µ- = μ-",  # noqa: RUF001 (both code points are typed as "micro")
+    "milli- = 1e-3 = m-",
+    "kilo- = 1e3 = k-",
+    "mega- = 1e6 = M-",
+    "giga- = 1e9 = G-",
+    "tera- = 1e12 = T-",
+    "kibi- = 1024 = Ki-",
+    "mebi- = 1048576 = Mi-",
+    "gibi- = 1073741824 = Gi-",
+    "second = [time] = s",
+    "bit = [information]",
+    "byte = 8 * bit = B",
+    "hertz = 1 / second = Hz",
+    "cycle = [cycle] = cycles",
+    "percent = 0.01 = %",
+    "permille = 0.001",
+)
+
+_COMMON_UNITS: Final = (
+    *("s", "ms", "us", "ns", "ps"),
+    *("B", "kB", "KiB", "MB", "MiB", "GB", "GiB"),
+    *("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "B/s", "MB/s", "GB/s"),
+    *("Hz", "kHz", "MHz", "GHz", "cycles", "%", "permille"),
+)
+
+
+@functools.cache
+def _registry() -> pint.UnitRegistry[Fraction]:
+    """Return the registry, built at the first use: importing pint costs a third of a second."""
+    import pint  # noqa: PLC0415 (kept out of `simnet --help`)
+
+    registry = pint.UnitRegistry(None, non_int_type=Fraction, preprocessors=[_spell_out])
+    for line in _DEFINITIONS:
+        registry.define(line)
+    return registry
+
+
+def _spell_out(text: str) -> str:
+    return "1/s" if text == "/s" else text.replace("%", "percent")
+
+
+@functools.cache
+def _factor(unit: str, base: str) -> Fraction | None:
+    """Return base units per ``unit``, or None when they measure different things.
+
+    Raises:
+        UnitError: no such unit.
+    """
+    from pint import UndefinedUnitError  # noqa: PLC0415
+
+    if not _UNIT.fullmatch(unit):
+        raise UnitError(_unknown_unit(unit))
+    registry = _registry()
+    try:
+        source = registry.Quantity(Fraction(1), registry.parse_units(unit.removeprefix("1")))
+    except UndefinedUnitError as error:
+        raise UnitError(_unknown_unit(unit)) from error
+    target = registry.parse_units(base) if base else registry.dimensionless
+    if source.dimensionality != registry.Quantity(Fraction(1), target).dimensionality:
+        return None
+    magnitude: Any = source.to(target).magnitude
+    return Fraction(magnitude)
+
+
+def _unknown_unit(unit: str) -> str:
+    if unit in {"KB", "K"}:
+        return f"unknown unit {unit!r}: write KiB (1024 bytes) or kB (1000 bytes)"
+    if re.fullmatch(r"[kMGT]?b(/s|ps)?", unit):
+        return f"unknown unit {unit!r}: write bit or B (byte)"
+    near = difflib.get_close_matches(unit, _COMMON_UNITS, 1, 0.5)
+    return f"unknown unit {unit!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def parse_quantity(text: str | float, kind: Kind) -> int:
+    """Return ``text`` as a whole number of ``kind``'s base unit.
+
+    Args:
+        text: ``"20 us"``, ``"256KiB"``; a bare number only where the kind has no unit.
+        kind: one of :data:`KINDS`.
+
+    Raises:
+        UnitError: no number, no unit, an unknown unit, a unit of another kind, or a value that is
+            no whole number of base units. The message says what was expected, with an example.
+    """
+    if isinstance(text, bool):
+        raise UnitError(f"expected {kind.name} such as {kind.example!r}, got a flag")
+    match = _NUMBER.match(str(text))
+    if match is None:
+        raise UnitError(f"expected {kind.name} such as {kind.example!r}, got {text!r}")
+    number, unit = Fraction(match["number"].replace("_", "")), match["unit"]
+    if not unit and kind.unit:
+        raise UnitError(f"missing unit in {text!r}: expected {kind.name} such as {kind.example!r}")
+    factor = _factor(unit, kind.unit) if unit else Fraction(1)
+    if factor is None:
+        raise UnitError(
+            f"wrong kind of unit in {text!r}: expected {kind.name} such as {kind.example!r}"
+        )
+    value = number * factor * kind.scale
+    if value.denominator != 1:
+        base = kind.base or "one"
+        raise UnitError(f"{text!r} is not a whole number of {base}")
+    return int(value)
+
+
+def format_quantity(value: int, kind: Kind) -> str:
+    """Return ``value`` (base units) as the shortest exact text; ``parse_quantity`` inverts it."""
+    best = ""
+    for unit in kind.shown:
+        factor = (_factor(unit, kind.unit) if unit else Fraction(1)) or Fraction(1)
+        number = _decimal(Fraction(value) / (factor * kind.scale))
+        text = f"{number} {unit}".rstrip()
+        if not best or len(number) < len(best.split(" ", maxsplit=1)[0]):
+            best = text
+    return best
+
+
+def _decimal(number: Fraction) -> str:
+    """Return a fraction whose denominator divides a power of ten as an exact decimal."""
+    digits, power = 0, 1
+    while power % number.denominator:
+        digits, power = digits + 1, power * 10
+        if digits > 60:  # noqa: PLR2004 (2**-60 still ends; only a foreign factor gets here)
+            raise UnitError(f"{number} has no finite decimal form")
+    if not digits:
+        return str(number.numerator)
+    sign = "-" if number < 0 else ""
+    whole, rest = divmod(abs(number.numerator) * (power // number.denominator), power)
+    return f"{sign}{whole}.{rest:0{digits}d}"
