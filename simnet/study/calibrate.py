@@ -25,6 +25,8 @@ from simnet.study.vary import Varied, canonical_name, ranged
 
 DURATION = "500 ms"
 SEEDS = (1, 2)
+# parameters are integers in base units
+_GRAIN = 1.0
 _STATES: tuple[State, ...] = ("assumed", "calibrated", "datasheet", "measured")
 
 
@@ -102,7 +104,7 @@ def calibrate(
         return [np.mean(residuals, axis=0) for residuals in by_seed(points)]
 
     start = np.array([parameter.value for parameter in free], dtype=float)
-    scaled = [Free(p.name, p.value, p.low, p.high) for p in free]
+    scaled = [Free(p.name, p.value, p.low, p.high, _GRAIN) for p in free]
     found = fit(evaluate, scaled, noise=_noise(by_seed([start])[0]))
     followed = _profiles(evaluate, scaled, found) if profiles else ()
     return Calibration({p.name: p for p in free}, targets, found, followed)
@@ -162,5 +164,5 @@ def _noise(residuals: Vector) -> float:
 def _profiles(
     evaluate: Callable[[Sequence[Vector]], Sequence[Vector]], free: Sequence[Free], found: Fit
 ) -> tuple[Profile, ...]:
-    at_solution = [Free(p.name, found.values[p.name], p.low, p.high) for p in free]
+    at_solution = [Free(p.name, found.values[p.name], p.low, p.high, p.grain) for p in free]
     return tuple(profile(evaluate, at_solution, p.name) for p in free)

@@ -38,12 +38,16 @@ _SMALL_COMPONENT = 0.1
 
 @dataclass(frozen=True)
 class Free:
-    """A parameter to fit: starting value and range, in any unit as long as it is the same."""
+    """A parameter to fit: starting value and range, in any unit as long as it is the same.
+
+    `grain` is the smallest difference that the model can tell apart, 1 for an integer.
+    """
 
     name: str
     start: float
     low: float
     high: float
+    grain: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.low < self.high or not self.low <= self.start <= self.high:
@@ -185,7 +189,8 @@ class _Model:
         self._evaluate = evaluate
         self._low = np.array([parameter.low for parameter in parameters], dtype=float)
         self._span = np.array([parameter.high - parameter.low for parameter in parameters])
-        self._step = step
+        grain = np.array([parameter.grain for parameter in parameters])
+        self._step = np.maximum(step, grain / self._span)
         self._known: dict[bytes, Vector] = {}
         start = np.array([parameter.start for parameter in parameters], dtype=float)
         self.start: Vector = (start - self._low) / self._span
@@ -202,8 +207,8 @@ class _Model:
         pairs = []
         for column in columns:
             below, above = point.copy(), point.copy()
-            below[column] = max(point[column] - self._step, 0.0)
-            above[column] = min(point[column] + self._step, 1.0)
+            below[column] = max(point[column] - self._step[column], 0.0)
+            above[column] = min(point[column] + self._step[column], 1.0)
             pairs += [below, above]
         values = self._at(pairs)
         return np.column_stack(

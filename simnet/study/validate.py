@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+import simnet
 from simnet._share import folder
 from simnet.errors import InputError
 from simnet.study.answers import ANSWERS, LISTING_1, Answer, answer
@@ -27,6 +29,7 @@ from simnet.study.listing import (
     sibling_gate,
 )
 from simnet.study.measurements import Use, measurement
+from simnet.study.predictions import Frozen, FrozenRow
 from simnet.study.result import Result
 
 MEMBERS = 32
@@ -70,6 +73,13 @@ class Validation:
     def to_json(self, *, indent: int | None = 2) -> str:
         """The rows as `simnet validate --json` prints them."""
         return _ROWS.dump_json(list(self.rows), indent=indent).decode()
+
+    def frozen(self, stage: str) -> Frozen:
+        """Today's predictions as a record for `predictions.freeze`; see there for `stage`."""
+        names = ("id", "key", "predicted", "low", "high")
+        rows = tuple(FrozenRow(**row.model_dump(include=set(names))) for row in self.rows)
+        today = datetime.now(tz=UTC).date()
+        return Frozen(date=today, version=simnet.__version__, stage=stage, rows=rows)
 
 
 def validate(

@@ -80,12 +80,19 @@ def canonical_name(effective: Effective, name: str) -> str:
 
 
 def _places(effective: Effective) -> dict[str, tuple[str, ...]]:
-    """Dotted paths of every parameter by its name."""
+    """Dotted paths of every parameter by its name.
+
+    A place that the scenario or the command line set to something else has left its model (it has
+    no range any more): it keeps its value while the model's varies.
+    """
     places: dict[str, tuple[str, ...]] = {}
     for path in effective.provenance:
         name = _by_model(effective, path)
         places[name] = (*places.get(name, ()), path)
-    return places
+    return {
+        name: tuple(path for path in paths if effective.provenance[path].low is not None) or paths
+        for name, paths in places.items()
+    }
 
 
 def _by_model(effective: Effective, path: str) -> str:

@@ -88,6 +88,16 @@ def test_a_staircase_does_not_stop_the_fit() -> None:
     assert found.values["rate"] == pytest.approx(3.0, rel=0.01)
 
 
+def test_a_step_is_never_finer_than_the_grain() -> None:
+    def predict(ways: float) -> Vector:
+        return round(ways) * X
+
+    coarse = Free("ways", 3, 1, 8, grain=1)
+    assert fit(model(predict, predict(6)), [coarse]).values["ways"] == pytest.approx(6, abs=0.5)
+    fine = Free("ways", 3, 1, 8)
+    assert fit(model(predict, predict(6)), [fine]).rank == 0
+
+
 def test_a_solution_at_the_end_of_its_range_stays_inside() -> None:
     found = fit(model(line, line(12, 2)), LINE)
     assert found.values["slope"] == pytest.approx(10, abs=1e-3)

@@ -1,0 +1,116 @@
+"""Calibration: against marked measurements only, with the simulation replaced by a formula."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+
+import numpy as np
+import pytest
+
+from simnet.errors import InputError
+from simnet.report.calibration import calibration
+from simnet.scenario.effective import Effective
+from simnet.study import cases
+from simnet.study.answers import ANSWERS
+from simnet.study.calibrate import calibrate, target
+from simnet.study.measurements import measurement
+from simnet.study.result import PortRates, Result
+from simnet.study.vary import ranged
+
+LISTING = "x460.listing1.interrupts_per_second"
+
+
+def varied(count: int) -> list[str]:
+    """Names of so many parameters of the CPU that have a range."""
+    effective = cases.Member(cases.Case("x460-out-of-box")).effective()
+    names = [p.name for p in ranged(effective) if p.name.startswith("intel-xeon-7040.costs.")]
+    return names[:count]
+
+
+@pytest.fixture
+def formula(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> list[str]:
+    """Make every interrupt rate depend on where the first parameter is in its range, alone."""
+    first, second = varied(2)
+    measured = measurement(LISTING).value
+
+    def simulate(effective: Effective, *, settings: dict[str, str]) -> Result:
+        del settings
+        (parameter,) = [p for p in ranged(effective) if p.name == first]
+        value = attrgetter(parameter.paths[0])(effective)
+        share = (value - parameter.low) / (parameter.high - parameter.low)
+        noise = np.random.default_rng(effective.run.seed).normal(0, 1, len(measured))
+        ports = tuple(
+            PortRates(
+                name=name,
+                node=0,
+                rx_bps=0,
+                tx_bps=0,
+                rx_packets_per_s=0,
+                tx_packets_per_s=0,
+                interrupts_per_s=rate * (1.3 - share) + float(error),
+                drops=0,
+            )
+            for (name, rate), error in zip(measured.items(), noise, strict=True)
+        )
+        return measure(seed=effective.run.seed).model_copy(update={"ports": ports})
+
+    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
+    return [first, second]
+
+
+def test_the_parameter_that_acts_is_fitted_and_the_other_keeps_its_value(
+    formula: list[str],
+) -> None:
+    found = calibrate([LISTING], formula, jobs=1)
+    acting, idle = found.fit.estimates
+    base = found.base[formula[0]]
+    share = (acting.value - base.low) / (base.high - base.low)
+    assert share == pytest.approx(0.3, abs=0.01)
+    assert acting.identified
+    assert not idle.identified
+    assert idle.value == pytest.approx(found.base[formula[1]].value)
+    assert found.fit.rank == 1
+    report = calibration(found)
+    assert "rank of the Jacobian: 1 of 2" in report
+    assert "its source: unidentified" in report
+
+
+def test_profiles_are_lowest_at_the_solution(formula: list[str]) -> None:
+    (profile,) = calibrate([LISTING], formula[:1], jobs=1, profiles=True).profiles
+    lowest = int(np.argmin(profile.objective))
+    assert profile.others == "refitted"
+    assert lowest == 2
+    assert "profile of" in calibration(calibrate([LISTING], formula[:1], jobs=1, profiles=True))
+
+
+def test_a_measurement_that_only_scores_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ANSWERS, "x460.table2.netserver", ANSWERS[LISTING])
+    with pytest.raises(InputError, match=r"^x460\.table2\.netserver: a measurement marked"):
+        target("x460.table2.netserver")
+
+
+def test_some_keys_of_a_measurement_may_be_chosen() -> None:
+    chosen = target("x460.listing1.cpu_busy_percent:cpu0,cpu8")
+    assert chosen.keys == ("cpu0", "cpu8")
+    assert chosen.values.tolist() == [74.68, 71.27]
+    assert chosen.scale == pytest.approx(72.975)
+
+
+@pytest.mark.parametrize(
+    ("against", "message"),
+    [
+        ("x460.listing1.cpu_busy", r"did you mean x460\.listing1\.cpu_busy_percent\?"),
+        ("x460.listing1.cpu_busy_percent:cpu99", r"cpu99: a key of .* was expected"),
+        ("x460.table1.netperf", "no scenario answers this measurement yet"),
+    ],
+)
+def test_what_cannot_be_fitted_to_is_one_clear_line(against: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        target(against)
+
+
+def test_a_parameter_without_a_range_is_refused() -> None:
+    with pytest.raises(InputError, match=r"host\.kernel\.hz: a parameter with a range"):
+        calibrate([LISTING], ["host.kernel.hz"])

@@ -1,0 +1,144 @@
+"""Validation: rows and intervals, with the simulation replaced by a formula."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from simnet.errors import InputError
+from simnet.scenario.effective import Effective
+from simnet.study import cases
+from simnet.study.answers import ANSWERS, answer
+from simnet.study.measurements import measurement
+from simnet.study.result import CpuUse, PortRates, Result
+from simnet.study.validate import validate
+
+BUSY = "x460.listing1.cpu_busy_percent"
+RATES = "x460.listing1.interrupts_per_second"
+
+
+@pytest.fixture
+def formula(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> list[int]:
+    """Predict half of a CPU everywhere, less a point for each thousand of the seed."""
+    seeds: list[int] = []
+
+    def simulate(effective: Effective, *, settings: dict[str, str]) -> Result:
+        del settings
+        seed = effective.run.seed
+        seeds.append(seed)
+        busy = 50.0 - seed / 1000
+        cpus = tuple(
+            CpuUse(
+                id=cpu, node=cpu // 16, user=0, system=busy, softirq=0, irq=0, iowait=0,
+                steal=0, idle=100 - busy,
+            )
+            for cpu in range(64)
+        )  # fmt: skip
+        ports = tuple(
+            PortRates(
+                name=f"eth{n}", node=n // 2, rx_bps=9e8, tx_bps=0, rx_packets_per_s=0,
+                tx_packets_per_s=0, interrupts_per_s=18_000 + seed, drops=0,
+            )
+            for n in range(8)
+        )  # fmt: skip
+        changes = {
+            "scenario": effective.scenario,
+            "cpus": cpus,
+            "ports": ports,
+            "configuration": effective.model_dump(mode="json"),
+        }
+        return measure(seed=seed).model_copy(update=changes)
+
+    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
+    return seeds
+
+
+@pytest.mark.usefixtures("formula")
+def test_rows_hold_prediction_interval_measurement_and_use() -> None:
+    found = validate([BUSY, RATES], members=4, jobs=1)
+    rows = {(row.id, row.key): row for row in found.rows}
+    assert set(rows) == {
+        *((BUSY, key) for key in measurement(BUSY).value),
+        *((RATES, key) for key in measurement(RATES).value),
+    }
+    row = rows[RATES, "eth5"]
+    assert row.measured == 19515.86
+    assert row.use == "calibrate"
+    assert 18_001 <= row.predicted == row.low < row.high <= 19_003
+    assert row.error == pytest.approx(row.predicted / 19515.86 - 1)
+    busy = rows[BUSY, "cpu0"]
+    assert busy.low < busy.predicted == busy.high
+
+
+def test_one_run_answers_both_listings(formula: list[int]) -> None:
+    validate([BUSY, RATES], members=0, jobs=1)
+    assert len(formula) == 1
+
+
+@pytest.mark.usefixtures("formula")
+def test_without_an_ensemble_there_is_no_interval() -> None:
+    for row in validate([RATES], members=0, jobs=1).rows:
+        assert row.low == row.predicted == row.high
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_constant_misses_the_conditions_of_the_listing() -> None:
+    gates = validate([BUSY], members=0, jobs=1).gates
+    assert len(gates) == 6
+    assert not any(gate.passed for gate in gates if "sibling" in gate.sentence)
+
+
+@pytest.mark.usefixtures("formula")
+def test_json_is_a_list_of_rows() -> None:
+    rows = json.loads(validate([RATES], members=0, jobs=1).to_json())
+    assert [set(row) for row in rows] == 8 * [
+        {"id", "key", "predicted", "low", "high", "measured", "use"}
+    ]
+
+
+@pytest.mark.usefixtures("formula")
+def test_rows_can_be_frozen() -> None:
+    found = validate([RATES], members=2, jobs=1)
+    frozen = found.frozen("before any fit")
+    assert [(row.id, row.key, row.predicted) for row in frozen.rows] == [
+        (row.id, row.key, row.predicted) for row in found.rows
+    ]
+    assert frozen.stage == "before any fit"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x460.listing1.interrupts", r"did you mean x460\.listing1\.interrupts_per_second\?"),
+        ("x460.table2.netserver", "no scenario answers this measurement yet"),
+    ],
+)
+def test_an_id_that_cannot_be_answered_is_one_clear_line(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        validate([name])
+
+
+def test_ratios_are_means_over_the_message_sizes(measure: Callable[..., Result]) -> None:
+    table = answer("x460.table1.netserver")
+    assert len(table.cases) == 45
+    results = {}
+    for label in table.cases:
+        nodes = int(label.split()[0])
+        small = "64 B" in label
+        update = {
+            "throughput_bps": nodes * 1e9 * (0.5 if small and nodes == 4 else 1),
+            "cpu_busy_percent": nodes**1.5,
+        }
+        results[label] = measure().model_copy(update=update)
+    numbers = table.numbers(results)
+    assert numbers["throughput_1to2"] == 2
+    assert numbers["throughput_1to4"] == pytest.approx((14 * 4 + 2) / 15)
+    assert numbers["cpu_2to4"] == pytest.approx(2**1.5)
+
+
+def test_every_answer_belongs_to_a_measurement_and_gives_its_keys() -> None:
+    for name in ANSWERS:
+        assert measurement(name).value
