@@ -1,16 +1,19 @@
 """Event queue: a monotone radix heap on integer picoseconds.
 
 Order is total: time, then priority, then insertion. An entry whose time differs from that of
-the last one taken lies in the bucket numbered by the highest bit in which the two differ
-(Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path problem", JACM 37,
-1990). Buckets are first-in first-out lists. When bucket 0 runs empty, the lowest bucket that is
-not empty spreads over those below it, which are all empty then, front to back: entries of equal
-time keep the order in which they came, and nothing is ever sorted. Bucket 0 holds one list for
+the last one taken lies in the list of the highest digit in which the two differ and of that
+digit's value (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path problem",
+JACM 37, 1990, with digits of 6 bits). Lists are first-in first-out. When nothing is left at the
+time of the last entry taken, the first list of the lowest digit spreads, front to back, over
+those of lower digits, which are all empty then: entries of equal time keep the order in which
+they came, and nothing is ever sorted. What lies at the time of the last one taken has a list for
 each priority.
 
-The lists are threaded through one array of 64-byte slots, so that a queue allocates nothing
-while it runs and cancels in constant time. The first slots are the heads of the lists. The array
-doubles when it is full and never shrinks; slots that become free are used again.
+Entries live in numbered slots of arrays, so that a queue allocates nothing while it runs and
+cancels in constant time by unlinking. Time and links, 16 bytes a slot, lie apart from what is
+needed only to dispatch: the lists of a hundred thousand entries fit into a core's second-level
+cache. The first slots are the heads of the lists. The arrays double when they are full and never
+shrink; slots that become free are used again.
 """
 
 from __future__ import annotations
@@ -23,11 +26,21 @@ import cython
 from simnet.errors import SimulationError
 
 if not cython.compiled:
-    # Words of a slot, and sizes. The compiled queue has them as constants, in queue.pxd.
-    TIME, NEXT, PREVIOUS, PRIORITY, TARGET, KIND, ARG, GENERATION, WIDTH = range(9)
-    PRIORITIES = 4
-    HEADS = PRIORITIES + 64
-    FIRST_CAPACITY = 256
+    # The compiled queue has these as constants, in queue.pxd: where a slot's links lie in the
+    # array that it shares with its time, the words of its entry, and sizes.
+    NEXT, PREVIOUS, LINKS = 2, 3, 4
+    TARGET, KIND, ARG, GENERATION, WORDS = range(5)
+    # The target's number is shifted by this, and the priority is below.
+    PRIORITY_BITS = 2
+    PRIORITIES = 1 << PRIORITY_BITS
+    DIGIT_BITS = 6
+    DIGITS = 1 << DIGIT_BITS
+    LEVELS = 11
+    HEADS = PRIORITIES + LEVELS * DIGITS
+    FIRST_CAPACITY = 1024
+    # With more entries than this, what is needed to dispatch one is fetched ahead.
+    CACHED = 4096
+    NEVER_PS = (1 << 63) - 1
     # A handle is the number of a slot in its low bits, and how often that was freed above.
     SLOT_BITS = 24
     MOST_SLOTS = 1 << SLOT_BITS
@@ -37,9 +50,12 @@ if not cython.compiled:
         """Return the index of the lowest bit set in `word`, which is not 0."""
         return (word & -word).bit_length() - 1
 
-    def bit_length(word: int) -> int:
-        """Return the index of the highest bit set in `word`, which is not 0, plus 1."""
-        return word.bit_length()
+    def highest_bit(word: int) -> int:
+        """Return the index of the highest bit set in `word`, which is not 0."""
+        return word.bit_length() - 1
+
+    def prefetch(address: object) -> None:
+        """Have the cache line at `address` fetched: of use to machine code only."""
 
 
 class EventQueue:
@@ -51,27 +67,31 @@ class EventQueue:
 
     last_ps: cython.longlong
     pending: cython.longlong
-    slots: Any
+    times: Any
+    links: Any
+    words: Any
     capacity: cython.longlong
     free: cython.longlong
-    far: cython.ulonglong
-    near: cython.ulonglong
+    near: cython.ulonglong  # priorities that have entries at `last_ps`
+    far: cython.ulonglong  # levels that have entries
+    digits: Any  # for each level, the digits that have entries
+    # The time of a list's head is not after its earliest entry's; cancelling may leave it before.
 
     def __init__(self) -> None:
         """Make an empty queue at time 0."""
         head: cython.longlong
         self.last_ps = 0
         self.pending = 0
-        self.far = 0
         self.near = 0
+        self.far = 0
+        self.digits = array("Q", [0] * LEVELS)
         self.capacity = 0
         self.free = 0
-        self.slots = array("q", bytes(8 * WIDTH * HEADS))
-        for head in range(HEADS):
-            self.slots[head * WIDTH + NEXT] = head
-            self.slots[head * WIDTH + PREVIOUS] = head
-        self.capacity = HEADS
         self._grow()
+        for head in range(HEADS):
+            self.links[head * LINKS + NEXT] = head
+            self.links[head * LINKS + PREVIOUS] = head
+            self.times[head * 2] = NEVER_PS
 
     def push(
         self,
@@ -87,62 +107,59 @@ class EventQueue:
         if self.free == 0:
             self._grow()
         slot = self.free
-        word = slot * WIDTH
-        self.free = self.slots[word + NEXT]
-        self.slots[word + TIME] = time_ps
-        self.slots[word + PRIORITY] = priority
-        self.slots[word + TARGET] = target
-        self.slots[word + KIND] = kind
-        self.slots[word + ARG] = arg
+        word = slot * WORDS
+        self.free = self.links[slot * LINKS + NEXT]
+        self.times[slot * 2] = time_ps
+        self.words[word + TARGET] = (target << PRIORITY_BITS) | priority
+        self.words[word + KIND] = kind
+        self.words[word + ARG] = arg
         self.pending += 1
         self._append(slot)
-        return (self.slots[word + GENERATION] << SLOT_BITS) | slot
+        generation: cython.longlong = self.words[word + GENERATION]
+        return (generation << SLOT_BITS) | slot
 
     def take(self, limit_ps: cython.longlong) -> cython.longlong:
         """Unlink the first entry and return its slot; 0 if none is due by `limit_ps`.
 
-        The slot's words stay valid until it is released. `last_ps` moves only to the time of an
-        entry that is returned.
+        The slot's words stay valid until it is released. `last_ps` never passes `limit_ps`, so
+        whoever gets 0 may push from `limit_ps` on.
         """
         head: cython.longlong
         slot: cython.longlong
         after: cython.longlong
-        bucket: cython.longlong
-        one: cython.ulonglong = 1
-        if self.near == 0:
+        while self.near == 0:
             if self.far == 0:
                 return 0
-            bucket = lowest_bit(self.far)
-            head = bucket + PRIORITIES - 1
-            slot = self.slots[head * WIDTH + NEXT]
-            if self.slots[head * WIDTH + PREVIOUS] == slot:
-                if self.slots[slot * WIDTH + TIME] > limit_ps:
+            head = self._first_list()
+            slot = self.links[head * LINKS + NEXT]
+            if self.links[head * LINKS + PREVIOUS] == slot:
+                # The only one of its list is the first of all.
+                if self.times[slot * 2] > limit_ps:
                     return 0
-                self.last_ps = self.slots[slot * WIDTH + TIME]
-                self.slots[head * WIDTH + NEXT] = head
-                self.slots[head * WIDTH + PREVIOUS] = head
-                self.far = self.far ^ (one << bucket)
+                self.last_ps = self.times[slot * 2]
+                self._clear(head)
                 self.pending -= 1
                 return slot
-            if not self._spread(bucket, limit_ps):
+            if self.times[head * 2] > limit_ps:
                 return 0
-        elif self.last_ps > limit_ps:
+            self._spread(head)
+        if self.last_ps > limit_ps:
             return 0
         head = lowest_bit(self.near)
-        slot = self.slots[head * WIDTH + NEXT]
-        after = self.slots[slot * WIDTH + NEXT]
-        self.slots[head * WIDTH + NEXT] = after
-        self.slots[after * WIDTH + PREVIOUS] = head
+        slot = self.links[head * LINKS + NEXT]
+        after = self.links[slot * LINKS + NEXT]
+        self.links[head * LINKS + NEXT] = after
+        self.links[after * LINKS + PREVIOUS] = head
         if after == head:
-            self.near = self.near ^ (one << head)
+            self._list_is_empty(head)
         self.pending -= 1
         return slot
 
     def release(self, slot: cython.longlong) -> None:
         """Free a slot that was taken or removed; its handles are stale from here on."""
-        word: cython.longlong = slot * WIDTH
-        self.slots[word + GENERATION] = (self.slots[word + GENERATION] + 1) & GENERATION_MASK
-        self.slots[word + NEXT] = self.free
+        word: cython.longlong = slot * WORDS + GENERATION
+        self.words[word] = (self.words[word] + 1) & GENERATION_MASK
+        self.links[slot * LINKS + NEXT] = self.free
         self.free = slot
 
     def find(self, handle: cython.longlong) -> cython.longlong:
@@ -150,23 +167,19 @@ class EventQueue:
         slot: cython.longlong = handle & (MOST_SLOTS - 1)
         if handle <= 0 or slot < HEADS or slot >= self.capacity:
             return 0
-        if self.slots[slot * WIDTH + GENERATION] != handle >> SLOT_BITS:
+        if self.words[slot * WORDS + GENERATION] != handle >> SLOT_BITS:
             return 0
         return slot
 
     def remove(self, slot: cython.longlong) -> None:
         """Unlink an entry that is waiting, wherever it is."""
-        before: cython.longlong = self.slots[slot * WIDTH + PREVIOUS]
-        after: cython.longlong = self.slots[slot * WIDTH + NEXT]
-        one: cython.ulonglong = 1
-        self.slots[before * WIDTH + NEXT] = after
-        self.slots[after * WIDTH + PREVIOUS] = before
+        before: cython.longlong = self.links[slot * LINKS + PREVIOUS]
+        after: cython.longlong = self.links[slot * LINKS + NEXT]
+        self.links[before * LINKS + NEXT] = after
+        self.links[after * LINKS + PREVIOUS] = before
         if before == after:
-            # The list is empty, and `before` is its head.
-            if before < PRIORITIES:
-                self.near = self.near ^ (one << before)
-            else:
-                self.far = self.far ^ (one << (before - PRIORITIES + 1))
+            # Only a head is its own neighbour.
+            self._list_is_empty(before)
         self.pending -= 1
 
     def peek(self) -> cython.longlong:
@@ -175,72 +188,96 @@ class EventQueue:
             return self.last_ps
         if self.far == 0:
             return -1
-        return self._earliest(lowest_bit(self.far))
+        return self._earliest(self._first_list())
 
     def _append(self, slot: cython.longlong) -> None:
-        word: cython.longlong = slot * WIDTH
-        difference: cython.ulonglong = self.slots[word + TIME] ^ self.last_ps
+        time_ps: cython.longlong = self.times[slot * 2]
+        difference: cython.ulonglong = time_ps ^ self.last_ps
         one: cython.ulonglong = 1
-        bucket: cython.longlong
+        level: cython.int
+        digit: cython.int
         head: cython.longlong
         tail: cython.longlong
         if difference == 0:
-            head = self.slots[word + PRIORITY]
+            head = self.words[slot * WORDS + TARGET] & (PRIORITIES - 1)
             self.near = self.near | (one << head)
         else:
-            bucket = bit_length(difference)
-            head = bucket + PRIORITIES - 1
-            self.far = self.far | (one << bucket)
-        tail = self.slots[head * WIDTH + PREVIOUS]
-        self.slots[word + NEXT] = head
-        self.slots[word + PREVIOUS] = tail
-        self.slots[tail * WIDTH + NEXT] = slot
-        self.slots[head * WIDTH + PREVIOUS] = slot
+            level = highest_bit(difference) // DIGIT_BITS
+            digit = (time_ps >> (level * DIGIT_BITS)) & (DIGITS - 1)
+            head = PRIORITIES + level * DIGITS + digit
+            self.far = self.far | (one << level)
+            self.digits[level] = self.digits[level] | (one << digit)
+            self.times[head * 2] = min(self.times[head * 2], time_ps)
+        tail = self.links[head * LINKS + PREVIOUS]
+        self.links[slot * LINKS + NEXT] = head
+        self.links[slot * LINKS + PREVIOUS] = tail
+        self.links[tail * LINKS + NEXT] = slot
+        self.links[head * LINKS + PREVIOUS] = slot
 
-    def _spread(self, bucket: cython.longlong, limit_ps: cython.longlong) -> cython.bint:
-        head: cython.longlong = bucket + PRIORITIES - 1
-        slot: cython.longlong
-        after: cython.longlong
+    def _first_list(self) -> cython.longlong:
+        level: cython.int = lowest_bit(self.far)
+        return PRIORITIES + level * DIGITS + lowest_bit(self.digits[level])
+
+    def _list_is_empty(self, head: cython.longlong) -> None:
         one: cython.ulonglong = 1
-        earliest_ps: cython.longlong = self._earliest(bucket)
-        if earliest_ps > limit_ps:
-            return False
-        self.last_ps = earliest_ps
-        slot = self.slots[head * WIDTH + NEXT]
-        self.slots[head * WIDTH + NEXT] = head
-        self.slots[head * WIDTH + PREVIOUS] = head
-        self.far = self.far ^ (one << bucket)
-        while slot != head:
-            after = self.slots[slot * WIDTH + NEXT]
-            self._append(slot)
-            slot = after
-        return True
+        level: cython.int
+        digit: cython.int
+        if head < PRIORITIES:
+            self.near = self.near ^ (one << head)
+            return
+        level = (head - PRIORITIES) // DIGITS
+        digit = (head - PRIORITIES) & (DIGITS - 1)
+        self.digits[level] = self.digits[level] ^ (one << digit)
+        self.times[head * 2] = NEVER_PS
+        if self.digits[level] == 0:
+            self.far = self.far ^ (one << level)
 
-    def _earliest(self, bucket: cython.longlong) -> cython.longlong:
-        head: cython.longlong = bucket + PRIORITIES - 1
-        slot: cython.longlong = self.slots[head * WIDTH + NEXT]
-        earliest_ps: cython.longlong = self.slots[slot * WIDTH + TIME]
+    def _clear(self, head: cython.longlong) -> None:
+        self.links[head * LINKS + NEXT] = head
+        self.links[head * LINKS + PREVIOUS] = head
+        self._list_is_empty(head)
+
+    def _spread(self, head: cython.longlong) -> None:
+        """Move on to the earliest time of a list."""
+        slot: cython.longlong = self.links[head * LINKS + NEXT]
+        after: cython.longlong
+        uncached: cython.bint = cython.compiled and self.pending > CACHED
+        self.last_ps = self.times[head * 2]
+        self._clear(head)
         while slot != head:
-            if self.slots[slot * WIDTH + TIME] < earliest_ps:
-                earliest_ps = self.slots[slot * WIDTH + TIME]
-            slot = self.slots[slot * WIDTH + NEXT]
+            after = self.links[slot * LINKS + NEXT]
+            self._append(slot)
+            if uncached and self.links[slot * LINKS + PREVIOUS] < HEADS:
+                # The first of its list is likely to be taken soon.
+                prefetch(cython.address(self.words[slot * WORDS]))
+            slot = after
+
+    def _earliest(self, head: cython.longlong) -> cython.longlong:
+        slot: cython.longlong = self.links[head * LINKS + NEXT]
+        earliest_ps: cython.longlong = self.times[slot * 2]
+        while slot != head:
+            earliest_ps = min(earliest_ps, self.times[slot * 2])
+            slot = self.links[slot * LINKS + NEXT]
         return earliest_ps
 
     def _grow(self) -> cython.int:
         slot: cython.longlong
-        word: cython.longlong
+        first: cython.longlong = max(HEADS, self.capacity)
         capacity: cython.longlong = max(FIRST_CAPACITY, 2 * self.capacity)
         if self.capacity >= MOST_SLOTS:
             message = f"more than {MOST_SLOTS - HEADS} events are pending"
             raise SimulationError(message, time_ps=self.last_ps)
-        larger = array("q", bytes(8 * WIDTH * capacity))
-        for word in range(self.capacity * WIDTH):
-            larger[word] = self.slots[word]
-        # Low numbers are handed out first.
-        for slot in range(capacity - 1, self.capacity - 1, -1):
-            larger[slot * WIDTH + GENERATION] = 1
-            larger[slot * WIDTH + NEXT] = self.free
-            self.free = slot
-        self.slots = larger
+        nodes = memoryview(array("q", [0]) * (2 * capacity))
+        words = memoryview(array("q", [0]) * (WORDS * capacity))
+        if self.capacity > 0:
+            nodes[: 2 * self.capacity] = memoryview(self.times)
+            words[: WORDS * self.capacity] = memoryview(self.words)
+        self.times = nodes
+        self.links = nodes.cast("B").cast("i")
+        self.words = words
         self.capacity = capacity
+        # Low numbers are handed out first.
+        for slot in range(capacity - 1, first - 1, -1):
+            self.links[slot * LINKS + NEXT] = self.free
+            self.free = slot
         return 0

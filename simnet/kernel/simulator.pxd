@@ -1,6 +1,6 @@
 cimport cython
 from simnet.kernel.queue cimport (
-    ARG, KIND, PRIORITIES, TARGET, TIME, WIDTH, EventQueue
+    ARG, KIND, MOST_SLOTS, PRIORITIES, PRIORITY_BITS, TARGET, WORDS, EventQueue
 )
 from simnet.kernel.target cimport Occurrence, Target
 

@@ -11,10 +11,18 @@ from simnet.kernel.queue import EventQueue
 from simnet.kernel.target import Occurrence, Target
 
 if not cython.compiled:
-    # Words of a slot of the queue; in compiled form they come from queue.pxd.
-    from simnet.kernel.queue import ARG, KIND, PRIORITIES, TARGET, TIME, WIDTH
+    # The compiled simulator has these as constants, from queue.pxd and simulator.pxd.
+    from simnet.kernel.queue import (
+        ARG,
+        KIND,
+        MOST_SLOTS,
+        PRIORITIES,
+        PRIORITY_BITS,
+        TARGET,
+        WORDS,
+    )
 
-    # What the target word holds for things that are not components.
+    # Target numbers of what is not a component.
     OBJECT = 0
     OCCURRENCE = -1
     LATEST_PS = (1 << 62) - 1
@@ -131,7 +139,7 @@ class Simulator:
         if slot == 0:
             return False
         self._queue.remove(slot)
-        if self._queue.slots[slot * WIDTH + TARGET] <= OBJECT:
+        if self._queue.words[slot * WORDS + TARGET] >> PRIORITY_BITS <= OBJECT:
             self._objects[slot] = None
         self._queue.release(slot)
         return True
@@ -190,10 +198,10 @@ class Simulator:
             if slot == 0:
                 break
             # All that is needed leaves the slot before anybody can schedule into it.
-            word = slot * WIDTH
-            number = queue.slots[word + TARGET]
-            kind = queue.slots[word + KIND]
-            arg = queue.slots[word + ARG]
+            word = slot * WORDS
+            number = queue.words[word + TARGET] >> PRIORITY_BITS
+            kind = queue.words[word + KIND]
+            arg = queue.words[word + ARG]
             queue.release(slot)
             self.now = queue.last_ps
             self.events += 1
@@ -222,13 +230,13 @@ class Simulator:
         if time_ps < self.now or time_ps > LATEST_PS:
             self._refuse(time_ps, None, 0)
         handle = self._queue.push(time_ps, priority, number, 0, 0)
-        slot = self._queue.find(handle)
+        slot = handle & (MOST_SLOTS - 1)
         while slot >= len(self._objects):
             self._objects.extend([None] * self._queue.capacity)
         self._objects[slot] = item
         return handle
 
-    def _refuse(self, time_ps: object, target: Target | None, priority: int) -> None:
+    def _refuse(self, time_ps: Any, target: Target | None, priority: int) -> None:
         """Raise what is wrong with a request that was found wrong."""
         path = "" if target is None else target.path
         if target is not None and target.owner is not self:
