@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-import joblib
-
 from simnet.study.ensemble import Range
 from simnet.study.run import effective_of, simulate
 from simnet.study.store import Store, sources_digest
@@ -78,6 +76,8 @@ def simulate_all(
     Equal members are simulated once, and none that is in `store` (the user's when None). `jobs`
     is the number of processes, by default one a CPU; the results don't depend on it.
     """
+    import joblib  # one simulation needs no workers
+
     store = store or Store.of_user()
     keys = {member: _key(member) for member in dict.fromkeys(members)}
     found = {member: store.get(key) for member, key in keys.items()}

@@ -12,9 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.stats import qmc
-
 LOW_PERCENT = 2.5
 HIGH_PERCENT = 97.5
 _SEED = 460
@@ -31,6 +28,9 @@ class Range:
 
 def latin_hypercube(ranges: Sequence[Range], members: int) -> list[dict[str, int]]:
     """`members` points that cover every range evenly; the same points on every call."""
+    import numpy as np
+    from scipy.stats import qmc  # takes longer to load than a short simulation
+
     if not ranges:
         return [{} for _ in range(members)]
     sampler = qmc.LatinHypercube(d=len(ranges), rng=np.random.default_rng(_SEED))
@@ -47,6 +47,8 @@ def interval(predicted: float, members: Sequence[float]) -> tuple[float, float]:
     """The 95 % interval of an ensemble; it always holds the prediction itself."""
     if not members:
         return predicted, predicted
+    import numpy as np
+
     low, high = np.percentile(members, [LOW_PERCENT, HIGH_PERCENT])
     return min(predicted, float(low)), max(predicted, float(high))
 
