@@ -5,6 +5,12 @@ calibrated with an interval) from a Latin hypercube, uniformly, and its own seed
 numbers. So the spread holds the ranges, their interactions and the sampling noise of the run
 time. Members run for a shorter time than the prediction itself, which makes the noise, and with
 it the interval, rather too wide than too narrow.
+
+Drawn independently, the parameters would forget that the model was fitted: most members miss the
+anchor of the calibration. So what they predict is conditioned on the anchor, linearly, by the
+covariance between prediction and anchor over the ensemble. What the anchor fixes narrows to the
+anchor's own error; what it can't tell keeps its spread. Source: the ensemble smoother with
+perturbed observations, van Leeuwen and Evensen, Monthly Weather Review 124 (1996) 2898.
 """
 
 from __future__ import annotations
@@ -41,6 +47,43 @@ def latin_hypercube(ranges: Sequence[Range], members: int) -> list[dict[str, int
         }
         for row in sampler.random(members)
     ]
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """A measured number that the model was fitted to, and its standard error."""
+
+    value: float
+    error: float
+
+
+def condition(
+    members: Sequence[Mapping[str, float]],
+    at_anchors: Sequence[Mapping[str, float]],
+    anchors: Mapping[str, Anchor],
+) -> list[dict[str, float]]:
+    """The members' predictions, moved to where the anchors say that they should be.
+
+    Args:
+        members: predictions by key, none negative, one mapping a member.
+        at_anchors: what the same members predict for the anchors.
+        anchors: what was measured there.
+    """
+    import numpy as np
+
+    if not members or not anchors:
+        return [dict(member) for member in members]
+    keys = list(members[0])
+    predicted = np.array([[member[key] for key in keys] for member in members])
+    simulated = np.array([[member[name] for name in anchors] for member in at_anchors])
+    error = np.array([anchor.error for anchor in anchors.values()])
+    observed = np.array([anchor.value for anchor in anchors.values()])
+    drawn = observed + error * np.random.default_rng(_SEED).standard_normal(simulated.shape)
+    spread = simulated - simulated.mean(axis=0)
+    covariance = spread.T @ spread / max(len(members) - 1, 1) + np.diag(error**2)
+    cross = (predicted - predicted.mean(axis=0)).T @ spread / max(len(members) - 1, 1)
+    moved = predicted + np.linalg.solve(covariance, (drawn - simulated).T).T @ cross.T
+    return [dict(zip(keys, map(float, row), strict=True)) for row in np.maximum(moved, 0.0)]
 
 
 def interval(predicted: float, members: Sequence[float]) -> tuple[float, float]:

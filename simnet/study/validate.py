@@ -16,10 +16,17 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 import simnet
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.study.answers import ANSWERS, LISTING_1, Answer, answer
+from simnet.study.answers import (
+    ANCHOR,
+    ANCHOR_ERROR,
+    ANCHOR_KEYS,
+    ANSWERS,
+    LISTING_1,
+    answer,
+)
 from simnet.study.capture import read_capture
 from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
-from simnet.study.ensemble import intervals, latin_hypercube
+from simnet.study.ensemble import Anchor, condition, intervals, latin_hypercube
 from simnet.study.listing import (
     Comparison,
     Gate,
@@ -32,7 +39,7 @@ from simnet.study.measurements import Use, measurement
 from simnet.study.predictions import Frozen, FrozenRow
 from simnet.study.result import Result
 
-MEMBERS = 32
+MEMBERS = 48
 DURATION = "2 s"
 MEMBER_DURATION = "300 ms"
 MEMBER_WARMUP = "200 ms"
@@ -99,16 +106,13 @@ def validate(
     """
     answers = {name: answer(name) for name in ids or ANSWERS}
     cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
+    drawn = list(dict.fromkeys([*cases, LISTING_1])) if members else []
     work = [Member(case, duration=duration) for case in cases]
-    for case in cases:
-        work += _ensemble(case, members)
-    results = simulate_all(work, jobs=jobs, progress=progress)
-    best = dict(zip(cases, results[: len(cases)], strict=True))
-    spread = {
-        case: results[len(cases) + number * members :][:members]
-        for number, case in enumerate(cases)
-    }
-    rows = [row for name, a in answers.items() for row in _rows(name, a, best, spread, members)]
+    work += [member for case in drawn for member in _ensemble(case, members)]
+    results = iter(simulate_all(work, jobs=jobs, progress=progress))
+    best = {case: next(results) for case in cases}
+    spread = {case: [next(results) for _ in range(members)] for case in drawn}
+    rows = [row for name in answers for row in _rows(name, best, spread)]
     gates = listing_1_gates(best[LISTING_1]) if LISTING_1 in best else []
     return Validation(tuple(rows), tuple(gates), best)
 
@@ -162,20 +166,21 @@ def _ensemble(case: Case, members: int) -> list[Member]:
 
 
 def _rows(
-    name: str,
-    of: Answer,
-    best: Mapping[Case, Result],
-    spread: Mapping[Case, Sequence[Result]],
-    members: int,
+    name: str, best: Mapping[Case, Result], spread: Mapping[Case, Sequence[Result]]
 ) -> list[Row]:
     measured = measurement(name)
-    predicted = of.numbers({label: best[case] for label, case in of.cases.items()})
-    drawn = [
-        of.numbers({label: spread[case][number] for label, case in of.cases.items()})
-        for number in range(members)
-    ]
+    predicted = _numbers(name, best)
     known = {key: predicted[key] for key in measured.value}
-    ranges = intervals(known, drawn)
+    by_member = [
+        dict(zip(spread, results, strict=True)) for results in zip(*spread.values(), strict=True)
+    ]
+    fitted = measurement(ANCHOR).value
+    conditioned = condition(
+        [_numbers(name, results) for results in by_member],
+        [_numbers(ANCHOR, results) for results in by_member],
+        {key: Anchor(fitted[key], ANCHOR_ERROR * fitted[key]) for key in ANCHOR_KEYS},
+    )
+    ranges = intervals(known, conditioned)
     return [
         Row(
             id=name,
@@ -188,3 +193,8 @@ def _rows(
         )
         for key, value in measured.value.items()
     ]
+
+
+def _numbers(name: str, results: Mapping[Case, Result]) -> dict[str, float]:
+    of = answer(name)
+    return of.numbers({label: results[case] for label, case in of.cases.items()})

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.study.ensemble import Range, interval, intervals, latin_hypercube
+from simnet.study.ensemble import Anchor, Range, condition, interval, intervals, latin_hypercube
 from simnet.study.result import Result
 from simnet.study.store import Store, sources_digest
 
@@ -42,6 +43,31 @@ def test_the_interval_leaves_out_five_per_cent_and_holds_the_prediction() -> Non
         "a": (pytest.approx(0.05), pytest.approx(1.95)),
         "b": (2, 2),
     }
+
+
+def test_conditioning_removes_what_the_anchor_fixes_and_keeps_the_rest() -> None:
+    generator = np.random.default_rng(5)
+    local, extra = generator.uniform(50, 90, 400), generator.uniform(0, 20, 400)
+    members = [{"remote": a + b, "far": 1.0 + b} for a, b in zip(local, extra, strict=True)]
+    at_anchors = [{"local": a} for a in local]
+    moved = condition(members, at_anchors, {"local": Anchor(75, 1.0)})
+    remote = np.array([member["remote"] for member in moved])
+    assert remote.mean() == pytest.approx(75 + 10, abs=0.7)
+    assert remote.std() == pytest.approx(np.hypot(extra.std(), 1.0), rel=0.05)
+    far = np.array([member["far"] for member in moved])
+    assert far.std() == pytest.approx(extra.std(), rel=0.05)
+
+
+def test_a_vague_anchor_moves_nothing() -> None:
+    members = [{"x": float(n)} for n in range(10)]
+    moved = condition(members, members, {"x": Anchor(100, 1e6)})
+    shifts = [after["x"] - before["x"] for before, after in zip(members, moved, strict=True)]
+    assert shifts == pytest.approx([0] * 10, abs=0.01)
+
+
+def test_without_anchors_or_members_nothing_is_conditioned() -> None:
+    assert condition([{"x": 1.0}], [{}], {}) == [{"x": 1.0}]
+    assert condition([], [], {"x": Anchor(1, 1)}) == []
 
 
 def test_a_store_gives_back_what_it_was_given(tmp_path: Path, result: Result) -> None:
