@@ -11,15 +11,20 @@ from simnet.report.compare import compare as _compare
 from simnet.report.netperf import netperf
 from simnet.report.sar import interrupts, sar
 from simnet.report.text import text
+from simnet.study.capture import Capture
+from simnet.study.listing import compare as pairs
 from simnet.study.result import Result
 from simnet.study.validate import listing_1
 
 __all__ = ["FORMATS", "compare", "interrupts", "netperf", "sar", "text"]
 
 
-def compare(result: Result) -> str:
-    """The result beside Listing 1 of the x460's document, and how far off it is."""
-    return _compare(listing_1(result))
+def compare(result: Result, capture: Capture | None = None) -> str:
+    """The result beside a captured listing, and how far off it is.
+
+    Without a capture it is Listing 1 of the x460's document, and the result must be of its setup.
+    """
+    return _compare(listing_1(result) if capture is None else pairs(result, capture))
 
 
 def _json(result: Result) -> str:

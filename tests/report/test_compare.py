@@ -116,6 +116,11 @@ def test_another_setup_is_not_compared_with_the_listing(result: Result) -> None:
         compare_report(other)
 
 
+def test_another_capture_may_be_given(result: Result, capture: Capture) -> None:
+    other = result.model_copy(update={"scenario": "mine", "configuration": {}})
+    assert compare_report(other, capture).startswith("mine: what was measured beside")
+
+
 def test_a_capture_of_a_larger_machine_is_refused(result: Result, capture: Capture) -> None:
     larger = replace(capture, cpus=(*capture.cpus, replace(capture.cpus[0], id=64)))
     with pytest.raises(InputError, match=r"CPU 64 of the capture is not part of scenario"):
