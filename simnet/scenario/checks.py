@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-
 if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.settings import Table
@@ -36,12 +34,21 @@ def check_server(server: Any, document: Document) -> None:
     for end in sorted(ends):
         if end >= nodes:
             raise document.error(f"NUMA node {end} does not exist: {last}", ("links",))
-    graph = nx.Graph(list(server.links.value))
-    graph.add_nodes_from(range(nodes))
-    if not nx.is_connected(graph):
+    if len(_reached_from_0(server.links.value)) < nodes:
         raise document.error("some nodes cannot be reached from others", ("links",))
     if server.sockets_per_node.value % server.buses_per_node.value:
         raise document.error("the sockets of a node must fill its buses", ("buses_per_node",))
+
+
+def _reached_from_0(links: tuple[tuple[int, int], ...]) -> set[int]:
+    """Return the nodes with a way to node 0; networkx would cost its import at every start."""
+    reached, before = {0}, 0
+    while len(reached) > before:
+        before = len(reached)
+        for link in links:
+            if reached.intersection(link):
+                reached.update(link)
+    return reached
 
 
 def peer_ports(tree: Tree) -> list[tuple[int, int]]:

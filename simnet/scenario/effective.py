@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
@@ -46,9 +46,6 @@ from simnet.scenario.files import Run, Workload
 from simnet.scenario.knobs import AppliedKnob
 from simnet.scenario.parameter import Parameter
 from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["Effective", "Flow", "Host", "Port"]
 

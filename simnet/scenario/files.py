@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import core_schema
 
-from simnet.scenario.parameter import Choice, Scalar, State, count, size, time
+from simnet.scenario.parameter import Choice, ModelState, Scalar, State, count, size, time
 from simnet.scenario.schema import Section, file_model
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class IrqMap(_Table):
     """Where the interrupts are while irqbalance runs: an smp_affinity mask per interrupt."""
 
     description: Annotated[str, Field(description="one line")]
-    state: State
+    state: ModelState
     source: str
     smp_affinity: Annotated[
         dict[Annotated[str, Field(pattern=r"^[0-9]+$")], str],
@@ -96,11 +96,11 @@ class Setting(_Table):
 
     value: Scalar
     source: str
-    state: State
+    state: State = "chosen"
 
 
 def _widen(raw: Any) -> Any:
-    return raw if isinstance(raw, dict) else {"value": raw, "source": "", "state": "assumed"}
+    return raw if isinstance(raw, dict) else {"value": raw, "source": ""}
 
 
 class _BareSetting:

@@ -185,7 +185,7 @@ def _number(value: int, scale: int) -> str:
     return str(whole) if not rest else f"{value / scale:g}"
 
 
-def _of(section: type[Kernel] | type[Nic], target: str) -> Spec:
+def _of(section: type[Kernel | Nic], target: str) -> Spec:
     spec = spec_of(section, target)
     if spec is None:
         raise LookupError(target)
@@ -423,4 +423,3 @@ _CONSTANTS: Final = (
 )
 
 KNOBS: Final[tuple[Knob, ...]] = (*_PLACEMENT, *_ETHTOOL, *_SYSCTLS, *_STEERING, *_CONSTANTS)
-

@@ -13,7 +13,7 @@ from simnet.errors import InputError
 from simnet.scenario import toml
 from simnet.scenario.files import ScenarioFile
 from simnet.scenario.parameter import Parameter
-from simnet.scenario.schema import MODELS, ModelKind, file_model
+from simnet.scenario.schema import MODELS, ModelFile, ModelKind, file_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,8 @@ __all__ = [
     "MODEL_FOLDERS",
     "find_model",
     "find_scenario",
+    "flat",
+    "kind_of",
     "model_names",
     "nearest",
     "read_model",
@@ -103,6 +105,33 @@ def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
         InputError: the file cannot be read or breaks the schema.
     """
     return _read(file_model(MODELS[kind], kind), path)
+
+
+def kind_of(name: str) -> ModelKind | None:
+    """Return which kind of model a file says it is; None for anything else.
+
+    Raises:
+        InputError: the file cannot be read or is no TOML.
+    """
+    kind = toml.read(Path(name), _shown(Path(name))).data.get("kind")
+    return next((known for known in MODEL_FOLDERS if known == kind), None)
+
+
+def flat(form: BaseModel) -> tuple[dict[str, Parameter], dict[str, Any]]:
+    """Return a model's values by dotted key, and what it consists of (CPU, ports) by key."""
+    values: dict[str, Parameter] = {}
+    structure: dict[str, Any] = {}
+    for key in type(form).model_fields:
+        item = getattr(form, key)
+        if isinstance(item, Parameter):
+            values[key] = item
+        elif isinstance(item, BaseModel):
+            values |= {f"{key}.{inner}": value for inner, value in flat(item)[0].items()}
+        elif isinstance(item, tuple):
+            structure[key] = [part.model_dump(mode="json") for part in item]
+        elif key not in ModelFile.header:
+            structure[key] = item
+    return values, structure
 
 
 def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:

@@ -77,7 +77,9 @@ class _Assembly:
             for _ in range(peer.count):
                 self._host(("peers", number), peer, ("system", "peers", row))
                 number += 1
-        switch, _, _ = self._model("switch", form.system.switch, document, path, ("system", "switch"))
+        switch, _, _ = self._model(
+            "switch", form.system.switch, document, path, ("system", "switch")
+        )
         self.tree.graft(("switch",), Switch, switch)
         self.models["switch"] = form.system.switch
         self._table("workload", Workload, form.workload)

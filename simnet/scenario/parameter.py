@@ -2,7 +2,7 @@
 
 A model file writes a value as a table::
 
-    rx_usecs = {value = "20 us", state = "datasheet", source = "tg3.c 3.65, LOW_RXCOL_TICKS_CLRTCKS"}
+    rx_usecs = {value = "20 us", state = "datasheet", source = "tg3.h: LOW_RXCOL_TICKS_CLRTCKS"}
 
 ``low`` and ``high`` give the range in which the true value is expected; predictions carry it.
 A :class:`Spec` says which kind of value a key takes and its legal range. The same spec serves the
@@ -28,6 +28,7 @@ __all__ = [
     "Choice",
     "Edges",
     "Flag",
+    "ModelState",
     "Parameter",
     "Quantity",
     "Scalar",
@@ -43,7 +44,10 @@ __all__ = [
     "time",
 ]
 
-State: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed"]
+# How sure a value of a model is.
+ModelState: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed"]
+# Values that a scenario or a person sets are neither sure nor unsure.
+State: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed", "chosen"]
 Value: TypeAlias = int | bool | str | tuple[int, ...] | tuple[tuple[int, int], ...]
 Scalar: TypeAlias = str | int | float | bool
 Raw: TypeAlias = Scalar | list[Scalar] | list[list[int]]
@@ -72,6 +76,23 @@ class Parameter(BaseModel):
     high: int | None = None
     text: str
 
+    @property
+    def suffix(self) -> str:
+        """What the attribute of such a value ends with, and the key in files does not."""
+        return _kind_of(self.unit).suffix
+
+    @property
+    def range(self) -> str:
+        """The range as a person writes it; empty without one."""
+        if self.low is None or self.high is None:
+            return ""
+        kind = _kind_of(self.unit)
+        return f"{format_quantity(self.low, kind)} to {format_quantity(self.high, kind)}"
+
+
+def _kind_of(unit: str) -> Kind:
+    return next((kind for kind in KINDS.values() if unit and kind.base == unit), KINDS["count"])
+
 
 class _Table(BaseModel):
     """The table that stands in a model file; converted by a spec into a `Parameter`."""
@@ -80,7 +101,7 @@ class _Table(BaseModel):
 
     value: Any
     source: str
-    state: State
+    state: ModelState
     low: Any = None
     high: Any = None
 
@@ -128,13 +149,6 @@ class Spec:
         """Return the JSON schema of the value as written in a file."""
         raise NotImplementedError
 
-    def parameter(self, raw: Any, source: str, state: State = "assumed") -> Parameter:
-        """Return a parameter for a bare value, such as one from the command line."""
-        value = self.parse(raw)
-        return Parameter(
-            value=value, unit=self.unit, source=source, state=state, text=self.text(value)
-        )
-
     def _from_table(self, table: _Table) -> Parameter:
         value = _convert(self, table.value, "value")
         low = None if table.low is None else _convert(self, table.low, "low")
@@ -153,27 +167,32 @@ class Spec:
             text=self.text(value),
         )
 
+    def table_schema(self, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Return the validator that turns a table into a :class:`Parameter`."""
+        return core_schema.no_info_after_validator_function(
+            self._from_table, handler.generate_schema(_Table)
+        )
+
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
         if source is Parameter:
-            return core_schema.no_info_after_validator_function(
-                self._from_table, handler.generate_schema(_Table)
-            )
+            table = self.table_schema(handler)
+            return core_schema.no_info_before_validator_function(_sourced, table)
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         del schema, handler
-        bound = self.value_schema()
+        bound = {"type": ["string", "integer", "number"]}
         return {
             "type": "object",
             "description": self.doc,
             "additionalProperties": False,
             "required": ["value", "source", "state"],
             "properties": {
-                "value": bound,
+                "value": self.value_schema(),
                 "source": {"type": "string", "minLength": 1},
                 "state": {"enum": ["measured", "datasheet", "calibrated", "assumed"]},
                 "low": bound,
@@ -187,6 +206,13 @@ class Spec:
         except UnitError as error:
             raise PydanticCustomError("value", "{why}", {"why": str(error)}) from error
         return value
+
+
+def _sourced(raw: Any) -> Any:
+    """Refuse an empty source: whoever reads a value must be able to check it."""
+    if isinstance(raw, dict) and raw.get("source") == "":
+        raise PydanticCustomError("value", "{why}", {"why": "is empty", "field": "source"})
+    return raw
 
 
 def _convert(spec: Spec, raw: Any, field: str) -> Value:
@@ -372,18 +398,22 @@ class Bare:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        table = self.spec.__get_pydantic_core_schema__(source, handler)
-        return core_schema.no_info_before_validator_function(_widen, table)
+        del source
+        table = self.spec.table_schema(handler)
+        return core_schema.no_info_wrap_validator_function(self._parse, table)
+
+    def _parse(self, raw: Any, table: core_schema.ValidatorFunctionWrapHandler) -> Any:
+        if isinstance(raw, dict):
+            return table(raw)
+        value = _convert(self.spec, raw, "value")
+        unit, text = self.spec.unit, self.spec.text(value)
+        return Parameter(value=value, unit=unit, source="", state="chosen", text=text)
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         table = self.spec.__get_pydantic_json_schema__(schema, handler)
         return {"description": self.spec.doc, "anyOf": [self.spec.value_schema(), table]}
-
-
-def _widen(raw: Any) -> Any:
-    return raw if isinstance(raw, dict) else {"value": raw, "source": "", "state": "assumed"}
 
 
 def time(doc: str, low: str, high: str) -> Quantity:

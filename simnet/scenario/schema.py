@@ -35,6 +35,7 @@ __all__ = [
     "Kernel",
     "Machine",
     "Memory",
+    "ModelFile",
     "ModelKind",
     "Nic",
     "Section",
@@ -89,9 +90,7 @@ class Memory(Section):
         int, time("dirty line, owner on another bus of this node", "1 ns", "10 us")
     ]
     remote_latency_ps: Annotated[int, time("clean line in a neighbour node", "1 ns", "10 us")]
-    remote_dirty_ps: Annotated[
-        int, time("dirty line, owner in a neighbour node", "1 ns", "10 us")
-    ]
+    remote_dirty_ps: Annotated[int, time("dirty line, owner in a neighbour node", "1 ns", "10 us")]
     hop_ps: Annotated[int, time("each hop beyond the first", "0 ns", "10 us")]
     mmio_write_ps: Annotated[int, time("posted register write, device here", "0 ns", "100 us")]
     mmio_hop_ps: Annotated[
@@ -208,9 +207,7 @@ class Switch(Section):
     """A store-and-forward switch."""
 
     link_rate_bps: Annotated[int, rate("rate of a port", "1 Mbit/s", "1 Tbit/s")]
-    latency_ps: Annotated[
-        int, time("last bit in to first bit out, port idle", "0 ns", "1 ms")
-    ]
+    latency_ps: Annotated[int, time("last bit in to first bit out, port idle", "0 ns", "1 ms")]
     buffer_per_port_bytes: Annotated[
         int, size("packet buffer that one egress port may fill", "1 KiB", "1 GiB")
     ]
@@ -251,9 +248,7 @@ class Kernel(Section):
         int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 64)
     ]
     tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
-    tcp_congestion_control: Annotated[
-        str, Choice("congestion control", ("bic", "cubic", "reno"))
-    ]
+    tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "cubic", "reno"))]
     tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
     delack_min_ps: Annotated[int, time("TCP_DELACK_MIN", "0 ms", "10 s")]
     delack_max_ps: Annotated[int, time("TCP_DELACK_MAX", "0 ms", "10 s")]
@@ -285,6 +280,7 @@ class ModelFile(BaseModel):
     """What every model file starts with."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    # said once for the file, no part of what is modelled
     header: ClassVar[frozenset[str]] = frozenset({"kind", "description", "notes"})
 
     kind: str

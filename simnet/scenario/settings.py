@@ -50,7 +50,7 @@ class Entry:
     file: str
     line: int | None = None
     source: str = ""
-    state: State = "assumed"
+    state: State = "chosen"
 
     def error(self, message: str) -> InputError:
         """Return an error that names this setting."""
@@ -182,7 +182,8 @@ class Table:
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
         """Yield name, places and spec of every scenario parameter and model value."""
-        for top, section in (("workload", Workload), ("run", Run)):
+        tables: tuple[tuple[str, type[Section]], ...] = (("workload", Workload), ("run", Run))
+        for top, section in tables:
             for path, spec in walk(section):
                 yield _key(path, spec), ((top, *path),), spec
         for path, spec in walk(Switch):
@@ -245,7 +246,9 @@ class Table:
             if not fitting:
                 driver = ports[chosen[0]]["nic"]["driver"]
                 needed = " or ".join(knob.drivers)
-                raise entry.error(f"needs driver {needed}, the port's driver on {machine} is {driver}")
+                raise entry.error(
+                    f"needs driver {needed}, the port's driver on {machine} is {driver}"
+                )
             return fitting
         return chosen
 
@@ -254,7 +257,9 @@ class Table:
         for name, _, _ in self._parameters():
             yield name
         for prefix, peers in (("", False), (_PEER, True)):
-            ports = [p for host in self._hosts(peers=peers) for p in self.tree.get((*host, "ports"))]
+            ports = [
+                p for host in self._hosts(peers=peers) for p in self.tree.get((*host, "ports"))
+            ]
             for knob in KNOBS:
                 for port in ports:
                     yield prefix + knob.name.format(port=port["name"], irq=port["irq"])
@@ -279,9 +284,7 @@ class Table:
                 self._put(path, entry, knob.spec, value)
         self._record(entry, target, knob, value, before)
 
-    def _record(
-        self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any
-    ) -> None:
+    def _record(self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any) -> None:
         parts = dict(target.parts)
         new = knob.admin_text(value)
         old = "" if before is None else knob.admin_text(before)
@@ -305,7 +308,9 @@ class Table:
             )
         )
         if not knob.modelled:
-            self.remarks.append(f"{entry.name}: accepted, but not modelled: it changes nothing here")
+            self.remarks.append(
+                f"{entry.name}: accepted, but not modelled: it changes nothing here"
+            )
         if knob.compile_time:
             note = f"; {knob.note}" if knob.note else ""
             self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
@@ -348,7 +353,9 @@ class Table:
             spec = CpuMask("")
             value = _parse(entry, spec)
             self._check_mask(entry, value, ("host",))
-            self.tree.put(("host", "ports", irqs[irq], "smp_affinity"), entry.parameter(spec, value))
+            self.tree.put(
+                ("host", "ports", irqs[irq], "smp_affinity"), entry.parameter(spec, value)
+            )
 
     def _check_mask(self, entry: Entry, cpus: Any, host: Path) -> None:
         cpu_count = self._cpu_count(host)
@@ -362,9 +369,7 @@ class Table:
         nodes = self.tree.get(("host", "machine", "nodes"))
         if isinstance(node, int) and node >= nodes:
             name = self.tree.get(("host", "name"))
-            raise entry.error(
-                f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}"
-            )
+            raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
 
     def _cpu_count(self, host: Path) -> int:
         machine = self.tree.get((*host, "machine"))

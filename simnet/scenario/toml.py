@@ -145,9 +145,7 @@ def _keys(prefix: KeyPath, names: KeyPath, line: int) -> Iterator[tuple[KeyPath,
         yield prefix + names[:count], line
 
 
-def _resolve(
-    names: tuple[str, ...], arrays: dict[KeyPath, int], *, new_element: bool
-) -> KeyPath:
+def _resolve(names: tuple[str, ...], arrays: dict[KeyPath, int], *, new_element: bool) -> KeyPath:
     """Return the path of a header, with the current element of every array of tables on it."""
     path: KeyPath = ()
     for number, name in enumerate(names):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_origin
 
 from simnet.scenario.parameter import Parameter, Spec
 from simnet.scenario.schema import Section, section_in, spec_of
@@ -48,7 +49,7 @@ class Tree:
     def put_plain(self, path: Path, value: Any) -> None:
         """Set a value that has no provenance of its own, such as a name."""
         place: Any = self.values
-        for part, following in zip(path, path[1:], strict=False):
+        for part, following in itertools.pairwise(path):
             if isinstance(part, int):
                 place = place[part]
             else:
@@ -99,7 +100,7 @@ class Tree:
 
 def _default(spec: Spec, value: Any) -> Parameter:
     return Parameter(
-        value=value, unit=spec.unit, source="default", state="assumed", text=spec.text(value)
+        value=value, unit=spec.unit, source="default", state="chosen", text=spec.text(value)
     )
 
 

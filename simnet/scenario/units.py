@@ -39,6 +39,7 @@ class Kind:
         base: the base unit as shown to people, for example ``"ps"``.
         suffix: what the attribute name of such a value ends with, for example ``"_ps"``.
         unit: the base unit in the registry; empty for a plain number.
+        decimals: how many a displayed value may have before a smaller unit is taken.
         scale: base units per one of ``unit`` (permille are thousandths of a plain number).
         example: a text that parses.
         shown: units in which values are displayed, largest first.
@@ -50,18 +51,19 @@ class Kind:
     unit: str
     example: str
     shown: tuple[str, ...]
+    decimals: int = 3
     scale: int = 1
 
 
 KINDS: Final[Mapping[str, Kind]] = {
     "time": Kind("a time", "ps", "_ps", "ps", "20 us", ("s", "ms", "us", "ns", "ps")),
-    "size": Kind("a size", "bytes", "_bytes", "B", "256 KiB", ("GiB", "MiB", "KiB", "B")),
+    "size": Kind("a size", "bytes", "_bytes", "B", "256 KiB", ("GiB", "MiB", "KiB", "B"), 0),
     "rate": Kind(
         "a data rate", "bit/s", "_bps", "bit/s", "1 Gbit/s", ("Gbit/s", "Mbit/s", "kbit/s", "bit/s")
     ),
     "frequency": Kind("a frequency", "Hz", "_hz", "Hz", "3.0 GHz", ("GHz", "MHz", "kHz", "Hz")),
     "cycles": Kind("clock cycles", "cycles", "_cycles", "cycles", "1500 cycles", ("cycles",)),
-    "ratio": Kind("a ratio", "permille", "_permille", "", "1.23 or 50 %", ("",), 1000),
+    "ratio": Kind("a ratio", "permille", "_permille", "", "1.23 or 50 %", ("",), scale=1000),
     "count": Kind("a plain number", "", "", "", "64", ("",)),
 }
 
@@ -70,12 +72,12 @@ _NUMBER: Final = re.compile(
 )
 
 # Everything the registry is asked to read: pint would also take products and powers.
-_UNIT: Final = re.compile(r"(?:[A-Za-zµμ]+|%)(?:/s)?|1?/s")  # noqa: RUF001
+_UNIT: Final = re.compile(r"(?:[A-Za-zµμ]+|%)(?:/s)?|1?/s")
 
 _DEFINITIONS: Final = (
     "pico- = 1e-12 = p-",
     "nano- = 1e-9 = n-",
-    "micro- = 1e-6 = u- = µ- = μ-",  # noqa: RUF001 (both code points are typed as "micro")
+    "micro- = 1e-6 = u- = µ- = μ-",
     "milli- = 1e-3 = m-",
     "kilo- = 1e3 = k-",
     "mega- = 1e6 = M-",
@@ -104,9 +106,11 @@ _COMMON_UNITS: Final = (
 @functools.cache
 def _registry() -> pint.UnitRegistry[Fraction]:
     """Return the registry, built at the first use: importing pint costs a third of a second."""
-    import pint  # noqa: PLC0415 (kept out of `simnet --help`)
+    import pint
 
-    registry = pint.UnitRegistry(None, non_int_type=Fraction, preprocessors=[_spell_out])
+    registry: pint.UnitRegistry[Fraction] = pint.UnitRegistry(
+        None, non_int_type=Fraction, preprocessors=[_spell_out]
+    )
     for line in _DEFINITIONS:
         registry.define(line)
     return registry
@@ -123,7 +127,7 @@ def _factor(unit: str, base: str) -> Fraction | None:
     Raises:
         UnitError: no such unit.
     """
-    from pint import UndefinedUnitError  # noqa: PLC0415
+    from pint import UndefinedUnitError
 
     if not _UNIT.fullmatch(unit):
         raise UnitError(_unknown_unit(unit))
@@ -180,15 +184,22 @@ def parse_quantity(text: str | float, kind: Kind) -> int:
 
 
 def format_quantity(value: int, kind: Kind) -> str:
-    """Return ``value`` (base units) as the shortest exact text; ``parse_quantity`` inverts it."""
-    best = ""
+    """Return ``value`` (base units) as a readable exact text; ``parse_quantity`` inverts it."""
+    if not value:
+        # Whatever the prefix, nothing is nothing: the unit without one reads best.
+        return f"0 {min(kind.shown, key=len)}".rstrip()
     for unit in kind.shown:
-        factor = (_factor(unit, kind.unit) if unit else Fraction(1)) or Fraction(1)
-        number = _decimal(Fraction(value) / (factor * kind.scale))
-        text = f"{number} {unit}".rstrip()
-        if not best or len(number) < len(best.split(" ", maxsplit=1)[0]):
-            best = text
-    return best
+        number = Fraction(value) / (_factor_of(unit, kind) * kind.scale)
+        last = unit == kind.shown[-1]
+        text = _decimal(number)
+        decimals = len(text.partition(".")[2])
+        if last or (abs(number) >= 1 and decimals <= kind.decimals):
+            return f"{text} {unit}".rstrip()
+    raise AssertionError(kind.name)
+
+
+def _factor_of(unit: str, kind: Kind) -> Fraction:
+    return (_factor(unit, kind.unit) if unit else None) or Fraction(1)
 
 
 def _decimal(number: Fraction) -> str:

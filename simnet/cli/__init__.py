@@ -1,0 +1,104 @@
+"""The command ``simnet``.
+
+Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
+what and where), 1 a prediction misses a condition, 70 the simulation or simnet itself failed, 74
+output could not be written, 130 interrupted. ``SIMNET_DEBUG=1`` shows the traceback of any error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING, Final
+
+import click
+
+import simnet
+from simnet.cli.catalogue import list_command
+from simnet.cli.run import run_command
+from simnet.cli.show import show_command
+from simnet.cli.validate import validate_command
+from simnet.errors import InputError, SimnetError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+_BAD_INPUT: Final = 2
+_FAILED: Final = 70
+_NOT_WRITTEN: Final = 74
+_INTERRUPTED: Final = 130
+_BROKEN_PIPE: Final = 141
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(simnet.__version__, prog_name="simnet")
+def _simnet() -> None:
+    """Predict what a tuning will do to a host's data path."""
+
+
+for _command in (list_command, show_command, run_command, validate_command):
+    _simnet.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit status; no traceback reaches the user.
+
+    Args:
+        arguments: the command line without the program's name; the process's own when None.
+    """
+    sys.exit(_status(arguments))
+
+
+def _status(arguments: Sequence[str] | None) -> int:
+    try:
+        status = _simnet.main(arguments, prog_name="simnet", standalone_mode=False)
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the last resort)
+        message, status = _explain(error)
+        if os.environ.get("SIMNET_DEBUG") == "1":
+            traceback.print_exc()
+        if message:
+            click.echo(message, err=True)
+    return status if isinstance(status, int) else 0
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    """Return what to say about an error, and the exit status."""
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            said = error.ctx.get_help(), _BAD_INPUT
+        case click.ClickException():
+            said = f"simnet: {_usage(error)}", _BAD_INPUT
+        case InputError():
+            said = f"simnet: {error}", _BAD_INPUT
+        case SimnetError():
+            said = f"simnet: {error}", _FAILED
+        case click.Abort() | KeyboardInterrupt():
+            said = "simnet: interrupted", _INTERRUPTED
+        case BrokenPipeError():
+            _drop_output()
+            said = "", _BROKEN_PIPE
+        case OSError():
+            _drop_output()
+            said = f"simnet: {error.filename or 'output'}: {error.strerror}", _NOT_WRITTEN
+        case _:
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            said = f"simnet: defect in simnet: {what} (SIMNET_DEBUG=1 shows where)", _FAILED
+    return said
+
+
+def _drop_output() -> None:
+    """Let the interpreter's last flush go nowhere: what it would say is said already."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return what is wrong with the command line as one line, the command in front."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path.removeprefix("simnet").strip() if context else ""
+    message = f"{message[:1].lower()}{message[1:]}"
+    return f"{command}: {message}" if command else message

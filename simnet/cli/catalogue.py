@@ -1,0 +1,77 @@
+"""``simnet list``: scenarios, models and knobs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from simnet.cli.output import table
+
+__all__ = ["list_command"]
+
+
+@click.command("list")
+@click.argument(
+    "what", required=False, type=click.Choice(["scenarios", "models", "knobs"]), default=None
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_command(what: str | None, *, as_json: bool) -> None:
+    """List scenarios and models, or the knobs that scenarios can set."""
+    parts = {
+        "scenarios": (_scenarios, ("name", "description")),
+        "models": (_models, ("kind", "name", "description")),
+        "knobs": (_knobs, ("name", "unit", "modelled", "description")),
+    }
+    chosen = (what,) if what else ("scenarios", "models")
+    found = {name: parts[name][0]() for name in chosen}
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    for name in chosen:
+        heading = parts[name][1]
+        rows = [tuple(_cell(row[column]) for column in heading) for row in found[name]]
+        table(name, heading, rows)
+
+
+def _cell(value: Any) -> str:
+    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else value
+
+
+def _scenarios() -> list[dict[str, Any]]:
+    from simnet.scenario.library import find_scenario, read_scenario, scenario_names
+
+    return [
+        {"name": name, "description": read_scenario(find_scenario(name))[0].description}
+        for name in scenario_names()
+    ]
+
+
+def _models() -> list[dict[str, Any]]:
+    from simnet.scenario.library import MODEL_FOLDERS, find_model, model_names, read_model
+
+    rows = []
+    for kind in MODEL_FOLDERS:
+        for name in model_names(kind):
+            form: Any = read_model(kind, find_model(kind, name))[0]
+            rows.append({"kind": kind, "name": name, "description": form.description})
+    return rows
+
+
+def _knobs() -> list[dict[str, Any]]:
+    from simnet.scenario.knobs import KNOBS
+
+    return [
+        {
+            "name": knob.name,
+            "description": knob.doc,
+            "unit": knob.unit,
+            "modelled": knob.modelled,
+            "compile_time": knob.compile_time,
+            "since": knob.since,
+            "command": knob.command,
+            "note": knob.note,
+        }
+        for knob in KNOBS
+    ]

@@ -1,0 +1,71 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from simnet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simnet.scenario.effective import Effective
+
+__all__ = ["effective", "scenario_options", "settings_of"]
+
+_F = TypeVar("_F", bound="Callable[..., Any]")
+
+
+def scenario_options(command: _F) -> _F:
+    """Add what chooses a configuration: settings, seed and times."""
+    for option in (
+        click.option("--warm-up", metavar="TIME", help="Simulated time before measuring."),
+        click.option("--duration", metavar="TIME", help='Simulated time measured, as in "2 s".'),
+        click.option("--seed", type=click.IntRange(0), help="Seed of all random numbers."),
+        click.option(
+            "--set",
+            "assignments",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="Set a knob, a scenario parameter or a model value; again for more.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def settings_of(assignments: tuple[str, ...]) -> dict[str, str]:
+    """Return ``NAME=VALUE`` texts as a dictionary; the last of a name wins.
+
+    Raises:
+        InputError: a text without ``=`` or without a name.
+    """
+    settings = {}
+    for text in assignments:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise InputError("expected NAME=VALUE", file="--set", key=text)
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def effective(
+    scenario: str,
+    assignments: tuple[str, ...],
+    *,
+    seed: int | None,
+    duration: str | None,
+    warm_up: str | None,
+) -> Effective:
+    """Return the configuration that the options choose."""
+    from simnet.scenario.load import load
+
+    return load(
+        scenario,
+        settings=settings_of(assignments),
+        seed=seed,
+        duration=duration,
+        warm_up=warm_up,
+    )

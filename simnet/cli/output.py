@@ -1,0 +1,50 @@
+"""Tables on stdout and messages on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["message", "table"]
+
+_NARROWEST = 80
+
+
+def message(text: str) -> None:
+    """Say something to the person, on stderr."""
+    click.echo(f"simnet: {text}", err=True)
+
+
+def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table: drawn on a terminal, plain columns without a limit of width elsewhere."""
+    cells = [tuple(row) for row in rows]
+    if sys.stdout.isatty():
+        _draw(title, heading, cells)
+        return
+    widths = [max(len(row[column]) for row in (heading, *cells)) for column in range(len(heading))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (heading, *cells)
+    ]
+    click.echo("\n".join([f"# {title}", *lines, ""]))
+
+
+def _draw(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=Text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for name in heading:
+        drawn.add_column(name, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    console = Console()
+    console.width = max(console.width, _NARROWEST)
+    console.print(drawn)

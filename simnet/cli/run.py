@@ -1,0 +1,82 @@
+"""``simnet run``: one simulation."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simnet.cli.options import effective, scenario_options, settings_of
+from simnet.cli.output import message
+from simnet.errors import InputError
+
+if TYPE_CHECKING:
+    from simnet.scenario.effective import Effective
+
+__all__ = ["run_command"]
+
+
+@click.command("run")
+@click.argument("scenario")
+@scenario_options
+@click.option(
+    "--format",
+    "formats",
+    metavar="LIST",
+    help="One or more of text, json, sar, interrupts, netperf, compare; commas between.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--trace", metavar="FILE", help="Write a timeline for Perfetto.")
+@click.option("--per-frame", is_flag=True, help="One event a frame: the slow reference.")
+def run_command(
+    scenario: str,
+    assignments: tuple[str, ...],
+    formats: str | None,
+    trace: str | None,
+    *,
+    as_json: bool,
+    per_frame: bool,
+    **times: Any,
+) -> None:
+    """Simulate SCENARIO, a name or a file, and print what was measured."""
+    chosen = _formats(formats, as_json=as_json)
+    configuration = effective(scenario, assignments, **times)
+    for remark in configuration.remarks:
+        message(remark)
+    from simnet.report import FORMATS
+    from simnet.study.run import simulate
+
+    with _working(configuration):
+        result = simulate(
+            configuration, settings=settings_of(assignments), trace=trace, per_frame=per_frame
+        )
+    texts = [FORMATS[name](result) for name in chosen]
+    click.echo("\n".join(texts), nl=False)
+
+
+def _formats(formats: str | None, *, as_json: bool) -> list[str]:
+    """Return the names of the formats, before any time is spent on simulating."""
+    from simnet.report import FORMATS
+    from simnet.scenario.library import nearest
+
+    if as_json and formats:
+        raise InputError("give it or --json, not both", key="--format")
+    names = ["json"] if as_json else [name.strip() for name in (formats or "text").split(",")]
+    for name in names:
+        if name not in FORMATS:
+            legal = f"expected one of {', '.join(FORMATS)}"
+            raise InputError(f"{legal}, got {name!r}{nearest(name, FORMATS)}", key="--format")
+    return names
+
+
+def _working(configuration: Effective) -> AbstractContextManager[Any]:
+    """Return a spinner for the time of a simulation; nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    seconds = (configuration.run.warm_up_ps + configuration.run.duration_ps) / 1e12
+    text = f"simulating {seconds:g} s of {configuration.scenario}"
+    return Console(stderr=True).status(text)

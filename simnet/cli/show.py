@@ -1,0 +1,229 @@
+"""``simnet show``: a model or a scenario with its values, sources and states."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simnet.cli.options import effective, scenario_options
+from simnet.cli.output import message, table
+from simnet.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from simnet.scenario.effective import Effective, Port
+    from simnet.scenario.parameter import Parameter
+    from simnet.scenario.schema import ModelKind
+
+__all__ = ["show_command"]
+
+_HEADING = ("name", "value", "state", "range", "source")
+
+
+@click.command("show")
+@click.argument("name", required=False)
+@scenario_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--schema", metavar="KIND", help="Print the JSON schema of a kind of file.")
+def show_command(
+    name: str | None,
+    assignments: tuple[str, ...],
+    schema: str | None,
+    *,
+    as_json: bool,
+    **times: Any,
+) -> None:
+    """Show NAME, a scenario or a model: every value, defaults included, with source and state."""
+    if (name is None) == (schema is None):
+        raise click.UsageError("expected the name of a scenario or model, or --schema KIND")
+    if schema is not None:
+        _show_schema(schema)
+        return
+    kind = _model_kind(str(name))
+    if kind is None:
+        configuration = effective(str(name), assignments, **times)
+        (_scenario_json if as_json else _scenario_tables)(configuration)
+    elif assignments or any(value is not None for value in times.values()):
+        raise InputError("a model takes no settings, only a scenario does", key=name)
+    else:
+        _show_model(kind, str(name), as_json=as_json)
+
+
+def _show_schema(kind: str) -> None:
+    from simnet.scenario import jsonschema
+    from simnet.scenario.library import nearest
+
+    if kind not in jsonschema.NAMES:
+        legal = f"expected one of {', '.join(jsonschema.NAMES)}"
+        raise InputError(f"{legal}, got {kind!r}{nearest(kind, jsonschema.NAMES)}", key="--schema")
+    click.echo(jsonschema.text(kind), nl=False)
+
+
+def _model_kind(name: str) -> ModelKind | None:
+    """Return the kind of a model's name or file; None when it has to be a scenario's.
+
+    Raises:
+        InputError: neither a scenario nor a model has this name; names the nearest.
+    """
+    from simnet.scenario.library import MODEL_FOLDERS, kind_of, model_names, nearest, scenario_names
+
+    if name in scenario_names():
+        return None
+    for kind in MODEL_FOLDERS:
+        if name in model_names(kind):
+            return kind
+    if name.endswith(".toml"):
+        return kind_of(name)
+    known = [*scenario_names(), *(other for kind in MODEL_FOLDERS for other in model_names(kind))]
+    raise InputError(f"no scenario and no model has this name{nearest(name, known)}", key=name)
+
+
+def _show_model(kind: ModelKind, name: str, *, as_json: bool) -> None:
+    from simnet.scenario.library import find_model, flat, read_model
+
+    form: Any = read_model(kind, find_model(kind, name))[0]
+    values, structure = flat(form)
+    if as_json:
+        document = {
+            "schema": "simnet.model/1",
+            "kind": kind,
+            "name": name,
+            "description": form.description,
+            "notes": form.notes,
+            **structure,
+            "values": _json_values(values),
+        }
+        click.echo(json.dumps(document, indent=2))
+        return
+    click.echo(f"# {kind} {name}: {form.description}")
+    for line in form.notes.strip().splitlines():
+        click.echo(f"# {line}")
+    click.echo()
+    if structure:
+        rows = [(key, _structure_text(value)) for key, value in structure.items()]
+        table("parts", ("name", "value"), rows)
+    table("values", _HEADING, _rows(values))
+
+
+def _structure_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "; ".join(_structure_text(item) for item in value)
+    if isinstance(value, dict):
+        return " ".join(str(item) for item in value.values())
+    return str(value)
+
+
+def _json_values(values: Mapping[str, Parameter]) -> dict[str, Any]:
+    return {name: parameter.model_dump(mode="json") for name, parameter in values.items()}
+
+
+def _rows(values: Mapping[str, Parameter]) -> list[tuple[str, ...]]:
+    return [(name, p.text, p.state, p.range, p.source) for name, p in values.items()]
+
+
+def _scenario_json(configuration: Effective) -> None:
+    from dataclasses import asdict
+
+    document = {
+        "schema": "simnet.effective/1",
+        "scenario": configuration.scenario,
+        "digest": configuration.digest(),
+        "models": configuration.models,
+        "knobs": [asdict(knob) for knob in configuration.applied],
+        "remarks": configuration.remarks,
+        "configuration": configuration.model_dump(mode="json"),
+        "values": _json_values(configuration.provenance),
+    }
+    click.echo(json.dumps(document, indent=2))
+
+
+def _scenario_tables(configuration: Effective) -> None:
+    for remark in configuration.remarks:
+        message(remark)
+    click.echo(f"# scenario {configuration.scenario}, digest {configuration.digest()}\n")
+    for title, values in _groups(configuration):
+        table(title, _HEADING, _rows(values))
+    table(
+        f"interrupts (irqbalance: {configuration.irqbalance})",
+        ("port", "node", "irq", "smp_affinity", "state", "source"),
+        _interrupt_rows(configuration),
+    )
+    table(
+        "streams",
+        ("port", "peer", "peer's port", "cpubind", "preferred"),
+        (
+            (
+                flow.name,
+                str(flow.peer),
+                configuration.peers[flow.peer].ports[flow.peer_port].name,
+                _node(flow.cpubind_node),
+                _node(flow.preferred_node),
+            )
+            for flow in configuration.flows
+        ),
+    )
+    table(
+        "knobs that are set",
+        ("name", "value", "before", "modelled", "source", "apply"),
+        (
+            (k.name, k.value, k.before, "yes" if k.modelled else "no", k.source, k.apply)
+            for k in configuration.applied
+        ),
+    )
+
+
+def _node(node: int | None) -> str:
+    return "any" if node is None else str(node)
+
+
+def _interrupt_rows(configuration: Effective) -> Iterable[tuple[str, ...]]:
+    for number, port in enumerate(configuration.ports):
+        p = configuration.provenance[f"host.ports[{number}].smp_affinity"]
+        yield port.name, str(port.node), str(port.irq), p.text, p.state, p.source
+
+
+def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter]]]:
+    """Yield title and values of each part; ports and peers that are alike share one part.
+
+    Names are those that ``--set`` takes.
+    """
+    yield "workload", _part(configuration, "workload", "")
+    yield "run", _part(configuration, "run", "")
+    yield from _host(configuration, "host", configuration.ports, "")
+    yield f"switch: {configuration.models['switch']}", _part(configuration, "switch", "switch.")
+    seen: dict[str, list[int]] = {}
+    for number, peer in enumerate(configuration.peers):
+        seen.setdefault(peer.model_dump_json(), []).append(number)
+    for numbers in seen.values():
+        place = f"peers[{numbers[0]}]"
+        ports = configuration.peers[numbers[0]].ports
+        for title, values in _host(configuration, place, ports, "peer:"):
+            which = ", ".join(map(str, numbers))
+            yield f"peer {which}, {title}", values
+
+
+def _host(
+    configuration: Effective, place: str, ports: tuple[Port, ...], prefix: str
+) -> Iterable[tuple[str, dict[str, Parameter]]]:
+    for part in ("machine", "cpu", "kernel"):
+        title = f"{part}: {configuration.models[f'{place}.{part}']}"
+        yield title, _part(configuration, f"{place}.{part}", f"{prefix}{part}.")
+    alike: dict[str, list[int]] = {}
+    for number, port in enumerate(ports):
+        alike.setdefault(port.nic.model_dump_json(), []).append(number)
+    for numbers in alike.values():
+        here = f"{place}.ports[{numbers[0]}].nic"
+        names = ", ".join(ports[number].name for number in numbers)
+        title = f"nic of {names}: {configuration.models[here]}"
+        yield title, _part(configuration, here, f"{prefix}nic.")
+
+
+def _part(configuration: Effective, place: str, prefix: str) -> dict[str, Parameter]:
+    return {
+        prefix + path.removeprefix(f"{place}.").removesuffix(parameter.suffix): parameter
+        for path, parameter in configuration.provenance.items()
+        if path.startswith(f"{place}.")
+    }
