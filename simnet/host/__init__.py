@@ -1,0 +1,1 @@
+"""Host mechanisms: CPUs, memory, interrupts, softirq, scheduler."""

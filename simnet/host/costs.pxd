@@ -1,0 +1,23 @@
+cdef class Costs:
+    cdef readonly long long hardirq_ps
+    cdef readonly long long softirq_entry_ps
+    cdef readonly long long poll_ps
+    cdef readonly long long driver_rx_ps
+    cdef readonly long long skb_alloc_ps
+    cdef readonly long long skb_free_ps
+    cdef readonly long long ip_rx_ps
+    cdef readonly long long tcp_rx_ps
+    cdef readonly long long backlog_ps
+    cdef readonly long long ack_tx_ps
+    cdef readonly long long ack_rx_ps
+    cdef readonly long long tcp_tx_ps
+    cdef readonly long long tx_completion_ps
+    cdef readonly long long wakeup_ps
+    cdef readonly long long context_switch_ps
+    cdef readonly long long ipi_ps
+    cdef readonly long long syscall_ps
+    cdef readonly long long user_recv_ps
+    cdef readonly long long user_send_ps
+    cdef readonly long long copy_line_ps
+    cdef readonly int line_bytes
+    cdef readonly int copy_overlap

@@ -1,0 +1,76 @@
+"""Costs of the data path's steps on one kind of CPU, in whole nanoseconds kept as ps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import cython
+
+__all__ = ["COST_NAMES", "Costs", "whole_ns"]
+
+COST_NAMES = (
+    "hardirq",
+    "softirq_entry",
+    "poll",
+    "driver_rx",
+    "skb_alloc",
+    "skb_free",
+    "ip_rx",
+    "tcp_rx",
+    "backlog",
+    "ack_tx",
+    "ack_rx",
+    "tcp_tx",
+    "tx_completion",
+    "wakeup",
+    "context_switch",
+    "ipi",
+    "syscall",
+    "user_recv",
+    "user_send",
+    "copy_line",
+)
+
+
+def whole_ns(time_ps: int) -> int:
+    """Round to whole nanoseconds: SMT stretching is then exact in ps."""
+    return (time_ps + 500) // 1000 * 1000
+
+
+@cython.cclass
+class Costs:
+    """Work of each step at full speed.
+
+    Args:
+        cycles: cycles of each step of `COST_NAMES`.
+        clock_hz: clock of the CPU.
+        line_bytes: cache line.
+        copy_overlap: how many line fetches a copy keeps in flight.
+    """
+
+    def __init__(
+        self, cycles: Mapping[str, int], clock_hz: int, line_bytes: int, copy_overlap: int
+    ) -> None:
+        ps = {name: whole_ns(cycles[name] * 10**12 // clock_hz) for name in COST_NAMES}
+        self.hardirq_ps = ps["hardirq"]
+        self.softirq_entry_ps = ps["softirq_entry"]
+        self.poll_ps = ps["poll"]
+        self.driver_rx_ps = ps["driver_rx"]
+        self.skb_alloc_ps = ps["skb_alloc"]
+        self.skb_free_ps = ps["skb_free"]
+        self.ip_rx_ps = ps["ip_rx"]
+        self.tcp_rx_ps = ps["tcp_rx"]
+        self.backlog_ps = ps["backlog"]
+        self.ack_tx_ps = ps["ack_tx"]
+        self.ack_rx_ps = ps["ack_rx"]
+        self.tcp_tx_ps = ps["tcp_tx"]
+        self.tx_completion_ps = ps["tx_completion"]
+        self.wakeup_ps = ps["wakeup"]
+        self.context_switch_ps = ps["context_switch"]
+        self.ipi_ps = ps["ipi"]
+        self.syscall_ps = ps["syscall"]
+        self.user_recv_ps = ps["user_recv"]
+        self.user_send_ps = ps["user_send"]
+        self.copy_line_ps = ps["copy_line"]
+        self.line_bytes = line_bytes
+        self.copy_overlap = copy_overlap

@@ -1,0 +1,70 @@
+from simnet.kernel.component cimport Component
+from simnet.kernel.simulator cimport Simulator
+
+cdef class Context(Component):
+    cpdef void step(self, Cpu cpu) except *
+
+cdef class Softirqs(Context):
+    cdef public bint pending
+    cpdef void begin(self, Cpu cpu) except *
+
+cdef class Dispatcher(Component):
+    cpdef void switch_in(self, Cpu cpu) except *
+
+cdef class Cpu(Component):
+    cdef readonly int cpu_id
+    cdef readonly int node
+    cdef readonly int socket
+    cdef readonly int bus
+    cdef public Cpu sibling
+    cdef public Softirqs softirqs
+    cdef public Dispatcher dispatcher
+    cdef public object current
+    cdef public list runqueue
+    cdef public bint need_resched
+    cdef readonly int level
+    cdef long long slow_permille
+    cdef long long tick_ps
+    cdef Context context0
+    cdef Context context1
+    cdef Context context2
+    cdef bint set0
+    cdef bint set1
+    cdef bint set2
+    cdef long long work0
+    cdef long long work1
+    cdef long long work2
+    cdef int mode0
+    cdef int mode1
+    cdef int mode
+    cdef bint running
+    cdef bint stepping
+    cdef bint slowed
+    cdef bint irq_exit
+    cdef list irq_contexts
+    cdef list irq_works
+    cdef long long end_ps
+    cdef long long timer
+    cdef long long since_ps
+    cdef long long next_tick_ps
+    cdef long long idle_ps
+    cdef long long user_ps
+    cdef long long system_ps
+    cdef long long softirq_ps
+    cdef long long irq_ps
+    cdef long long idle_ticks
+    cdef long long user_ticks
+    cdef long long system_ticks
+    cdef long long softirq_ticks
+    cdef long long irq_ticks
+    cdef readonly long long hard_interrupts
+
+    cpdef void run(self, int level, Context context, long long work_ps, int mode) except *
+    cpdef void raise_irq(self, Context context, long long work_ps) except *
+    cpdef void kick(self) except *
+    cdef void _dispatch(self) except *
+    cdef void _start(self, int level, long long work_ps, int mode) except *
+    cdef void _suspend(self) except *
+    cdef void _set_level(self, int level) except *
+    cdef void _sibling_changed(self) except *
+    cdef void _account(self) except *

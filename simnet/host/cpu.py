@@ -1,0 +1,398 @@
+"""A logical CPU: hard interrupt over softirq over process, SMT contention, tick accounting.
+
+A context (interrupt handler, softirq, task) asks for work with `Cpu.run`; when the work has
+been executed, `Context.step` is called at that instant and may ask for more. A higher level
+suspends a lower one, which later goes on where it stopped.
+
+While the SMT sibling executes anything, work takes `smt_slowdown_permille / 1000` times as
+long. Work is kept in whole nanoseconds, so stretching and shrinking it is exact integer
+arithmetic and splitting a piece of work in two never changes when it ends.
+
+Accounting follows Linux 2.6.16 (kernel/sched.c `account_system_time`): exact times are kept
+beside what the era's tick sampling saw. A tick that falls into a hard interrupt is seen when
+interrupts are enabled again, so it counts for what runs next.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+
+__all__ = [
+    "HARDIRQ",
+    "IDLE",
+    "IRQ",
+    "PROCESS",
+    "SOFTIRQ",
+    "SOFT_LEVEL",
+    "SYSTEM",
+    "USER",
+    "Context",
+    "Cpu",
+    "Dispatcher",
+    "Softirqs",
+]
+
+# levels
+PROCESS = 0
+SOFT_LEVEL = 1
+HARDIRQ = 2
+# accounting modes
+IDLE = 0
+USER = 1
+SYSTEM = 2
+SOFTIRQ = 3
+IRQ = 4
+
+_IDLE = cython.declare(cython.int, 0)
+_USER = cython.declare(cython.int, 1)
+_SYSTEM = cython.declare(cython.int, 2)
+_SOFTIRQ = cython.declare(cython.int, 3)
+_IRQ = cython.declare(cython.int, 4)
+
+_MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt")
+
+
+@cython.cclass
+class Context(Component):
+    """Something that a CPU executes."""
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def step(self, cpu: Cpu) -> cython.void:
+        """Continue after the work asked for with `Cpu.run` has been executed."""
+        raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class Softirqs(Context):
+    """The softirqs of one CPU, as the CPU sees them."""
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def begin(self, cpu: Cpu) -> cython.void:
+        """Start executing pending softirqs (called at interrupt exit)."""
+        raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class Dispatcher(Component):
+    """Chooses the next task of a CPU."""
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def switch_in(self, cpu: Cpu) -> cython.void:
+        """Take a task off `cpu.runqueue` and give it to the CPU."""
+        raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class Cpu(Component):
+    """One logical CPU.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        cpu_id: Linux's number of the CPU.
+        node: NUMA node.
+        socket: physical package.
+        bus: front-side bus (machine-wide number).
+        slow_permille: duration of work while the sibling is busy, in 1/1000.
+        tick_ps: timer tick (1 / HZ).
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        cpu_id: int,
+        node: int,
+        socket: int,
+        bus: int,
+        slow_permille: int,
+        tick_ps: int,
+    ) -> None:
+        super().__init__(sim, path)
+        self.cpu_id = cpu_id
+        self.node = node
+        self.socket = socket
+        self.bus = bus
+        self.sibling = None
+        self.softirqs = None
+        self.dispatcher = None
+        self.current = None
+        self.runqueue = []
+        self.need_resched = False
+        self.level = -1
+        self.slow_permille = slow_permille
+        self.tick_ps = tick_ps
+        self.context0 = None
+        self.context1 = None
+        self.context2 = None
+        self.set0 = False
+        self.set1 = False
+        self.set2 = False
+        self.work0 = 0
+        self.work1 = 0
+        self.work2 = 0
+        self.mode0 = _SYSTEM
+        self.mode1 = _SOFTIRQ
+        self.mode = _IDLE
+        self.running = False
+        self.stepping = False
+        self.slowed = False
+        self.irq_exit = False
+        self.irq_contexts = []
+        self.irq_works = []
+        self.end_ps = 0
+        self.timer = 0
+        self.since_ps = 0
+        # ticks of different CPUs are spread over the jiffy, as the kernel's per-CPU timers are
+        self.next_tick_ps = (cpu_id * 7919 % 64) * tick_ps // 64 + 1
+        self.idle_ps = 0
+        self.user_ps = 0
+        self.system_ps = 0
+        self.softirq_ps = 0
+        self.irq_ps = 0
+        self.idle_ticks = 0
+        self.user_ticks = 0
+        self.system_ticks = 0
+        self.softirq_ticks = 0
+        self.irq_ticks = 0
+        self.hard_interrupts = 0
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def run(
+        self, level: cython.int, context: Context, work_ps: cython.longlong, mode: cython.int
+    ) -> cython.void:
+        """Give `context` `work_ps` of CPU time (at full speed) at `level`, then step it.
+
+        Args:
+            level: PROCESS, SOFT_LEVEL or HARDIRQ.
+            context: whose `step` is called when the work is done.
+            work_ps: whole nanoseconds, in picoseconds.
+            mode: USER, SYSTEM, SOFTIRQ or IRQ: what the time is accounted to.
+        """
+        if level == 0:
+            self.context0 = context
+            self.work0 = work_ps
+            self.mode0 = mode
+            self.set0 = True
+        elif level == 1:
+            self.context1 = context
+            self.work1 = work_ps
+            self.mode1 = mode
+            self.set1 = True
+        else:
+            self.context2 = context
+            self.work2 = work_ps
+            self.set2 = True
+        if not self.stepping:
+            self._dispatch()
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def raise_irq(self, context: Context, work_ps: cython.longlong) -> cython.void:
+        """Deliver a hard interrupt whose handler takes `work_ps`."""
+        self.hard_interrupts += 1
+        self.irq_contexts.append(context)
+        self.irq_works.append(work_ps)
+        if not self.stepping:
+            self._dispatch()
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def kick(self) -> cython.void:
+        """Run pending softirqs as soon as none runs (local_bh_enable, ksoftirqd, a new task)."""
+        self.irq_exit = True
+        if not self.stepping:
+            self._dispatch()
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+        """End of the running piece of work."""
+        self.timer = 0
+        self.running = False
+        self._dispatch()
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _dispatch(self) -> cython.void:
+        context: Context
+        level: cython.int
+        done: cython.bint
+        while True:
+            done = not self.running and self.level >= 0 and self.end_ps == self.sim.now
+            if done:
+                # the piece of work that was running has ended: let its owner go on
+                level = self.level
+                self.end_ps = -1
+                if level == 2:
+                    context = self.context2
+                    self.set2 = False
+                elif level == 1:
+                    context = self.context1
+                    self.set1 = False
+                else:
+                    context = self.context0
+                    self.set0 = False
+                self.stepping = True
+                context.step(self)
+                self.stepping = False
+                if level == 2 and not self.set1:
+                    self.irq_exit = True
+                continue
+            if self.set2:
+                level = 2
+            elif len(self.irq_contexts) > 0:
+                self.context2 = self.irq_contexts.pop(0)
+                self.work2 = self.irq_works.pop(0)
+                self.set2 = True
+                level = 2
+            elif self.set1:
+                level = 1
+            elif self.irq_exit and self.softirqs is not None and self.softirqs.pending:
+                self.irq_exit = False
+                self.stepping = True
+                self.softirqs.begin(self)
+                self.stepping = False
+                continue
+            elif self.set0:
+                level = 0
+            elif len(self.runqueue) > 0 and self.current is None:
+                self.stepping = True
+                self.dispatcher.switch_in(self)
+                self.stepping = False
+                continue
+            else:
+                level = -1
+            if level < 2:
+                self.irq_exit = False
+            if self.running:
+                if level == self.level:
+                    return
+                self._suspend()
+            if level < 0:
+                self._set_level(-1)
+                return
+            if level == 2:
+                self._start(2, self.work2, _IRQ)
+            elif level == 1:
+                self._start(1, self.work1, self.mode1)
+            else:
+                self._start(0, self.work0, self.mode0)
+            if self.running:
+                return
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _start(
+        self, level: cython.int, work_ps: cython.longlong, mode: cython.int
+    ) -> cython.void:
+        now: cython.longlong = self.sim.now
+        if mode != self.mode:
+            self._account()
+            self.mode = mode
+        self._set_level(level)
+        if work_ps == 0:
+            self.end_ps = now
+            return
+        self.slowed = self.sibling is not None and self.sibling.level >= 0
+        if self.slowed:
+            work_ps = work_ps * self.slow_permille // 1000
+        self.end_ps = now + work_ps
+        self.running = True
+        self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _suspend(self) -> cython.void:
+        left: cython.longlong = self.end_ps - self.sim.now
+        if self.slowed:
+            left = left * 1000 // self.slow_permille
+        self.sim.cancel(self.timer)
+        self.timer = 0
+        self.running = False
+        self.end_ps = -1
+        if self.level == 0:
+            self.work0 = left
+        elif self.level == 1:
+            self.work1 = left
+        else:
+            self.work2 = left
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _set_level(self, level: cython.int) -> cython.void:
+        was: cython.int = self.level
+        if level < 0 and self.mode != _IDLE:
+            self._account()
+            self.mode = _IDLE
+        self.level = level
+        if (was < 0) != (level < 0) and self.sibling is not None:
+            self.sibling._sibling_changed()
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _sibling_changed(self) -> cython.void:
+        slowed: cython.bint = self.sibling.level >= 0
+        left: cython.longlong
+        if not self.running or slowed == self.slowed:
+            return
+        left = self.end_ps - self.sim.now
+        if slowed:
+            left = left * self.slow_permille // 1000
+        else:
+            left = left * 1000 // self.slow_permille
+        self.slowed = slowed
+        self.sim.cancel(self.timer)
+        self.end_ps = self.sim.now + left
+        self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _account(self) -> cython.void:
+        now: cython.longlong = self.sim.now
+        elapsed: cython.longlong = now - self.since_ps
+        ticks: cython.longlong = 0
+        mode: cython.int = self.mode
+        if mode != _IRQ and now >= self.next_tick_ps:
+            ticks = (now - self.next_tick_ps) // self.tick_ps + 1
+            self.next_tick_ps += ticks * self.tick_ps
+        if mode == _IDLE:
+            self.idle_ps += elapsed
+            self.idle_ticks += ticks
+        elif mode == _USER:
+            self.user_ps += elapsed
+            self.user_ticks += ticks
+        elif mode == _SYSTEM:
+            self.system_ps += elapsed
+            self.system_ticks += ticks
+        elif mode == _SOFTIRQ:
+            self.softirq_ps += elapsed
+            self.softirq_ticks += ticks
+        else:
+            self.irq_ps += elapsed
+        if self.sim.tracer is not None and mode != _IDLE and elapsed > 0:
+            self.sim.tracer.span(self.path, _MODE_NAMES[mode], self.since_ps, now)
+        self.since_ps = now
+
+    def times(self) -> dict[str, int]:
+        """Cumulative time by mode: exact (``*_ps``) and as tick sampling saw it (``*_ticks``)."""
+        self._account()
+        return {
+            "user_ps": self.user_ps,
+            "system_ps": self.system_ps,
+            "softirq_ps": self.softirq_ps,
+            "irq_ps": self.irq_ps,
+            "idle_ps": self.idle_ps,
+            "user_ticks": self.user_ticks,
+            "system_ticks": self.system_ticks,
+            "softirq_ticks": self.softirq_ticks,
+            "irq_ticks": self.irq_ticks,
+            "idle_ticks": self.idle_ticks,
+        }

@@ -1,0 +1,31 @@
+"""ksoftirqd: the kernel thread, one a CPU, that takes over when softirqs keep coming.
+
+Source: kernel/softirq.c of Linux 2.6.18: nice 19; while softirqs are pending it calls
+`do_softirq` and then lets others run (`cond_resched`).
+"""
+
+from __future__ import annotations
+
+from simnet.host.cpu import PROCESS, SYSTEM, Cpu
+from simnet.host.scheduler import Scheduler, Task
+
+__all__ = ["Ksoftirqd"]
+
+
+class Ksoftirqd(Task):
+    """The thread of one CPU."""
+
+    def __init__(self, scheduler: Scheduler, cpu: Cpu) -> None:
+        super().__init__(
+            scheduler, f"{cpu.path}.ksoftirqd", cpu, 19, frozenset({cpu.cpu_id})
+        )
+        cpu.softirqs.ksoftirqd = self
+
+    def step(self, cpu: Cpu) -> None:
+        """Have pending softirqs executed, or sleep."""
+        if not cpu.softirqs.pending:
+            self.sleep()
+            return
+        cpu.kick()
+        if not self.yield_if_needed(cpu):
+            cpu.run(PROCESS, self, 1000, SYSTEM)

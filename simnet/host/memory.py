@@ -1,0 +1,137 @@
+"""What a cache line costs: it depends on where its last writer and its home are.
+
+The machine is a `networkx` graph of NUMA nodes whose edges are the interconnect's links; the
+distance of two nodes is the number of links between them. Sources: realworldtech "X3
+chipset" (108 ns local; a miss to a remote address is broadcast and its owner answers) and the
+ranges in the server model.
+"""
+
+from __future__ import annotations
+
+import cython
+import networkx as nx
+
+from simnet.errors import SimulationError
+from simnet.host.cpu import Cpu
+
+__all__ = ["Memory", "SharedLines", "distances"]
+
+
+def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
+    """Number of links between every two nodes.
+
+    Args:
+        nodes: number of NUMA nodes.
+        links: pairs of directly linked nodes.
+
+    Raises:
+        SimulationError: some node cannot be reached from another.
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(range(nodes))
+    graph.add_edges_from(links)
+    if not nx.is_connected(graph):
+        message = "the NUMA nodes are not all connected"
+        raise SimulationError(message)
+    lengths = dict(nx.all_pairs_shortest_path_length(graph))
+    return [[lengths[a][b] for b in range(nodes)] for a in range(nodes)]
+
+
+@cython.cclass
+class Memory:
+    """Latencies of one machine's memory, in ps for one cache line.
+
+    Args:
+        hops: matrix of distances (see `distances`).
+        local_ps: load from the own node's memory.
+        same_bus_dirty_ps: line that is dirty in a cache on the same front-side bus.
+        same_node_dirty_ps: dirty in a cache on the node's other bus.
+        remote_ps: load from memory one link away.
+        remote_dirty_ps: dirty in a cache one link away.
+        hop_ps: each further link.
+        mmio_write_ps: uncached write to a device of the own node.
+        mmio_hop_ps: each link on the way to the device.
+    """
+
+    def __init__(
+        self,
+        hops: list[list[int]],
+        *,
+        local_ps: int,
+        same_bus_dirty_ps: int,
+        same_node_dirty_ps: int,
+        remote_ps: int,
+        remote_dirty_ps: int,
+        hop_ps: int,
+        mmio_write_ps: int,
+        mmio_hop_ps: int,
+    ) -> None:
+        self.local_ps = local_ps
+        self.same_bus_dirty_ps = same_bus_dirty_ps
+        self.same_node_dirty_ps = same_node_dirty_ps
+        self.latency = [[remote_ps + (h - 1) * hop_ps if h else local_ps for h in row] for row in hops]
+        self.dirty = [
+            [remote_dirty_ps + (h - 1) * hop_ps if h else same_node_dirty_ps for h in row]
+            for row in hops
+        ]
+        self.mmio = [[mmio_write_ps + h * mmio_hop_ps for h in row] for row in hops]
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def dirty_line_ps(self, reader: Cpu, owner: Cpu) -> cython.longlong:
+        """Fetch a line that `owner` wrote last. SMT siblings share their caches."""
+        if reader is owner or reader.sibling is owner:
+            return 0
+        if reader.node != owner.node:
+            return self.dirty[reader.node][owner.node]
+        if reader.bus == owner.bus:
+            return self.same_bus_dirty_ps
+        return self.same_node_dirty_ps
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def memory_line_ps(
+        self, reader_node: cython.int, home_node: cython.int, writer_node: cython.int
+    ) -> cython.longlong:
+        """Fetch a line that a device on `writer_node` wrote to memory of `home_node`.
+
+        The home answers only after the writer's side was snooped, so the farther one counts.
+        """
+        home: cython.longlong = self.latency[reader_node][home_node]
+        writer: cython.longlong = self.latency[reader_node][writer_node]
+        return home if home > writer else writer
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def mmio_write_ps(self, cpu_node: cython.int, device_node: cython.int) -> cython.longlong:
+        """Uncached write to a device register."""
+        return self.mmio[cpu_node][device_node]
+
+
+@cython.cclass
+class SharedLines:
+    """Cache lines of one data structure that travel to whichever CPU touches them.
+
+    Args:
+        memory: the machine's memory.
+        lines: how many lines one use of the structure writes.
+    """
+
+    def __init__(self, memory: Memory, lines: int) -> None:
+        self.memory = memory
+        self.lines = lines
+        self.owner = None
+        self.transfers = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def touch(self, cpu: Cpu) -> cython.longlong:
+        """Cost of bringing the lines to `cpu`, which owns them afterwards."""
+        owner: Cpu = self.owner
+        if owner is cpu:
+            return 0
+        self.owner = cpu
+        if owner is None or cpu.sibling is owner:
+            return 0
+        self.transfers += self.lines
+        return self.lines * self.memory.dirty_line_ps(cpu, owner)

@@ -1,0 +1,34 @@
+from simnet.host.costs cimport Costs
+from simnet.host.cpu cimport Context, Cpu, Dispatcher
+
+cdef class Task(Context):
+    cdef public Cpu cpu
+    cdef readonly Scheduler scheduler
+    cdef readonly int priority
+    cdef readonly bint sleeping
+    cdef public object allowed
+    cdef long long switched_in_ps
+    cdef readonly long long wakeups
+    cdef readonly long long migrations
+    cpdef void sleep(self) except *
+    cpdef bint wake_on(self, Cpu waker) except? -1
+    cpdef bint yield_if_needed(self, Cpu cpu) except? -1
+
+cdef class Resched(Context):
+    pass
+
+cdef class Scheduler(Dispatcher):
+    cdef readonly list cpus
+    cdef Costs costs
+    cdef long long tick_ps
+    cdef long long timeslice_ps
+    cdef list loads
+    cdef list load_ticks
+    cdef list running_counts
+    cdef Resched resched
+    cdef readonly long long ipis
+    cpdef Cpu place(self, Task task, Cpu waker)
+    cpdef void wake(self, Task task, Cpu waker) except *
+    cdef Cpu _wake_idle(self, Cpu cpu, Task task)
+    cdef long long _load(self, Cpu cpu) except? -1
+    cdef void _count(self, Cpu cpu, int change) except *

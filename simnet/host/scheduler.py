@@ -1,0 +1,253 @@
+"""Wake-up placement and dispatch of the O(1) scheduler (Linux 2.6.16).
+
+Source: kernel/sched.c `try_to_wake_up`, `wake_idle`, `source_load`, `target_load` and
+include/linux/topology.h of 2.6.18. Load numbers count runnable tasks only, so a CPU that is
+busy with softirqs looks idle, and a task woken from its softirq is pulled onto it, even from
+another node (SD_NODE has WAKE_BALANCE). Periodic and new-idle balancing move queued tasks only
+and are left out: with at most one runnable task a CPU they move nothing.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.costs import Costs
+from simnet.host.cpu import Context, Cpu, Dispatcher
+from simnet.kernel.simulator import Simulator
+
+__all__ = ["Scheduler", "Task"]
+
+_LOAD_SCALE = cython.declare(cython.longlong, 128)
+_LEVEL_PROCESS = cython.declare(cython.int, 0)
+_MODE_SYSTEM = cython.declare(cython.int, 2)
+
+
+@cython.cclass
+class Task(Context):
+    """A process. Subclasses implement `step`: ask the CPU for work, or sleep.
+
+    Args:
+        scheduler: of the machine.
+        path: component path.
+        cpu: where it ran last.
+        nice: -20 to 19.
+        allowed: CPU numbers it may run on (None: all), as `taskset` and numactl set them.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        path: str,
+        cpu: Cpu,
+        nice: int = 0,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler.sim, path)
+        self.scheduler = scheduler
+        self.cpu = cpu
+        self.priority = 120 + nice
+        self.allowed = allowed
+        self.sleeping = True
+        self.switched_in_ps = 0
+        self.wakeups = 0
+        self.migrations = 0
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def sleep(self) -> cython.void:
+        """Leave the CPU; called from `step`, which then asks for no more work."""
+        self.sleeping = True
+        self.cpu.current = None
+        self.scheduler._count(self.cpu, -1)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def wake_on(self, waker: Cpu) -> cython.bint:
+        """Wake the task from code that runs on `waker`; False if it was awake."""
+        if not self.sleeping:
+            return False
+        self.wakeups += 1
+        self.scheduler.wake(self, waker)
+        return True
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def yield_if_needed(self, cpu: Cpu) -> cython.bint:
+        """Return to user mode: give the CPU up if a better task or the end of the slice asks so.
+
+        True when the task was put back on the run queue; `step` is called when it runs again.
+        """
+        rivals: list = cpu.runqueue
+        if len(rivals) == 0:
+            return False
+        if (
+            not cpu.need_resched
+            and self.sim.now - self.switched_in_ps < self.scheduler.timeslice_ps
+        ):
+            return False
+        cpu.need_resched = False
+        cpu.current = None
+        rivals.append(self)
+        return True
+
+
+@cython.final
+@cython.cclass
+class Resched(Context):
+    """The reschedule interrupt; the switch itself happens when it returns."""
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def step(self, cpu: Cpu) -> cython.void:
+        """Nothing beyond the interrupt itself."""
+
+
+@cython.final
+@cython.cclass
+class Scheduler(Dispatcher):
+    """Places and dispatches the tasks of one machine.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        cpus: by number.
+        costs: of the CPUs.
+        tick_ps: timer tick, at which load averages are taken.
+        timeslice_ps: of nice 0.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        cpus: list[Cpu],
+        costs: Costs,
+        tick_ps: int,
+        timeslice_ps: int,
+    ) -> None:
+        super().__init__(sim, path)
+        self.cpus = cpus
+        self.costs = costs
+        self.tick_ps = tick_ps
+        self.timeslice_ps = timeslice_ps
+        self.loads = [0] * len(cpus)
+        self.load_ticks = [0] * len(cpus)
+        self.running_counts = [0] * len(cpus)
+        self.resched = Resched(sim, path + ".resched")
+        self.ipis = 0
+        for cpu in cpus:
+            cpu.dispatcher = self
+
+    # -- load -----------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _count(self, cpu: Cpu, change: cython.int) -> cython.void:
+        """A task became runnable (+1) or stopped being so (-1) on `cpu`."""
+        self._load(cpu)
+        self.running_counts[cpu.cpu_id] += change
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _load(self, cpu: Cpu) -> cython.longlong:
+        """`cpu_load[1]`: moves half of the way to the current load at every tick."""
+        number: cython.int = cpu.cpu_id
+        tick: cython.longlong = self.sim.now // self.tick_ps
+        passed: cython.longlong = tick - self.load_ticks[number]
+        load: cython.longlong = self.loads[number]
+        current: cython.longlong
+        if passed > 0:
+            self.load_ticks[number] = tick
+            current = self.running_counts[number] * _LOAD_SCALE
+            while passed > 0 and load != current:
+                passed -= 1
+                load = (load + current + 1) >> 1 if current > load else (load + current) >> 1
+            self.loads[number] = load
+        return load
+
+    # -- wake-up --------------------------------------------------------------------------
+
+    @cython.ccall
+    def place(self, task: Task, waker: Cpu) -> Cpu:
+        """CPU that `try_to_wake_up`, called on `waker`, puts `task` on."""
+        last: Cpu = task.cpu
+        near: cython.bint
+        load: cython.longlong
+        target: cython.longlong
+        instant: cython.longlong
+        imbalance: cython.longlong
+        if task.allowed is not None and waker.cpu_id not in task.allowed:
+            return self._wake_idle(last, task)
+        if waker is last:
+            return self._wake_idle(waker, task)
+        near = waker.node == last.node
+        load = self.running_counts[last.cpu_id] * _LOAD_SCALE
+        target = self.running_counts[waker.cpu_id] * _LOAD_SCALE
+        if last.sibling is waker:
+            imbalance = 105
+        else:
+            imbalance = 112
+            # wake_idx 1: the lower of now and average for the source, the higher for the target
+            instant = self._load(last)
+            if instant < load:
+                load = instant
+            instant = self._load(waker)
+            if instant > target:
+                target = instant
+        if near:
+            if (target <= load and target + load <= _LOAD_SCALE) or (
+                100 * (target + _LOAD_SCALE) <= imbalance * load
+            ):
+                return self._wake_idle(waker, task)
+        elif imbalance * target <= 100 * load:
+            return self._wake_idle(waker, task)
+        return self._wake_idle(last, task)
+
+    @cython.cfunc
+    def _wake_idle(self, cpu: Cpu, task: Task) -> Cpu:
+        """`wake_idle`: prefer an idle SMT sibling if `cpu` runs a task."""
+        sibling: Cpu = cpu.sibling
+        if self._idle(cpu) or sibling is None or not self._idle(sibling):
+            return cpu
+        if task.allowed is not None and sibling.cpu_id not in task.allowed:
+            return cpu
+        return sibling
+
+    def _idle(self, cpu: Cpu) -> bool:
+        """`idle_cpu`: the current task is the idle task (interrupts do not count)."""
+        return cpu.current is None and len(cpu.runqueue) == 0
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def wake(self, task: Task, waker: Cpu) -> cython.void:
+        """Make `task` runnable on the CPU that placement chooses."""
+        cpu: Cpu = self.place(task, waker)
+        current: Task
+        task.sleeping = False
+        if cpu is not task.cpu:
+            task.migrations += 1
+            task.cpu = cpu
+        self._count(cpu, 1)
+        cpu.runqueue.append(task)
+        if cpu.current is not None:
+            current = cpu.current
+            if task.priority < current.priority:
+                cpu.need_resched = True
+        if cpu is not waker:
+            self.ipis += 1
+            cpu.raise_irq(self.resched, self.costs.ipi_ps)
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def switch_in(self, cpu: Cpu) -> cython.void:
+        """`schedule`: give the CPU to the best task of its run queue."""
+        queue: list = cpu.runqueue
+        best: Task = queue[0]
+        task: Task
+        for task in queue:
+            if task.priority < best.priority:
+                best = task
+        queue.remove(best)
+        cpu.current = best
+        best.switched_in_ps = self.sim.now
+        cpu.run(_LEVEL_PROCESS, best, self.costs.context_switch_ps, _MODE_SYSTEM)

@@ -1,0 +1,35 @@
+from simnet.host.cpu cimport Context, Cpu, Softirqs
+
+cdef class Napi(Context):
+    cdef public Napi next_polled
+    cdef public bint scheduled
+    cdef public int quota
+    cdef public int weight
+    cpdef int poll_begin(self, Cpu cpu, SoftirqNetRx softirq, int budget) except? -1
+    cpdef int poll_step(self, Cpu cpu, SoftirqNetRx softirq) except? -1
+
+cdef class SoftirqNetRx(Softirqs):
+    cdef readonly Cpu cpu
+    cdef readonly int budget
+    cdef Napi head
+    cdef Napi tail
+    cdef Napi polling
+    cdef int restarts
+    cdef bint entering
+    cdef long long round_jiffy
+    cdef long long entry_ps
+    cdef int netdev_budget
+    cdef int max_restart
+    cdef int time_limit_jiffies
+    cdef long long jiffy_ps
+    cdef public object ksoftirqd
+    cdef readonly long long rounds
+    cdef readonly long long polls
+    cdef readonly long long time_squeezes
+    cdef readonly long long ksoftirqd_wakeups
+    cpdef void schedule(self, Napi napi) except *
+    cpdef void complete(self, Napi napi) except *
+    cpdef void charge(self, int packets) except *
+    cdef void _next_device(self, Cpu cpu) except *
+    cdef void _polled(self, Cpu cpu, int verdict) except *
+    cdef void _round(self, Cpu cpu) except *

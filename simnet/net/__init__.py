@@ -1,0 +1,1 @@
+"""Network mechanisms: frames, links, switches, NICs, NAPI drivers, TCP."""

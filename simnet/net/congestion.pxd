@@ -1,0 +1,15 @@
+cdef class Congestion:
+    cdef readonly long long cwnd
+    cdef readonly long long ssthresh
+    cdef long long cwnd_count
+    cdef readonly long long clamp
+    cpdef void acked(self) except *
+    cpdef void loss(self, long long flight) except *
+    cpdef void timeout(self, long long flight) except *
+    cpdef void set_cwnd(self, long long cwnd) except *
+    cpdef long long reduced(self) except? -1
+    cpdef long long acks_for_increase(self) except? -1
+
+cdef class Bic(Congestion):
+    cdef long long last_cwnd
+    cdef long long last_max_cwnd

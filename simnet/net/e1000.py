@@ -1,0 +1,148 @@
+"""Intel 8254x with the e1000 driver: interrupts throttled to a fixed rate.
+
+Source: drivers/net/e1000 of Linux 2.6.9 to 2.6.18 and Intel's 8254x developer's manual,
+"Interrupt Moderation". Received frames are visible to the driver at once (RDTR 0) and set an
+interrupt cause; transmitted ones set it `tx_delay` after the last. The chip asserts no sooner
+than the throttle interval after its last interrupt. The handler's read of ICR clears the
+cause and masks; a cause set during the poll asserts after unmasking, if the interval allows.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.costs import Costs
+from simnet.host.memory import Memory
+from simnet.kernel.simulator import Simulator
+from simnet.net.nic import Nic
+from simnet.net.skb import Skb
+
+__all__ = ["E1000"]
+
+_NEVER = cython.declare(cython.longlong, 1 << 62)
+
+
+@cython.final
+@cython.cclass
+class E1000(Nic):
+    """One 8254x port; `throttle_ps` is 1 / InterruptThrottleRate, `tx_delay_ps` is TIDV."""
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        name: str,
+        node: int,
+        costs: Costs,
+        memory: Memory,
+        rate_bps: int,
+        weight: int,
+        rx_buffers: int,
+        tx_ring: int,
+        descriptor_bytes: int,
+        qdisc_limit: int,
+        *,
+        throttle_ps: int,
+        tx_delay_ps: int,
+    ) -> None:
+        super().__init__(
+            sim,
+            path,
+            name,
+            node,
+            costs,
+            memory,
+            rate_bps,
+            weight,
+            rx_buffers,
+            tx_ring,
+            descriptor_bytes,
+            qdisc_limit,
+        )
+        self.throttle_ps = throttle_ps
+        self.tx_delay_ps = tx_delay_ps
+        self.last_irq_ps = -throttle_ps
+        self.cause_ps = _NEVER
+        self.tx_deadline_ps = _NEVER
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def advance(self, now: cython.longlong) -> cython.void:
+        """Take in frames and completions up to `now`; assert if a cause may go out."""
+        skb: Skb = self.incoming.head
+        at: cython.longlong
+        while skb is not None and skb.arrival_ps <= now:
+            self.incoming.pop()
+            if self.posted == 0:
+                self.drops += 1
+            else:
+                self.posted -= 1
+                self.rx_packets += 1
+                self.rx_bytes += skb.wire_bytes
+                self.arrived += 1
+                if skb.arrival_ps < self.cause_ps:
+                    self.cause_ps = skb.arrival_ps
+                self.ring.append(skb)
+            skb = self.incoming.head
+        while self.tx_seen < self.tx_sent:
+            at = self.tx_ends[self.tx_seen & self.tx_mask]
+            if at > now:
+                break
+            if self.tx_deadline_ps < at and self.tx_deadline_ps < self.cause_ps:
+                self.cause_ps = self.tx_deadline_ps
+            self.tx_deadline_ps = at + self.tx_delay_ps
+            self.tx_seen += 1
+        if self.tx_deadline_ps <= now:
+            if self.tx_deadline_ps < self.cause_ps:
+                self.cause_ps = self.tx_deadline_ps
+            self.tx_deadline_ps = _NEVER
+        self.announced = self.arrived
+        self.tx_announced = self.tx_seen
+        if (
+            self.unmasked
+            and not self.asserted
+            and self.cause_ps <= now
+            and self.last_irq_ps + self.throttle_ps <= now
+        ):
+            self.last_irq_ps = now
+            self.cause_ps = _NEVER
+            self.raise_line()
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_update(self) -> cython.longlong:
+        """Next assertion while unmasked."""
+        when: cython.longlong = self.cause_ps
+        at: cython.longlong = self.tx_deadline_ps
+        earliest: cython.longlong = self.last_irq_ps + self.throttle_ps
+        position: cython.longlong = self.tx_seen
+        end: cython.longlong
+        if when > earliest:
+            if self.incoming.head is not None and self.incoming.head.arrival_ps < when:
+                when = self.incoming.head.arrival_ps
+            while position < self.tx_sent:
+                end = self.tx_ends[position & self.tx_mask]
+                if end > at:
+                    break
+                at = end + self.tx_delay_ps
+                position += 1
+            if at < when:
+                when = at
+        if when >= _NEVER:
+            return _NEVER
+        return when if when > earliest else earliest
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def acknowledge(self, now: cython.longlong) -> cython.void:
+        """Read of ICR in the handler; at the end of a poll nothing happens."""
+        if self.asserted:
+            self.cause_ps = _NEVER
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def unmask(self, now: cython.longlong) -> cython.void:
+        """Write IMS."""
+        self.unmasked = True
+        self.advance(now)
+        self.arm()

@@ -1,0 +1,70 @@
+from simnet.host.costs cimport Costs
+from simnet.host.cpu cimport Cpu
+from simnet.host.interrupt cimport IrqLine
+from simnet.host.memory cimport Memory
+from simnet.host.softirq cimport SoftirqNetRx
+from simnet.net.skb cimport Skb, SkbQueue
+from simnet.net.wire cimport Port, SwitchedPath
+
+cdef class Nic(Port):
+    cdef readonly int node
+    cdef readonly object name
+    cdef public IrqLine line
+    cdef Costs costs
+    cdef Memory memory
+    cdef public SwitchedPath path_out
+    cdef SkbQueue ring
+    cdef SkbQueue qdisc
+    cdef int qdisc_limit
+    cdef int posted
+    cdef int rx_buffers
+    cdef int buffer_node
+    cdef int descriptor_bytes
+    cdef long long arrived
+    cdef long long consumed
+    cdef long long announced
+    cdef long long tx_sent
+    cdef long long tx_seen
+    cdef long long tx_announced
+    cdef long long tx_reclaimed
+    cdef int tx_ring
+    cdef int tx_mask
+    cdef long long[::1] tx_ends
+    cdef long long tx_free_ps
+    cdef long long byte_ps
+    cdef bint unmasked
+    cdef bint asserted
+    cdef long long timer
+    cdef long long armed_ps
+    cdef bint armed_by_count
+    cdef int phase
+    cdef int batch
+    cdef int limit
+    cdef int done
+    cdef long long debt_ps
+    cdef int placed_node
+    cdef long long frame_ps
+    cdef long long status_ps
+    cdef long long mmio_ps
+    cdef public bint per_frame
+    cdef readonly long long drops
+    cdef readonly long long rx_packets
+    cdef readonly long long rx_bytes
+    cdef readonly long long tx_packets
+    cdef readonly long long tx_bytes
+    cdef readonly long long qdisc_drops
+
+    cpdef void advance(self, long long now) except *
+    cpdef long long next_update(self) except? -1
+    cpdef void acknowledge(self, long long now) except *
+    cpdef void unmask(self, long long now) except *
+    cpdef bint has_work(self) except? -1
+    cpdef void arm(self) except *
+    cpdef void raise_line(self) except *
+    cpdef void transmit(self, Skb skb) except *
+    cpdef void flush(self) except *
+    cpdef long long transmit_cost_ps(self, Cpu cpu) except? -1
+    cdef void _place(self, Cpu cpu) except *
+    cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
+    cdef void _send_now(self, Skb skb) except *
+    cdef void _reclaim(self) except *

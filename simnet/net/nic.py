@@ -1,0 +1,390 @@
+"""A NIC port with one receive and one transmit ring, and the poll function of its driver.
+
+The poll is that of tg3 (`tg3_poll`, `tg3_rx` of Linux 2.6.12 to 2.6.18), which e1000's NAPI
+poll shares in all that matters here: reclaim transmitted frames, receive up to
+min(quota, budget) frames, re-reading the producer index whenever it is reached, hand buffers
+back, and, if nothing is left, leave the poll list and unmask the interrupt.
+
+When frames arrive and when the chip updates what the driver sees is the subclass's matter
+(`advance`). It is brought up to date lazily, whenever somebody looks; while the interrupt is
+unmasked, an event stands at the next time at which it would be asserted.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from simnet.host.costs import Costs
+from simnet.host.cpu import Cpu
+from simnet.host.interrupt import IrqLine
+from simnet.host.memory import Memory
+from simnet.host.softirq import SoftirqNetRx
+from simnet.kernel.simulator import Simulator
+from simnet.net.skb import Skb, SkbQueue
+from simnet.net.wire import Port, SwitchedPath
+
+__all__ = ["NEVER", "Nic"]
+
+NEVER = 1 << 62
+
+_CONTINUES = cython.declare(cython.int, 0)
+_DONE = cython.declare(cython.int, 1)
+_MORE = cython.declare(cython.int, 2)
+_LEVEL_SOFT = cython.declare(cython.int, 1)
+_MODE_SOFTIRQ = cython.declare(cython.int, 3)
+_PRIORITY_NIC = cython.declare(cython.int, 1)
+# phases of a poll
+_STATUS = cython.declare(cython.int, 0)
+_FRAMES = cython.declare(cython.int, 1)
+_REFILL = cython.declare(cython.int, 2)
+_UNMASK = cython.declare(cython.int, 3)
+
+
+@cython.cclass
+class Nic(Port):
+    """One port.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        name: interface name (eth0).
+        node: NUMA node that the device is attached to.
+        costs: of the host's CPUs.
+        memory: of the host.
+        rate_bps: of the link.
+        weight: NAPI weight.
+        rx_buffers: buffers that the driver keeps posted.
+        tx_ring: usable transmit descriptors.
+        descriptor_bytes: of one frame's receive descriptors (return and producer ring).
+        qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        name: str,
+        node: int,
+        costs: Costs,
+        memory: Memory,
+        rate_bps: int,
+        weight: int,
+        rx_buffers: int,
+        tx_ring: int,
+        descriptor_bytes: int,
+        qdisc_limit: int,
+    ) -> None:
+        super().__init__(sim, path, weight)
+        self.name = name
+        self.node = node
+        self.line = None
+        self.costs = costs
+        self.memory = memory
+        self.path_out = None
+        self.ring = SkbQueue()
+        self.qdisc = SkbQueue()
+        self.qdisc_limit = qdisc_limit
+        self.posted = rx_buffers
+        self.rx_buffers = rx_buffers
+        self.buffer_node = node
+        self.descriptor_bytes = descriptor_bytes
+        self.arrived = 0
+        self.consumed = 0
+        self.announced = 0
+        self.tx_sent = 0
+        self.tx_seen = 0
+        self.tx_announced = 0
+        self.tx_reclaimed = 0
+        self.tx_ring = tx_ring
+        slots = 1 << tx_ring.bit_length()
+        self.tx_mask = slots - 1
+        self.tx_ends = array("q", [0]) * slots
+        self.tx_free_ps = 0
+        self.byte_ps = 8 * 10**12 // rate_bps
+        self.unmasked = True
+        self.asserted = False
+        self.timer = 0
+        self.armed_ps = NEVER
+        self.armed_by_count = False
+        self.phase = 0
+        self.batch = 0
+        self.limit = 0
+        self.done = 0
+        self.debt_ps = 0
+        self.placed_node = -1
+        self.frame_ps = 0
+        self.status_ps = 0
+        self.mmio_ps = 0
+        self.per_frame = False
+        self.drops = 0
+        self.rx_packets = 0
+        self.rx_bytes = 0
+        self.tx_packets = 0
+        self.tx_bytes = 0
+        self.qdisc_drops = 0
+
+    # -- the chip: subclasses -------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def advance(self, now: cython.longlong) -> cython.void:
+        """Bring ring and status up to `now`, asserting the interrupt if that is due."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_update(self) -> cython.longlong:
+        """When the interrupt would be asserted next, from the frames known to come; or NEVER.
+
+        Sets `armed_by_count` when frames that are not known yet cannot change it.
+        """
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def acknowledge(self, now: cython.longlong) -> cython.void:
+        """The handler masks the interrupt and takes note of the chip's state."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def unmask(self, now: cython.longlong) -> cython.void:
+        """The poll is over: enable the interrupt again."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def has_work(self) -> cython.bint:
+        """Whether the driver sees frames to receive or to reclaim."""
+        return self.announced > self.consumed or self.tx_announced > self.tx_reclaimed
+
+    # -- interrupt ------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def frames_coming(self) -> cython.void:
+        """Frames have been added to `incoming`."""
+        if self.per_frame:
+            self.advance(self.sim.now)
+        if not self.asserted and self.unmasked and not self.armed_by_count:
+            self.arm()
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def arm(self) -> cython.void:
+        """Place the event at the next interrupt."""
+        when: cython.longlong
+        if self.asserted or not self.unmasked:
+            return
+        self.armed_by_count = False
+        when = self.next_update()
+        if self.timer != 0:
+            if when == self.armed_ps:
+                return
+            self.sim.cancel(self.timer)
+            self.timer = 0
+        self.armed_ps = when
+        if when < NEVER:
+            self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+        """The time of the next interrupt has come."""
+        self.timer = 0
+        self.armed_by_count = False
+        self.advance(self.sim.now)
+        if not self.asserted:
+            self.arm()
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def raise_line(self) -> cython.void:
+        """Assert the interrupt line."""
+        cpu: Cpu
+        self.asserted = True
+        self.armed_by_count = False
+        if self.timer != 0:
+            self.sim.cancel(self.timer)
+            self.timer = 0
+        cpu = self.line.route()
+        self._place(cpu)
+        cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps)
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def step(self, cpu: Cpu) -> cython.void:
+        """The interrupt handler has run: mask the chip, schedule the poll."""
+        now: cython.longlong = self.sim.now
+        softirqs: SoftirqNetRx
+        self.advance(now)
+        self.acknowledge(now)
+        self.unmasked = False
+        self.asserted = False
+        if not self.scheduled:
+            softirqs = self._softirqs(cpu)
+            softirqs.schedule(self)
+
+    def _softirqs(self, cpu: Cpu) -> SoftirqNetRx:
+        return cpu.softirqs
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _place(self, cpu: Cpu) -> cython.void:
+        """Work out what the device's memory and registers cost from `cpu`'s node."""
+        node: cython.int = cpu.node
+        local: cython.longlong = self.memory.local_ps
+        ring_ps: cython.longlong
+        header_ps: cython.longlong
+        if node == self.placed_node:
+            return
+        self.placed_node = node
+        self.mmio_ps = self.memory.mmio_write_ps(node, self.node)
+        # descriptors and status block live on the device's node, and the device writes them
+        ring_ps = self.memory.memory_line_ps(node, self.node, self.node) - local
+        self.status_ps = ring_ps
+        # receive buffers are allocated by the CPU that polls: home here, written from there
+        header_ps = self.memory.memory_line_ps(node, node, self.node) - local
+        self.frame_ps = (
+            self.costs.driver_rx_ps
+            + self.costs.skb_alloc_ps
+            + self.costs.ip_rx_ps
+            + header_ps
+            + (ring_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
+        )
+
+    # -- the poll -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_begin(self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int) -> cython.int:
+        """Read the status block."""
+        self._place(cpu)
+        self.limit = self.quota if self.quota < budget else budget
+        self.phase = _STATUS
+        self.done = 0
+        self.debt_ps = 0
+        cpu.run(_LEVEL_SOFT, softirq, self.costs.poll_ps + self.status_ps, _MODE_SOFTIRQ)
+        return _CONTINUES
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Go on after a piece of work."""
+        now: cython.longlong = self.sim.now
+        skb: Skb
+        done: cython.int
+        if self.phase == _FRAMES:
+            done = self.batch
+            self.done += done
+            self.consumed += done
+            while done > 0:
+                done -= 1
+                skb = self.ring.pop()
+                skb.home_node = self.buffer_node
+                skb.writer_node = self.node
+                skb.toucher = cpu
+                self.debt_ps += skb.endpoint.receive(skb, cpu)
+            return self._next_frames(cpu, softirq)
+        if self.phase == _STATUS:
+            self.advance(now)
+            self._reclaim()
+            if self.announced > self.consumed:
+                return self._next_frames(cpu, softirq)
+            self.phase = _REFILL
+        if self.phase == _REFILL:
+            self.posted += self.done
+            self.buffer_node = cpu.node
+            self.quota -= self.done
+            softirq.charge(self.done)
+            self.advance(now)
+            self.acknowledge(now)
+            if self.has_work():
+                return _MORE
+            self.phase = _UNMASK
+            cpu.run(_LEVEL_SOFT, softirq, self.mmio_ps, _MODE_SOFTIRQ)
+            return _CONTINUES
+        softirq.complete(self)
+        self.unmask(now)
+        return _DONE
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        seen: cython.longlong
+        work: cython.longlong = self.debt_ps
+        skb: Skb
+        self.debt_ps = 0
+        if self.announced == self.consumed:
+            self.advance(self.sim.now)
+        seen = self.announced - self.consumed
+        if seen > self.limit - self.done:
+            seen = self.limit - self.done
+        if seen > 0:
+            self.phase = _FRAMES
+            self.batch = 1
+            if seen > 1 and not self.per_frame:
+                skb = self.ring.head
+                if skb.endpoint.quiet(cpu):
+                    self.batch = seen
+            work += self.batch * self.frame_ps
+        else:
+            # return ring consumer and standard ring producer mailboxes
+            self.phase = _REFILL
+            work += 2 * self.mmio_ps
+        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+        return _CONTINUES
+
+    # -- transmit -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """What the ring and the doorbell of one frame cost from `cpu`."""
+        self._place(cpu)
+        return self.mmio_ps
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def transmit(self, skb: Skb) -> cython.void:
+        """Queue a frame; call `flush` after the last of a burst."""
+        if self.qdisc.count > 0 or self.tx_sent - self.tx_reclaimed >= self.tx_ring:
+            if self.qdisc.count >= self.qdisc_limit:
+                self.qdisc_drops += 1
+            else:
+                self.qdisc.append(skb)
+            return
+        self._send_now(skb)
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _send_now(self, skb: Skb) -> cython.void:
+        start: cython.longlong = self.sim.now
+        if start < self.tx_free_ps:
+            start = self.tx_free_ps
+        self.tx_free_ps = start + skb.wire_bytes * self.byte_ps
+        self.tx_ends[self.tx_sent & self.tx_mask] = self.tx_free_ps
+        self.tx_sent += 1
+        self.tx_packets += 1
+        self.tx_bytes += skb.wire_bytes
+        self.path_out.send(skb, self.tx_free_ps)
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def flush(self) -> cython.void:
+        """End of a burst."""
+        self.path_out.flush()
+        self.arm()
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _reclaim(self) -> cython.void:
+        """Free transmitted frames and send what waited for their descriptors."""
+        self.debt_ps += (self.tx_announced - self.tx_reclaimed) * self.costs.tx_completion_ps
+        self.tx_reclaimed = self.tx_announced
+        if self.qdisc.count > 0:
+            while self.qdisc.count > 0 and self.tx_sent - self.tx_reclaimed < self.tx_ring:
+                self._send_now(self.qdisc.pop())
+            self.path_out.flush()

@@ -1,0 +1,29 @@
+from simnet.kernel.component cimport Component
+from simnet.host.cpu cimport Cpu
+
+cdef class Skb:
+    cdef public long long seq
+    cdef public long long end_seq
+    cdef public long long ack
+    cdef public long long window
+    cdef public long long arrival_ps
+    cdef public int wire_bytes
+    cdef public bint push
+    cdef public int home_node
+    cdef public int writer_node
+    cdef public Cpu toucher
+    cdef public Endpoint endpoint
+    cdef public Skb next
+
+cdef class SkbQueue:
+    cdef readonly Skb head
+    cdef Skb tail
+    cdef readonly int count
+    cpdef void append(self, Skb skb) except *
+    cpdef Skb pop(self)
+
+cdef class Endpoint(Component):
+    cpdef long long receive(self, Skb skb, Cpu cpu) except? -1
+    cpdef bint quiet(self, Cpu cpu) except? -1
+
+cpdef Skb new_skb(Endpoint endpoint, long long seq, long long end_seq, long long ack, long long window, int wire_bytes, bint push)

@@ -1,0 +1,110 @@
+"""Frames (Linux `sk_buff`), their queues, and the endpoint that receives them."""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.kernel.component import Component
+
+__all__ = ["Endpoint", "Skb", "SkbQueue", "new_skb"]
+
+
+@cython.cclass
+class Endpoint(Component):
+    """Where the protocol layer hands a received frame."""
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """Take a frame in softirq context on `cpu`; return the work it caused, in ps."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def quiet(self, cpu: Cpu) -> cython.bint:
+        """Whether frames handed over now on `cpu` only queue up, unseen by any other CPU.
+
+        Then a poll may handle several frames as one piece of work without changing any result.
+        """
+        return False
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(4096)
+@cython.cclass
+class Skb:
+    """One frame on its way.
+
+    Attributes:
+        seq, end_seq: TCP sequence numbers of the payload (first, last plus one).
+        ack, window: acknowledgement number and offered window, bytes.
+        arrival_ps: when its last bit is in the receiving NIC.
+        wire_bytes: length on the wire with preamble, FCS and gap.
+        push: TCP PSH flag.
+        home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
+        toucher: the CPU that wrote the `sk_buff` last.
+        endpoint: receiver.
+    """
+
+
+@cython.ccall
+def new_skb(
+    endpoint: Endpoint,
+    seq: cython.longlong,
+    end_seq: cython.longlong,
+    ack: cython.longlong,
+    window: cython.longlong,
+    wire_bytes: cython.int,
+    push: cython.bint,
+) -> Skb:
+    """Make a frame."""
+    skb: Skb = Skb.__new__(Skb)
+    skb.endpoint = endpoint
+    skb.seq = seq
+    skb.end_seq = end_seq
+    skb.ack = ack
+    skb.window = window
+    skb.wire_bytes = wire_bytes
+    skb.push = push
+    skb.arrival_ps = 0
+    skb.home_node = 0
+    skb.writer_node = 0
+    skb.toucher = None
+    skb.next = None
+    return skb
+
+
+@cython.final
+@cython.cclass
+class SkbQueue:
+    """First in, first out."""
+
+    def __init__(self) -> None:
+        self.head = None
+        self.tail = None
+        self.count = 0
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def append(self, skb: Skb) -> cython.void:
+        """Add at the tail."""
+        skb.next = None
+        if self.tail is None:
+            self.head = skb
+        else:
+            self.tail.next = skb
+        self.tail = skb
+        self.count += 1
+
+    @cython.ccall
+    def pop(self) -> Skb:
+        """Take the head (the queue is not empty)."""
+        skb: Skb = self.head
+        self.head = skb.next
+        if self.head is None:
+            self.tail = None
+        skb.next = None
+        self.count -= 1
+        return skb

@@ -1,0 +1,403 @@
+"""A process in recv or send on a TCP socket: `tcp_recvmsg` and `tcp_sendmsg`.
+
+Source: net/ipv4/tcp.c and net/core/sock.c (`release_sock`) of Linux 2.6.18. The order in which
+recv takes data is receive queue, prequeue, backlog. Prequeue and backlog are processed
+with bottom halves disabled: softirqs of that CPU wait, and tick accounting calls it softirq.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.host.scheduler import Scheduler, Task
+from simnet.net.tcp_socket import TcpSocket
+
+__all__ = ["SocketTask", "TcpReader", "TcpWriter"]
+
+_PROCESS = cython.declare(cython.int, 0)
+_SOFT = cython.declare(cython.int, 1)
+_USER = cython.declare(cython.int, 1)
+_SYSTEM = cython.declare(cython.int, 2)
+_SOFTIRQ = cython.declare(cython.int, 3)
+
+# states: what the piece of work that has just been executed was
+_SCHEDULED_IN = cython.declare(cython.int, 0)
+_USER_CODE = cython.declare(cython.int, 1)
+_ENTERED = cython.declare(cython.int, 2)
+_COPIED = cython.declare(cython.int, 3)
+_PREQUEUED = cython.declare(cython.int, 4)
+_BACKLOG = cython.declare(cython.int, 5)
+_BACKLOG_WAIT = cython.declare(cython.int, 6)
+_BACKLOG_EXIT = cython.declare(cython.int, 7)
+_BEFORE_SLEEP = cython.declare(cython.int, 8)
+_WOKEN = cython.declare(cython.int, 9)
+_LEFT = cython.declare(cython.int, 10)
+
+
+@cython.cclass
+class SocketTask(Task):
+    """What readers and writers share: pieces of work and the backlog."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        path: str,
+        cpu: Cpu,
+        socket: TcpSocket,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler, path, cpu, 0, allowed)
+        self.socket = socket
+        self.costs = socket.costs
+        self.state = _SCHEDULED_IN
+        self.skb = None
+        self.debt_ps = 0
+        self.direct = False
+        self.moved = False
+        self.calls = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _take_debt(self) -> cython.longlong:
+        """Work that past effects caused and that the next piece of work carries."""
+        debt: cython.longlong = self.debt_ps
+        self.debt_ps = 0
+        return debt
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.void:
+        self.state = state
+        cpu.run(_PROCESS, self, work_ps + self._take_debt(), _SYSTEM)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_backlog(self, cpu: Cpu, state: cython.int, direct: cython.bint) -> cython.bint:
+        """Start on the next backlog segment; False if there is none."""
+        if self.socket.backlog.count == 0:
+            return False
+        self.skb = self.socket.backlog.pop()
+        self.direct = direct and self.socket.takes_directly(self.skb)
+        self.state = state
+        cpu.run(
+            _SOFT,
+            self,
+            self._take_debt() + self.socket.process_cost_ps(self.skb, cpu, self.direct),
+            _SOFTIRQ,
+        )
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _processed(self, cpu: Cpu) -> cython.void:
+        """The segment's work is done: let TCP have it."""
+        self.debt_ps += self.socket.process(self.skb, cpu, self.direct)
+        if self.direct:
+            self.moved = True
+        self.skb = None
+
+
+@cython.cclass
+class TcpReader(SocketTask):
+    """A process that calls recv in a loop, as netserver does.
+
+    Args:
+        scheduler: of the machine.
+        path: component path.
+        cpu: where it was last.
+        socket: connected socket.
+        recv_bytes: size of its buffer.
+        allowed: CPUs it may run on.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        path: str,
+        cpu: Cpu,
+        socket: TcpSocket,
+        recv_bytes: int,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler, path, cpu, socket, allowed)
+        self.recv_bytes = recv_bytes
+        self.room = 0
+        self.got = 0
+        self.finishing = False
+        socket.reader = self
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def step(self, cpu: Cpu) -> cython.void:
+        """Go on after a piece of work."""
+        state: cython.int = self.state
+        if state == _PREQUEUED:
+            self._processed(cpu)
+            if not self._next_prequeue(cpu):
+                cpu.kick()
+                self._chunk()
+                if self.finishing:
+                    self._finish(cpu)
+                else:
+                    self._loop(cpu)
+        elif state == _BACKLOG:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, _BACKLOG, True):
+                cpu.kick()
+                self._chunk()
+                self._loop(cpu)
+        elif state == _COPIED:
+            self.room -= self.socket.read_queue(self.got)
+            self._loop(cpu)
+        elif state == _USER_CODE:
+            self.calls += 1
+            if self.yield_if_needed(cpu):
+                self.state = _SCHEDULED_IN
+            else:
+                self._run_system(cpu, _ENTERED, self.costs.syscall_ps)
+        elif state == _ENTERED:
+            self.debt_ps += self.socket.lock(cpu)
+            self.room = self.recv_bytes
+            self._loop(cpu)
+        elif state == _WOKEN:
+            self.socket.reader_waiting = False
+            self.debt_ps += self.socket.lock(cpu)
+            self._chunk()
+            self._loop(cpu)
+        elif state == _BACKLOG_WAIT:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, _BACKLOG_WAIT, True):
+                cpu.kick()
+                self._wait(cpu)
+        elif state == _BACKLOG_EXIT:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, _BACKLOG_EXIT, False):
+                cpu.kick()
+                self.socket.unlock()
+                self._run_system(cpu, _LEFT, self.costs.syscall_ps)
+        elif state == _BEFORE_SLEEP:
+            self._wait(cpu)
+        elif state == _LEFT:
+            self.state = _USER_CODE
+            cpu.run(_PROCESS, self, self.costs.user_recv_ps, _USER)
+        else:
+            self.state = _USER_CODE
+            cpu.run(_PROCESS, self, self.costs.user_recv_ps, _USER)
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _chunk(self) -> cython.void:
+        """Account for what TCP has put straight into the buffer."""
+        if self.socket.reader_installed:
+            self.room = self.socket.reader_room
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _loop(self, cpu: Cpu) -> cython.void:
+        """One turn of `tcp_recvmsg`'s loop."""
+        socket: TcpSocket = self.socket
+        readable: cython.longlong = socket.receiver.readable()
+        copied: cython.longlong = self.recv_bytes - self.room
+        if self.room == 0:
+            self._finish(cpu)
+            return
+        if readable > 0:
+            if readable > self.room:
+                readable = self.room
+            self.got = readable
+            self._run_system(cpu, _COPIED, socket.queued_copy_cost_ps(cpu, readable))
+            return
+        if copied > 0 and socket.backlog.count == 0:
+            self._finish(cpu)
+            return
+        self.debt_ps += socket.after_copy(cpu, copied)
+        if not socket.low_latency:
+            socket.reader_installed = True
+            socket.reader_room = self.room
+            if self._next_prequeue(cpu):
+                return
+        if copied > 0:
+            # do not sleep, just process the backlog
+            self._next_backlog(cpu, _BACKLOG, True)
+            return
+        self.moved = False
+        if not self._next_backlog(cpu, _BACKLOG_WAIT, True):
+            self._wait(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_prequeue(self, cpu: Cpu) -> cython.bint:
+        """Start on the next prequeued segment (`tcp_prequeue_process`); False if none is left."""
+        socket: TcpSocket = self.socket
+        if socket.prequeue.count == 0:
+            socket.prequeue_memory = 0
+            return False
+        self.skb = socket.prequeue.pop()
+        self.direct = socket.takes_directly(self.skb)
+        self.state = _PREQUEUED
+        cpu.run(
+            _SOFT,
+            self,
+            self._take_debt() + socket.process_cost_ps(self.skb, cpu, self.direct),
+            _SOFTIRQ,
+        )
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _wait(self, cpu: Cpu) -> cython.void:
+        """`sk_wait_data`, the backlog being empty: sleep unless data have come."""
+        socket: TcpSocket = self.socket
+        if self.moved or socket.receiver.readable() > 0:
+            self.moved = False
+            self._chunk()
+            self._loop(cpu)
+            return
+        if self.debt_ps > 0:
+            # finish what was caused before going to sleep
+            self._run_system(cpu, _BEFORE_SLEEP, 0)
+            return
+        if socket.backlog.count > 0:
+            self._next_backlog(cpu, _BACKLOG_WAIT, True)
+            return
+        socket.unlock()
+        socket.reader_waiting = True
+        self.state = _WOKEN
+        self.sleep()
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _finish(self, cpu: Cpu) -> cython.void:
+        """The end of `tcp_recvmsg` and `release_sock`."""
+        socket: TcpSocket = self.socket
+        if socket.reader_installed:
+            self.finishing = True
+            if self._next_prequeue(cpu):
+                return
+            self.finishing = False
+            socket.reader_installed = False
+            socket.reader_room = 0
+        self.debt_ps += socket.after_copy(cpu, self.recv_bytes - self.room)
+        if not self._next_backlog(cpu, _BACKLOG_EXIT, False):
+            socket.unlock()
+            self._run_system(cpu, _LEFT, self.costs.syscall_ps)
+
+
+@cython.cclass
+class TcpWriter(SocketTask):
+    """A process that calls send in a loop, as netperf does.
+
+    Messages shorter than a segment are taken together up to the next segment boundary: they
+    own the socket for that long, which puts an ACK off by at most the time of one segment.
+
+    Args:
+        scheduler: of the machine.
+        path: component path.
+        cpu: where it was last.
+        socket: connected socket.
+        message_bytes: of one send.
+        allowed: CPUs it may run on.
+    """
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        path: str,
+        cpu: Cpu,
+        socket: TcpSocket,
+        message_bytes: int,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler, path, cpu, socket, allowed)
+        self.message_bytes = message_bytes
+        self.left = 0
+        self.piece = 0
+        self.sends = 1
+        socket.writer = self
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def step(self, cpu: Cpu) -> cython.void:
+        """Go on after a piece of work."""
+        state: cython.int = self.state
+        if state == _COPIED:
+            self.left -= self.piece
+            self.socket.sender.write(self.piece, self.left == 0)
+            self.debt_ps += self.socket.output(cpu)
+            self._send(cpu)
+        elif state == _BACKLOG:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, _BACKLOG, False):
+                cpu.kick()
+                self._release(cpu)
+        elif state == _ENTERED:
+            self.debt_ps += self.socket.lock(cpu)
+            self._send(cpu)
+        elif state == _BACKLOG_WAIT:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, _BACKLOG_WAIT, False):
+                cpu.kick()
+                self._send(cpu)
+        elif state == _WOKEN:
+            self.socket.writer_waiting = False
+            self.debt_ps += self.socket.lock(cpu)
+            self._send(cpu)
+        elif state == _BEFORE_SLEEP:
+            self._send(cpu)
+        elif state == _USER_CODE:
+            if self.yield_if_needed(cpu):
+                self.state = _SCHEDULED_IN
+                return
+            self._begin(cpu)
+        else:
+            self._begin(cpu)
+
+    def _begin(self, cpu: Cpu) -> None:
+        """Enter send, for as many short messages as fill the next segment."""
+        sender = self.socket.sender
+        self.sends = 1
+        if self.message_bytes < sender.mss:
+            tail = (sender.write_seq - sender.snd_una) % sender.mss
+            self.sends = -(-(sender.mss - tail) // self.message_bytes)
+        self.calls += self.sends
+        self.left = self.sends * self.message_bytes
+        self._run_system(cpu, _ENTERED, 2 * self.costs.syscall_ps * self.sends)
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _send(self, cpu: Cpu) -> cython.void:
+        """Copy what the send buffer takes, or wait for memory."""
+        socket: TcpSocket = self.socket
+        room: cython.longlong
+        lines: cython.longlong
+        if self.left == 0:
+            self._release(cpu)
+            return
+        room = socket.sender.room()
+        if room > 0:
+            self.piece = self.left if self.left < room else room
+            lines = (self.piece + self.costs.line_bytes - 1) // self.costs.line_bytes
+            self._run_system(cpu, _COPIED, lines * self.costs.copy_line_ps)
+            return
+        if self._next_backlog(cpu, _BACKLOG_WAIT, False):
+            return
+        if self.debt_ps > 0:
+            self._run_system(cpu, _BEFORE_SLEEP, 0)
+            return
+        socket.unlock()
+        socket.writer_waiting = True
+        self.state = _WOKEN
+        self.sleep()
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _release(self, cpu: Cpu) -> cython.void:
+        """`release_sock`, then the application's own code."""
+        if self._next_backlog(cpu, _BACKLOG, False):
+            return
+        self.socket.unlock()
+        self.state = _USER_CODE
+        cpu.run(
+            _PROCESS, self, self._take_debt() + self.costs.user_send_ps * self.sends, _USER
+        )

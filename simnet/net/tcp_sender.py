@@ -1,0 +1,364 @@
+"""TCP sender: window, Nagle, TSO deferral, send buffer, loss recovery (Linux 2.6).
+
+Sources: net/ipv4/tcp.c (`tcp_sendmsg`, `forced_push`), tcp_output.c (`tcp_write_xmit`,
+`tcp_nagle_check` with Minshall's rule, `tcp_tso_should_defer`), tcp_input.c (`tcp_ack`,
+`tcp_new_space`), tcp_timer.c of 2.6.18; RFC 6582 (NewReno) for recovery: duplicate ACKs
+start it, partial ACKs retransmit, SACK is not used. Times are jiffies of the sending host,
+lengths bytes; sequence numbers do not wrap.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from simnet.net.congestion import Congestion
+
+__all__ = ["TcpSender"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_TSO_BYTES = cython.declare(cython.longlong, 65536)
+
+
+@cython.final
+@cython.cclass
+class TcpSender:
+    """Sending half of a connection.
+
+    Args:
+        mss: payload of a full segment.
+        congestion: algorithm with its initial window.
+        wmem_default, wmem_max: tcp_wmem[1] and [2].
+        segment_truesize: send-buffer memory of one full segment.
+        jiffy_ps: length of a jiffy.
+        rto_min_ps, rto_init_ps, rto_max_ps: bounds of the retransmission timeout.
+        tso: the NIC segments.
+        tso_win_divisor: tcp_tso_win_divisor.
+        reordering: tcp_reordering, the duplicate-ACK threshold.
+    """
+
+    def __init__(
+        self,
+        *,
+        mss: int,
+        congestion: Congestion,
+        wmem_default: int,
+        wmem_max: int,
+        segment_truesize: int,
+        jiffy_ps: int,
+        rto_min_ps: int,
+        rto_init_ps: int,
+        rto_max_ps: int,
+        tso: bool,
+        tso_win_divisor: int,
+        reordering: int,
+    ) -> None:
+        self.mss = mss
+        self.congestion = congestion
+        self.sndbuf = wmem_default
+        self.wmem_max = wmem_max
+        self.segment_truesize = segment_truesize
+        self.jiffy_ps = jiffy_ps
+        self.rto_min = -(-rto_min_ps // jiffy_ps)
+        self.rto_max = -(-rto_max_ps // jiffy_ps)
+        self.rto = -(-rto_init_ps // jiffy_ps)
+        self.tso = tso
+        self.tso_win_divisor = tso_win_divisor
+        self.reordering = reordering
+        self.nodelay = False
+        self.snd_una = 0
+        self.snd_nxt = 0
+        self.write_seq = 0
+        self.snd_wnd = 0
+        self.max_window = 0
+        self.duplicate_acks = 0
+        self.recovering = False
+        self.recover_seq = 0
+        self.pushed_seq = 0
+        self.small_end = 0
+        self.srtt = 0
+        self.mdev = 0
+        self.backoff = 0
+        self.rto_jiffy = _NONE
+        self.timed_seq = _NONE
+        self.timed_jiffy = 0
+        self.last_sent_jiffy = 0
+        self.ends = array("q", [0]) * 256
+        self.ends_mask = 255
+        self.ends_head = 0
+        self.ends_tail = 0
+        self.retransmit_seq = _NONE
+        self.burst_left = 0
+        self.retransmissions = 0
+        self.timeouts = 0
+        self.segments = 0
+
+    def open_window(self, window: int) -> None:
+        """The peer's SYN offers `window` bytes."""
+        self.snd_wnd = window
+        self.max_window = window
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def packets_out(self) -> cython.longlong:
+        """Segments sent and not acknowledged."""
+        return self.ends_tail - self.ends_head
+
+    # -- send buffer ----------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def wmem_queued(self) -> cython.longlong:
+        """Send-buffer memory in use."""
+        queued: cython.longlong = self.write_seq - self.snd_una
+        return (queued + self.mss - 1) // self.mss * self.segment_truesize
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def room(self) -> cython.longlong:
+        """Bytes that `tcp_sendmsg` takes now before it has to wait for memory."""
+        queued: cython.longlong = self.wmem_queued()
+        tail: cython.longlong = (self.write_seq - self.snd_una) % self.mss
+        room: cython.longlong = 0
+        if self.write_seq > self.snd_nxt and tail > 0:
+            room = self.mss - tail
+        if queued < self.sndbuf:
+            segments: cython.longlong = (
+                self.sndbuf - queued + self.segment_truesize - 1
+            ) // self.segment_truesize
+            room += segments * self.mss
+        return room
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def write_space(self) -> cython.bint:
+        """`sk_stream_write_space`: whether a waiting writer is woken (a third is free)."""
+        queued: cython.longlong = self.wmem_queued()
+        grown: cython.longlong
+        window: cython.longlong = self.congestion.cwnd
+        if self.packets_out() < window:
+            # tcp_new_space
+            if window < self.reordering + 1:
+                window = self.reordering + 1
+            grown = 2 * window * self.segment_truesize
+            if grown > self.wmem_max:
+                grown = self.wmem_max
+            if grown > self.sndbuf:
+                self.sndbuf = grown
+        return self.sndbuf - queued >= queued >> 1
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def write(self, count: cython.longlong, end_of_send: cython.bint) -> cython.void:
+        """The application's bytes have been copied into the send queue."""
+        self.write_seq += count
+        if end_of_send or self.write_seq - self.pushed_seq > self.max_window >> 1:
+            self.pushed_seq = self.write_seq
+
+    # -- transmission ---------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_segment(self, now_jiffy: cython.longlong) -> cython.longlong:
+        """Payload of the next segment that may be sent now; 0 if none may."""
+        length: cython.longlong = self.write_seq - self.snd_nxt
+        window: cython.longlong = self.snd_una + self.snd_wnd - self.snd_nxt
+        out: cython.longlong = self.ends_tail - self.ends_head
+        free: cython.longlong = self.congestion.cwnd - out
+        chunk: cython.longlong
+        if self.recovering:
+            # duplicate ACKs tell that segments have left the network
+            free += self.duplicate_acks
+        if length <= 0 or free <= 0:
+            return 0
+        if length > self.mss:
+            length = self.mss
+        if length > window:
+            return 0
+        if length < self.mss:
+            if not self.nodelay and out > 0 and self.small_end > self.snd_una:
+                return 0
+        elif self.tso and self.burst_left > 0:
+            self.burst_left -= 1
+        elif self.tso and not self.recovering:
+            # tcp_tso_should_defer, once for a frame that the NIC will cut into segments
+            free *= self.mss
+            if window < free:
+                free = window
+            if free < _TSO_BYTES and self.tso_win_divisor > 0 and out > 0:
+                chunk = self.congestion.cwnd * self.mss
+                if self.snd_wnd < chunk:
+                    chunk = self.snd_wnd
+                if free < chunk // self.tso_win_divisor:
+                    return 0
+            if self.write_seq - self.snd_nxt < free:
+                free = self.write_seq - self.snd_nxt
+            if free > _TSO_BYTES:
+                free = _TSO_BYTES
+            self.burst_left = free // self.mss - 1
+        return length
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def last_pushed(self) -> cython.bint:
+        """Whether the segment just sent carries PSH."""
+        return self.snd_nxt == self.pushed_seq or self.snd_nxt == self.write_seq
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def sent(self, length: cython.longlong, now_jiffy: cython.longlong) -> cython.void:
+        """A segment of `length` bytes at `snd_nxt` has been given to the NIC."""
+        if self.ends_tail - self.ends_head > self.ends_mask:
+            self._grow_ends()
+        self.snd_nxt += length
+        self.ends[self.ends_tail & self.ends_mask] = self.snd_nxt
+        self.ends_tail += 1
+        self.segments += 1
+        self.last_sent_jiffy = now_jiffy
+        if length < self.mss:
+            self.small_end = self.snd_nxt
+        if self.timed_seq == _NONE:
+            self.timed_seq = self.snd_nxt
+            self.timed_jiffy = now_jiffy
+        if self.rto_jiffy == _NONE:
+            self.rto_jiffy = now_jiffy + self.rto
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _grow_ends(self) -> cython.void:
+        size: cython.longlong = 2 * (self.ends_mask + 1)
+        position: cython.longlong = self.ends_head
+        larger = array("q", [0]) * size
+        while position < self.ends_tail:
+            larger[position & (size - 1)] = self.ends[position & self.ends_mask]
+            position += 1
+        self.ends = larger
+        self.ends_mask = size - 1
+
+    # -- acknowledgement ------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def acknowledge(
+        self, ack: cython.longlong, window: cython.longlong, now_jiffy: cython.longlong
+    ) -> cython.longlong:
+        """`tcp_ack` for a pure ACK; return how many segments it acknowledged.
+
+        Afterwards `retransmission` tells whether a segment must be sent again.
+        """
+        before: cython.longlong = self.ends_head
+        full: cython.bint = self.ends_tail - self.ends_head >= self.congestion.cwnd
+        update: cython.bint = window != self.snd_wnd
+        self.snd_wnd = window
+        if window > self.max_window:
+            self.max_window = window
+        if ack <= self.snd_una:
+            if ack == self.snd_una and not update and self.snd_nxt > self.snd_una:
+                self._duplicate()
+            return 0
+        self.snd_una = ack
+        if self.snd_nxt < ack:
+            self.snd_nxt = ack
+        while self.ends_head < self.ends_tail and self.ends[self.ends_head & self.ends_mask] <= ack:
+            self.ends_head += 1
+        if self.timed_seq != _NONE and ack >= self.timed_seq:
+            self._rtt_sample(now_jiffy - self.timed_jiffy)
+            self.timed_seq = _NONE
+        self.backoff = 0
+        if self.ends_head == self.ends_tail:
+            self.rto_jiffy = _NONE
+        else:
+            self.rto_jiffy = now_jiffy + self.rto
+        if self.recovering:
+            if ack >= self.recover_seq:
+                self.recovering = False
+                self.duplicate_acks = 0
+                self.congestion.set_cwnd(self.congestion.ssthresh)
+            else:
+                # partial ACK: the next hole
+                self.duplicate_acks -= self.ends_head - before - 1
+                if self.duplicate_acks < 0:
+                    self.duplicate_acks = 0
+                self.retransmit_seq = ack
+        else:
+            self.duplicate_acks = 0
+            if full:
+                self.congestion.acked()
+        return self.ends_head - before
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _duplicate(self) -> cython.void:
+        self.duplicate_acks += 1
+        if not self.recovering and self.duplicate_acks >= self.reordering:
+            if self.snd_una < self.recover_seq:
+                return
+            self.recovering = True
+            self.recover_seq = self.snd_nxt
+            self.timed_seq = _NONE
+            self.congestion.loss(self.ends_tail - self.ends_head)
+            self.retransmit_seq = self.snd_una
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _rtt_sample(self, rtt: cython.longlong) -> cython.void:
+        """`tcp_rtt_estimator` and `tcp_set_rto`; srtt is kept times 8, mdev times 4."""
+        error: cython.longlong
+        spread: cython.longlong
+        if rtt == 0:
+            rtt = 1
+        if self.srtt != 0:
+            error = rtt - (self.srtt >> 3)
+            self.srtt += error
+            if error < 0:
+                error = -error
+            self.mdev += error - (self.mdev >> 2)
+        else:
+            self.srtt = rtt << 3
+            self.mdev = rtt << 1
+        spread = self.mdev
+        if spread < self.rto_min:
+            spread = self.rto_min
+        self.rto = (self.srtt >> 3) + spread
+        if self.rto > self.rto_max:
+            self.rto = self.rto_max
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def retransmission(self) -> cython.longlong:
+        """Length of the segment at `snd_una` that must be sent again now; 0 if none."""
+        end: cython.longlong
+        if self.retransmit_seq == _NONE:
+            return 0
+        self.retransmit_seq = _NONE
+        if self.ends_head == self.ends_tail:
+            return 0
+        end = self.ends[self.ends_head & self.ends_mask]
+        self.retransmissions += 1
+        return end - self.snd_una
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def timer_expired(self, now_jiffy: cython.longlong) -> cython.bint:
+        """`tcp_retransmit_timer`; return whether segments are to be sent again."""
+        if self.ends_head == self.ends_tail:
+            self.rto_jiffy = _NONE
+            return False
+        self.timeouts += 1
+        self.congestion.timeout(self.ends_tail - self.ends_head)
+        # everything outstanding counts as lost and is sent again from the start
+        self.recovering = False
+        self.recover_seq = self.snd_nxt
+        self.snd_nxt = self.snd_una
+        self.ends_tail = self.ends_head
+        self.burst_left = 0
+        self.small_end = 0
+        self.duplicate_acks = 0
+        self.timed_seq = _NONE
+        self.backoff += 1
+        self.rto <<= 1
+        if self.rto > self.rto_max:
+            self.rto = self.rto_max
+        self.rto_jiffy = now_jiffy + self.rto
+        return True

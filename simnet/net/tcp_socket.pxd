@@ -1,0 +1,62 @@
+from simnet.host.costs cimport Costs
+from simnet.host.cpu cimport Cpu
+from simnet.host.memory cimport Memory, SharedLines
+from simnet.host.scheduler cimport Task
+from simnet.net.nic cimport Nic
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue
+from simnet.net.tcp_receiver cimport TcpReceiver
+from simnet.net.tcp_sender cimport TcpSender
+
+cdef class TcpSocket(Endpoint):
+    cdef readonly TcpReceiver receiver
+    cdef readonly TcpSender sender
+    cdef readonly Nic nic
+    cdef public Endpoint remote
+    cdef Costs costs
+    cdef Memory memory
+    cdef readonly SharedLines lines
+    cdef int skb_lines
+    cdef long long jiffy_ps
+    cdef int header_bytes
+    cdef int wire_overhead
+    cdef bint low_latency
+    cdef public bint owned
+    cdef public Task reader
+    cdef public Task writer
+    cdef public bint reader_installed
+    cdef public bint reader_waiting
+    cdef public bint writer_waiting
+    cdef public long long reader_room
+    cdef readonly SkbQueue prequeue
+    cdef readonly SkbQueue backlog
+    cdef long long prequeue_memory
+    cdef Cpu timer_cpu
+    cdef long long delack_timer
+    cdef long long delack_at
+    cdef long long rto_timer
+    cdef long long rto_at
+    cdef int queue_home
+    cdef int queue_writer
+    cdef public object latency
+    cdef readonly long long delivered
+    cdef readonly long long acks_sent
+    cdef readonly long long delayed_acks
+    cdef readonly long long prequeued
+    cdef readonly long long backlogged
+    cdef readonly long long softirq_processed
+
+    cpdef long long jiffy(self) except? -1
+    cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
+    cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1
+    cpdef long long copy_cost_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1
+    cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1
+    cpdef long long read_queue(self, long long count) except? -1
+    cpdef long long after_copy(self, Cpu cpu, long long copied) except? -1
+    cpdef bint takes_directly(self, Skb skb) except? -1
+    cpdef long long send_ack(self, Cpu cpu) except? -1
+    cpdef long long output(self, Cpu cpu) except? -1
+    cpdef long long lock(self, Cpu cpu) except? -1
+    cpdef void unlock(self) except *
+    cdef void _arm_delack(self, long long jiffy) except *
+    cdef void _arm_rto(self) except *
+    cdef void _transmit(self, Cpu cpu, long long seq, long long end_seq, bint push) except *

@@ -1,0 +1,426 @@
+"""A connected TCP socket: who executes the protocol, and what each step costs where.
+
+Source: net/ipv4/tcp_ipv4.c (`tcp_v4_rcv`), include/net/tcp.h (`tcp_prequeue`), tcp_input.c
+(`tcp_rcv_established`) and tcp_timer.c of Linux 2.6.18. In softirq a segment goes to the backlog
+if a process owns the socket, to the prequeue if a reader sleeps in recv (unless
+tcp_low_latency), and through TCP at once otherwise. Backlog and prequeue are processed by the
+process, on its CPU.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.costs import Costs
+from simnet.host.cpu import Cpu
+from simnet.host.memory import Memory, SharedLines
+from simnet.kernel.simulator import Simulator
+from simnet.net.nic import Nic
+from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_sender import TcpSender
+
+__all__ = ["TcpSocket"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_DELACK = cython.declare(cython.int, 0)
+_RTO = cython.declare(cython.int, 1)
+_PRIORITY_TIMER = cython.declare(cython.int, 2)
+_PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
+
+
+@cython.final
+@cython.cclass
+class TcpSocket(Endpoint):
+    """One end of a connection.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        receiver, sender: the protocol's state.
+        nic: port that segments leave by.
+        costs, memory: of the host.
+        shared_lines: cache lines of the socket that each use writes.
+        skb_lines: cache lines of one `sk_buff` and its headers that its consumer touches.
+        jiffy_ps: length of a jiffy.
+        header_bytes: IP and TCP headers with options.
+        wire_overhead: preamble, Ethernet header, FCS and gap.
+        low_latency: tcp_low_latency.
+        timer_cpu: where the socket's timers run.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        receiver: TcpReceiver,
+        sender: TcpSender,
+        nic: Nic,
+        costs: Costs,
+        memory: Memory,
+        shared_lines: int,
+        skb_lines: int,
+        jiffy_ps: int,
+        header_bytes: int,
+        wire_overhead: int,
+        low_latency: bool,
+        timer_cpu: Cpu,
+    ) -> None:
+        super().__init__(sim, path)
+        self.receiver = receiver
+        self.sender = sender
+        self.nic = nic
+        self.remote = None
+        self.costs = costs
+        self.memory = memory
+        self.lines = SharedLines(memory, shared_lines)
+        self.skb_lines = skb_lines
+        self.jiffy_ps = jiffy_ps
+        self.header_bytes = header_bytes
+        self.wire_overhead = wire_overhead
+        self.low_latency = low_latency
+        self.owned = False
+        self.reader = None
+        self.writer = None
+        self.reader_installed = False
+        self.reader_waiting = False
+        self.writer_waiting = False
+        self.reader_room = 0
+        self.prequeue = SkbQueue()
+        self.backlog = SkbQueue()
+        self.prequeue_memory = 0
+        self.timer_cpu = timer_cpu
+        self.delack_timer = 0
+        self.delack_at = _NONE
+        self.rto_timer = 0
+        self.rto_at = _NONE
+        self.queue_home = nic.node
+        self.queue_writer = nic.node
+        self.latency = None
+        self.delivered = 0
+        self.acks_sent = 0
+        self.delayed_acks = 0
+        self.prequeued = 0
+        self.backlogged = 0
+        self.softirq_processed = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def jiffy(self) -> cython.longlong:
+        """`jiffies` now."""
+        return self.sim.now // self.jiffy_ps
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
+        return () if self.latency is None else tuple(self.latency.buckets())
+
+    # -- softirq side ---------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`tcp_v4_rcv`: return the work caused on `cpu`."""
+        work: cython.longlong = self.lines.touch(cpu)
+        self.timer_cpu = cpu
+        if self.owned:
+            self.backlog.append(skb)
+            self.backlogged += 1
+            return work + self.costs.backlog_ps
+        if self.reader_installed and not self.low_latency:
+            self.prequeue.append(skb)
+            self.prequeued += 1
+            self.prequeue_memory += self.receiver.truesize(skb.end_seq - skb.seq)
+            work += self.costs.backlog_ps
+            if self.prequeue_memory > self.receiver.rcvbuf:
+                while self.prequeue.count > 0:
+                    skb = self.prequeue.pop()
+                    work += self.process_cost_ps(skb, cpu, False)
+                    work += self.process(skb, cpu, False)
+                self.prequeue_memory = 0
+            elif self.prequeue.count == 1:
+                if self.reader.wake_on(cpu):
+                    work += self.costs.wakeup_ps
+                if not self.receiver.scheduled and self.receiver.timeout_jiffy == _NONE:
+                    self.receiver.timeout_jiffy = (
+                        self.sim.now + _PREQUEUE_DELACK_PS
+                    ) // self.jiffy_ps
+                    self._arm_delack(self.receiver.timeout_jiffy)
+            return work
+        self.softirq_processed += 1
+        work += self.process_cost_ps(skb, cpu, False)
+        return work + self.process(skb, cpu, False)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def quiet(self, cpu: Cpu) -> cython.bint:
+        """Frames only queue up for a reader that cannot run before this softirq ends."""
+        if self.lines.owner is not cpu or self.reader is None or self.reader.cpu is not cpu:
+            return False
+        if self.owned:
+            return True
+        return (
+            self.reader_installed
+            and not self.low_latency
+            and not self.reader.sleeping
+            and self.prequeue.count > 0
+            and self.prequeue_memory + 64 * self.receiver.truesize(1) < self.receiver.rcvbuf
+        )
+
+    # -- protocol -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def process_cost_ps(self, skb: Skb, cpu: Cpu, copying: cython.bint) -> cython.longlong:
+        """Work of TCP on one segment, its copy to the user included if `copying`."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        work: cython.longlong
+        if length == 0:
+            return self.costs.ack_rx_ps
+        work = self.costs.tcp_rx_ps
+        if skb.toucher is not None and skb.toucher is not cpu:
+            work += self.skb_lines * self.memory.dirty_line_ps(cpu, skb.toucher)
+        if copying:
+            work += self.costs.skb_free_ps
+            work += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def copy_cost_ps(
+        self,
+        cpu: Cpu,
+        length: cython.longlong,
+        home_node: cython.int,
+        writer_node: cython.int,
+    ) -> cython.longlong:
+        """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
+        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
+        extra: cython.longlong = (
+            self.memory.memory_line_ps(cpu.node, home_node, writer_node) - self.memory.local_ps
+        )
+        extra = lines * extra // 1000 // self.costs.copy_overlap * 1000
+        return lines * self.costs.copy_line_ps + extra
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
+        """Copy from the receive queue, buffers freed."""
+        segments: cython.longlong = (
+            length + self.receiver.rcv_mss - 1
+        ) // self.receiver.rcv_mss
+        return (
+            self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
+            + segments * self.costs.skb_free_ps
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def process(self, skb: Skb, cpu: Cpu, direct: cython.bint) -> cython.longlong:
+        """`tcp_v4_do_rcv`: change the state; return the further work (ACK, sending, wake-ups).
+
+        `direct`: the reader is installed and takes in-order data straight into its buffer.
+        """
+        length: cython.longlong = skb.end_seq - skb.seq
+        work: cython.longlong = 0
+        acked: cython.longlong
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        timeout: cython.longlong
+        if length > 0:
+            direct = direct and self.takes_directly(skb)
+            if not direct:
+                self.queue_home = skb.home_node
+                self.queue_writer = skb.writer_node
+            if self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy):
+                work += self.send_ack(cpu)
+            else:
+                timeout = self.receiver.schedule_delack(jiffy)
+                if timeout == 0:
+                    work += self.send_ack(cpu)
+                else:
+                    self._arm_delack(timeout)
+            if direct:
+                self.reader_room -= length
+                self.delivered += length
+                self.receiver.space_adjust(jiffy)
+            elif not self.owned and self.reader is not None and self.reader_waiting:
+                if self.reader.wake_on(cpu):
+                    work += self.costs.wakeup_ps
+            if self.latency is not None:
+                self.latency.add(self.sim.now - skb.arrival_ps)
+            return work
+        acked = self.sender.acknowledge(skb.ack, skb.window, jiffy)
+        if acked > 0 and self.writer_waiting and self.sender.write_space():
+            if self.writer.wake_on(cpu):
+                work += self.costs.wakeup_ps
+        return work + self.output(cpu)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def takes_directly(self, skb: Skb) -> cython.bint:
+        """Whether the installed reader gets the payload straight into its buffer."""
+        return (
+            skb.end_seq > skb.seq
+            and skb.seq == self.receiver.rcv_nxt
+            and skb.seq == self.receiver.copied_seq
+            and skb.end_seq - skb.seq <= self.reader_room
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def send_ack(self, cpu: Cpu) -> cython.longlong:
+        """`tcp_send_ack`: transmit a pure ACK; return the work."""
+        window: cython.longlong = self.receiver.ack_sent(self.sim.now // self.jiffy_ps)
+        bytes_on_wire: cython.int = self.wire_overhead + self.header_bytes
+        if bytes_on_wire < 84:
+            bytes_on_wire = 84
+        self.acks_sent += 1
+        self.nic.transmit(
+            new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
+        )
+        self.nic.flush()
+        return self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def output(self, cpu: Cpu) -> cython.longlong:
+        """`tcp_write_xmit`: send what the windows allow; return the work."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        length: cython.longlong = self.sender.retransmission()
+        work: cython.longlong = 0
+        frames: cython.int = 0
+        bursts: cython.int = 0
+        if length > 0:
+            self._transmit(cpu, self.sender.snd_una, self.sender.snd_una + length, False)
+            frames = 1
+        while True:
+            bursts = self.sender.burst_left
+            length = self.sender.next_segment(jiffy)
+            if length == 0:
+                break
+            self.sender.sent(length, jiffy)
+            self._transmit(
+                cpu, self.sender.snd_nxt - length, self.sender.snd_nxt, self.sender.last_pushed()
+            )
+            if not self.sender.tso or bursts == 0:
+                # with TSO the stack handles one large frame
+                work += self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
+            frames += 1
+        if frames > 0:
+            self.nic.flush()
+            self._arm_rto()
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _transmit(
+        self, cpu: Cpu, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
+    ) -> cython.void:
+        size: cython.longlong = self.wire_overhead + self.header_bytes + end_seq - seq
+        if size < 84:
+            size = 84
+        self.nic.transmit(new_skb(self.remote, seq, end_seq, 0, 0, size, push))
+
+    # -- reader's side --------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def lock(self, cpu: Cpu) -> cython.longlong:
+        """`lock_sock` by a process on `cpu`; return what fetching the socket's lines costs."""
+        self.owned = True
+        return self.lines.touch(cpu)
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def unlock(self) -> cython.void:
+        """End of `release_sock`, the backlog being empty."""
+        self.owned = False
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def read_queue(self, count: cython.longlong) -> cython.longlong:
+        """The reader has copied up to `count` bytes from the receive queue; return how many."""
+        readable: cython.longlong = self.receiver.rcv_nxt - self.receiver.copied_seq
+        if count > readable:
+            count = readable
+        self.receiver.copied(count, self.sim.now // self.jiffy_ps)
+        self.delivered += count
+        return count
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def after_copy(self, cpu: Cpu, copied: cython.longlong) -> cython.longlong:
+        """`cleanup_rbuf`: send the ACK or window update that the copy made due."""
+        if self.receiver.ack_due_after_copy(copied):
+            return self.send_ack(cpu)
+        return 0
+
+    # -- timers ---------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _arm_delack(self, jiffy: cython.longlong) -> cython.void:
+        """Have the delayed-ACK timer run at `jiffy` or before."""
+        if self.delack_timer != 0:
+            if self.delack_at <= jiffy:
+                return
+            self.sim.cancel(self.delack_timer)
+        self.delack_at = jiffy
+        self.delack_timer = self.sim.at(
+            (jiffy + 1) * self.jiffy_ps, self, _DELACK, 0, _PRIORITY_TIMER
+        )
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _arm_rto(self) -> cython.void:
+        if self.rto_timer == 0 and self.sender.rto_jiffy != _NONE:
+            self.rto_timer = self.sim.at(
+                (self.sender.rto_jiffy + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER
+            )
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+        """A timer has run out; timers are not moved when they are put off, but checked here."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        due: cython.longlong
+        if kind == _RTO:
+            self.rto_timer = 0
+            due = self.sender.rto_jiffy
+            if due == _NONE:
+                return
+            if due >= jiffy or self.owned:
+                # put off by ACKs, or the user owns the socket: look again
+                if due < jiffy:
+                    due = jiffy
+                self.rto_timer = self.sim.at(
+                    (due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER
+                )
+                return
+            if self.sender.timer_expired(jiffy):
+                self.output(self.timer_cpu)
+            self._arm_rto()
+            return
+        self.delack_timer = 0
+        due = self.receiver.timeout_jiffy
+        if due == _NONE:
+            return
+        if due >= jiffy:
+            self._arm_delack(due)
+            return
+        if self.owned:
+            self.receiver.blocked = True
+            self.receiver.timeout_jiffy = jiffy + self.receiver.ato_min
+            self._arm_delack(self.receiver.timeout_jiffy)
+            return
+        self.receiver.timeout_jiffy = _NONE
+        self._drain_prequeue()
+        if self.receiver.delack_expired(jiffy):
+            self.delayed_acks += 1
+            self.send_ack(self.timer_cpu)
+
+    def _drain_prequeue(self) -> None:
+        """The timer finds segments that their reader has not come for."""
+        while self.prequeue.count > 0:
+            self.process(self.prequeue.pop(), self.timer_cpu, False)
+        self.prequeue_memory = 0

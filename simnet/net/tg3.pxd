@@ -1,0 +1,23 @@
+from simnet.net.nic cimport Nic
+from simnet.net.skb cimport Skb
+
+cdef class Tg3(Nic):
+    cdef long long rx_usecs_ps
+    cdef long long rx_usecs_irq_ps
+    cdef long long tx_usecs_ps
+    cdef long long tx_usecs_irq_ps
+    cdef int rx_frames
+    cdef int rx_frames_irq
+    cdef int tx_frames
+    cdef int tx_frames_irq
+    cdef bint shared_update
+    cdef int rx_count
+    cdef int tx_count
+    cdef long long rx_deadline_ps
+    cdef long long tx_deadline_ps
+    cdef long long tag
+    cdef long long last_tag
+    cdef readonly long long status_updates
+    cdef void _update(self) except *
+    cdef void _receive(self, Skb skb) except *
+    cdef void _completed(self, long long at) except *

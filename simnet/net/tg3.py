@@ -1,0 +1,232 @@
+"""Broadcom BCM5704 with the tg3 driver: host coalescing with tagged status.
+
+Source: drivers/net/tg3.c (3.49 to 3.65). Receive and transmit each count buffer descriptors
+since the last status-block update, and, since the driver selects CLRTICK mode on chips with
+tagged status, each new descriptor restarts the engine's timer. When a count reaches `frames`
+or a timer runs out (a gap of `usecs` behind the last descriptor), the status block is written
+to memory with both ring indices and a new tag. If the interrupt is unmasked it is asserted;
+if not, only memory changes, and the unmasking write, which names the last tag that the driver
+has seen, asserts at once when the chip has a newer one. While masked the `_irq` parameters
+hold.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.costs import Costs
+from simnet.host.memory import Memory
+from simnet.kernel.simulator import Simulator
+from simnet.net.nic import Nic
+from simnet.net.skb import Skb
+
+__all__ = ["Tg3"]
+
+_NEVER = cython.declare(cython.longlong, 1 << 62)
+
+
+@cython.final
+@cython.cclass
+class Tg3(Nic):
+    """One BCM5704 port; coalescing parameters as `ethtool -C` names them.
+
+    `shared_update`: a status-block update caused by either engine clears both counts.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        name: str,
+        node: int,
+        costs: Costs,
+        memory: Memory,
+        rate_bps: int,
+        weight: int,
+        rx_buffers: int,
+        tx_ring: int,
+        descriptor_bytes: int,
+        qdisc_limit: int,
+        *,
+        rx_usecs_ps: int,
+        rx_frames: int,
+        rx_usecs_irq_ps: int,
+        rx_frames_irq: int,
+        tx_usecs_ps: int,
+        tx_frames: int,
+        tx_usecs_irq_ps: int,
+        tx_frames_irq: int,
+        shared_update: bool,
+    ) -> None:
+        super().__init__(
+            sim,
+            path,
+            name,
+            node,
+            costs,
+            memory,
+            rate_bps,
+            weight,
+            rx_buffers,
+            tx_ring,
+            descriptor_bytes,
+            qdisc_limit,
+        )
+        self.rx_usecs_ps = rx_usecs_ps
+        self.rx_frames = rx_frames
+        self.rx_usecs_irq_ps = rx_usecs_irq_ps
+        self.rx_frames_irq = rx_frames_irq
+        self.tx_usecs_ps = tx_usecs_ps
+        self.tx_frames = tx_frames
+        self.tx_usecs_irq_ps = tx_usecs_irq_ps
+        self.tx_frames_irq = tx_frames_irq
+        self.shared_update = shared_update
+        self.rx_count = 0
+        self.tx_count = 0
+        self.rx_deadline_ps = _NEVER
+        self.tx_deadline_ps = _NEVER
+        self.tag = 1
+        self.last_tag = 1
+        self.status_updates = 0
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def advance(self, now: cython.longlong) -> cython.void:
+        """Take in frames and completions up to `now` in the order of their times."""
+        skb: Skb
+        rx_at: cython.longlong
+        tx_at: cython.longlong
+        at: cython.longlong
+        deadline: cython.longlong
+        while True:
+            skb = self.incoming.head
+            rx_at = skb.arrival_ps if skb is not None else _NEVER
+            tx_at = _NEVER
+            if self.tx_seen < self.tx_sent:
+                tx_at = self.tx_ends[self.tx_seen & self.tx_mask]
+            at = rx_at if rx_at <= tx_at else tx_at
+            deadline = self.rx_deadline_ps
+            if self.tx_deadline_ps < deadline:
+                deadline = self.tx_deadline_ps
+            if deadline < at:
+                # a descriptor at the very moment of the deadline would have restarted the timer
+                if deadline > now:
+                    return
+                if self.rx_deadline_ps == deadline:
+                    self._update()
+                    if not self.shared_update:
+                        self.rx_count = 0
+                        self.rx_deadline_ps = _NEVER
+                else:
+                    self._update()
+                    if not self.shared_update:
+                        self.tx_count = 0
+                        self.tx_deadline_ps = _NEVER
+            elif at > now:
+                return
+            elif rx_at <= tx_at:
+                self._receive(self.incoming.pop())
+            else:
+                self._completed(tx_at)
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _receive(self, skb: Skb) -> cython.void:
+        if self.posted == 0:
+            self.drops += 1
+            return
+        self.posted -= 1
+        self.rx_packets += 1
+        self.rx_bytes += skb.wire_bytes
+        self.arrived += 1
+        self.rx_count += 1
+        self.rx_deadline_ps = skb.arrival_ps + (
+            self.rx_usecs_ps if self.unmasked else self.rx_usecs_irq_ps
+        )
+        self.ring.append(skb)
+        if self.rx_count >= (self.rx_frames if self.unmasked else self.rx_frames_irq):
+            self.rx_count = 0
+            self.rx_deadline_ps = _NEVER
+            self._update()
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _completed(self, at: cython.longlong) -> cython.void:
+        self.tx_seen += 1
+        self.tx_count += 1
+        self.tx_deadline_ps = at + (self.tx_usecs_ps if self.unmasked else self.tx_usecs_irq_ps)
+        if self.tx_count >= (self.tx_frames if self.unmasked else self.tx_frames_irq):
+            self.tx_count = 0
+            self.tx_deadline_ps = _NEVER
+            self._update()
+
+    @cython.cfunc
+    @cython.exceptval(check=True)
+    def _update(self) -> cython.void:
+        """Write the status block; assert the interrupt if it is unmasked."""
+        self.status_updates += 1
+        self.tag += 1
+        self.announced = self.arrived
+        self.tx_announced = self.tx_seen
+        if self.shared_update:
+            self.rx_count = 0
+            self.tx_count = 0
+            self.rx_deadline_ps = _NEVER
+            self.tx_deadline_ps = _NEVER
+        if self.unmasked and not self.asserted:
+            self.raise_line()
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_update(self) -> cython.longlong:
+        """Next status-block update while unmasked."""
+        count: cython.int = self.rx_count
+        spare: cython.int = self.posted
+        rx_at: cython.longlong = self.rx_deadline_ps
+        tx_at: cython.longlong = self.tx_deadline_ps
+        at: cython.longlong
+        position: cython.longlong = self.tx_seen
+        by_count: cython.bint = False
+        skb: Skb = self.incoming.head
+        while skb is not None and skb.arrival_ps <= rx_at:
+            if spare > 0:
+                spare -= 1
+                count += 1
+                if count >= self.rx_frames:
+                    rx_at = skb.arrival_ps
+                    by_count = True
+                    break
+                rx_at = skb.arrival_ps + self.rx_usecs_ps
+            skb = skb.next
+        count = self.tx_count
+        while position < self.tx_sent:
+            at = self.tx_ends[position & self.tx_mask]
+            if at > tx_at or at > rx_at:
+                break
+            count += 1
+            if count >= self.tx_frames:
+                tx_at = at
+                break
+            tx_at = at + self.tx_usecs_ps
+            position += 1
+        if tx_at < rx_at:
+            return tx_at
+        self.armed_by_count = by_count
+        return rx_at
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def acknowledge(self, now: cython.longlong) -> cython.void:
+        """Note the tag of the status block."""
+        self.last_tag = self.tag
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def unmask(self, now: cython.longlong) -> cython.void:
+        """Write `last_tag` to the interrupt mailbox."""
+        self.advance(now)
+        self.unmasked = True
+        if self.tag != self.last_tag:
+            self.raise_line()
+        else:
+            self.arm()

@@ -1,0 +1,20 @@
+from simnet.kernel.component cimport Component
+from simnet.host.softirq cimport Napi
+from simnet.net.skb cimport Skb, SkbQueue
+
+cdef class Port(Napi):
+    cdef public SkbQueue incoming
+    cpdef void frames_coming(self) except *
+
+cdef class SwitchedPath(Component):
+    cdef readonly Port destination
+    cdef readonly bint per_frame
+    cdef SkbQueue flight
+    cdef long long byte_ps
+    cdef long long propagation_ps
+    cdef long long latency_ps
+    cdef long long egress_free_ps
+    cdef readonly long long frames
+    cdef readonly long long bytes
+    cpdef void send(self, Skb skb, long long tx_end_ps) except *
+    cpdef void flush(self) except *

@@ -1,0 +1,281 @@
+"""Build the system that an effective configuration describes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simnet.host.costs import COST_NAMES, Costs, whole_ns
+from simnet.host.interrupt import IrqLine
+from simnet.host.machine import Layout, Machine
+from simnet.host.memory import Memory, distances
+from simnet.kernel.environment import Environment
+from simnet.kernel.random import stream
+from simnet.net.congestion import make_congestion
+from simnet.net.e1000 import E1000
+from simnet.net.nic import Nic
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp_socket import TcpSocket
+from simnet.net.tg3 import Tg3
+from simnet.net.wire import SwitchedPath
+from simnet.scenario.system import System
+from simnet.workload.netperf import Netperf, Netserver, Start
+
+if TYPE_CHECKING:
+    from simnet.scenario.effective import Effective, Flow, Host, Port
+
+__all__ = ["build"]
+
+_PS = 10**12
+_ETHERNET_OVERHEAD_BYTES = 38
+_IP_TCP_BYTES = 40
+_TIMESTAMP_BYTES = 12
+_MAX_TCP_HEADER_BYTES = 192
+_TXQUEUELEN = 1000
+# a flow starts within this time of the others, as one shell loop starts them
+_START_SPREAD_PS = 10 * 10**9
+
+
+def build(
+    effective: Effective, *, seed: int, per_frame: bool = False, tracer: Any = None
+) -> System:
+    """Put the machines, the network and the workload together.
+
+    Args:
+        effective: the configuration.
+        seed: of all random streams.
+        per_frame: one event per frame (the reference) instead of batches.
+        tracer: receives spans and counters, or None.
+    """
+    env = Environment()
+    env.tracer = tracer
+    system = _machine(env, effective.host, "sut")
+    peers = [
+        _machine(env, host, f"peer{number}") for number, host in enumerate(effective.peers)
+    ]
+    nics = [_nic(env, system, "sut", port, per_frame) for port in effective.host.ports]
+    flows = []
+    parts: dict[str, Any] = {"peers": peers, "senders": [], "readers": [], "peer_nics": []}
+    for flow in effective.flows:
+        host = effective.peers[flow.peer]
+        peer = peers[flow.peer]
+        port = host.ports[flow.peer_port]
+        nic = nics[flow.port]
+        remote = _nic(env, peer, f"peer{flow.peer}", port, per_frame)
+        _connect(env, effective, nic, remote, per_frame)
+        socket = _flow(env, effective, flow, system, peer, nic, remote, seed, parts)
+        flows.append((flow.name, nic.name, socket))
+    return System(env, system, nics, flows, parts)
+
+
+def _costs(host: Host) -> Costs:
+    cycles = {name: getattr(host.cpu.costs, f"{name}_cycles") for name in COST_NAMES}
+    return Costs(cycles, host.cpu.clock_hz, host.cpu.cache_line_bytes, host.cpu.copy_overlap)
+
+
+def _machine(env: Environment, host: Host, path: str) -> Machine:
+    machine, cpu, kernel = host.machine, host.cpu, host.kernel
+    memory = cpu.memory
+    return Machine(
+        env,
+        path,
+        Layout(
+            nodes=machine.nodes,
+            sockets_per_node=machine.sockets_per_node,
+            buses_per_node=machine.buses_per_node,
+            cores_per_socket=cpu.cores_per_socket,
+            threads_per_core=cpu.threads_per_core,
+            smt_slowdown_permille=cpu.smt_slowdown_permille,
+            tick_ps=_PS // kernel.hz,
+            timeslice_ps=kernel.timeslice_ps,
+            netdev_budget=kernel.netdev_budget,
+            max_softirq_restart=kernel.max_softirq_restart,
+            net_rx_time_limit_jiffies=kernel.net_rx_time_limit_jiffies,
+        ),
+        _costs(host),
+        Memory(
+            distances(machine.nodes, list(machine.links)),
+            local_ps=whole_ns(memory.local_latency_ps),
+            same_bus_dirty_ps=whole_ns(memory.same_bus_dirty_ps),
+            same_node_dirty_ps=whole_ns(memory.same_node_dirty_ps),
+            remote_ps=whole_ns(memory.remote_latency_ps),
+            remote_dirty_ps=whole_ns(memory.remote_dirty_ps),
+            hop_ps=whole_ns(memory.hop_ps),
+            mmio_write_ps=whole_ns(memory.mmio_write_ps),
+            mmio_hop_ps=whole_ns(memory.mmio_hop_ps),
+        ),
+    )
+
+
+def _nic(env: Environment, machine: Machine, host: str, port: Port, per_frame: bool) -> Nic:  # noqa: FBT001
+    model = port.nic
+    common = (
+        env,
+        f"{host}.{port.name}",
+        port.name,
+        port.node,
+        machine.costs,
+        machine.memory,
+        model.link_rate_bps,
+        model.napi_weight,
+        model.rx_buffers_posted,
+        model.tx_ring,
+        64,
+        _TXQUEUELEN,
+    )
+    nic: Nic
+    if model.moderation == "coalesce":
+        nic = Tg3(
+            *common,
+            rx_usecs_ps=model.rx_usecs_ps,
+            rx_frames=model.rx_frames,
+            rx_usecs_irq_ps=model.rx_usecs_irq_ps,
+            rx_frames_irq=model.rx_frames_irq,
+            tx_usecs_ps=model.tx_usecs_ps,
+            tx_frames=model.tx_frames,
+            tx_usecs_irq_ps=model.tx_usecs_irq_ps,
+            tx_frames_irq=model.tx_frames_irq,
+            shared_update=False,
+        )
+    else:
+        rate = model.interrupt_throttle_rate
+        nic = E1000(
+            *common,
+            throttle_ps=_PS // rate if rate else 0,
+            tx_delay_ps=model.tx_usecs_ps,
+        )
+    nic.per_frame = per_frame
+    mask = sum(1 << cpu for cpu in port.smp_affinity)
+    nic.line = IrqLine(port.irq, port.name, machine.cpus, mask)
+    return nic
+
+
+def _connect(
+    env: Environment, effective: Effective, nic: Nic, remote: Nic, per_frame: bool  # noqa: FBT001
+) -> None:
+    """Link both ports through the switch."""
+    for source, destination in ((nic, remote), (remote, nic)):
+        source.path_out = SwitchedPath(
+            env,
+            f"{source.path}.to.{destination.path}",
+            destination,
+            effective.switch.link_rate_bps,
+            50_000,
+            effective.switch.latency_ps,
+            per_frame,
+        )
+
+
+def _flow(
+    env: Environment,
+    effective: Effective,
+    flow: Flow,
+    system: Machine,
+    peer: Machine,
+    nic: Nic,
+    remote: Nic,
+    seed: int,
+    parts: dict[str, Any],
+) -> TcpSocket:
+    """One netperf on the peer, one netserver on the system."""
+    host = effective.host
+    port = host.ports[flow.port]
+    far = effective.peers[flow.peer]
+    far_port = far.ports[flow.peer_port]
+    path = f"flow.{flow.name}"
+    receiving = _socket(env, host, port, system, nic, f"{path}.netserver.socket")
+    sending = _socket(env, far, far_port, peer, remote, f"{path}.netperf.socket")
+    receiving.remote = sending
+    sending.remote = receiving
+    sending.sender.open_window(receiving.receiver.rcv_wnd)
+    start_cpu = nic.node * host.cpus_per_node
+    allowed = None
+    if flow.cpubind_node is not None:
+        first = flow.cpubind_node * host.cpus_per_node
+        allowed = frozenset(range(first, first + host.cpus_per_node))
+        start_cpu = first
+    reader = Netserver(
+        system.scheduler,
+        f"{path}.netserver",
+        system.cpus[start_cpu],
+        receiving,
+        flow.recv_bytes,
+        allowed,
+    )
+    writer = Netperf(
+        peer.scheduler,
+        f"{path}.netperf",
+        remote.line.current_target(),
+        sending,
+        flow.message_bytes,
+    )
+    Start(env, f"{path}.netserver.start", reader, 0)
+    begin = 1 + stream(seed, f"{path}.start").below(_START_SPREAD_PS)
+    Start(env, f"{path}.netperf.start", writer, begin)
+    parts["senders"].append(sending)
+    parts["readers"].append(reader)
+    parts["peer_nics"].append(remote)
+    return receiving
+
+
+def _socket(
+    env: Environment, host: Host, port: Port, machine: Machine, nic: Nic, path: str
+) -> TcpSocket:
+    kernel = host.kernel
+    options = _TIMESTAMP_BYTES if kernel.tcp_timestamps else 0
+    mss = port.nic.mtu_bytes - _IP_TCP_BYTES - options
+    jiffy_ps = _PS // kernel.hz
+    overhead = kernel.skb_truesize_overhead_bytes
+    # with TSO the headers and the sk_buff are shared by the segments of one large frame
+    sent_overhead = (_MAX_TCP_HEADER_BYTES + overhead) // (8 if port.nic.tso else 1)
+    return TcpSocket(
+        env,
+        path,
+        receiver=TcpReceiver(
+            advmss=mss,
+            rmem_default=kernel.tcp_rmem_bytes[1],
+            rmem_max=kernel.tcp_rmem_bytes[2],
+            jiffy_ps=jiffy_ps,
+            ato_min_ps=kernel.ato_min_ps,
+            delack_max_ps=kernel.delack_max_ps,
+            rto_ps=kernel.rto_init_ps,
+            max_quickacks=kernel.max_quickacks,
+            min_rcvmss=kernel.min_rcvmss_bytes,
+            truesize_overhead=port.nic.rx_buffer_bytes + overhead - mss,
+            moderate_rcvbuf=kernel.tcp_moderate_rcvbuf,
+            window_scaling=kernel.tcp_window_scaling,
+        ),
+        sender=TcpSender(
+            mss=mss,
+            congestion=make_congestion(
+                kernel.tcp_congestion_control, _initial_cwnd(kernel.initial_cwnd, mss)
+            ),
+            wmem_default=kernel.tcp_wmem_bytes[1],
+            wmem_max=kernel.tcp_wmem_bytes[2],
+            segment_truesize=mss + sent_overhead,
+            jiffy_ps=jiffy_ps,
+            rto_min_ps=kernel.rto_min_ps,
+            rto_init_ps=kernel.rto_init_ps,
+            rto_max_ps=kernel.rto_max_ps,
+            tso=port.nic.tso,
+            tso_win_divisor=kernel.tcp_tso_win_divisor,
+            reordering=kernel.tcp_reordering,
+        ),
+        nic=nic,
+        costs=machine.costs,
+        memory=machine.memory,
+        shared_lines=6,
+        skb_lines=4,
+        jiffy_ps=jiffy_ps,
+        header_bytes=_IP_TCP_BYTES + options,
+        wire_overhead=_ETHERNET_OVERHEAD_BYTES,
+        low_latency=kernel.tcp_low_latency,
+        timer_cpu=nic.line.current_target(),
+    )
+
+
+def _initial_cwnd(rule: str, mss: int) -> int:
+    """RFC 3390 or RFC 6928, in segments."""
+    if rule == "iw10":
+        return 10
+    return 2 if mss > 1460 else 3 if mss > 1095 else 4  # noqa: PLR2004 - RFC 3390's limits

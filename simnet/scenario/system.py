@@ -1,0 +1,153 @@
+"""A built system: what runs, and its counters at one instant."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.net.nic import Nic
+    from simnet.net.tcp_socket import TcpSocket
+
+__all__ = ["CpuTimes", "FlowCounts", "PortCounts", "Snapshot", "System"]
+
+# what `wire_bytes` holds beyond the frame that a driver counts: preamble, FCS and gap
+_NOT_COUNTED_BYTES = 24
+
+
+@dataclass(frozen=True)
+class CpuTimes:
+    """Cumulative time of one logical CPU: exact, and as tick sampling saw it."""
+
+    id: int
+    node: int
+    user_ps: int
+    system_ps: int
+    softirq_ps: int
+    irq_ps: int
+    iowait_ps: int
+    steal_ps: int
+    idle_ps: int
+    user_ticks: int
+    system_ticks: int
+    softirq_ticks: int
+    irq_ticks: int
+    idle_ticks: int
+
+
+@dataclass(frozen=True)
+class PortCounts:
+    """Cumulative counters of one port; bytes as the driver counts them (no FCS)."""
+
+    name: str
+    node: int
+    irq: int
+    rx_bytes: int
+    tx_bytes: int
+    rx_packets: int
+    tx_packets: int
+    interrupts: int
+    drops: int
+    interrupts_by_cpu: dict[int, int]
+
+
+@dataclass(frozen=True)
+class FlowCounts:
+    """Cumulative counters of one stream.
+
+    Attributes:
+        name: of the flow.
+        port: name of the system's port.
+        bytes: payload that the receiving application has got.
+        latency: histogram of the time from a frame's arrival in the NIC to its processing by
+            TCP for the reader: pairs of upper bound in ps and count.
+    """
+
+    name: str
+    port: str
+    bytes: int
+    latency: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All counters at one instant."""
+
+    time_ps: int
+    cpus: tuple[CpuTimes, ...]
+    ports: tuple[PortCounts, ...]
+    flows: tuple[FlowCounts, ...]
+
+    def digest(self) -> str:
+        """Stable digest of every number."""
+        return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
+
+
+class System:
+    """Machines, network and workload of one scenario, ready to run.
+
+    Args:
+        env: the simulation's environment.
+        machine: the system under test.
+        nics: its ports.
+        flows: name, port name, receiving socket of each stream.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        machine: Machine,
+        nics: Sequence[Nic],
+        flows: Sequence[tuple[str, str, TcpSocket]],
+        parts: dict[str, Any],
+    ) -> None:
+        self.env = env
+        self.machine = machine
+        self.nics = tuple(nics)
+        self.flows = tuple(flows)
+        self.parts = parts
+
+    def run(self, duration_ps: int) -> None:
+        """Simulate `duration_ps` more."""
+        self.env.run_until(self.env.now + duration_ps)
+
+    def snapshot(self) -> Snapshot:
+        """Read all counters."""
+        now = self.env.now
+        for nic in self.nics:
+            nic.advance(now)
+        return Snapshot(
+            time_ps=now,
+            cpus=tuple(
+                CpuTimes(id=cpu.cpu_id, node=cpu.node, iowait_ps=0, steal_ps=0, **cpu.times())
+                for cpu in self.machine.cpus
+            ),
+            ports=tuple(_port_counts(nic) for nic in self.nics),
+            flows=tuple(
+                FlowCounts(name, port, socket.delivered, socket.latency_buckets())
+                for name, port, socket in self.flows
+            ),
+        )
+
+    def fingerprint(self) -> str:
+        """Digest of all counters now."""
+        return self.snapshot().digest()
+
+
+def _port_counts(nic: Nic) -> PortCounts:
+    return PortCounts(
+        name=nic.name,
+        node=nic.node,
+        irq=nic.line.irq,
+        rx_bytes=nic.rx_bytes - _NOT_COUNTED_BYTES * nic.rx_packets,
+        tx_bytes=nic.tx_bytes - _NOT_COUNTED_BYTES * nic.tx_packets,
+        rx_packets=nic.rx_packets,
+        tx_packets=nic.tx_packets,
+        interrupts=nic.line.total,
+        drops=nic.drops,
+        interrupts_by_cpu={cpu: n for cpu, n in enumerate(nic.line.counts) if n},
+    )

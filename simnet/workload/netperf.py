@@ -1,0 +1,41 @@
+"""netperf TCP_STREAM: one netperf that sends, one netserver that receives.
+
+Source: netperf 2.4 (nettest_bsd.c): netserver calls recv with a buffer as large as its receive
+socket buffer until the peer closes; netperf calls send with messages of one size in a loop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.kernel.component import Component
+from simnet.net.tcp_process import TcpReader, TcpWriter
+
+if TYPE_CHECKING:
+    from simnet.host.scheduler import Task
+    from simnet.kernel.simulator import Simulator
+
+__all__ = ["Netperf", "Netserver", "Start"]
+
+
+class Netserver(TcpReader):
+    """The receiving process."""
+
+
+class Netperf(TcpWriter):
+    """The sending process."""
+
+
+class Start(Component):
+    """Starts a process at a given time."""
+
+    def __init__(self, sim: Simulator, path: str, task: Task, time_ps: int) -> None:
+        super().__init__(sim, path)
+        self.task = task
+        sim.at(time_ps, self, 0, 0, 2)
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - the interface of components
+        """Make the process runnable where it is."""
+        cpu = self.task.cpu
+        self.task.wake_on(cpu)
+        cpu.kick()
