@@ -96,35 +96,32 @@ def build(directory: Path, *, cache: Path | None = None) -> int:
     """
     directory.mkdir(parents=True, exist_ok=True)
     with _one_build_at_a_time():
-        manifest = _empty_manifest()
-        files: dict[str, Path] = {}
-        sources: dict[str, list[str]] = {}
         try:
-            manifest["toolchain"] = tools = toolchain()
-            if _is_current(directory, tools):
-                return 0
-            sources = _dependencies()
-            for module, used in sources.items():
-                digest = _engine.digest(PACKAGE, used, tools)
-                files[module] = directory / _engine.file_name(module, digest)
-            kept = _keep_sound(set(files.values()), [directory, *([cache] if cache else [])])
-            _compile({module: file for module, file in files.items() if file not in kept})
+            tools = toolchain()
         except BuildError as error:
-            manifest["failure"] = str(error)
+            record_failure(directory, str(error))
             raise
-        finally:
-            manifest["modules"] = {
-                module: {
-                    "file": file.name,
-                    "bytes": file.stat().st_size,
-                    "sources": sources[module],
-                }
-                for module, file in files.items()
-                if file.is_file()
-            }
-            _write_manifest(directory, manifest)
+        if _is_current(directory, tools):
+            return 0
+        sources = _dependencies()
+        files = {
+            module: directory / _engine.file_name(module, _engine.digest(PACKAGE, used, tools))
+            for module, used in sources.items()
+        }
+        kept = _keep_sound(set(files.values()), [directory, *([cache] if cache else [])])
+        missing = {module: file for module, file in files.items() if file not in kept}
+        failure = _compile(missing) if missing else ""
+        made = {
+            module: {"file": file.name, "bytes": file.stat().st_size, "sources": sources[module]}
+            for module, file in files.items()
+            if file.is_file()
+        }
+        manifest = {"failure": failure, "toolchain": tools, "modules": made}
+        _write_manifest(directory, _empty_manifest() | manifest)
+        if failure:
+            raise BuildError(failure)
         _remove_others(directory, {file.name for file in files.values()})
-        return len(files) - len(kept)
+        return len(missing)
 
 
 def _is_current(directory: Path, tools: dict[str, str]) -> bool:
@@ -159,9 +156,10 @@ def _keep_sound(wanted: set[Path], directories: list[Path]) -> set[Path]:
 
 
 def record_failure(directory: Path, cause: str) -> None:
-    """Write a manifest that says why there is no compiled core."""
+    """Record why there is no compiled core. What an earlier build made stays known."""
     directory.mkdir(parents=True, exist_ok=True)
-    _write_manifest(directory, _empty_manifest() | {"failure": cause})
+    recorded = _engine.read_manifest(directory) or _empty_manifest()
+    _write_manifest(directory, recorded | {"failure": cause})
 
 
 def _empty_manifest() -> dict[str, Any]:
@@ -201,20 +199,23 @@ def _dependencies() -> dict[str, list[str]]:
         }
 
 
-def _compile(targets: dict[str, Path]) -> None:
+def _compile(targets: dict[str, Path]) -> str:
     """Compile modules, each in a process of its own, and keep what succeeds.
 
-    Raises:
-        BuildError: names the modules that failed; what their compilers said is on stderr.
+    Returns:
+        Which modules failed and the first one's cause; empty when all succeeded. What the
+        compilers said is on stderr.
     """
+    sys.stderr.write(f"simnet: compiling {len(targets)} core modules\n")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         runs = dict(zip(targets, pool.map(_compile_apart, targets.items()), strict=True))
     for run in runs.values():
         sys.stderr.write(_shortened(run.stderr))
-    if failed := [module for module, run in runs.items() if run.returncode]:
-        cause = runs[failed[0]].stderr.strip().rpartition("\n")[2]
-        message = f"{', '.join(failed)}: {cause}"
-        raise BuildError(message)
+    failed = [module for module, run in runs.items() if run.returncode]
+    if not failed:
+        return ""
+    cause = runs[failed[0]].stderr.strip().rpartition("\n")[2]
+    return f"{', '.join(failed)}: {cause}"
 
 
 def _shortened(text: str) -> str:

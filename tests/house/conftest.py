@@ -51,6 +51,39 @@ cdef class Derived(Base):
 """
 
 
+CLI_PY = '''"""Says what is installed."""
+
+import json
+
+from simnet import _engine, _share
+from simnet.kernel.derived import Derived, compiled
+
+
+def main() -> None:
+    """Print facts that only a working installation has."""
+    print(
+        json.dumps(
+            {
+                "active": _engine.active(),
+                "compiled": compiled(),
+                "result": Derived().add_twice(3),
+                "package": str(_share._PACKAGE),
+                "models": str(_share.folder("models")),
+                "scenarios": str(_share.folder("scenarios")),
+                "validation": str(_share.folder("validation")),
+            }
+        )
+    )
+'''
+DATA = {
+    "models/nic/tiny.toml": "ring = 1\n",
+    "scenarios/tiny.toml": "seed = 1\n",
+    "scenarios/tiny.ipynb": "{}\n",
+    "validation/measurements/tiny.csv": "1\n",
+    "validation/test_tiny.py": "",
+}
+
+
 @pytest.fixture(scope="session")
 def built_miniature(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree = Tree(tmp_path_factory.mktemp("miniature") / "tree")
@@ -73,6 +106,14 @@ def built_miniature(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     (kernel / "base.pxd").write_text(BASE_PXD, encoding="utf-8")
     (kernel / "derived.py").write_text(DERIVED_PY, encoding="utf-8")
     (kernel / "derived.pxd").write_text(DERIVED_PXD, encoding="utf-8")
+    (tree.package / "cli.py").write_text(CLI_PY, encoding="utf-8")
+    (tree.package / "py.typed").touch()
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / name, tree.root / name)
+    for name, text in DATA.items():
+        file = tree.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     made = tree.build()
     if made.returncode:
         pytest.fail(f"the miniature does not build here:\n{made.stderr}")

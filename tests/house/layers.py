@@ -24,8 +24,6 @@ FLOORS = (
 )
 # Anything may import these; they import nothing but each other.
 BASE = ("_engine", "_share", "errors")
-# Names that are the package's own, not a floor's: it can offer them before anything is imported.
-OWN_NAMES = ("__version__",)
 # Stands on the roof: the public API, and what runs the command.
 ROOF = ("", "__main__")
 
@@ -90,9 +88,14 @@ def imports_of_declarations(source: str) -> set[str]:
 
 def _from(origin: str, names: list[str]) -> Iterator[str]:
     if origin.removeprefix("cython.cimports.") == "simnet":
-        yield from (f"{origin}.{name}" for name in names if name not in OWN_NAMES)
+        yield from (f"{origin}.{name}" for name in names if not _own(name))
     else:
         yield origin
+
+
+def _own(name: str) -> bool:
+    """Return whether a name, such as ``__version__``, is the package's own and not a floor's."""
+    return name.startswith("__") and name != "__main__"
 
 
 def _of_simnet(names: set[str]) -> set[str]:

@@ -111,6 +111,7 @@ def test_only_what_changed_is_compiled(miniature: Tree) -> None:
         re.sub("_[0-9a-f]{32}", "", name) for name in sorted(after) if "derived" in name
     ]
     assert miniature.build().stdout.startswith("simnet: 0 of 2 core modules compiled")
+    assert use(miniature)[0]["active"] == "compiled", "a build with nothing to do breaks nothing"
 
 
 def test_changed_directives_and_flags_make_everything_stale(miniature: Tree) -> None:
@@ -211,6 +212,12 @@ def test_build_without_compiler_says_so_and_so_does_the_import(miniature: Tree) 
     cause = "no C compiler: /nonexistent/cc: No such file or directory"
     assert done.stderr == f"simnet: the core is not compiled: {cause}\n"
     assert f"it could not be built: {cause}" in use(miniature)[1]
+
+
+def test_compiler_that_went_missing_costs_no_module(miniature: Tree) -> None:
+    assert miniature.build(CC="/nonexistent/cc").returncode == 1
+    assert miniature.build().stdout.startswith("simnet: 0 of 2 core modules compiled")
+    assert use(miniature)[0]["active"] == "compiled"
 
 
 def test_broken_source_is_named_and_the_others_are_kept(miniature: Tree) -> None:

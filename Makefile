@@ -1,0 +1,91 @@
+# Every target sets up what it needs, from nothing, and does again only what has changed.
+#
+#   PYTHON=python3.12       another interpreter (3.11 or newer)
+#   SIMNET_BUILD=require    fail where the core cannot be compiled, instead of running interpreted
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# A machine that checks changes has to check the compiled engine too.
+ifdef CI
+SIMNET_BUILD ?= require
+endif
+SIMNET_BUILD ?= auto
+
+PYTEST := $(BIN)/python -m pytest --dist loadfile --numprocesses auto --maxprocesses 4
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: $(VENV)/installed core ## simulate the x460 out of the box, and compare it with the measurement
+	@$(BIN)/simnet run x460-out-of-box --format sar,interrupts
+	@$(BIN)/simnet validate x460.listing1.cpu_busy_percent x460.listing1.interrupts_per_second
+
+.PHONY: test
+test: lint types test-interpreted test-compiled ## check the code, and run all tests on both engines
+
+.PHONY: lint
+lint: $(VENV)/installed-dev ## check style and form
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+.PHONY: types
+types: $(VENV)/installed-dev ## check types
+	@$(BIN)/mypy
+
+.PHONY: test-interpreted
+test-interpreted: $(VENV)/installed-dev ## run the tests on the interpreted engine, with coverage
+	@SIMNET_ENGINE=interpreted $(PYTEST) -m "not packaging" --cov --cov-report=term
+
+.PHONY: test-compiled
+test-compiled: $(VENV)/installed-dev core ## run the tests on the compiled engine, packaging included
+	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST)
+
+.PHONY: bench
+bench: $(VENV)/installed-dev core ## measure speed and memory, side by side with SimPy
+	@for script in bench/bench_*.py; do SIMNET_ENGINE=compiled $(BIN)/python "$$script"; done
+
+.PHONY: build
+build: SIMNET_BUILD := require
+build: $(VENV)/installed core ## compile what has changed
+
+.PHONY: clean
+clean: ## remove everything that these targets have made
+	rm -rf $(VENV) build dist simnet/_compiled .coverage .coverage.* htmlcov
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: core
+core:
+	@$(BIN)/python simnet/_build || [ "$(SIMNET_BUILD)" != require ]
+
+$(VENV)/bin/python:
+	@for python in $${PYTHON:-python3.11 python3.12 python3.13 python3}; do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "simnet: making $(VENV) with $$python"; \
+	    exec "$$python" -m venv $(VENV); \
+	  fi; \
+	done; \
+	echo "simnet: Python 3.11 or newer is needed; name one with PYTHON=..." >&2; exit 2
+
+# The core is compiled afterwards, where one can see it.
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	@echo "simnet: installing"
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "editables", sep="\n")' > $(VENV)/build-requires
+	@$(BIN)/python -m pip install --quiet --requirement $(VENV)/build-requires
+	@SIMNET_BUILD=skip $(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	@echo "simnet: installing what the checks need"
+	@SIMNET_BUILD=skip $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
