@@ -2,10 +2,10 @@
 
 Parameters are scaled to their ranges (0 at the lower end, 1 at the upper one), so singular values
 of the Jacobian compare: along a direction with singular value s the residuals move by s when the
-parameters cross their ranges, and the data confine the direction to t*sigma/s of it either way.
-A direction that is left wider than half the range is unidentified. Then as many parameters as
-there are such directions keep their starting value (the choice is QR with column pivoting's, the
-usual subset selection) and the others are fitted again.
+parameters cross their ranges. The data identify a direction when crossing half of it moves the
+residuals by more than two noise levels, and s is not negligible beside the largest. As many
+parameters as there are unidentified directions keep their starting value (the choice is QR with
+column pivoting's, the usual subset selection) and the others are fitted again.
 
 Derivatives are central differences over a large step, because a simulator's output is a
 staircase with a little noise on it; curvature within the step counts as error of the fit.
@@ -30,8 +30,8 @@ Evaluate: TypeAlias = Callable[[Sequence[Vector]], Sequence[Vector]]
 STEP = 0.05
 RELATIVE_TOLERANCE = 1e-3
 CONFIDENCE = 0.95
-# half of the range either way is the whole range: then the data say nothing
-_WIDEST = 0.5
+_HALF_RANGE = 0.5
+_NOISE_LEVELS = 2.0
 _TOLERANCE = 1e-4
 _SMALL_COMPONENT = 0.1
 
@@ -120,18 +120,18 @@ def fit(
     """Minimise the sum of squared residuals over the parameters' ranges.
 
     `noise` is the standard deviation of one residual from run to run; what the solution leaves
-    over counts as noise too. `step` is the half width of the differences, as a part of the range.
-    Raises ValueError when there are fewer residuals than parameters that they identify.
+    over, in the root mean square, counts as noise too. `step` is the half width of the
+    differences, as a part of the range.
     """
     model = _Model(evaluate, parameters, step)
     everyone = list(range(len(parameters)))
     solution = _minimise(model, model.start, everyone, max_iterations)
     jacobian = model.jacobian(solution, everyone)
-    sigma = _sigma(model.residuals(solution), len(parameters), noise)
-    widest = _t(len(jacobian), len(parameters)) * sigma
-    directions = _directions(jacobian, parameters, widest)
+    left_over = float(np.sqrt(np.mean(model.residuals(solution) ** 2)))
+    directions = _directions(jacobian, parameters, max(noise, left_over))
     rank = sum(direction.identified for direction in directions)
     kept = everyone
+    sigma = _sigma(model.residuals(solution), rank, noise)
     if rank < len(parameters):
         kept = sorted(_leading_columns(jacobian, rank))
         solution = _minimise(model, _with(model.start, solution, kept), kept, max_iterations)
@@ -265,11 +265,11 @@ def _t(residuals: int, fitted: int) -> float:
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, max(residuals - fitted, 1)))
 
 
-def _directions(jacobian: Vector, parameters: Sequence[Free], widest: float) -> list[Direction]:
+def _directions(jacobian: Vector, parameters: Sequence[Free], level: float) -> list[Direction]:
     _, values, rows = linalg.svd(jacobian, full_matrices=True)
     singular = np.zeros(len(parameters))
     singular[: len(values)] = values
-    floor = max(RELATIVE_TOLERANCE * singular[0], widest / _WIDEST)
+    floor = max(RELATIVE_TOLERANCE * singular[0], _NOISE_LEVELS * level / _HALF_RANGE)
     return [
         Direction(
             singular_value=float(value),

@@ -180,7 +180,10 @@ def _rows(
         [_numbers(ANCHOR, results) for results in by_member],
         {key: Anchor(fitted[key], ANCHOR_ERROR * fitted[key]) for key in ANCHOR_KEYS},
     )
-    ranges = intervals(known, conditioned)
+    most = answer(name).most
+    ranges = {
+        key: (low, min(high, most)) for key, (low, high) in intervals(known, conditioned).items()
+    }
     return [
         Row(
             id=name,
