@@ -12,6 +12,7 @@ from simnet.kernel.target import Occurrence, Target
 
 if not cython.compiled:
     # The compiled simulator has these as constants, from queue.pxd and simulator.pxd.
+    from simnet.kernel.clock import LATEST_PS
     from simnet.kernel.queue import (
         ARG,
         KIND,
@@ -25,7 +26,6 @@ if not cython.compiled:
     # Target numbers of what is not a component.
     OBJECT = 0
     OCCURRENCE = -1
-    LATEST_PS = (1 << 62) - 1
     NO_LIMIT = (1 << 63) - 1
 
 
