@@ -8,7 +8,7 @@ seeds; `leastsquares` says how the fit and its intervals are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +18,15 @@ from simnet.scenario.library import nearest
 from simnet.scenario.parameter import State
 from simnet.study.answers import Answer, answer
 from simnet.study.cases import Case, Member, Progress, simulate_all
-from simnet.study.leastsquares import Fit, Free, Profile, Vector, fit, profile
+from simnet.study.leastsquares import Evaluate, Fit, Free, Profile, Vector, fit, profile
 from simnet.study.measurements import measurement
 from simnet.study.result import Result
 from simnet.study.vary import Varied, canonical_name, ranged
 
 DURATION = "500 ms"
-SEEDS = (1, 2)
+SEEDS = (1, 2, 3)
+# neighbouring values differ by less than two seeds do: derivatives need a long lever
+STEP = 0.2
 # parameters are integers in base units
 _GRAIN = 1.0
 _STATES: tuple[State, ...] = ("assumed", "calibrated", "datasheet", "measured")
@@ -55,48 +57,63 @@ class Calibration:
     profiles: tuple[Profile, ...]
 
 
+@dataclass(frozen=True)
+class Runs:
+    """How every point is simulated.
+
+    Attributes:
+        duration: simulated time that is measured.
+        warmup: simulated time before; the scenario's when None.
+        seeds: each point is simulated with all of them and averaged.
+        jobs: number of processes, one a CPU when None.
+        progress: called with the simulations done and in all, batch by batch.
+    """
+
+    duration: str = DURATION
+    warmup: str | None = None
+    seeds: Sequence[int] = SEEDS
+    jobs: int | None = None
+    progress: Progress | None = None
+
+
 def calibrate(
     against: Sequence[str],
     parameters: Sequence[str],
     *,
-    duration: str = DURATION,
-    warmup: str | None = None,
-    seeds: Sequence[int] = SEEDS,
+    runs: Runs | None = None,
+    step: float = STEP,
     profiles: bool = False,
-    jobs: int | None = None,
-    progress: Progress | None = None,
 ) -> Calibration:
     """Fit parameters to measurements by least squares.
 
     Args:
         against: ids of measurements, each as `ID` or `ID:KEY,KEY`.
         parameters: names by model or dotted path; each needs a range (`low`, `high`).
-        duration: simulated time of one run.
-        warmup: simulated time before; the scenario's when None.
-        seeds: each point is simulated with all of them and averaged.
+        runs: how every point is simulated; `Runs()` when None.
+        step: half width of the differences behind derivatives, as a part of the range.
         profiles: follow each parameter over its range, the others fitted anew (slow).
-        jobs: number of processes.
-        progress: called with the simulations done and in all, batch by batch.
 
     Raises:
         InputError: an unknown id, key or parameter, a parameter without a range, or a
             measurement that is not marked `calibrate`.
     """
+    runs = runs or Runs()
     targets = tuple(target(name) for name in against)
     cases = list(dict.fromkeys(c for t in targets for c in t.answer.cases.values()))
     free = _free(cases, parameters)
 
-    def runs(point: Mapping[str, int], seed: int) -> list[Member]:
-        values = tuple(sorted(point.items()))
-        return [Member(case, seed, duration, warmup, values) for case in cases]
-
     def by_seed(points: Sequence[Vector]) -> list[Vector]:
-        named = [_integers(free, point) for point in points]
-        members = [m for point in named for seed in seeds for m in runs(point, seed)]
-        results = iter(simulate_all(members, jobs=jobs, progress=progress))
+        values = [tuple(sorted(_integers(free, point).items())) for point in points]
+        members = [
+            Member(case, seed, runs.duration, runs.warmup, point)
+            for point in values
+            for seed in runs.seeds
+            for case in cases
+        ]
+        results = iter(simulate_all(members, jobs=runs.jobs, progress=runs.progress))
         found = []
         for _ in points:
-            by = [dict(zip(cases, results, strict=False)) for _ in seeds]
+            by = [{case: next(results) for case in cases} for _ in runs.seeds]
             found.append(np.array([_residuals(targets, r) for r in by]))
         return found
 
@@ -105,8 +122,8 @@ def calibrate(
 
     start = np.array([parameter.value for parameter in free], dtype=float)
     scaled = [Free(p.name, p.value, p.low, p.high, _GRAIN) for p in free]
-    found = fit(evaluate, scaled, noise=_noise(by_seed([start])[0]))
-    followed = _profiles(evaluate, scaled, found) if profiles else ()
+    found = fit(evaluate, scaled, noise=_noise(by_seed([start])[0]), step=step)
+    followed = _profiles(evaluate, scaled, found, step) if profiles else ()
     return Calibration({p.name: p for p in free}, targets, found, followed)
 
 
@@ -162,7 +179,7 @@ def _noise(residuals: Vector) -> float:
 
 
 def _profiles(
-    evaluate: Callable[[Sequence[Vector]], Sequence[Vector]], free: Sequence[Free], found: Fit
+    evaluate: Evaluate, free: Sequence[Free], found: Fit, step: float
 ) -> tuple[Profile, ...]:
     at_solution = [Free(p.name, found.values[p.name], p.low, p.high, p.grain) for p in free]
-    return tuple(profile(evaluate, at_solution, p.name) for p in free)
+    return tuple(profile(evaluate, at_solution, p.name, step=step) for p in free)

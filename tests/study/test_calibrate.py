@@ -13,11 +13,12 @@ from simnet.report.calibration import calibration
 from simnet.scenario.effective import Effective
 from simnet.study import cases
 from simnet.study.answers import ANSWERS
-from simnet.study.calibrate import calibrate, target
+from simnet.study.calibrate import Runs, calibrate, target
 from simnet.study.measurements import measurement
 from simnet.study.result import PortRates, Result
 from simnet.study.vary import ranged
 
+ALONE = Runs(jobs=1)
 LISTING = "x460.listing1.interrupts_per_second"
 
 
@@ -63,7 +64,7 @@ def formula(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> 
 def test_the_parameter_that_acts_is_fitted_and_the_other_keeps_its_value(
     formula: list[str],
 ) -> None:
-    found = calibrate([LISTING], formula, jobs=1)
+    found = calibrate([LISTING], formula, runs=ALONE)
     acting, idle = found.fit.estimates
     base = found.base[formula[0]]
     share = (acting.value - base.low) / (base.high - base.low)
@@ -78,11 +79,11 @@ def test_the_parameter_that_acts_is_fitted_and_the_other_keeps_its_value(
 
 
 def test_profiles_are_lowest_at_the_solution(formula: list[str]) -> None:
-    (profile,) = calibrate([LISTING], formula[:1], jobs=1, profiles=True).profiles
+    (profile,) = calibrate([LISTING], formula[:1], runs=ALONE, profiles=True).profiles
     lowest = int(np.argmin(profile.objective))
     assert profile.others == "refitted"
     assert lowest == 2
-    assert "profile of" in calibration(calibrate([LISTING], formula[:1], jobs=1, profiles=True))
+    assert "profile of" in calibration(calibrate([LISTING], formula[:1], runs=ALONE, profiles=True))
 
 
 def test_a_measurement_that_only_scores_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
