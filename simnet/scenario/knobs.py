@@ -156,12 +156,16 @@ class Knob:
         """
         if not self.unit:
             return self.spec.parse(raw)
-        items = str(raw).split(",") if "," in str(raw) else str(raw).split()
-        bare = all(re.fullmatch(r"\s*[+-]?[\d.]+\s*", item) for item in items)
-        if bare:
-            items = [f"{item} {self.unit}" for item in items]
-            return self.spec.parse(items if len(items) > 1 else items[0])
-        return self.spec.parse(raw)
+        text = str(raw)
+        items = text.split(",") if "," in text else text.split()
+        several = isinstance(self.spec, Quantity) and self.spec.length
+        if not several:
+            return self.spec.parse(self._with_unit(text))
+        return self.spec.parse([self._with_unit(item) for item in items])
+
+    def _with_unit(self, text: str) -> str:
+        bare = re.fullmatch(r"\s*[+-]?[\d.]+\s*", text)
+        return f"{text.strip()} {self.unit}" if bare else text
 
     def admin_text(self, value: Any) -> str:
         """Return a value (base units) as the real machine takes it."""
@@ -227,26 +231,31 @@ _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 
 _SYSCTLS: Final = (
     _sysctl("net.core.netdev_budget", "netdev_budget", since="2.6.12"),
-    _sysctl("net.core.dev_weight", "dev_weight"),
-    _sysctl("net.core.netdev_max_backlog", "netdev_max_backlog"),
-    _sysctl("net.core.rmem_default", "rmem_default_bytes"),
-    _sysctl("net.core.rmem_max", "rmem_max_bytes"),
-    _sysctl("net.core.wmem_default", "wmem_default_bytes"),
-    _sysctl("net.core.wmem_max", "wmem_max_bytes"),
+    _sysctl("net.core.dev_weight", "dev_weight", modelled=False),
+    _sysctl("net.core.netdev_max_backlog", "netdev_max_backlog", modelled=False),
+    _sysctl("net.core.rmem_default", "rmem_default_bytes", modelled=False),
+    _sysctl("net.core.rmem_max", "rmem_max_bytes", modelled=False),
+    _sysctl("net.core.wmem_default", "wmem_default_bytes", modelled=False),
+    _sysctl("net.core.wmem_max", "wmem_max_bytes", modelled=False),
     _sysctl("net.ipv4.tcp_rmem", "tcp_rmem_bytes"),
     _sysctl("net.ipv4.tcp_wmem", "tcp_wmem_bytes"),
     _sysctl("net.ipv4.tcp_low_latency", "tcp_low_latency"),
     _sysctl("net.ipv4.tcp_timestamps", "tcp_timestamps"),
-    _sysctl("net.ipv4.tcp_sack", "tcp_sack"),
+    _sysctl("net.ipv4.tcp_sack", "tcp_sack", modelled=False),
     _sysctl("net.ipv4.tcp_window_scaling", "tcp_window_scaling"),
     _sysctl("net.ipv4.tcp_moderate_rcvbuf", "tcp_moderate_rcvbuf"),
-    _sysctl("net.ipv4.tcp_adv_win_scale", "tcp_adv_win_scale"),
-    _sysctl("net.ipv4.tcp_app_win", "tcp_app_win"),
+    _sysctl("net.ipv4.tcp_adv_win_scale", "tcp_adv_win_scale", modelled=False),
+    _sysctl("net.ipv4.tcp_app_win", "tcp_app_win", modelled=False),
     _sysctl("net.ipv4.tcp_reordering", "tcp_reordering"),
     _sysctl("net.ipv4.tcp_tso_win_divisor", "tcp_tso_win_divisor"),
-    _sysctl("net.ipv4.tcp_abc", "tcp_abc", since="2.6.15"),
+    _sysctl("net.ipv4.tcp_abc", "tcp_abc", modelled=False, since="2.6.15"),
     _sysctl("net.ipv4.tcp_congestion_control", "tcp_congestion_control", since="2.6.13"),
-    _sysctl("net.ipv4.tcp_slow_start_after_idle", "tcp_slow_start_after_idle", since="2.6.18"),
+    _sysctl(
+        "net.ipv4.tcp_slow_start_after_idle",
+        "tcp_slow_start_after_idle",
+        modelled=False,
+        since="2.6.18",
+    ),
     _ignored_sysctl(
         "net.ipv4.tcp_mem", "pages for all sockets", Quantity("", "count", "0", "1000000000", 3)
     ),
@@ -371,6 +380,7 @@ _PLACEMENT: Final = (
         "flows",
         "preferred_node",
         "start each process under: numactl --preferred={value}",
+        modelled=False,
     ),
 )
 
@@ -408,7 +418,9 @@ _TCP_H: Final = "include/net/tcp.h"
 _REAL_TIME: Final = "at run time in Red Hat's real-time kernels: sysctl -w net.ipv4.tcp_{}_min=MS"
 _CONSTANTS: Final = (
     _constant("HZ", "hz", "the configuration (CONFIG_HZ)"),
-    _constant("TCP_DELACK_MIN", "delack_min_ps", _TCP_H, note=_REAL_TIME.format("delack")),
+    _constant(
+        "TCP_DELACK_MIN", "delack_min_ps", _TCP_H, modelled=False, note=_REAL_TIME.format("delack")
+    ),
     _constant("TCP_DELACK_MAX", "delack_max_ps", _TCP_H),
     _constant("TCP_ATO_MIN", "ato_min_ps", _TCP_H, note=_REAL_TIME.format("ato")),
     _constant(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin
 
@@ -104,7 +105,14 @@ def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
     Raises:
         InputError: the file cannot be read or breaks the schema.
     """
-    return _read(file_model(MODELS[kind], kind), path)
+    shown = _shown(path)
+    return _model(kind, toml.read_text(path, shown), shown)
+
+
+@functools.lru_cache(maxsize=64)
+def _model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
+    """Return a checked model; a sweep loads the same text thousands of times."""
+    return _checked(file_model(MODELS[kind], kind), toml.parse(text, shown))
 
 
 def kind_of(name: str) -> ModelKind | None:
@@ -140,12 +148,11 @@ def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:
     Raises:
         InputError: the file cannot be read or breaks the schema.
     """
-    form, document = _read(ScenarioFile, path)
+    form, document = _checked(ScenarioFile, toml.read(path, _shown(path)))
     return cast("ScenarioFile", form), document
 
 
-def _read(form: type[BaseModel], path: Path) -> tuple[BaseModel, toml.Document]:
-    document = toml.read(path, _shown(path))
+def _checked(form: type[BaseModel], document: toml.Document) -> tuple[BaseModel, toml.Document]:
     try:
         return form.model_validate(document.data), document
     except ValidationError as error:

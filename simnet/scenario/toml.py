@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Document", "KeyPath", "read"]
+__all__ = ["Document", "KeyPath", "parse", "read", "read_text"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -82,22 +82,46 @@ def read(path: Path, shown: str | None = None) -> Document:
     Raises:
         InputError: the file cannot be read, is no UTF-8 text, is huge, or is no TOML.
     """
+    return parse(read_text(path, shown), shown or str(path))
+
+
+def read_text(path: Path, shown: str | None = None) -> str:
+    """Return the file's text.
+
+    Raises:
+        InputError: the file cannot be read, is no UTF-8 text or is huge.
+    """
     file = shown or str(path)
     try:
         if path.stat().st_size > _LARGEST_FILE_BYTES:
             raise InputError("larger than 1 MiB, which is no model or scenario", file=file)
-        text = path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text", file=file) from error
+
+
+def parse(text: str, file: str) -> Document:
+    """Return a text's content with the line of every key.
+
+    Args:
+        text: the text of a TOML file.
+        file: how messages call it.
+
+    Raises:
+        InputError: it is no TOML.
+    """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _broken(str(error), text, file) from error
     except RecursionError as error:
         raise InputError("broken TOML: nested too deeply", file=file) from error
-    return Document(file, data, dict(_scan(text.replace("\r\n", "\n"))))
+    lines: dict[KeyPath, int] = {}
+    for key, line in _scan(text.replace("\r\n", "\n")):
+        lines.setdefault(key, line)
+    return Document(file, data, lines)
 
 
 def _broken(message: str, text: str, file: str) -> InputError:
@@ -130,7 +154,7 @@ def _scan(text: str) -> Iterator[tuple[KeyPath, int]]:
             match = _DOTTED.match(start, 2 if double else 1)
             names = _parts(match[1]) if match else ()
             prefix = _resolve(names, arrays, new_element=double)
-            yield prefix, line
+            yield from _keys((), prefix, line)
         elif start and not start.startswith("#"):
             match = _DOTTED.match(text, position)
             if match:

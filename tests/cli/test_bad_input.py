@@ -1,0 +1,229 @@
+"""Bad input: one line on stderr that says what and where, nothing on stdout, exit status 2."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import simnet.study.run as study_run
+from simnet import _share
+from simnet.errors import SimulationError
+from tests.cli.conftest import Simnet
+
+SCENARIO = "x460-out-of-box"
+
+
+@pytest.fixture
+def in_tmp_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _own(folder: Path, old: str = "", new: str = "") -> str:
+    """Write a copy of the scenario with one change; return its name."""
+    text = (_share.folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
+    assert old in text
+    (folder / "mine.toml").write_text(text.replace(old, new, 1), "utf-8")
+    return "mine.toml"
+
+
+@pytest.mark.parametrize("command", ["run", "show"])
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        ("net.ipv4.tcp_rmme=1",
+         "--set: net.ipv4.tcp_rmme: unknown knob; did you mean net.ipv4.tcp_rmem?"),
+        ("message=64", "--set: message: missing unit in '64': expected a size such as '256 KiB'"),
+        ("message=64 us",
+         "--set: message: wrong kind of unit in '64 us': expected a size such as '256 KiB'"),
+        ("message=-64 B", "--set: message: -64 B is outside the legal range 1 B to 16 MiB"),
+        ("message=64 GiB", "--set: message: 64 GiB is outside the legal range 1 B to 16 MiB"),
+        ("nodes=5", "--set: nodes: 5 nodes: ibm-x460 has 4"),
+        ("numactl --cpubind=7",
+         "--set: numactl --cpubind: NUMA node 7 does not exist: ibm-x460 has nodes 0 to 3"),
+        ("/proc/irq/177/smp_affinity=1,00000000,00000000",
+         ("--set: /proc/irq/177/smp_affinity: CPU 64 is beyond the machine:"
+         " ibm-x460 has CPUs 0 to 63")),
+        ("nodes", "--set: nodes: expected NAME=VALUE"),
+        ("=4", "--set: =4: expected NAME=VALUE"),
+    ],
+)  # fmt: skip
+def test_a_bad_setting(simnet: Simnet, command: str, setting: str, line: str) -> None:
+    assert simnet(command, SCENARIO, "--set", setting) == (2, "", f"simnet: {line}\n")
+
+
+@pytest.mark.parametrize("command", ["run", "show"])
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('server = "ibm-x460"', 'server = "ibm-x461"',
+         "mine.toml:7: system.server: unknown server model 'ibm-x461'; did you mean ibm-x460?"),
+        ('message = "8 KiB"', "message = 8192",
+         ("mine.toml:21: workload.message: missing unit in 8192:"
+         " expected a size such as '256 KiB'")),
+        ('warm_up = "500 ms"', 'warm_up = "500 MB"',
+         ("mine.toml:50: run.warm_up: wrong kind of unit in '500 MB':"
+         " expected a time such as '20 us'")),
+        ('duration = "2 s"', 'duration = "-2 s"',
+         "mine.toml:51: run.duration: -2 s is outside the legal range 1 us to 100000 s"),
+        ('irqbalance = "on"', 'irqbalanced = "on"',
+         "mine.toml:24: irqbalanced: unknown knob; did you mean irqbalance?"),
+        ('irqbalance = "on"', '"numactl --cpubind" = 4',
+         ("mine.toml:24: numactl --cpubind: NUMA node 4 does not exist:"
+         " ibm-x460 has nodes 0 to 3")),
+        ('irqbalance = "on"', "irqbalance =", "mine.toml:24: broken TOML: invalid value"),
+    ],
+)  # fmt: skip
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_bad_scenario_file(
+    simnet: Simnet, tmp_path: Path, command: str, old: str, new: str, line: str
+) -> None:
+    assert simnet(command, _own(tmp_path, old, new)) == (2, "", f"simnet: {line}\n")
+
+
+@pytest.mark.parametrize("command", ["run", "show"])
+@pytest.mark.usefixtures("in_tmp_path")
+def test_an_unreadable_file(simnet: Simnet, tmp_path: Path, command: str) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "binary.toml").write_bytes(bytes(range(128, 256)))
+    lines = {
+        "gone.toml": "gone.toml: cannot be read: No such file or directory",
+        "folder.toml": "folder.toml: cannot be read: Is a directory",
+        "binary.toml": "binary.toml: is not UTF-8 text",
+    }
+    for name, line in lines.items():
+        assert simnet(command, name) == (2, "", f"simnet: {line}\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
+    Path(_own(tmp_path)).chmod(0)
+    line = "simnet: mine.toml: cannot be read: Permission denied\n"
+    assert simnet("run", "mine.toml") == (2, "", line)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["rum"], "no such command 'rum'. Did you mean 'run'?"),
+        (["run"], "run: missing argument 'SCENARIO'"),
+        (["run", "x460-out-of-bx"],
+         "x460-out-of-bx: unknown scenario; did you mean x460-out-of-box?"),
+        (["run", SCENARIO, "--sed", "1"], "run: no such option '--sed'. Did you mean '--seed'?"),
+        (["run", SCENARIO, "--seed", "-1"],
+         "run: invalid value for '--seed': -1 is not in the range x>=0"),
+        (["run", SCENARIO, "--duration", "10"],
+         "--duration: duration: missing unit in '10': expected a time such as '20 us'"),
+        (["run", SCENARIO, "--warm-up", "1 B"],
+         "--warm-up: warm_up: wrong kind of unit in '1 B': expected a time such as '20 us'"),
+        (["run", SCENARIO, "--format", "sarr"],
+         ("--format: expected one of text, json, sar, interrupts, netperf, compare,"
+         " got 'sarr'; did you mean sar?")),
+        (["run", SCENARIO, "--format", "sar", "--json"],
+         "--format: give it or --json, not both"),
+        (["show"], "show: expected the name of a scenario or model, or --schema KIND"),
+        (["show", "x460", "--schema", "cpu"],
+         "show: expected the name of a scenario or model, or --schema KIND"),
+        (["show", "intel-82545"],
+         "intel-82545: no scenario and no model has this name; did you mean intel-82546?"),
+        (["show", "intel-82546", "--set", "nodes=1"],
+         "intel-82546: a model takes no settings, only a scenario does"),
+        (["show", "--schema", "nick"],
+         ("--schema: expected one of model, cpu, server, nic, switch, kernel, scenario,"
+         " got 'nick'; did you mean nic?")),
+        (["list", "nobs"],
+         ("list: invalid value for '[[scenarios|models|knobs]]': 'nobs' is not one of"
+         " 'scenarios', 'models', 'knobs'")),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)  # fmt: skip
+def test_a_bad_command_line(simnet: Simnet, arguments: list[str], line: str) -> None:
+    assert simnet(*arguments) == (2, "", f"simnet: {line}\n")
+
+
+def test_an_unknown_measurement(simnet: Simnet) -> None:
+    outcome = simnet("validate", "x460.listing1.cpu_busy")
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.startswith("simnet: x460.listing1.cpu_busy: ")
+    assert "x460.listing1.cpu_busy_percent" in outcome.err
+
+
+@pytest.mark.usefixtures("in_tmp_path")
+def test_a_trace_that_cannot_be_written(simnet: Simnet) -> None:
+    outcome = simnet("run", SCENARIO, "--trace", "no/where.json")
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("simnet: no/where.json: --trace: ")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "line"),
+    [
+        (SimulationError("ran dry", component="sut.eth0", time_ps=1500),
+         70, "sut.eth0: at 0.0000000015 s: ran dry"),
+        (ZeroDivisionError("division\nby zero"), 70,
+         "defect in simnet: ZeroDivisionError: division by zero (SIMNET_DEBUG=1 shows where)"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+    ids=["simulation", "defect", "interrupt"],
+)  # fmt: skip
+def test_what_goes_wrong_inside_is_one_line_too(
+    simnet: Simnet,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    status: int,
+    line: str,
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(study_run, "simulate", fail)
+    assert simnet("run", SCENARIO) == (status, "", f"simnet: {line}\n")
+
+
+@pytest.mark.usefixtures("in_tmp_path")
+def test_debugging_shows_the_traceback(simnet: Simnet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIMNET_DEBUG", "1")
+    outcome = simnet("run", "gone.toml")
+    assert outcome.status == 2
+    assert outcome.err.startswith("Traceback (most recent call last):")
+    assert outcome.err.endswith("\nsimnet: gone.toml: cannot be read: No such file or directory\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said_once() -> None:
+    done = _process("list", stdout=Path("/dev/full"))
+    assert (done.returncode, done.stderr) == (74, "simnet: output: No space left on device\n")
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    command = f"{sys.executable} -c 'from simnet.cli import main; main()' show {SCENARIO} | head -1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    assert done.stdout.startswith(f"# scenario {SCENARIO}")
+    assert done.stderr == ""
+    assert done.returncode in {0, 141}
+
+
+def _process(*arguments: str, stdout: Path) -> subprocess.CompletedProcess[str]:
+    with stdout.open("w") as stream:
+        return subprocess.run(
+            [sys.executable, "-c", "from simnet.cli import main; main()", *arguments],
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        )

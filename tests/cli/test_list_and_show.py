@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import simnet as package
+from simnet.scenario import jsonschema
+from simnet.scenario.library import MODEL_FOLDERS, model_names, scenario_names
+from simnet.scenario.load import load
+from tests.cli.conftest import Simnet
+
+SCENARIO = "x460-out-of-box"
+ALL_MODELS = [name for kind in MODEL_FOLDERS for name in model_names(kind)]
+
+
+def test_version(simnet: Simnet) -> None:
+    assert simnet("--version") == (0, f"simnet, version {package.__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", [(), ("list",), ("show",), ("run",), ("validate",)])
+def test_help_says_what_a_command_does(simnet: Simnet, command: tuple[str, ...]) -> None:
+    status, out, err = simnet(*command, "--help")
+    assert (status, err) == (0, "")
+    assert out.startswith("Usage: simnet")
+
+
+def test_list_names_every_scenario_and_model(simnet: Simnet) -> None:
+    status, out, err = simnet("list")
+    assert (status, err) == (0, "")
+    for name in (*scenario_names(), *ALL_MODELS):
+        assert f" {name} " in out.replace("\n", "\n ")
+
+
+def test_list_json_holds_the_same(simnet: Simnet) -> None:
+    found = json.loads(simnet("list", "--json").out)
+    assert [row["name"] for row in found["scenarios"]] == list(scenario_names())
+    assert [row["name"] for row in found["models"]] == ALL_MODELS
+
+
+def test_list_knobs_says_which_are_modelled(simnet: Simnet) -> None:
+    rows = json.loads(simnet("list", "knobs", "--json").out)["knobs"]
+    modelled = {row["name"]: row["modelled"] for row in rows}
+    assert modelled["net.ipv4.tcp_rmem"] is True
+    assert modelled["net.ipv4.tcp_fack"] is False
+    assert "net.ipv4.tcp_rmem" in simnet("list", "knobs").out
+
+
+@pytest.mark.parametrize("name", ALL_MODELS)
+def test_show_a_model_gives_values_with_sources(simnet: Simnet, name: str) -> None:
+    status, out, err = simnet("show", name)
+    assert (status, err) == (0, "")
+    document = json.loads(simnet("show", name, "--json").out)
+    assert document["schema"] == "simnet.model/1"
+    assert document["values"]
+    for key, value in document["values"].items():
+        assert f"\n{key} " in out
+        assert value["source"] in out
+
+
+def test_show_a_scenario_gives_every_effective_value(simnet: Simnet) -> None:
+    status, out, err = simnet("show", SCENARIO)
+    assert (status, err) == (0, "")
+    for row in (
+        "cpu.clock 3 GHz datasheet",
+        "kernel.tcp_rmem 4 KiB, 87380 B, 174760 B",
+        "peer:nic.interrupt_throttle_rate 8000",
+        "message 8 KiB chosen scenarios/x460-out-of-box.toml:21",
+        "eth3 1 201 20 measured",
+    ):
+        assert row in " ".join(out.split()), row
+
+
+def test_show_names_are_those_that_set_takes(simnet: Simnet) -> None:
+    changed = simnet("show", SCENARIO, "--set", "cpu.costs.hardirq=5000 cycles").out
+    row = next(line for line in changed.splitlines() if line.startswith("cpu.costs.hardirq "))
+    assert row.split() == ["cpu.costs.hardirq", "5000", "cycles", "chosen", "--set"]
+
+
+def test_show_json_is_the_configuration_that_runs(simnet: Simnet) -> None:
+    document = json.loads(simnet("show", SCENARIO, "--set", "nodes=2", "--seed", "9", "--json").out)
+    effective = load(SCENARIO, settings={"nodes": "2"}, seed=9)
+    assert document["schema"] == "simnet.effective/1"
+    assert document["digest"] == effective.digest()
+    assert document["configuration"] == effective.model_dump(mode="json")
+    hardirq = document["values"]["host.cpu.costs.hardirq_cycles"]
+    assert hardirq["state"] in {"assumed", "calibrated"}
+    assert hardirq["value"] == effective.cpu.costs.hardirq_cycles
+
+
+def test_show_says_on_stderr_what_is_not_modelled(simnet: Simnet) -> None:
+    status, out, err = simnet("show", SCENARIO, "--set", "net.ipv4.tcp_fack=0")
+    assert status == 0
+    assert err == "simnet: net.ipv4.tcp_fack: accepted, but not modelled: it changes nothing here\n"
+    row = next(line for line in out.splitlines() if line.startswith("net.ipv4.tcp_fack "))
+    assert row.split()[:4] == ["net.ipv4.tcp_fack", "0", "no", "--set"]
+
+
+@pytest.mark.parametrize("kind", jsonschema.NAMES)
+def test_show_prints_the_schema_of_a_kind_of_file(simnet: Simnet, kind: str) -> None:
+    assert simnet("show", "--schema", kind) == (0, jsonschema.text(kind), "")

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import ast
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import simnet.scenario
+from simnet.errors import InputError
+from simnet.scenario.effective import Effective
+from simnet.scenario.knobs import KNOBS, CpuMask, Knob, cpu_mask_text
+from simnet.scenario.load import load
+from simnet.scenario.units import UnitError
+
+SCENARIO = "x460-out-of-box"
+PORTS = "eth0, eth1, eth2, eth3, eth4, eth5, eth6, eth7"
+
+
+def _error(name: str, value: str) -> str:
+    with pytest.raises(InputError) as caught:
+        load(SCENARIO, settings={name: value})
+    assert caught.value.file == "--set"
+    assert caught.value.key == name
+    return caught.value.message
+
+
+@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
+def test_each_name_belongs_to_one_knob(knob: Knob) -> None:
+    name = knob.name.format(port="eth3", irq=201)
+    assert [other.name for other in KNOBS if other.match(name) is not None] == [knob.name]
+
+
+def _default(knob: Knob, configuration: Effective) -> Any:
+    """Return the value of a knob before anyone touches it."""
+    host = configuration.peers[0] if knob.drivers == ("e1000",) else configuration.host
+    place: Any = {"kernel": host.kernel, "nic": host.ports[0].nic, "port": host.ports[0]}
+    return getattr(place[knob.scope], knob.target)
+
+
+TARGETED = [knob for knob in KNOBS if knob.scope in {"kernel", "nic", "port"}]
+
+
+@pytest.mark.parametrize("knob", TARGETED, ids=lambda knob: knob.name)
+def test_setting_the_default_as_typed_changes_nothing(knob: Knob) -> None:
+    untouched = load(SCENARIO)
+    typed = knob.admin_text(_default(knob, untouched))
+    prefix = "peer:" if knob.drivers == ("e1000",) else ""
+    name = prefix + knob.name.format(port="eth0", irq=177)
+    if knob.since > untouched.kernel.version and knob.since == "2.6.18":
+        assert _error(name, typed) == "not in Linux 2.6.16: it came with Linux 2.6.18"
+        return
+    same = load(SCENARIO, settings={name: typed})
+    assert same.digest() == untouched.digest()
+    applied = same.applied[-1]
+    assert (applied.name, applied.value, applied.before) == (name, typed, typed)
+    assert applied.apply == applied.undo
+    assert typed in applied.apply
+
+
+def _read_by_the_simulation() -> set[str]:
+    """Return every attribute that the modules which build a system take from anything."""
+    folder = Path(simnet.scenario.__file__).parent
+    trees = [ast.parse(path.read_text("utf-8")) for path in folder.glob("build*.py")]
+    return {
+        node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    }
+
+
+READ = _read_by_the_simulation()
+
+
+@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
+def test_a_knob_is_called_modelled_exactly_when_the_simulation_reads_it(knob: Knob) -> None:
+    # where irqbalance leaves the interrupts is settled before the system is built
+    read = knob.target in READ or knob.scope == "irqbalance"
+    assert knob.modelled == read, f"{knob.name}: set modelled={read} in simnet/scenario/knobs.py"
+
+
+def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
+    configuration = load(SCENARIO, settings={"net.ipv4.tcp_fack": "0"})
+    assert configuration.digest() == load(SCENARIO).digest()
+    assert configuration.remarks == (
+        "net.ipv4.tcp_fack: accepted, but not modelled: it changes nothing here",
+    )
+    assert not configuration.applied[-1].modelled
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("net.ipv4.tcp_rmme", "1", "unknown knob; did you mean net.ipv4.tcp_rmem?"),
+        ("mesage", "1 B", "unknown knob; did you mean message?"),
+        ("ethtool -C eth0 rx-usec", "5", "unknown knob; did you mean ethtool -C eth0 rx-usecs?"),
+        ("/proc/irq/177/smp_afinity", "1",
+         "unknown knob; did you mean /proc/irq/177/smp_affinity?"),
+        ("cpu.costs.hardirg", "3 cycles", "unknown knob; did you mean cpu.costs.hardirq?"),
+        ("zzz", "1", "unknown knob"),
+        ("message", "64", "missing unit in '64': expected a size such as '256 KiB'"),
+        ("message", "64 us", "wrong kind of unit in '64 us': expected a size such as '256 KiB'"),
+        ("message", "0 B", "0 B is outside the legal range 1 B to 16 MiB"),
+        ("nodes", "0", "0 is outside the legal range 1 to 64"),
+        ("nodes", "5", "5 nodes: ibm-x460 has 4"),
+        ("/proc/irq/177/smp_affinity", "1,00000000,00000000",
+         "CPU 64 is beyond the machine: ibm-x460 has CPUs 0 to 63"),
+        ("/proc/irq/177/smp_affinity", "0",
+         "the mask is empty: at least one CPU has to take the interrupt"),
+        ("/proc/irq/177/smp_affinity", "cpu0",
+         "expected a hexadecimal CPU mask such as '4' or 'ff', got 'cpu0'"),
+        ("/proc/irq/178/smp_affinity", "1",
+         "ibm-x460 has no interrupt 178: expected one of 177, 185, 193, 201, 209, 217, 225, 233"),
+        ("numactl --cpubind", "4", "NUMA node 4 does not exist: ibm-x460 has nodes 0 to 3"),
+        ("numactl --preferred", "-1", "expected a node number, nic or any, got '-1'"),
+        ("ethtool -C eth9 rx-usecs", "1",
+         f"ibm-x460 has no port eth9: expected one of {PORTS}"),
+        ("ethtool -C eth0 rx-usecs", "1024", "1.024 ms is outside the legal range 0 us to 1023 us"),
+        ("ethtool -C eth0 rx-usecs", "-1", "-1 us is outside the legal range 0 us to 1023 us"),
+        ("ethtool -C eth0 rx-frames", "256", "256 is outside the legal range 0 to 255"),
+        ("ethtool -G eth0 rx", "512", "rx_buffers_posted: at most 511 buffers in a ring of 512"),
+        ("peer:ethtool -C eth0 rx-usecs", "50",
+         "needs driver tg3, the port's driver on ibm-p5-550 is e1000"),
+        ("modprobe e1000 InterruptThrottleRate", "0",
+         "needs driver e1000, the port's driver on ibm-x460 is tg3"),
+        ("peer:irqbalance", "on", "only for the system under test, not for its peers"),
+        ("net.core.rps_sock_flow_entries", "32768",
+         "not in Linux 2.6.16: it came with Linux 2.6.35"),
+        ("net.ipv4.tcp_rmem", "4096 87380", "expected 3 values, got 2"),
+        ("net.ipv4.tcp_rmem", "4096 87380 x", "expected a size such as '256 KiB', got 'x'"),
+        ("net.ipv4.tcp_timestamps", "2", "expected on or off, got '2'"),
+        ("net.ipv4.tcp_congestion_control", "vegas",
+         "expected one of bic, cubic, reno, got 'vegas'"),
+        ("irqbalance", "maybe", "expected on or off, got 'maybe'"),
+        ("irqbalance.map", "x",
+         "unknown map 'x': expected one of listing-1, first-fit, one-core, daemon, none"),
+    ],
+)  # fmt: skip
+def test_a_bad_setting_is_refused_in_one_line(name: str, value: str, message: str) -> None:
+    assert _error(name, value) == message
+
+
+def test_moderation_without_any_interrupt_is_refused_as_the_driver_does() -> None:
+    settings = {"ethtool -C eth0 rx-usecs": "0", "ethtool -C eth0 rx-frames": "0"}
+    with pytest.raises(InputError, match="there would be no interrupt at all"):
+        load(SCENARIO, settings=settings)
+
+
+def test_a_knob_says_how_to_apply_and_to_undo_it() -> None:
+    settings = {
+        "net.ipv4.tcp_rmem": "4096 87380 4194304",
+        "ethtool -C eth2 rx-usecs": "50",
+        "/proc/irq/177/smp_affinity": "4",
+        "irqbalance": "off",
+        "peer:ethtool -K eth1 tso": "off",
+    }
+    commands = {k.name: (k.apply, k.undo) for k in load(SCENARIO, settings=settings).applied}
+    assert commands == {
+        "net.ipv4.tcp_rmem": (
+            'sysctl -w net.ipv4.tcp_rmem="4096 87380 4194304"',
+            'sysctl -w net.ipv4.tcp_rmem="4096 87380 174760"',
+        ),
+        "ethtool -C eth2 rx-usecs": (
+            "ethtool -C eth2 rx-usecs 50",
+            "ethtool -C eth2 rx-usecs 20",
+        ),
+        "/proc/irq/177/smp_affinity": (
+            "echo 4 > /proc/irq/177/smp_affinity",
+            "echo 1 > /proc/irq/177/smp_affinity",
+        ),
+        "irqbalance": (
+            "service irqbalance stop  # SLES 10: irq_balancer",
+            "service irqbalance start  # SLES 10: irq_balancer",
+        ),
+        "peer:ethtool -K eth1 tso": (
+            "on each peer: ethtool -K eth1 tso off",
+            "on each peer: ethtool -K eth1 tso on",
+        ),
+    }
+
+
+def test_a_compile_time_constant_says_to_rebuild_and_names_the_newer_option() -> None:
+    configuration = load(SCENARIO, settings={"TCP_RTO_MIN": "100 ms"})
+    assert configuration.kernel.rto_min_ps == 100 * 10**9
+    assert configuration.remarks == (
+        (
+            "TCP_RTO_MIN: compile-time constant: set TCP_RTO_MIN to 100 ms in include/net/tcp.h,"
+            " rebuild the kernel, boot it; from Linux 2.6.23 on: ip route change ROUTE rto_min TIME"
+        ),
+    )
+
+
+def test_a_bare_number_is_in_the_knobs_own_unit() -> None:
+    bare = load(SCENARIO, settings={"ethtool -C eth0 rx-usecs": "50"})
+    with_unit = load(SCENARIO, settings={"ethtool -C eth0 rx-usecs": "50 us"})
+    assert bare.ports[0].nic.rx_usecs_ps == 50_000_000
+    assert bare.digest() == with_unit.digest()
+
+
+def test_one_port_is_tuned_alone() -> None:
+    configuration = load(SCENARIO, settings={"ethtool  -C eth2  rx-frames": "10"})
+    assert [port.nic.rx_frames for port in configuration.ports] == [5, 5, 10, 5, 5, 5, 5, 5]
+
+
+def test_a_peers_knob_leaves_the_system_alone() -> None:
+    configuration = load(SCENARIO, settings={"peer:net.ipv4.tcp_wmem": "4096 16384 4194304"})
+    assert {peer.kernel.tcp_wmem_bytes[2] for peer in configuration.peers} == {4194304}
+    assert configuration.kernel.tcp_wmem_bytes == (4096, 16384, 131072)
+
+
+def test_moving_an_interrupt_under_a_running_irqbalance_is_warned_about() -> None:
+    alone = load(SCENARIO, settings={"/proc/irq/177/smp_affinity": "4"})
+    assert alone.remarks == (
+        (
+            "/proc/irq/177/smp_affinity: irqbalance is on and would move this again within 10 s;"
+            " set irqbalance=off too"
+        ),
+    )
+    settings = {"/proc/irq/177/smp_affinity": "4", "irqbalance": "off"}
+    assert load(SCENARIO, settings=settings).remarks == ()
+
+
+def test_stopping_irqbalance_leaves_the_interrupts_where_they_are() -> None:
+    stopped = load(SCENARIO, settings={"irqbalance": "off"})
+    assert stopped.irqbalance == "off"
+    assert [port.smp_affinity for port in stopped.ports] == [
+        port.smp_affinity for port in load(SCENARIO).ports
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [
+        ("1", (0,)),
+        ("ff", tuple(range(8))),
+        ("0x10", (4,)),
+        ("00000002,00000001", (0, 33)),
+        ("80000000,00000000", (63,)),
+        ("8000000000000000", (63,)),
+        ("1,1", (0, 32)),
+    ],
+)
+def test_masks_are_read_as_the_kernel_reads_them(text: str, cpus: tuple[int, ...]) -> None:
+    assert CpuMask("").parse(text) == cpus
+
+
+@given(cpus=st.sets(st.integers(0, 255), min_size=1))
+def test_a_written_mask_reads_back(cpus: set[int]) -> None:
+    assert CpuMask("").parse(cpu_mask_text(tuple(sorted(cpus)))) == tuple(sorted(cpus))
+
+
+@given(text=st.text(alphabet="0123456789abcdefgxX,- ", max_size=12))
+def test_any_text_is_a_mask_or_an_error(text: str) -> None:
+    with contextlib.suppress(UnitError):
+        assert CpuMask("").parse(text)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from simnet import _share
+from simnet.scenario import jsonschema as schemas
+from simnet.scenario.library import MODEL_FOLDERS, find_model, flat, model_names, read_model
+from simnet.scenario.schema import MODELS, ModelKind, file_model
+
+MODEL_FILES = [
+    pytest.param(kind, name, id=name) for kind in MODEL_FOLDERS for name in model_names(kind)
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), MODEL_FILES)
+def test_every_value_has_source_and_state(kind: ModelKind, name: str) -> None:
+    form, _ = read_model(kind, find_model(kind, name))
+    values, _ = flat(form)
+    assert values
+    for key, parameter in values.items():
+        assert parameter.source.strip(), key
+        assert parameter.state in {"measured", "datasheet", "calibrated", "assumed"}, key
+
+
+@pytest.mark.parametrize(("kind", "name"), MODEL_FILES)
+def test_every_assumed_cost_has_a_range_around_its_value(kind: ModelKind, name: str) -> None:
+    form, _ = read_model(kind, find_model(kind, name))
+    for key, parameter in flat(form)[0].items():
+        if parameter.state == "assumed" and key.startswith(("costs.", "memory.")):
+            assert parameter.low is not None, key
+            assert parameter.high is not None, key
+            assert isinstance(parameter.value, int)
+            assert parameter.low <= parameter.value <= parameter.high, key
+
+
+def _values(kind: ModelKind, name: str) -> dict[str, Any]:
+    form, _ = read_model(kind, find_model(kind, name))
+    return {key: parameter.value for key, parameter in flat(form)[0].items()}
+
+
+def test_tg3_moderates_as_the_driver_of_the_era_does() -> None:
+    nic = _values("nic", "broadcom-bcm5704")
+    receive = [nic[key] for key in ("rx_usecs", "rx_frames", "rx_usecs_irq", "rx_frames_irq")]
+    transmit = [nic[key] for key in ("tx_usecs", "tx_frames", "tx_usecs_irq", "tx_frames_irq")]
+    assert receive == [20_000_000, 5, 20_000_000, 5]
+    assert transmit == [72_000_000, 53, 20_000_000, 5]
+    assert (nic["rx_ring"], nic["rx_buffers_posted"], nic["tx_ring"]) == (512, 200, 511)
+    assert nic["tso"] is False
+
+
+def test_the_kernel_has_the_constants_of_its_source() -> None:
+    kernel = _values("kernel", "linux-2.6.16-sles10")
+    assert kernel["hz"] == 250
+    assert kernel["delack_min"] == kernel["ato_min"] == 40 * 10**9
+    assert kernel["delack_max"] == kernel["rto_min"] == 200 * 10**9
+    assert kernel["tcp_rmem"] == (4096, 87380, 174760)
+    assert kernel["tcp_wmem"] == (4096, 16384, 131072)
+
+
+def test_the_x460_has_64_logical_cpus_and_two_ports_a_node() -> None:
+    server, cpu = _values("server", "ibm-x460"), _values("cpu", "intel-xeon-7040")
+    sockets = server["nodes"] * server["sockets_per_node"]
+    assert sockets * cpu["cores_per_socket"] * cpu["threads_per_core"] == 64
+    form: Any = read_model("server", find_model("server", "ibm-x460"))[0]
+    assert [port.node for port in form.ports] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert [port.irq for port in form.ports] == list(range(177, 234, 8))
+
+
+@pytest.mark.parametrize("name", sorted(schemas.committed()))
+def test_the_json_schema_in_the_folder_is_current(name: str) -> None:
+    folder, _, rest = name.partition("/")
+    place: Any = folder
+    assert (_share.folder(place) / rest).read_text("utf-8") == schemas.committed()[name], (
+        f"{name}: simnet show --schema {Path(name).stem} > {name}"
+    )
+
+
+def _committed(name: str) -> dict[str, Any]:
+    place: Any = "scenarios" if name == "scenario" else "models"
+    loaded: dict[str, Any] = json.loads(
+        (_share.folder(place) / "schema" / f"{name}.json").read_text("utf-8")
+    )
+    return loaded
+
+
+@pytest.mark.parametrize(("kind", "name"), MODEL_FILES)
+def test_an_editor_accepts_every_model(kind: ModelKind, name: str) -> None:
+    path = find_model(kind, name)
+    text = path.read_text("utf-8")
+    assert text.startswith(f"#:schema ../schema/{kind}.json\n")
+    jsonschema.Draft202012Validator(_committed(kind)).validate(tomllib.loads(text))
+
+
+@pytest.mark.parametrize("path", sorted(_share.folder("scenarios").glob("*.toml")), ids=str)
+def test_an_editor_accepts_every_scenario(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.startswith("#:schema schema/scenario.json\n")
+    jsonschema.Draft202012Validator(_committed("scenario")).validate(tomllib.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('clock = {value = "3.0 GHz"', "clock = {value = 3"),
+        ('clock = {value = "3.0 GHz"', 'clok = {value = "3.0 GHz"'),
+        ('state = "datasheet"', 'state = "sure"'),
+        ('kind = "cpu"', 'kind = "nic"'),
+    ],
+)
+def test_an_editor_marks_what_the_loader_refuses(old: str, new: str) -> None:
+    text = find_model("cpu", "intel-xeon-7040").read_text("utf-8")
+    assert old in text
+    data = tomllib.loads(text.replace(old, new, 1))
+    assert not jsonschema.Draft202012Validator(_committed("cpu")).is_valid(data)
+    with pytest.raises(ValueError, match="validation error"):
+        file_model(MODELS["cpu"], "cpu").model_validate(data)
