@@ -43,7 +43,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from simnet.scenario.files import Run, Workload
-from simnet.scenario.knobs import AppliedKnob
+from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
 from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import core_schema
 
-from simnet.scenario.parameter import Choice, ModelState, Scalar, State, count, size, time
+from simnet.scenario.parameter import ModelState, Scalar, State
 from simnet.scenario.schema import Section, file_model
+from simnet.scenario.specs import Choice, count, size, time
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler

@@ -12,13 +12,11 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from simnet.scenario.parameter import (
-    Bare,
+from simnet.scenario.parameter import Bare, Parameter, Spec
+from simnet.scenario.specs import (
     Choice,
     Edges,
     Flag,
-    Parameter,
-    Spec,
     count,
     cycles,
     frequency,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet.errors import InputError
 from simnet.scenario.files import Run, Workload
-from simnet.scenario.knobs import KNOBS, AppliedKnob, CpuMask, Knob
+from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
+from simnet.scenario.knobs import KNOBS
 from simnet.scenario.library import nearest
 from simnet.scenario.parameter import Parameter, Spec, State
 from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch

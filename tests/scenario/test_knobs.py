@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 import simnet.scenario
 from simnet.errors import InputError
 from simnet.scenario.effective import Effective
-from simnet.scenario.knobs import KNOBS, CpuMask, Knob, cpu_mask_text
+from simnet.scenario.knob import CpuMask, Knob, cpu_mask_text
+from simnet.scenario.knobs import KNOBS
 from simnet.scenario.load import load
 from simnet.scenario.units import UnitError
 

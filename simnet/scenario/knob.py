@@ -1,0 +1,180 @@
+"""A knob: how its value is read, written, applied on a real machine and undone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from simnet.scenario.parameter import Spec, Value
+from simnet.scenario.specs import Flag, Quantity
+from simnet.scenario.units import UnitError
+
+__all__ = ["AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
+
+Scope = Literal["kernel", "port", "nic", "flows", "irqbalance", "none"]
+
+
+def cpu_mask_text(cpus: tuple[int, ...]) -> str:
+    """Return a mask as ``/proc/irq/N/smp_affinity`` takes it: hexadecimal, commas every 32 CPUs."""
+    digits = f"{sum(1 << cpu for cpu in cpus):x}"
+    words = []
+    while digits:
+        digits, word = digits[:-8], digits[-8:]
+        words.append(word)
+    return ",".join(reversed(words))
+
+
+@dataclass(frozen=True)
+class CpuMask(Spec):
+    """A set of CPUs as a hexadecimal mask."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the CPUs of the mask, ascending; see :meth:`Spec.parse`."""
+        text = str(raw)
+        words = text.removeprefix("0x").split(",")
+        if not all(re.fullmatch(r"[0-9a-fA-F]{1,64}", word) for word in words):
+            raise UnitError(f"expected a hexadecimal CPU mask such as '4' or 'ff', got {text!r}")
+        if any(len(word) > 8 for word in words[1:]):  # noqa: PLR2004 (32 CPUs a word)
+            raise UnitError(f"expected at most 8 digits after each comma, got {text!r}")
+        mask = int(words[0] + "".join(word.zfill(8) for word in words[1:]), 16)
+        if not mask:
+            raise UnitError("the mask is empty: at least one CPU has to take the interrupt")
+        return tuple(cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1)
+
+    def text(self, value: Any) -> str:
+        """Return the mask in hexadecimal."""
+        return cpu_mask_text(value)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string", "pattern": "^(0x)?[0-9a-fA-F]+(,[0-9a-fA-F]{1,8})*$"}
+
+
+@dataclass(frozen=True)
+class NodeNumber(Spec):
+    """A NUMA node: its number, ``nic`` for the node of the stream's NIC, ``any`` for no binding."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the node's number, or ``"nic"`` or ``"any"``; see :meth:`Spec.parse`."""
+        text = str(raw)
+        if text in {"nic", "any"}:
+            return text
+        if not re.fullmatch(r"\d{1,4}", text):
+            raise UnitError(f"expected a node number, nic or any, got {text!r}")
+        return int(text)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": ["integer", "string"]}
+
+
+@dataclass(frozen=True)
+class AppliedKnob:
+    """A knob as set in a scenario or on the command line.
+
+    Attributes:
+        name: as typed.
+        value: the value that is set.
+        before: the value without it.
+        apply: command that sets it on the machine.
+        undo: command that restores ``before``.
+        modelled: False when the model ignores it.
+        note: caveat; empty when there is none.
+        source: file and line, or ``--set``.
+    """
+
+    name: str
+    value: str
+    before: str
+    apply: str
+    undo: str
+    modelled: bool
+    note: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One knob, or one for each port or interrupt.
+
+    Attributes:
+        name: as typed, with ``{port}`` or ``{irq}`` where it exists once for each.
+        doc: what it does, one line.
+        spec: form and legal range of its value.
+        scope: what it changes: an attribute of the kernel, of the port itself, of the port's
+            NIC, the binding of the streams, irqbalance, or nothing.
+        target: the attribute; empty for scope ``none``.
+        command: how to set it, with ``{value}``.
+        unit: unit of a bare number; empty when the value has none.
+        modelled: False when it is accepted but has no effect.
+        note: caveat for people.
+        since: first upstream kernel that has it.
+        compile_time: it is a constant: the kernel has to be rebuilt.
+        drivers: network drivers that have it; empty for all.
+    """
+
+    name: str
+    doc: str
+    spec: Spec
+    scope: Scope
+    target: str
+    command: str
+    unit: str = ""
+    modelled: bool = True
+    note: str = ""
+    since: str = "2.6.0"
+    compile_time: bool = False
+    drivers: tuple[str, ...] = ()
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        escaped = re.escape(self.name)
+        escaped = escaped.replace(r"\{irq\}", r"(?P<irq>\d+)")
+        return re.compile(escaped.replace(r"\{port\}", r"(?P<port>[a-z]+\d+)"))
+
+    def match(self, name: str) -> dict[str, str] | None:
+        """Return port and interrupt of a typed name, or None when it is another knob."""
+        found = self._pattern.fullmatch(" ".join(name.split()))
+        return found.groupdict() if found else None
+
+    def parse(self, raw: Any) -> Value:
+        """Return a value in base units; a bare number is in the knob's own unit.
+
+        Raises:
+            UnitError: not a legal value; the message says what was expected.
+        """
+        if not self.unit:
+            return self.spec.parse(raw)
+        text = str(raw)
+        items = text.split(",") if "," in text else text.split()
+        several = isinstance(self.spec, Quantity) and self.spec.length
+        if not several:
+            return self.spec.parse(self._with_unit(text))
+        return self.spec.parse([self._with_unit(item) for item in items])
+
+    def _with_unit(self, text: str) -> str:
+        bare = re.fullmatch(r"\s*[+-]?[\d.]+\s*", text)
+        return f"{text.strip()} {self.unit}" if bare else text
+
+    def admin_text(self, value: Any) -> str:
+        """Return a value (base units) as the real machine takes it."""
+        items = value if isinstance(value, tuple) else (value,)
+        if isinstance(self.spec, Quantity) and self.unit:
+            scale = int(str(Quantity.parse(_whole(self.spec), f"1 {self.unit}")))
+            return " ".join(_number(item, scale) for item in items)
+        if isinstance(self.spec, Flag) and self.command.startswith("sysctl"):
+            return "1" if value else "0"
+        return self.spec.text(value)
+
+
+def _whole(spec: Quantity) -> Quantity:
+    """Return a spec of the same kind without a range."""
+    unit = spec.quantity_kind.unit or "1"
+    return Quantity("", spec.kind, f"0 {unit}", f"{2**62} {unit}")
+
+
+def _number(value: int, scale: int) -> str:
+    whole, rest = divmod(value, scale)
+    return str(whole) if not rest else f"{value / scale:g}"
