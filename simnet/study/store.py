@@ -9,8 +9,10 @@ always safe. When there are many, the ones that were not used for the longest ti
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +23,9 @@ import simnet
 from simnet.study.result import Result
 
 MOST_FILES = 5000
+_SUFFIX = ".json.gz"
+# a result is mostly the names of its fields: 33 kB become 5
+_GZIP_LEVEL = 6
 _VARIABLE = "SIMNET_CACHE_DIR"
 
 
@@ -42,11 +47,11 @@ class Store:
         """The result that was put under this key, or None; a damaged file counts as absent."""
         if self.directory is None:
             return None
-        path = self.directory / f"{key}.json"
+        path = self.directory / f"{key}{_SUFFIX}"
         try:
-            result = Result.from_json(path.read_text(encoding="utf-8"))
+            result = Result.from_json(gzip.decompress(path.read_bytes()).decode())
             os.utime(path)
-        except (OSError, ValidationError, UnicodeDecodeError):
+        except (OSError, EOFError, zlib.error, ValidationError, UnicodeDecodeError):
             return None
         return result
 
@@ -54,11 +59,11 @@ class Store:
         """Keep a result; a directory that can't be written to costs time later, nothing else."""
         if self.directory is None:
             return
-        path = self.directory / f"{key}.json"
+        path = self.directory / f"{key}{_SUFFIX}"
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            part.write_text(result.to_json(indent=None), encoding="utf-8")
+            part.write_bytes(gzip.compress(result.to_json(indent=None).encode(), _GZIP_LEVEL))
             part.replace(path)
         except OSError:
             return
@@ -67,7 +72,7 @@ class Store:
         """Delete the results that were not used for the longest time."""
         if self.directory is None or not self.directory.is_dir():
             return
-        files = sorted(self.directory.glob("*.json"), key=_last_used, reverse=True)
+        files = sorted(self.directory.glob(f"*{_SUFFIX}"), key=_last_used, reverse=True)
         for path in files[most_files:]:
             path.unlink(missing_ok=True)
 

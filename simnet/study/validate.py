@@ -22,6 +22,7 @@ from simnet.study.answers import (
     ANCHOR_KEYS,
     ANSWERS,
     LISTING_1,
+    Answer,
     answer,
 )
 from simnet.study.capture import read_capture
@@ -40,6 +41,8 @@ from simnet.study.predictions import Frozen, FrozenRow
 from simnet.study.result import Result
 
 MEMBERS = 48
+# members of an answer with many cases, such as a mean over message sizes: one of so many
+_SWEEP_SHARE = 4
 DURATION = "2 s"
 MEMBER_DURATION = "300 ms"
 MEMBER_WARMUP = "200 ms"
@@ -106,12 +109,12 @@ def validate(
     """
     answers = {name: answer(name) for name in ids or ANSWERS}
     cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
-    drawn = list(dict.fromkeys([*cases, LISTING_1])) if members else []
+    sizes = _sizes(answers, members)
     work = [Member(case, duration=duration) for case in cases]
-    work += [member for case in drawn for member in _ensemble(case, members)]
+    work += [member for case, size in sizes.items() for member in _ensemble(case, members)[:size]]
     results = iter(simulate_all(work, jobs=jobs, progress=progress))
     best = {case: next(results) for case in cases}
-    spread = {case: [next(results) for _ in range(members)] for case in drawn}
+    spread = {case: [next(results) for _ in range(size)] for case, size in sizes.items()}
     rows = [row for name in answers for row in _rows(name, best, spread)]
     gates = listing_1_gates(best[LISTING_1]) if LISTING_1 in best else []
     return Validation(tuple(rows), tuple(gates), best)
@@ -151,6 +154,18 @@ def listing_1_gates(result: Result) -> list[Gate]:
     ]
 
 
+def _sizes(answers: Mapping[str, Answer], members: int) -> dict[Case, int]:
+    """How many members of each case are simulated: fewer where an answer takes many cases."""
+    if not members:
+        return {}
+    sizes = {LISTING_1: members}
+    for of in answers.values():
+        size = members if len(of.cases) == 1 else -(-members // _SWEEP_SHARE)
+        for case in of.cases.values():
+            sizes[case] = max(size, sizes.get(case, 0))
+    return sizes
+
+
 def _ensemble(case: Case, members: int) -> list[Member]:
     points = latin_hypercube(uncertain(case), members) if members else []
     return [
@@ -171,9 +186,9 @@ def _rows(
     measured = measurement(name)
     predicted = _numbers(name, best)
     known = {key: predicted[key] for key in measured.value}
-    by_member = [
-        dict(zip(spread, results, strict=True)) for results in zip(*spread.values(), strict=True)
-    ]
+    needed = [LISTING_1, *answer(name).cases.values()] if spread else []
+    size = min((len(spread[case]) for case in needed), default=0)
+    by_member = [{case: spread[case][number] for case in needed} for number in range(size)]
     fitted = measurement(ANCHOR).value
     conditioned = condition(
         [_numbers(name, results) for results in by_member],

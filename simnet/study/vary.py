@@ -58,7 +58,7 @@ def with_values(effective: Effective, values: Mapping[str, int]) -> Effective:
     """
     places = _places(effective)
     for name, value in values.items():
-        for path in places[canonical_name(effective, name)]:
+        for path in places[name if name in places else canonical_name(effective, name)]:
             parts = [int(n) if n else part for n, part in _PART.findall(path)]
             effective = _put(effective, parts, value, path)
     return effective
@@ -96,11 +96,12 @@ def _places(effective: Effective) -> dict[str, tuple[str, ...]]:
 
 
 def _by_model(effective: Effective, path: str) -> str:
-    owners = [place for place in effective.models if path.startswith(f"{place}.")]
-    if not owners:
-        return path
-    owner = max(owners, key=len)
-    return effective.models[owner] + path.removeprefix(owner)
+    owner = path
+    while "." in owner:
+        owner = owner.rpartition(".")[0]
+        if owner in effective.models:
+            return effective.models[owner] + path.removeprefix(owner)
+    return path
 
 
 def _put(section: Any, parts: Sequence[str | int], value: int, path: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -75,14 +76,17 @@ def test_a_store_gives_back_what_it_was_given(tmp_path: Path, result: Result) ->
     assert store.get("key") is None
     store.put("key", result)
     assert store.get("key") == result
-    assert [path.name for path in (tmp_path / "new" / "place").iterdir()] == ["key.json"]
+    assert [path.name for path in (tmp_path / "new" / "place").iterdir()] == ["key.json.gz"]
 
 
 def test_a_damaged_entry_counts_as_absent(tmp_path: Path, result: Result) -> None:
     store = Store(tmp_path)
     store.put("key", result)
-    (tmp_path / "key.json").write_text("{", encoding="utf-8")
-    assert store.get("key") is None
+    path = tmp_path / "key.json.gz"
+    whole = path.read_bytes()
+    for damaged in (b"", b"{", whole[:-20], whole[:40] + whole[60:]):
+        path.write_bytes(damaged)
+        assert store.get("key") is None
 
 
 def test_a_store_that_cannot_be_written_to_keeps_nothing(tmp_path: Path, result: Result) -> None:
@@ -97,14 +101,12 @@ def test_a_store_that_cannot_be_written_to_keeps_nothing(tmp_path: Path, result:
 def test_pruning_removes_what_was_not_used_for_the_longest_time(
     tmp_path: Path, result: Result
 ) -> None:
-    import os
-
     store = Store(tmp_path)
     for age, key in enumerate(("newest", "older", "oldest")):
         store.put(key, result)
-        os.utime(tmp_path / f"{key}.json", (1e9 - age, 1e9 - age))
+        os.utime(tmp_path / f"{key}.json.gz", (1e9 - age, 1e9 - age))
     store.prune(most_files=2)
-    assert sorted(path.stem for path in tmp_path.iterdir()) == ["newest", "older"]
+    assert sorted(path.name.split(".")[0] for path in tmp_path.iterdir()) == ["newest", "older"]
 
 
 def test_the_environment_places_the_store_or_switches_it_off(

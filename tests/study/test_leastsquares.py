@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -137,3 +138,17 @@ def test_profiles_show_what_the_others_can_make_up_for() -> None:
 def test_a_range_that_does_not_hold_the_start_is_refused() -> None:
     with pytest.raises(ValueError, match="cost: low <= start <= high"):
         Free("cost", 5, 0, 1)
+
+
+def test_noise_that_changes_with_every_value_does_not_stop_the_fit() -> None:
+    def predict(cost: float) -> Vector:
+        digest = hashlib.blake2b(np.float64(cost).tobytes(), digest_size=4).digest()
+        noise = np.random.default_rng(int.from_bytes(digest)).normal(0, 0.02, X.size)
+        return np.asarray(0.5 + 0.4 * cost * X + noise)
+
+    truth = 0.5 + 0.4 * 0.8 * X
+    found = fit(model(predict, truth), [Free("cost", 0.1, 0, 1)], noise=0.02, step=0.2)
+    (cost,) = found.estimates
+    assert cost.identified
+    assert cost.value == pytest.approx(0.8, abs=0.1)
+    assert cost.low <= 0.8 <= cost.high

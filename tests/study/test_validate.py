@@ -85,6 +85,18 @@ def test_without_an_ensemble_there_is_no_interval() -> None:
 
 
 @pytest.mark.usefixtures("formula")
+@pytest.mark.usefixtures("formula")
+def test_an_answer_of_many_cases_has_a_smaller_ensemble() -> None:
+    seen: list[tuple[int, int]] = []
+    rows = validate(
+        ["x460.table1.netserver"], members=4, jobs=1, progress=lambda *counts: seen.append(counts)
+    ).rows
+    assert len(rows) == 6
+    # 45 predictions, one member of each, and four of the anchor's case instead of one
+    assert seen[-1] == (45 + 45 + 3, 45 + 45 + 3)
+
+
+@pytest.mark.usefixtures("formula")
 def test_a_constant_misses_the_conditions_of_the_listing() -> None:
     gates = validate([BUSY], members=0, jobs=1).gates
     assert len(gates) == 6
