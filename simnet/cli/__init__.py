@@ -53,16 +53,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _status(arguments: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    status = 0
     try:
-        status = _simnet.main(arguments, prog_name="simnet", standalone_mode=False)
+        # Not `_simnet.main`: it has its own way with errors, interrupts and closed pipes.
+        with _simnet.make_context("simnet", given) as context:
+            _simnet.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        status = end.exit_code
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the last resort)
         message, status = _explain(error)
         if os.environ.get("SIMNET_DEBUG") == "1":
             traceback.print_exc()
         if message:
             click.echo(message, err=True)
-    return status if isinstance(status, int) else 0
+    return status
 
 
 def _explain(error: BaseException) -> tuple[str, int]:
@@ -76,7 +82,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             said = f"simnet: {error}", _BAD_INPUT
         case SimnetError():
             said = f"simnet: {error}", _FAILED
-        case click.Abort() | KeyboardInterrupt():
+        case KeyboardInterrupt():
             said = "simnet: interrupted", _INTERRUPTED
         case BrokenPipeError():
             _drop_output()
