@@ -8,7 +8,6 @@ from typing import Any
 
 from simnet.errors import seconds_text
 
-
 _RUNS_GENERATORS = ("simnet/kernel/processes.py", "simnet\\kernel\\processes.py")
 
 

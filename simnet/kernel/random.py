@@ -1,0 +1,126 @@
+"""Random streams: one for each component, none of which knows of another.
+
+A stream is seeded by a hash of the scenario's seed and of the component's path, so that adding a
+component changes no other's numbers. Draws that become event times use integers alone: the bits
+of NumPy's PCG64, which NumPy promises not to change (NEP 19), and no function of a platform's
+mathematical library. They are the same on every machine.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import cython
+import numpy as np
+
+if not cython.compiled:
+    BLOCK = 64
+
+    def high_product(a: int, b: int) -> int:
+        """Return the high half of the 128-bit product of two 64-bit numbers."""
+        return a * b >> 64
+
+
+_LARGEST_RAW = cython.declare(cython.ulonglong, (1 << 64) - 1)
+# An exponential draw stays below 64 times its mean as surely as anything does.
+_LARGEST_MEAN_PS = cython.declare(cython.longlong, 1 << 55)
+
+
+class RandomStream:
+    """Random numbers for one component.
+
+    Attributes:
+        path: the component's path, or what else the stream is for.
+        seed: the scenario's seed.
+    """
+
+    path: str
+    seed: Any
+    _bits: Any
+    _generator: Any
+    _block: Any
+    _next: cython.int
+
+    def __init__(self, seed: int, path: str) -> None:
+        self.seed = seed
+        self.path = path
+        self._bits = np.random.PCG64(_entropy(seed, path, "integers"))
+        self._generator = None
+        self._next = BLOCK
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """A NumPy generator, for statistics; independent of the integer draws.
+
+        What it draws may differ between versions of NumPy, and must not become an event's time.
+        """
+        if self._generator is None:
+            entropy = _entropy(self.seed, self.path, "generator")
+            self._generator = np.random.Generator(np.random.PCG64(entropy))
+        generator: np.random.Generator = self._generator
+        return generator
+
+    def raw(self) -> cython.ulonglong:
+        """Return 64 random bits."""
+        if self._next == BLOCK:
+            self._block = memoryview(self._bits.random_raw(BLOCK))
+            self._next = 0
+        bits: cython.ulonglong = self._block[self._next]
+        self._next += 1
+        return bits
+
+    def below(self, count: cython.longlong) -> cython.longlong:
+        """Return an integer from 0 to `count` - 1, all equally likely; ValueError if none is."""
+        bits: cython.ulonglong
+        uneven: cython.ulonglong
+        if count < 1:
+            message = f"{self.path}: no number is below {count}"
+            raise ValueError(message)
+        # The 2**64 values of `bits` do not divide evenly: the first few are drawn again.
+        uneven = (_LARGEST_RAW - cython.cast(cython.ulonglong, count) + 1) % count
+        bits = self.raw()
+        while bits < uneven:
+            bits = self.raw()
+        return bits % count
+
+    def exponential_ps(self, mean_ps: cython.longlong) -> cython.longlong:
+        """Return a time in ps, exponentially distributed, rounded down.
+
+        The mean is a time from 0 to 2**55 ps (10 hours), else ValueError. The method is von
+        Neumann's ("Various techniques used in connection with random digits", 1951), which only
+        compares: a uniform number is the fraction of an exponential one if the descending run
+        that begins with it has odd length; every run of even length adds 1.
+        """
+        whole: cython.longlong = 0
+        first: cython.ulonglong
+        least: cython.ulonglong
+        other: cython.ulonglong
+        odd: cython.bint
+        if mean_ps < 0 or mean_ps > _LARGEST_MEAN_PS:
+            message = f"{self.path}: a mean of {mean_ps} ps is not from 0 to {_LARGEST_MEAN_PS}"
+            raise ValueError(message)
+        while True:
+            first = self.raw()
+            least = first
+            odd = True
+            while True:
+                other = self.raw()
+                if other >= least:
+                    break
+                least = other
+                odd = not odd
+            if odd:
+                break
+            whole += 1
+        return mean_ps * whole + high_product(mean_ps, first)
+
+
+def _entropy(seed: int, path: str, purpose: str) -> int:
+    text = "\0".join((str(int(seed)), path, purpose))
+    return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big")
+
+
+def stream(seed: int, path: str) -> RandomStream:
+    """Return the random stream of the component `path` in a scenario with `seed`."""
+    return RandomStream(seed, path)
