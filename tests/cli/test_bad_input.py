@@ -98,6 +98,12 @@ def test_an_unreadable_file(simnet: Simnet, tmp_path: Path, command: str) -> Non
         assert simnet(command, name) == (2, "", f"simnet: {line}\n")
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc")
+def test_a_file_that_fails_while_it_is_read(simnet: Simnet) -> None:
+    line = "simnet: /proc/self/mem: cannot be read: Input/output error\n"
+    assert simnet("run", "/proc/self/mem") == (2, "", line)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.usefixtures("in_tmp_path")
 def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+"""Runs as a user makes them; short, because the interpreted engine makes them too."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Simnet
+
+SHORT = ("x460-out-of-box", "--set", "nodes=1", "--warm-up", "20 ms", "--duration", "2 ms")
+
+
+def test_the_result_is_json_with_its_schema(simnet: Simnet) -> None:
+    status, out, err = simnet("run", *SHORT, "--json")
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    assert result["schema"] == "simnet.result/1"
+    assert result["scenario"] == "x460-out-of-box"
+    assert result["seed"] == 1
+    assert result["simulated_s"] == pytest.approx(0.002)
+    assert [cpu["id"] for cpu in result["cpus"]] == list(range(64))
+    assert [port["name"] for port in result["ports"]] == [f"eth{number}" for number in range(8)]
+    assert [flow["name"] for flow in result["flows"]] == ["eth0", "eth1"]
+    busy = [port["rx_bps"] > 0 for port in result["ports"]]
+    assert busy == [True, True, *[False] * 6]
+
+
+def test_formats_follow_one_another(simnet: Simnet) -> None:
+    together = simnet("run", *SHORT, "--format", "sar, interrupts").out
+    apart = [simnet("run", *SHORT, "--format", name).out for name in ("sar", "interrupts")]
+    assert together == "\n".join(apart)
+    assert together.startswith("CPU   %user")
+
+
+def test_a_seed_chooses_the_run(simnet: Simnet) -> None:
+    runs = [json.loads(simnet("run", *SHORT, "--json", "--seed", seed).out) for seed in "334"]
+    fingerprints = [run["fingerprint"] for run in runs]
+    assert fingerprints[0] == fingerprints[1]
+    assert fingerprints[0] != fingerprints[2]
+
+
+def test_a_trace_is_complete_json(
+    simnet: Simnet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert simnet("run", *SHORT, "--trace", "run.json").status == 0
+    events = json.loads((tmp_path / "run.json").read_text("utf-8"))["traceEvents"]
+    assert any(event["ph"] == "X" for event in events)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_what_is_not_modelled_is_said_while_it_runs(simnet: Simnet) -> None:
+    status, out, err = simnet("run", *SHORT, "--set", "net.ipv4.tcp_fack=0")
+    assert status == 0
+    assert err == "simnet: net.ipv4.tcp_fack: accepted, but not modelled: it changes nothing here\n"
+    assert out
+
+
+def test_a_failed_run_leaves_no_trace_file(
+    simnet: Simnet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = simnet("run", *SHORT, "--format", "compare", "--set", "message=64", "--trace", "t")
+    assert outcome.status == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_from_outside(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from simnet.cli import main; main()", "run", *SHORT],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "PYTHONWARNINGS": "ignore",
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "x460-out-of-box" in done.stdout
