@@ -134,6 +134,7 @@ def _scenario_json(configuration: Effective) -> None:
         "models": configuration.models,
         "knobs": [asdict(knob) for knob in configuration.applied],
         "remarks": configuration.remarks,
+        "not_modelled": _unread(configuration),
         "configuration": configuration.model_dump(mode="json"),
         "values": _json_values(configuration.provenance),
     }
@@ -165,6 +166,8 @@ def _scenario_tables(configuration: Effective) -> None:
             for flow in configuration.flows
         ),
     )
+    if unread := _unread(configuration):
+        click.echo("# not modelled, a change has no effect: " + ", ".join(unread) + "\n")
     table(
         "knobs that are set",
         ("name", "value", "before", "modelled", "source", "apply"),
@@ -173,6 +176,19 @@ def _scenario_tables(configuration: Effective) -> None:
             for k in configuration.applied
         ),
     )
+
+
+def _unread(configuration: Effective) -> list[str]:
+    """Return the names of the system's and the switch's values that no mechanism reads."""
+    from simnet.scenario.unread import UNREAD
+
+    return [
+        name
+        for title, values in _groups(configuration)
+        if not title.startswith("peer ")
+        for name, parameter in values.items()
+        if name.rpartition(".")[2] + parameter.suffix in UNREAD
+    ]
 
 
 def _node(node: int | None) -> str:

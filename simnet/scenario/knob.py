@@ -10,6 +10,7 @@ from typing import Any, Literal
 from simnet.scenario.parameter import Spec, Value
 from simnet.scenario.specs import Flag, Quantity
 from simnet.scenario.units import UnitError
+from simnet.scenario.unread import UNREAD
 
 __all__ = ["AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
 
@@ -108,7 +109,6 @@ class Knob:
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unit: unit of a bare number; empty when the value has none.
-        modelled: False when it is accepted but has no effect.
         note: caveat for people.
         since: first upstream kernel that has it.
         compile_time: it is a constant: the kernel has to be rebuilt.
@@ -122,11 +122,15 @@ class Knob:
     target: str
     command: str
     unit: str = ""
-    modelled: bool = True
     note: str = ""
     since: str = "2.6.0"
     compile_time: bool = False
     drivers: tuple[str, ...] = ()
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a simulation depends on it."""
+        return self.scope != "none" and self.target not in UNREAD
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -36,7 +36,7 @@ def _sysctl(name: str, target: str, **more: Any) -> Knob:
 
 
 def _ignored(name: str, doc: str, spec: Spec, command: str, **more: Any) -> Knob:
-    return Knob(name, doc, spec, "none", "", command, modelled=False, **more)
+    return Knob(name, doc, spec, "none", "", command, **more)
 
 
 def _ignored_sysctl(name: str, doc: str, spec: Spec, **more: Any) -> Knob:
@@ -63,29 +63,28 @@ _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 
 _SYSCTLS: Final = (
     _sysctl("net.core.netdev_budget", "netdev_budget", since="2.6.12"),
-    _sysctl("net.core.dev_weight", "dev_weight", modelled=False),
-    _sysctl("net.core.netdev_max_backlog", "netdev_max_backlog", modelled=False),
-    _sysctl("net.core.rmem_default", "rmem_default_bytes", modelled=False),
-    _sysctl("net.core.rmem_max", "rmem_max_bytes", modelled=False),
-    _sysctl("net.core.wmem_default", "wmem_default_bytes", modelled=False),
-    _sysctl("net.core.wmem_max", "wmem_max_bytes", modelled=False),
+    _sysctl("net.core.dev_weight", "dev_weight"),
+    _sysctl("net.core.netdev_max_backlog", "netdev_max_backlog"),
+    _sysctl("net.core.rmem_default", "rmem_default_bytes"),
+    _sysctl("net.core.rmem_max", "rmem_max_bytes"),
+    _sysctl("net.core.wmem_default", "wmem_default_bytes"),
+    _sysctl("net.core.wmem_max", "wmem_max_bytes"),
     _sysctl("net.ipv4.tcp_rmem", "tcp_rmem_bytes"),
     _sysctl("net.ipv4.tcp_wmem", "tcp_wmem_bytes"),
     _sysctl("net.ipv4.tcp_low_latency", "tcp_low_latency"),
     _sysctl("net.ipv4.tcp_timestamps", "tcp_timestamps"),
-    _sysctl("net.ipv4.tcp_sack", "tcp_sack", modelled=False),
+    _sysctl("net.ipv4.tcp_sack", "tcp_sack"),
     _sysctl("net.ipv4.tcp_window_scaling", "tcp_window_scaling"),
     _sysctl("net.ipv4.tcp_moderate_rcvbuf", "tcp_moderate_rcvbuf"),
-    _sysctl("net.ipv4.tcp_adv_win_scale", "tcp_adv_win_scale", modelled=False),
-    _sysctl("net.ipv4.tcp_app_win", "tcp_app_win", modelled=False),
+    _sysctl("net.ipv4.tcp_adv_win_scale", "tcp_adv_win_scale"),
+    _sysctl("net.ipv4.tcp_app_win", "tcp_app_win"),
     _sysctl("net.ipv4.tcp_reordering", "tcp_reordering"),
     _sysctl("net.ipv4.tcp_tso_win_divisor", "tcp_tso_win_divisor"),
-    _sysctl("net.ipv4.tcp_abc", "tcp_abc", modelled=False, since="2.6.15"),
+    _sysctl("net.ipv4.tcp_abc", "tcp_abc", since="2.6.15"),
     _sysctl("net.ipv4.tcp_congestion_control", "tcp_congestion_control", since="2.6.13"),
     _sysctl(
         "net.ipv4.tcp_slow_start_after_idle",
         "tcp_slow_start_after_idle",
-        modelled=False,
         since="2.6.18",
     ),
     _ignored_sysctl(
@@ -212,7 +211,6 @@ _PLACEMENT: Final = (
         "flows",
         "preferred_node",
         "start each process under: numactl --preferred={value}",
-        modelled=False,
     ),
 )
 
@@ -250,9 +248,7 @@ _TCP_H: Final = "include/net/tcp.h"
 _REAL_TIME: Final = "at run time in Red Hat's real-time kernels: sysctl -w net.ipv4.tcp_{}_min=MS"
 _CONSTANTS: Final = (
     _constant("HZ", "hz", "the configuration (CONFIG_HZ)"),
-    _constant(
-        "TCP_DELACK_MIN", "delack_min_ps", _TCP_H, modelled=False, note=_REAL_TIME.format("delack")
-    ),
+    _constant("TCP_DELACK_MIN", "delack_min_ps", _TCP_H, note=_REAL_TIME.format("delack")),
     _constant("TCP_DELACK_MAX", "delack_max_ps", _TCP_H),
     _constant("TCP_ATO_MIN", "ato_min_ps", _TCP_H, note=_REAL_TIME.format("ato")),
     _constant(

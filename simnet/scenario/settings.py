@@ -14,6 +14,7 @@ from simnet.scenario.parameter import Parameter, Spec, State
 from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
+from simnet.scenario.unread import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "nic": Nic,
 }
 _IRQ_MAP: Final = "irqbalance.map"
+_IGNORED: Final = "accepted, but not modelled: it changes nothing here"
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,8 @@ class Table:
                 value = _parse(entry, target.spec)
                 for path in target.paths:
                     self._put(path, entry, target.spec, value)
+                if target.paths[0][-1] in UNREAD:
+                    self.remarks.append(f"{entry.name}: {_IGNORED}")
             elif target.kind == "irq-map":
                 self._map, self._map_entry = str(entry.raw), entry
         self._settle()
@@ -309,9 +313,7 @@ class Table:
             )
         )
         if not knob.modelled:
-            self.remarks.append(
-                f"{entry.name}: accepted, but not modelled: it changes nothing here"
-            )
+            self.remarks.append(f"{entry.name}: {_IGNORED}")
         if knob.compile_time:
             note = f"; {knob.note}" if knob.note else ""
             self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")

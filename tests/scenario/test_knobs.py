@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import ast
 import contextlib
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import simnet.scenario
 from simnet.errors import InputError
 from simnet.scenario.effective import Effective
 from simnet.scenario.knob import CpuMask, Knob, cpu_mask_text
@@ -27,6 +24,21 @@ def _error(name: str, value: str) -> str:
     assert caught.value.file == "--set"
     assert caught.value.key == name
     return caught.value.message
+
+
+def test_what_is_modelled() -> None:
+    modelled = {knob.name for knob in KNOBS if knob.modelled}
+    ignored = {knob.name for knob in KNOBS if not knob.modelled}
+    assert {"net.ipv4.tcp_rmem", "/proc/irq/{irq}/smp_affinity", "irqbalance"} <= modelled
+    assert {"net.ipv4.tcp_fack", "net.core.rps_sock_flow_entries"} <= ignored
+
+
+@pytest.mark.parametrize("name", ["nic.copybreak", "net.core.rmem_max"])
+def test_a_value_that_nothing_reads_is_reported(name: str) -> None:
+    configuration = load(SCENARIO, settings={name: "512 B"})
+    assert configuration.remarks == (
+        f"{name}: accepted, but not modelled: it changes nothing here",
+    )
 
 
 @pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
@@ -60,25 +72,6 @@ def test_setting_the_default_as_typed_changes_nothing(knob: Knob) -> None:
     assert (applied.name, applied.value, applied.before) == (name, typed, typed)
     assert applied.apply == applied.undo
     assert typed in applied.apply
-
-
-def _read_by_the_simulation() -> set[str]:
-    """Return every attribute that the modules which build a system take from anything."""
-    folder = Path(simnet.scenario.__file__).parent
-    trees = [ast.parse(path.read_text("utf-8")) for path in folder.glob("build*.py")]
-    return {
-        node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
-    }
-
-
-READ = _read_by_the_simulation()
-
-
-@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
-def test_a_knob_is_called_modelled_exactly_when_the_simulation_reads_it(knob: Knob) -> None:
-    # where irqbalance leaves the interrupts is settled before the system is built
-    read = knob.target in READ or knob.scope == "irqbalance"
-    assert knob.modelled == read, f"{knob.name}: set modelled={read} in simnet/scenario/knobs.py"
 
 
 def test_an_ignored_knob_says_so_and_changes_nothing() -> None:

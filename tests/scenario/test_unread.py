@@ -1,0 +1,45 @@
+"""The list of values that nothing reads, against the source of what reads them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import simnet.scenario
+from simnet.host.costs import COST_NAMES
+from simnet.scenario.effective import Flow
+from simnet.scenario.schema import Costs, Cpu, Kernel, Machine, Nic, Switch
+from simnet.scenario.tree import walk
+from simnet.scenario.unread import UNREAD
+
+VALUES = {str(path[-1]) for part in (Machine, Cpu, Kernel, Nic, Switch) for path, _ in walk(part)}
+# the loader reads it: how many buffers a ring can hold
+IN_LOADER = {"rx_ring"}
+
+
+def _taken_by_the_builder() -> set[str]:
+    """Return every attribute that the modules which build a system take from anything."""
+    folder = Path(simnet.scenario.__file__).parent
+    trees = [ast.parse(path.read_text("utf-8")) for path in folder.glob("build*.py")]
+    return {
+        node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    }
+
+
+READ = _taken_by_the_builder() | IN_LOADER | {f"{name}_cycles" for name in COST_NAMES}
+
+
+@pytest.mark.parametrize("value", sorted(VALUES | {"cpubind_node", "preferred_node"}))
+def test_a_value_is_listed_exactly_when_nothing_reads_it(value: str) -> None:
+    remedy = "take it off" if value in READ else "add it to"
+    assert (value in UNREAD) == (value not in READ), f"{remedy} simnet/scenario/unread.py"
+
+
+def test_the_list_names_only_what_exists() -> None:
+    assert set(Flow.model_fields) | VALUES >= UNREAD
+
+
+def test_every_step_has_its_cost() -> None:
+    assert {f"{name}_cycles" for name in COST_NAMES} == set(Costs.model_fields)
