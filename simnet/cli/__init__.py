@@ -33,10 +33,14 @@ _INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(simnet.__version__, prog_name="simnet")
-def _simnet() -> None:
+@click.pass_context
+def _simnet(context: click.Context) -> None:
     """Predict what a tuning will do to a host's data path."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(_BAD_INPUT)
 
 
 for _command in (list_command, show_command, run_command, validate_command):
@@ -74,8 +78,6 @@ def _status(arguments: Sequence[str] | None) -> int:
 def _explain(error: BaseException) -> tuple[str, int]:
     """Return what to say about an error, and the exit status."""
     match error:
-        case click.exceptions.NoArgsIsHelpError():
-            said = error.ctx.get_help(), _BAD_INPUT
         case click.ClickException():
             said = f"simnet: {_usage(error)}", _BAD_INPUT
         case InputError():

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from simnet.errors import InputError
 from simnet.scenario import library
 from simnet.scenario.checks import check_server, check_whole, peer_ports
@@ -133,18 +131,13 @@ class _Assembly:
         check_whole(self.tree, table)
         self.tree.put_plain(("scenario",), scenario)
         self.tree.put_plain(("flows",), _flows(self.tree, table))
-        try:
-            return Effective(
-                **self.tree.values,
-                provenance=self.tree.provenance,
-                models=self.models,
-                applied=tuple(table.applied),
-                remarks=tuple(table.remarks),
-            )
-        except ValidationError as error:
-            detail = error.errors()[0]
-            key = dotted(tuple(detail["loc"]))
-            raise InputError(detail["msg"], file=self._document.file, key=key) from error
+        return Effective(
+            **self.tree.values,
+            provenance=self.tree.provenance,
+            models=self.models,
+            applied=tuple(table.applied),
+            remarks=tuple(table.remarks),
+        )
 
 
 def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
 import simnet as package
 from simnet.scenario import jsonschema
-from simnet.scenario.library import MODEL_FOLDERS, model_names, scenario_names
+from simnet.scenario.library import MODEL_FOLDERS, find_model, model_names, scenario_names
 from simnet.scenario.load import load
 from tests.cli.conftest import Simnet
 
@@ -23,6 +26,12 @@ def test_help_says_what_a_command_does(simnet: Simnet, command: tuple[str, ...])
     status, out, err = simnet(*command, "--help")
     assert (status, err) == (0, "")
     assert out.startswith("Usage: simnet")
+
+
+def test_nothing_typed_gets_help(simnet: Simnet) -> None:
+    status, out, err = simnet()
+    assert (status, out) == (2, "")
+    assert err.startswith("Usage: simnet")
 
 
 def test_list_names_every_scenario_and_model(simnet: Simnet) -> None:
@@ -99,3 +108,26 @@ def test_show_says_on_stderr_what_is_not_modelled(simnet: Simnet) -> None:
 @pytest.mark.parametrize("kind", jsonschema.NAMES)
 def test_show_prints_the_schema_of_a_kind_of_file(simnet: Simnet, kind: str) -> None:
     assert simnet("show", "--schema", kind) == (0, jsonschema.text(kind), "")
+
+
+def test_a_terminal_gets_drawn_tables(
+    simnet: Simnet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del capsys
+    plain = simnet("list", "models").out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    drawn = simnet("list", "models").out
+    assert "─" in drawn
+    assert "─" not in plain
+    for word in plain.split()[2:]:
+        assert word in drawn
+
+
+def test_a_model_file_of_ones_own_is_shown(
+    simnet: Simnet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(find_model("nic", "intel-82546"), "mine.toml")
+    ours, theirs = simnet("show", "mine.toml").out, simnet("show", "intel-82546").out
+    assert ours.splitlines()[1:] == theirs.splitlines()[1:]

@@ -145,3 +145,32 @@ def test_an_unknown_scenario_names_the_nearest() -> None:
     assert str(caught.value) == (
         "x460-out-of-the-box: unknown scenario; did you mean x460-out-of-box?"
     )
+
+
+def test_traffic_needs_a_port(workspace: Workspace) -> None:
+    for _ in range(2):
+        workspace.edit("server.toml", "node = 0", "node = 3")
+    with pytest.raises(InputError) as caught:
+        load("mine.toml", settings={"nodes": "1"})
+    assert str(caught.value) == "--set: nodes: no port of server.toml is on the first 1 nodes"
+
+
+def test_links_that_are_no_pairs(workspace: Workspace) -> None:
+    workspace.edit("server.toml", "[2, 3]]", "[2, 3, 1]]")
+    with pytest.raises(InputError, match=r"links: expected pairs of node numbers such as"):
+        load("mine.toml")
+
+
+def test_a_table_where_a_table_has_to_be(workspace: Workspace) -> None:
+    line = workspace.edit("mine.toml", "[run]\n", "[[run]]\n")
+    with pytest.raises(InputError) as caught:
+        load("mine.toml")
+    expected = "expected a table with the keys warm_up, duration, seed"
+    assert str(caught.value) == f"mine.toml:{line}: run: {expected}"
+
+
+def test_an_unknown_key_of_a_port_names_the_nearest(workspace: Workspace) -> None:
+    line = workspace.edit("server.toml", "irq = 193", "irk = 193")
+    with pytest.raises(InputError) as caught:
+        load("mine.toml")
+    assert str(caught.value) == f"server.toml:{line}: ports[2].irk: unknown key; did you mean irq?"
