@@ -31,7 +31,7 @@ run: $(VENV)/installed core ## simulate the x460 out of the box, and compare it 
 	@$(BIN)/simnet validate x460.listing1.cpu_busy_percent x460.listing1.interrupts_per_second
 
 .PHONY: test
-test: lint types test-interpreted test-compiled ## check the code, and run all tests on both engines
+test: lint types other-python test-interpreted test-compiled ## check the code, and run all tests on both engines
 
 .PHONY: lint
 lint: $(VENV)/installed-dev ## check style and form
@@ -50,6 +50,9 @@ test-interpreted: $(VENV)/installed-dev ## run the tests on the interpreted engi
 test-compiled: $(VENV)/installed-dev core ## run the tests on the compiled engine, packaging included
 	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST)
 
+.PHONY: other-python
+other-python: $(VENV)-other/installed ## install on a second Python, if there is one, for the tests
+
 .PHONY: bench
 bench: $(VENV)/installed-dev core ## measure speed and memory, side by side with SimPy
 	@for script in bench/bench_*.py; do SIMNET_ENGINE=compiled $(BIN)/python "$$script"; done
@@ -60,7 +63,7 @@ build: $(VENV)/installed core ## compile what has changed
 
 .PHONY: clean
 clean: ## remove everything that these targets have made
-	rm -rf $(VENV) build dist simnet/_compiled .coverage .coverage.* htmlcov
+	rm -rf $(VENV) $(VENV)-other build dist simnet/_compiled .coverage .coverage.* htmlcov
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -88,4 +91,19 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "simnet: installing what the checks need"
 	@SIMNET_BUILD=skip $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+# Results must not depend on the version of Python: a test compares this one's if it is there.
+$(VENV)-other/installed: pyproject.toml | $(VENV)/bin/python
+	@mkdir -p $(VENV)-other
+	@mine=$$($(BIN)/python -c 'import sys; print(sys.version_info[:2])'); \
+	for python in $${OTHER_PYTHON:-python3.12 python3.13 python3.14 python3.11 "$$HOME"/.pyenv/versions/3.1[1-9]*/bin/python}; do \
+	  version=$$("$$python" -c 'import sys; v = sys.version_info; print(v[:2] if v >= (3, 11) else "")' 2>/dev/null || true); \
+	  if [ -n "$$version" ] && [ "$$version" != "$$mine" ]; then \
+	    echo "simnet: installing on $$python too"; \
+	    "$$python" -m venv $(VENV)-other; \
+	    SIMNET_BUILD=skip $(VENV)-other/bin/python -m pip install --quiet --editable .; \
+	    break; \
+	  fi; \
+	done
 	@touch $@

@@ -2,12 +2,69 @@
 
 Wire, NIC, interrupt, softirq, TCP and application on NUMA CPUs, as a deterministic
 discrete-event simulation calibrated against published measurements.
+
+The names below are the public API; each is imported when it is first used. ``SIMNET_ENGINE``
+chooses between the compiled and the interpreted engine.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from simnet import _engine
+
+if TYPE_CHECKING:
+    from simnet.errors import EngineError, InputError, SimnetError, SimulationError
+    from simnet.kernel.component import Component
+    from simnet.kernel.environment import Environment
+    from simnet.study.calibrate import calibrate
+    from simnet.study.result import Result
+    from simnet.study.run import run
+    from simnet.study.validate import validate
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "Component",
+    "EngineError",
+    "Environment",
+    "InputError",
+    "Result",
+    "SimnetError",
+    "SimulationError",
+    "calibrate",
+    "run",
+    "validate",
+]
+
+_HOMES = {
+    "Component": "simnet.kernel.component",
+    "EngineError": "simnet.errors",
+    "Environment": "simnet.kernel.environment",
+    "InputError": "simnet.errors",
+    "Result": "simnet.study.result",
+    "SimnetError": "simnet.errors",
+    "SimulationError": "simnet.errors",
+    "calibrate": "simnet.study.calibrate",
+    "run": "simnet.study.run",
+    "validate": "simnet.study.validate",
+}
+
 _engine.install()
+
+
+def __getattr__(name: str) -> object:
+    """Import a name of the public API from where it is defined."""
+    home = _HOMES.get(name)
+    if home is None:
+        message = f"module 'simnet' has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=import_module("simnet"))
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public API and what is loaded."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,69 @@
+"""Errors say on one line where and what, and survive the way back from a worker process."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.errors import InputError, SimnetError, SimulationError, seconds_text
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ({}, "expected a time"),
+        ({"file": "a.toml"}, "a.toml: expected a time"),
+        ({"file": "a.toml", "line": 7}, "a.toml:7: expected a time"),
+        ({"file": "a.toml", "line": 7, "key": "nic.gap"}, "a.toml:7: nic.gap: expected a time"),
+        ({"file": "--set", "key": "nodes"}, "--set: nodes: expected a time"),
+        ({"line": 7, "key": "nic.gap"}, "nic.gap: expected a time"),
+    ],
+)
+def test_input_error_names_file_line_and_key(known: dict[str, Any], text: str) -> None:
+    assert str(InputError("expected a time", **known)) == text
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ({}, "stuck"),
+        ({"component": "server.cpu3"}, "server.cpu3: stuck"),
+        ({"component": "server.cpu3", "time_ps": 1_500_000}, "server.cpu3: at 0.0000015 s: stuck"),
+        ({"time_ps": 0}, "at 0 s: stuck"),
+    ],
+)
+def test_simulation_error_names_component_and_time(known: dict[str, Any], text: str) -> None:
+    assert str(SimulationError("stuck", **known)) == text
+
+
+@given(st.text())
+def test_any_message_is_one_line(message: str) -> None:
+    assert len(str(InputError(message, file="f", line=1, key="k")).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("bad", file="f.toml", line=3, key="k"),
+        SimulationError("bad", component="c", time_ps=5),
+        SimnetError("bad"),
+    ],
+)
+def test_errors_survive_pickling(error: SimnetError) -> None:
+    back = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
+    assert type(back) is type(error)
+    assert str(back) == str(error)
+    assert vars(back) == vars(error)
+
+
+@given(st.integers(min_value=-(10**20), max_value=10**20))
+def test_seconds_are_exact(time_ps: int) -> None:
+    text = seconds_text(time_ps)
+    whole, _, fraction = text.lstrip("-").partition(".")
+    value = int(whole) * 10**12 + int(fraction.ljust(12, "0"))
+    assert (-value if text.startswith("-") else value) == time_ps
+    assert not fraction.endswith("0")
