@@ -152,7 +152,9 @@ class Environment(EnvironmentCore, simpy.Environment):
         except StopSimulation as stop:
             return stop.args[0]
         if until is not None:
-            raise self._deadlock(until)
+            until.callbacks.remove(StopSimulation.callback)
+            if self.sim.pending == 0:
+                raise self._deadlock(until)
         return None
 
     def _clock_event(self, until: Any) -> Event:

@@ -192,7 +192,7 @@ class EventCore(Occurrence):
         return 0
 
     @property
-    def callbacks(self) -> list[Any] | None:
+    def callbacks(self) -> list[Any]:
         """Functions to call when the event happens; None once it has."""
         if self._processed:
             return None
@@ -204,7 +204,7 @@ class EventCore(Occurrence):
         return self._callbacks
 
     @callbacks.setter
-    def callbacks(self, callbacks: list[Any] | None) -> None:
+    def callbacks(self, callbacks: list[Any]) -> None:
         self._processed = callbacks is None
         self._callbacks = callbacks
         self._waiter = None

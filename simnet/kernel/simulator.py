@@ -1,3 +1,4 @@
+# ruff: noqa: SLF001 - `Target` keeps what is the simulator's own under such names
 """Simulator: the clock, and the loop that hands events to components in order."""
 
 from __future__ import annotations
@@ -67,16 +68,16 @@ class Simulator:
 
     def register(self, target: Target, path: str) -> None:
         """Give a component its number under a path that must be new, else `SimulationError`."""
-        if getattr(target, "owner", None) is not None:
+        if target._sim_owner is not None if cython.compiled else hasattr(target, "_sim_owner"):
             message = f"it is part of a simulation already, as {target.path!r}"
             raise SimulationError(message, component=path, time_ps=self.now)
         if path in self._numbers:
             message = "two components have this path"
             raise SimulationError(message, component=path, time_ps=self.now)
         target.path = path
-        target.number = len(self._targets)
-        target.owner = self
-        self._numbers[path] = target.number
+        target._sim_number = len(self._targets)
+        target._sim_owner = self
+        self._numbers[path] = target._sim_number
         self._targets.append(target)
 
     @property
@@ -109,10 +110,10 @@ class Simulator:
             or time_ps > LATEST_PS
             or priority < 0
             or priority >= PRIORITIES
-            or target.owner is not self
+            or target._sim_owner is not self
         ):
             self._refuse(time_ps, target, priority)
-        return self._queue.push(time_ps, priority, target.number, kind, arg)
+        return self._queue.push(time_ps, priority, target._sim_number, kind, arg)
 
     def after(
         self,
@@ -128,10 +129,10 @@ class Simulator:
             or delay_ps > LATEST_PS - self.now
             or priority < 0
             or priority >= PRIORITIES
-            or target.owner is not self
+            or target._sim_owner is not self
         ):
             self._refuse(int(self.now) + int(delay_ps), target, priority)
-        return self._queue.push(self.now + delay_ps, priority, target.number, kind, arg)
+        return self._queue.push(self.now + delay_ps, priority, target._sim_number, kind, arg)
 
     def cancel(self, handle: cython.longlong) -> cython.bint:
         """Take an event back. Return False if it has happened or was cancelled before."""
@@ -227,8 +228,8 @@ class Simulator:
         """Schedule an object: an `Occurrence` as OCCURRENCE, anything else as OBJECT."""
         handle: cython.longlong
         slot: cython.longlong
-        if time_ps < self.now or time_ps > LATEST_PS:
-            self._refuse(time_ps, None, 0)
+        if time_ps < self.now or time_ps > LATEST_PS or priority < 0 or priority >= PRIORITIES:
+            self._refuse(time_ps, None, priority)
         handle = self._queue.push(time_ps, priority, number, 0, 0)
         slot = handle & (MOST_SLOTS - 1)
         while slot >= len(self._objects):
@@ -239,7 +240,7 @@ class Simulator:
     def _refuse(self, time_ps: Any, target: Target | None, priority: int) -> None:
         """Raise what is wrong with a request that was found wrong."""
         path = "" if target is None else target.path
-        if target is not None and target.owner is not self:
+        if target is not None and target._sim_owner is not self:
             message = "it is not part of this simulation"
         elif not 0 <= priority < PRIORITIES:
             message = f"priority {priority} does not exist: expected 0 to {PRIORITIES - 1}"

@@ -1,7 +1,7 @@
 cdef class Target:
-    cdef public str path
-    cdef public long long number
-    cdef public object owner
+    cdef readonly str path
+    cdef long long _sim_number
+    cdef object _sim_owner
 
     cpdef void on_event(self, int kind, long long arg) except *
 

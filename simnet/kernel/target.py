@@ -13,11 +13,11 @@ from simnet.errors import SimulationError
 
 
 class Target:
-    """Receiver of events. `number` is its index in its owner, the simulator; `path` its name."""
+    """Receiver of events, known to one simulator by its path and by a number of its own."""
 
     path: str
-    number: cython.longlong
-    owner: Any
+    _sim_number: cython.longlong
+    _sim_owner: Any
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """Handle an event that was scheduled with `kind` and `arg`; subclasses override this."""
