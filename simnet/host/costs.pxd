@@ -21,3 +21,8 @@ cdef class Costs:
     cdef readonly long long copy_line_ps
     cdef readonly int line_bytes
     cdef readonly int copy_overlap
+
+cdef class Spread:
+    cdef long long state
+    cdef long long permille
+    cpdef long long vary(self, long long work_ps) except? -1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import cython
 
-__all__ = ["COST_NAMES", "Costs", "whole_ns"]
+__all__ = ["COST_NAMES", "Costs", "Spread", "whole_ns"]
 
 COST_NAMES = (
     "hardirq",
@@ -74,3 +74,35 @@ class Costs:
         self.copy_line_ps = ps["copy_line"]
         self.line_bytes = line_bytes
         self.copy_overlap = copy_overlap
+
+
+@cython.final
+@cython.cclass
+class Spread:
+    """Luck with caches and buses: work varies evenly by up to `permille` / 1000 of itself.
+
+    The numbers are those of the C standard's example generator, so that they are the same
+    in every engine.
+
+    Args:
+        seed: of this component's numbers.
+        permille: largest deviation, in 1/1000.
+    """
+
+    def __init__(self, seed: int, permille: int) -> None:
+        self.state = seed & 0x7FFFFFFF
+        self.permille = permille
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def vary(self, work_ps: cython.longlong) -> cython.longlong:
+        """Draw the actual work for a mean of `work_ps`, in whole nanoseconds."""
+        if self.permille == 0:
+            return work_ps
+        self.state = (self.state * 1103515245 + 12345) & 0x7FFFFFFF
+        # ns * permille * (0..65535) / 65536 stays far below 2**63
+        return (
+            work_ps
+            - work_ps // 1000 * self.permille // 1000 * 1000
+            + (work_ps // 1000 * self.permille * ((self.state >> 8) & 0xFFFF) // 32_768_000) * 1000
+        )

@@ -43,6 +43,7 @@ cdef class Cpu(Component):
     cdef bint irq_exit
     cdef list irq_contexts
     cdef list irq_works
+    cdef int irqs_waiting
     cdef long long end_ps
     cdef long long timer
     cdef long long since_ps
@@ -59,12 +60,12 @@ cdef class Cpu(Component):
     cdef long long irq_ticks
     cdef readonly long long hard_interrupts
 
-    cpdef void run(self, int level, Context context, long long work_ps, int mode) except *
-    cpdef void raise_irq(self, Context context, long long work_ps) except *
-    cpdef void kick(self) except *
-    cdef void _dispatch(self) except *
-    cdef void _start(self, int level, long long work_ps, int mode) except *
-    cdef void _suspend(self) except *
-    cdef void _set_level(self, int level) except *
-    cdef void _sibling_changed(self) except *
-    cdef void _account(self) except *
+    cpdef int run(self, int level, Context context, long long work_ps, int mode) except -1
+    cpdef int raise_irq(self, Context context, long long work_ps) except -1
+    cpdef int kick(self) except -1
+    cdef int _dispatch(self) except -1
+    cdef int _start(self, int level, long long work_ps, int mode) except -1
+    cdef int _suspend(self) except -1
+    cdef int _set_level(self, int level) except -1
+    cdef int _sibling_changed(self) except -1
+    cdef int _account(self) except -1

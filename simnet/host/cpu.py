@@ -88,6 +88,7 @@ class Dispatcher(Component):
         raise NotImplementedError(self.path)
 
 
+@cython.final
 @cython.cclass
 class Cpu(Component):
     """One logical CPU.
@@ -146,6 +147,7 @@ class Cpu(Component):
         self.irq_exit = False
         self.irq_contexts = []
         self.irq_works = []
+        self.irqs_waiting = 0
         self.end_ps = 0
         self.timer = 0
         self.since_ps = 0
@@ -164,10 +166,10 @@ class Cpu(Component):
         self.hard_interrupts = 0
 
     @cython.ccall
-    @cython.exceptval(check=True)
+    @cython.exceptval(-1, check=False)
     def run(
         self, level: cython.int, context: Context, work_ps: cython.longlong, mode: cython.int
-    ) -> cython.void:
+    ) -> cython.int:
         """Give `context` `work_ps` of CPU time (at full speed) at `level`, then step it.
 
         Args:
@@ -194,18 +196,24 @@ class Cpu(Component):
             self._dispatch()
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def raise_irq(self, context: Context, work_ps: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def raise_irq(self, context: Context, work_ps: cython.longlong) -> cython.int:
         """Deliver a hard interrupt whose handler takes `work_ps`."""
         self.hard_interrupts += 1
-        self.irq_contexts.append(context)
-        self.irq_works.append(work_ps)
+        if self.set2 or self.irqs_waiting > 0:
+            self.irq_contexts.append(context)
+            self.irq_works.append(work_ps)
+            self.irqs_waiting += 1
+        else:
+            self.context2 = context
+            self.work2 = work_ps
+            self.set2 = True
         if not self.stepping:
             self._dispatch()
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def kick(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def kick(self) -> cython.int:
         """Run pending softirqs as soon as none runs (local_bh_enable, ksoftirqd, a new task)."""
         self.irq_exit = True
         if not self.stepping:
@@ -220,8 +228,8 @@ class Cpu(Component):
         self._dispatch()
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _dispatch(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _dispatch(self) -> cython.int:
         context: Context
         level: cython.int
         done: cython.bint
@@ -248,7 +256,8 @@ class Cpu(Component):
                 continue
             if self.set2:
                 level = 2
-            elif len(self.irq_contexts) > 0:
+            elif self.irqs_waiting > 0:
+                self.irqs_waiting -= 1
                 self.context2 = self.irq_contexts.pop(0)
                 self.work2 = self.irq_works.pop(0)
                 self.set2 = True
@@ -274,11 +283,11 @@ class Cpu(Component):
                 self.irq_exit = False
             if self.running:
                 if level == self.level:
-                    return
+                    return 0
                 self._suspend()
             if level < 0:
                 self._set_level(-1)
-                return
+                return 0
             if level == 2:
                 self._start(2, self.work2, _IRQ)
             elif level == 1:
@@ -286,13 +295,13 @@ class Cpu(Component):
             else:
                 self._start(0, self.work0, self.mode0)
             if self.running:
-                return
+                return 0
 
     @cython.cfunc
-    @cython.exceptval(check=True)
+    @cython.exceptval(-1, check=False)
     def _start(
         self, level: cython.int, work_ps: cython.longlong, mode: cython.int
-    ) -> cython.void:
+    ) -> cython.int:
         now: cython.longlong = self.sim.now
         if mode != self.mode:
             self._account()
@@ -300,7 +309,7 @@ class Cpu(Component):
         self._set_level(level)
         if work_ps == 0:
             self.end_ps = now
-            return
+            return 0
         self.slowed = self.sibling is not None and self.sibling.level >= 0
         if self.slowed:
             work_ps = work_ps * self.slow_permille // 1000
@@ -309,8 +318,8 @@ class Cpu(Component):
         self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _suspend(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _suspend(self) -> cython.int:
         left: cython.longlong = self.end_ps - self.sim.now
         if self.slowed:
             left = left * 1000 // self.slow_permille
@@ -326,8 +335,8 @@ class Cpu(Component):
             self.work2 = left
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _set_level(self, level: cython.int) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _set_level(self, level: cython.int) -> cython.int:
         was: cython.int = self.level
         if level < 0 and self.mode != _IDLE:
             self._account()
@@ -337,12 +346,12 @@ class Cpu(Component):
             self.sibling._sibling_changed()
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _sibling_changed(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _sibling_changed(self) -> cython.int:
         slowed: cython.bint = self.sibling.level >= 0
         left: cython.longlong
         if not self.running or slowed == self.slowed:
-            return
+            return 0
         left = self.end_ps - self.sim.now
         if slowed:
             left = left * self.slow_permille // 1000
@@ -354,8 +363,8 @@ class Cpu(Component):
         self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _account(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _account(self) -> cython.int:
         now: cython.longlong = self.sim.now
         elapsed: cython.longlong = now - self.since_ps
         ticks: cython.longlong = 0

@@ -10,7 +10,7 @@ cdef class Task(Context):
     cdef long long switched_in_ps
     cdef readonly long long wakeups
     cdef readonly long long migrations
-    cpdef void sleep(self) except *
+    cpdef int sleep(self) except -1
     cpdef bint wake_on(self, Cpu waker) except? -1
     cpdef bint yield_if_needed(self, Cpu cpu) except? -1
 
@@ -22,13 +22,14 @@ cdef class Scheduler(Dispatcher):
     cdef Costs costs
     cdef long long tick_ps
     cdef long long timeslice_ps
-    cdef list loads
-    cdef list load_ticks
-    cdef list running_counts
+    cdef long long[::1] loads
+    cdef long long[::1] load_ticks
+    cdef long long[::1] running_counts
     cdef Resched resched
     cdef readonly long long ipis
     cpdef Cpu place(self, Task task, Cpu waker)
-    cpdef void wake(self, Task task, Cpu waker) except *
+    cpdef int wake(self, Task task, Cpu waker) except -1
+    cdef bint _idle(self, Cpu cpu) except? -1
     cdef Cpu _wake_idle(self, Cpu cpu, Task task)
     cdef long long _load(self, Cpu cpu) except? -1
-    cdef void _count(self, Cpu cpu, int change) except *
+    cdef int _count(self, Cpu cpu, int change) except -1

@@ -9,6 +9,8 @@ and are left out: with at most one runnable task a CPU they move nothing.
 
 from __future__ import annotations
 
+from array import array
+
 import cython
 
 from simnet.host.costs import Costs
@@ -53,8 +55,8 @@ class Task(Context):
         self.migrations = 0
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def sleep(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def sleep(self) -> cython.int:
         """Leave the CPU; called from `step`, which then asks for no more work."""
         self.sleeping = True
         self.cpu.current = None
@@ -130,9 +132,9 @@ class Scheduler(Dispatcher):
         self.costs = costs
         self.tick_ps = tick_ps
         self.timeslice_ps = timeslice_ps
-        self.loads = [0] * len(cpus)
-        self.load_ticks = [0] * len(cpus)
-        self.running_counts = [0] * len(cpus)
+        self.loads = array("q", [0]) * len(cpus)
+        self.load_ticks = array("q", [0]) * len(cpus)
+        self.running_counts = array("q", [0]) * len(cpus)
         self.resched = Resched(sim, path + ".resched")
         self.ipis = 0
         for cpu in cpus:
@@ -141,8 +143,8 @@ class Scheduler(Dispatcher):
     # -- load -----------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _count(self, cpu: Cpu, change: cython.int) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _count(self, cpu: Cpu, change: cython.int) -> cython.int:
         """A task became runnable (+1) or stopped being so (-1) on `cpu`."""
         self._load(cpu)
         self.running_counts[cpu.cpu_id] += change
@@ -213,13 +215,15 @@ class Scheduler(Dispatcher):
             return cpu
         return sibling
 
-    def _idle(self, cpu: Cpu) -> bool:
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _idle(self, cpu: Cpu) -> cython.bint:
         """`idle_cpu`: the current task is the idle task (interrupts do not count)."""
         return cpu.current is None and len(cpu.runqueue) == 0
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def wake(self, task: Task, waker: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def wake(self, task: Task, waker: Cpu) -> cython.int:
         """Make `task` runnable on the CPU that placement chooses."""
         cpu: Cpu = self.place(task, waker)
         current: Task

@@ -5,7 +5,7 @@ cdef class Napi(Context):
     cdef public bint scheduled
     cdef public int quota
     cdef public int weight
-    cpdef int poll_begin(self, Cpu cpu, SoftirqNetRx softirq, int budget) except? -1
+    cpdef int poll_begin(self, Cpu cpu, SoftirqNetRx softirq, int budget, long long work_ps) except? -1
     cpdef int poll_step(self, Cpu cpu, SoftirqNetRx softirq) except? -1
 
 cdef class SoftirqNetRx(Softirqs):
@@ -15,7 +15,7 @@ cdef class SoftirqNetRx(Softirqs):
     cdef Napi tail
     cdef Napi polling
     cdef int restarts
-    cdef bint entering
+    cdef long long entry_left_ps
     cdef long long round_jiffy
     cdef long long entry_ps
     cdef int netdev_budget
@@ -27,9 +27,11 @@ cdef class SoftirqNetRx(Softirqs):
     cdef readonly long long polls
     cdef readonly long long time_squeezes
     cdef readonly long long ksoftirqd_wakeups
-    cpdef void schedule(self, Napi napi) except *
-    cpdef void complete(self, Napi napi) except *
-    cpdef void charge(self, int packets) except *
-    cdef void _next_device(self, Cpu cpu) except *
-    cdef void _polled(self, Cpu cpu, int verdict) except *
-    cdef void _round(self, Cpu cpu) except *
+    cpdef int schedule(self, Napi napi) except -1
+    cpdef int complete(self, Napi napi) except -1
+    cpdef int charge(self, int packets) except -1
+    cdef int _next_device(self, Cpu cpu) except -1
+    cdef int _polled(self, Cpu cpu, int verdict) except -1
+    cdef int _round(self, Cpu cpu) except -1
+    cdef int _append(self, Napi napi) except -1
+    cdef int _rotate(self, Napi napi) except -1

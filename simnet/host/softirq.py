@@ -43,8 +43,10 @@ class Napi(Context):
 
     @cython.ccall
     @cython.exceptval(-1)
-    def poll_begin(self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int) -> cython.int:
-        """Start polling at most min(quota, budget) packets."""
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """Start polling at most min(quota, budget) packets; `work_ps` is to be done before."""
         raise NotImplementedError(self.path)
 
     @cython.ccall
@@ -54,6 +56,7 @@ class Napi(Context):
         raise NotImplementedError(self.path)
 
 
+@cython.final
 @cython.cclass
 class SoftirqNetRx(Softirqs):
     """NET_RX processing of one CPU.
@@ -88,7 +91,7 @@ class SoftirqNetRx(Softirqs):
         self.tail = None
         self.polling = None
         self.restarts = 0
-        self.entering = False
+        self.entry_left_ps = 0
         self.round_jiffy = 0
         self.entry_ps = entry_ps
         self.netdev_budget = netdev_budget
@@ -103,8 +106,8 @@ class SoftirqNetRx(Softirqs):
         cpu.softirqs = self
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def schedule(self, napi: Napi) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def schedule(self, napi: Napi) -> cython.int:
         """`__netif_rx_schedule`: put the device on this CPU's poll list, raise NET_RX."""
         if napi.quota < 0:
             napi.quota += napi.weight
@@ -115,8 +118,8 @@ class SoftirqNetRx(Softirqs):
         self.pending = True
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def complete(self, napi: Napi) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def complete(self, napi: Napi) -> cython.int:
         """`netif_rx_complete`: the device at the head has no work left."""
         self.head = napi.next_polled
         if self.head is None:
@@ -124,7 +127,9 @@ class SoftirqNetRx(Softirqs):
         napi.next_polled = None
         napi.scheduled = False
 
-    def _append(self, napi: Napi) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _append(self, napi: Napi) -> cython.int:
         napi.next_polled = None
         if self.tail is None:
             self.head = napi
@@ -140,37 +145,35 @@ class SoftirqNetRx(Softirqs):
         self._round(cpu)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _round(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _round(self, cpu: Cpu) -> cython.int:
         self.pending = False
         self.rounds += 1
-        self.entering = True
-        cpu.run(_LEVEL_SOFT, self, self.entry_ps, _MODE_SOFTIRQ)
+        self.budget = self.netdev_budget
+        self.round_jiffy = self.sim.now // self.jiffy_ps
+        self.entry_left_ps = self.entry_ps
+        self._next_device(cpu)
 
     @cython.ccall
     @cython.exceptval(check=True)
     def step(self, cpu: Cpu) -> cython.void:
         """Go on with the round."""
-        if self.entering:
-            self.entering = False
-            self.budget = self.netdev_budget
-            self.round_jiffy = self.sim.now // self.jiffy_ps
-            self._next_device(cpu)
-        else:
-            self._polled(cpu, self.polling.poll_step(cpu, self))
+        self._polled(cpu, self.polling.poll_step(cpu, self))
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _polled(self, cpu: Cpu, verdict: cython.int) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _polled(self, cpu: Cpu, verdict: cython.int) -> cython.int:
         napi: Napi
         if verdict == _CONTINUES:
-            return
+            return 0
         if verdict != _DONE:
             napi = self.polling
             self._rotate(napi)
         self._next_device(cpu)
 
-    def _rotate(self, napi: Napi) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _rotate(self, napi: Napi) -> cython.int:
         """Move the device at the head to the tail and refill its quota."""
         if self.head is not self.tail:
             self.head = napi.next_polled
@@ -181,8 +184,8 @@ class SoftirqNetRx(Softirqs):
             napi.quota = napi.weight
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _next_device(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _next_device(self, cpu: Cpu) -> cython.int:
         napi: Napi
         verdict: cython.int
         while self.head is not None:
@@ -199,9 +202,10 @@ class SoftirqNetRx(Softirqs):
                 continue
             self.polls += 1
             self.polling = napi
-            verdict = napi.poll_begin(cpu, self, self.budget)
+            verdict = napi.poll_begin(cpu, self, self.budget, self.entry_left_ps)
+            self.entry_left_ps = 0
             if verdict == _CONTINUES:
-                return
+                return 0
             if verdict != _DONE:
                 self._rotate(napi)
         if self.pending:
@@ -214,7 +218,7 @@ class SoftirqNetRx(Softirqs):
                     self.ksoftirqd.wake_on(cpu)
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def charge(self, packets: cython.int) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def charge(self, packets: cython.int) -> cython.int:
         """Take `packets` off the round's budget."""
         self.budget -= packets

@@ -3,10 +3,10 @@ cdef class Congestion:
     cdef readonly long long ssthresh
     cdef long long cwnd_count
     cdef readonly long long clamp
-    cpdef void acked(self) except *
-    cpdef void loss(self, long long flight) except *
-    cpdef void timeout(self, long long flight) except *
-    cpdef void set_cwnd(self, long long cwnd) except *
+    cpdef int acked(self) except -1
+    cpdef int loss(self, long long flight) except -1
+    cpdef int timeout(self, long long flight) except -1
+    cpdef int set_cwnd(self, long long cwnd) except -1
     cpdef long long reduced(self) except? -1
     cpdef long long acks_for_increase(self) except? -1
 

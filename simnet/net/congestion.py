@@ -30,8 +30,8 @@ class Congestion:
         self.clamp = 65535
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def acked(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def acked(self) -> cython.int:
         """An ACK for data arrived while the window was in full use."""
         if self.cwnd < self.ssthresh:
             self.cwnd += 1
@@ -57,24 +57,24 @@ class Congestion:
         return half if half > 2 else 2
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def loss(self, flight: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def loss(self, flight: cython.longlong) -> cython.int:
         """Fast retransmit: `flight` segments are outstanding."""
         self.ssthresh = self.reduced()
         self.cwnd = self.ssthresh
         self.cwnd_count = 0
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def timeout(self, flight: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def timeout(self, flight: cython.longlong) -> cython.int:
         """Retransmission timeout."""
         self.ssthresh = self.reduced()
         self.cwnd = 1
         self.cwnd_count = 0
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def set_cwnd(self, cwnd: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def set_cwnd(self, cwnd: cython.longlong) -> cython.int:
         """Set the window (restart after idle, end of recovery)."""
         self.cwnd = cwnd
 

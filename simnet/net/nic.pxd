@@ -1,4 +1,4 @@
-from simnet.host.costs cimport Costs
+from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.interrupt cimport IrqLine
 from simnet.host.memory cimport Memory
@@ -37,7 +37,7 @@ cdef class Nic(Port):
     cdef long long timer
     cdef long long armed_ps
     cdef bint armed_by_count
-    cdef int phase
+    cdef bint finishing
     cdef int batch
     cdef int limit
     cdef int done
@@ -47,6 +47,7 @@ cdef class Nic(Port):
     cdef long long status_ps
     cdef long long mmio_ps
     cdef public bint per_frame
+    cdef public Spread spread
     cdef readonly long long drops
     cdef readonly long long rx_packets
     cdef readonly long long rx_bytes
@@ -54,17 +55,17 @@ cdef class Nic(Port):
     cdef readonly long long tx_bytes
     cdef readonly long long qdisc_drops
 
-    cpdef void advance(self, long long now) except *
+    cpdef int advance(self, long long now) except -1
     cpdef long long next_update(self) except? -1
-    cpdef void acknowledge(self, long long now) except *
-    cpdef void unmask(self, long long now) except *
+    cpdef int acknowledge(self, long long now) except -1
+    cpdef int unmask(self, long long now) except -1
     cpdef bint has_work(self) except? -1
-    cpdef void arm(self) except *
-    cpdef void raise_line(self) except *
-    cpdef void transmit(self, Skb skb) except *
-    cpdef void flush(self) except *
+    cpdef int arm(self) except -1
+    cpdef int raise_line(self) except -1
+    cpdef int transmit(self, Skb skb) except -1
+    cpdef int flush(self) except -1
     cpdef long long transmit_cost_ps(self, Cpu cpu) except? -1
-    cdef void _place(self, Cpu cpu) except *
+    cdef int _place(self, Cpu cpu) except -1
     cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
-    cdef void _send_now(self, Skb skb) except *
-    cdef void _reclaim(self) except *
+    cdef int _send_now(self, Skb skb) except -1
+    cdef int _reclaim(self) except -1

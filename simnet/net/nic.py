@@ -16,7 +16,7 @@ from array import array
 
 import cython
 
-from simnet.host.costs import Costs
+from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.memory import Memory
@@ -35,11 +35,6 @@ _MORE = cython.declare(cython.int, 2)
 _LEVEL_SOFT = cython.declare(cython.int, 1)
 _MODE_SOFTIRQ = cython.declare(cython.int, 3)
 _PRIORITY_NIC = cython.declare(cython.int, 1)
-# phases of a poll
-_STATUS = cython.declare(cython.int, 0)
-_FRAMES = cython.declare(cython.int, 1)
-_REFILL = cython.declare(cython.int, 2)
-_UNMASK = cython.declare(cython.int, 3)
 
 
 @cython.cclass
@@ -108,7 +103,7 @@ class Nic(Port):
         self.timer = 0
         self.armed_ps = NEVER
         self.armed_by_count = False
-        self.phase = 0
+        self.finishing = False
         self.batch = 0
         self.limit = 0
         self.done = 0
@@ -118,6 +113,7 @@ class Nic(Port):
         self.status_ps = 0
         self.mmio_ps = 0
         self.per_frame = False
+        self.spread = Spread(0, 0)
         self.drops = 0
         self.rx_packets = 0
         self.rx_bytes = 0
@@ -128,8 +124,8 @@ class Nic(Port):
     # -- the chip: subclasses -------------------------------------------------------------
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def advance(self, now: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def advance(self, now: cython.longlong) -> cython.int:
         """Bring ring and status up to `now`, asserting the interrupt if that is due."""
         raise NotImplementedError(self.path)
 
@@ -143,14 +139,14 @@ class Nic(Port):
         raise NotImplementedError(self.path)
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def acknowledge(self, now: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def acknowledge(self, now: cython.longlong) -> cython.int:
         """The handler masks the interrupt and takes note of the chip's state."""
         raise NotImplementedError(self.path)
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def unmask(self, now: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def unmask(self, now: cython.longlong) -> cython.int:
         """The poll is over: enable the interrupt again."""
         raise NotImplementedError(self.path)
 
@@ -163,8 +159,8 @@ class Nic(Port):
     # -- interrupt ------------------------------------------------------------------------
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def frames_coming(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
         if self.per_frame:
             self.advance(self.sim.now)
@@ -172,17 +168,17 @@ class Nic(Port):
             self.arm()
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def arm(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def arm(self) -> cython.int:
         """Place the event at the next interrupt."""
         when: cython.longlong
         if self.asserted or not self.unmasked:
-            return
+            return 0
         self.armed_by_count = False
         when = self.next_update()
         if self.timer != 0:
             if when == self.armed_ps:
-                return
+                return 0
             self.sim.cancel(self.timer)
             self.timer = 0
         self.armed_ps = when
@@ -200,8 +196,8 @@ class Nic(Port):
             self.arm()
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def raise_line(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def raise_line(self) -> cython.int:
         """Assert the interrupt line."""
         cpu: Cpu
         self.asserted = True
@@ -224,22 +220,19 @@ class Nic(Port):
         self.unmasked = False
         self.asserted = False
         if not self.scheduled:
-            softirqs = self._softirqs(cpu)
+            softirqs = cpu.softirqs
             softirqs.schedule(self)
 
-    def _softirqs(self, cpu: Cpu) -> SoftirqNetRx:
-        return cpu.softirqs
-
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _place(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _place(self, cpu: Cpu) -> cython.int:
         """Work out what the device's memory and registers cost from `cpu`'s node."""
         node: cython.int = cpu.node
         local: cython.longlong = self.memory.local_ps
         ring_ps: cython.longlong
         header_ps: cython.longlong
         if node == self.placed_node:
-            return
+            return 0
         self.placed_node = node
         self.mmio_ps = self.memory.mmio_write_ps(node, self.node)
         # descriptors and status block live on the device's node, and the device writes them
@@ -259,15 +252,17 @@ class Nic(Port):
 
     @cython.ccall
     @cython.exceptval(-1)
-    def poll_begin(self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int) -> cython.int:
-        """Read the status block."""
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """Read the status block, reclaim transmitted frames, start on received ones."""
         self._place(cpu)
         self.limit = self.quota if self.quota < budget else budget
-        self.phase = _STATUS
         self.done = 0
-        self.debt_ps = 0
-        cpu.run(_LEVEL_SOFT, softirq, self.costs.poll_ps + self.status_ps, _MODE_SOFTIRQ)
-        return _CONTINUES
+        self.debt_ps = work_ps + self.costs.poll_ps + self.status_ps
+        self.advance(self.sim.now)
+        self._reclaim()
+        return self._next_frames(cpu, softirq)
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -276,7 +271,7 @@ class Nic(Port):
         now: cython.longlong = self.sim.now
         skb: Skb
         done: cython.int
-        if self.phase == _FRAMES:
+        if not self.finishing:
             done = self.batch
             self.done += done
             self.consumed += done
@@ -288,24 +283,14 @@ class Nic(Port):
                 skb.toucher = cpu
                 self.debt_ps += skb.endpoint.receive(skb, cpu)
             return self._next_frames(cpu, softirq)
-        if self.phase == _STATUS:
-            self.advance(now)
-            self._reclaim()
-            if self.announced > self.consumed:
-                return self._next_frames(cpu, softirq)
-            self.phase = _REFILL
-        if self.phase == _REFILL:
-            self.posted += self.done
-            self.buffer_node = cpu.node
-            self.quota -= self.done
-            softirq.charge(self.done)
-            self.advance(now)
-            self.acknowledge(now)
-            if self.has_work():
-                return _MORE
-            self.phase = _UNMASK
-            cpu.run(_LEVEL_SOFT, softirq, self.mmio_ps, _MODE_SOFTIRQ)
-            return _CONTINUES
+        self.posted += self.done
+        self.buffer_node = cpu.node
+        self.quota -= self.done
+        softirq.charge(self.done)
+        self.advance(now)
+        self.acknowledge(now)
+        if self.has_work():
+            return _MORE
         softirq.complete(self)
         self.unmask(now)
         return _DONE
@@ -323,17 +308,20 @@ class Nic(Port):
         if seen > self.limit - self.done:
             seen = self.limit - self.done
         if seen > 0:
-            self.phase = _FRAMES
+            self.finishing = False
             self.batch = 1
             if seen > 1 and not self.per_frame:
                 skb = self.ring.head
                 if skb.endpoint.quiet(cpu):
                     self.batch = seen
-            work += self.batch * self.frame_ps
+            seen = self.batch
+            while seen > 0:
+                seen -= 1
+                work += self.spread.vary(self.frame_ps)
         else:
-            # return ring consumer and standard ring producer mailboxes
-            self.phase = _REFILL
-            work += 2 * self.mmio_ps
+            # mailboxes: return ring consumer, standard ring producer, interrupt
+            self.finishing = True
+            work += 3 * self.mmio_ps
         cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
         return _CONTINUES
 
@@ -347,20 +335,20 @@ class Nic(Port):
         return self.mmio_ps
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def transmit(self, skb: Skb) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame; call `flush` after the last of a burst."""
         if self.qdisc.count > 0 or self.tx_sent - self.tx_reclaimed >= self.tx_ring:
             if self.qdisc.count >= self.qdisc_limit:
                 self.qdisc_drops += 1
             else:
                 self.qdisc.append(skb)
-            return
+            return 0
         self._send_now(skb)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _send_now(self, skb: Skb) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _send_now(self, skb: Skb) -> cython.int:
         start: cython.longlong = self.sim.now
         if start < self.tx_free_ps:
             start = self.tx_free_ps
@@ -372,15 +360,15 @@ class Nic(Port):
         self.path_out.send(skb, self.tx_free_ps)
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def flush(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
         """End of a burst."""
         self.path_out.flush()
         self.arm()
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _reclaim(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _reclaim(self) -> cython.int:
         """Free transmitted frames and send what waited for their descriptors."""
         self.debt_ps += (self.tx_announced - self.tx_reclaimed) * self.costs.tx_completion_ps
         self.tx_reclaimed = self.tx_announced

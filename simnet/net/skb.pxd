@@ -19,7 +19,7 @@ cdef class SkbQueue:
     cdef readonly Skb head
     cdef Skb tail
     cdef readonly int count
-    cpdef void append(self, Skb skb) except *
+    cpdef int append(self, Skb skb) except -1
     cpdef Skb pop(self)
 
 cdef class Endpoint(Component):

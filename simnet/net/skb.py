@@ -87,8 +87,8 @@ class SkbQueue:
         self.count = 0
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def append(self, skb: Skb) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def append(self, skb: Skb) -> cython.int:
         """Add at the tail."""
         skb.next = None
         if self.tail is None:

@@ -1,7 +1,8 @@
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.scheduler cimport Task
-from simnet.net.skb cimport Skb
+from simnet.net.skb cimport Skb, SkbQueue
+from simnet.net.tcp_sender cimport TcpSender
 from simnet.net.tcp_socket cimport TcpSocket
 
 cdef class SocketTask(Task):
@@ -9,30 +10,33 @@ cdef class SocketTask(Task):
     cdef Costs costs
     cdef int state
     cdef Skb skb
+    cdef Skb second
     cdef long long debt_ps
     cdef bint direct
     cdef bint moved
     cdef readonly long long calls
     cdef long long _take_debt(self) except? -1
-    cdef void _run_system(self, Cpu cpu, int state, long long work_ps) except *
+    cdef int _run_system(self, Cpu cpu, int state, long long work_ps) except -1
+    cdef bint _next_from(self, Cpu cpu, SkbQueue queue, int state, bint direct) except? -1
     cdef bint _next_backlog(self, Cpu cpu, int state, bint direct) except? -1
-    cdef void _processed(self, Cpu cpu) except *
+    cdef int _processed(self, Cpu cpu) except -1
 
 cdef class TcpReader(SocketTask):
     cdef readonly long long recv_bytes
     cdef long long room
     cdef long long got
     cdef bint finishing
-    cdef void _loop(self, Cpu cpu) except *
+    cdef int _loop(self, Cpu cpu) except -1
     cdef bint _next_prequeue(self, Cpu cpu) except? -1
-    cdef void _chunk(self) except *
-    cdef void _finish(self, Cpu cpu) except *
-    cdef void _wait(self, Cpu cpu) except *
+    cdef int _chunk(self) except -1
+    cdef int _finish(self, Cpu cpu) except -1
+    cdef int _wait(self, Cpu cpu) except -1
 
 cdef class TcpWriter(SocketTask):
     cdef readonly long long message_bytes
     cdef long long left
     cdef long long piece
     cdef int sends
-    cdef void _send(self, Cpu cpu) except *
-    cdef void _release(self, Cpu cpu) except *
+    cdef int _begin(self, Cpu cpu) except -1
+    cdef int _send(self, Cpu cpu) except -1
+    cdef int _release(self, Cpu cpu) except -1

@@ -11,6 +11,8 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
+from simnet.net.skb import Skb, SkbQueue
+from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_socket import TcpSocket
 
 __all__ = ["SocketTask", "TcpReader", "TcpWriter"]
@@ -24,7 +26,6 @@ _SOFTIRQ = cython.declare(cython.int, 3)
 # states: what the piece of work that has just been executed was
 _SCHEDULED_IN = cython.declare(cython.int, 0)
 _USER_CODE = cython.declare(cython.int, 1)
-_ENTERED = cython.declare(cython.int, 2)
 _COPIED = cython.declare(cython.int, 3)
 _PREQUEUED = cython.declare(cython.int, 4)
 _BACKLOG = cython.declare(cython.int, 5)
@@ -52,6 +53,7 @@ class SocketTask(Task):
         self.costs = socket.costs
         self.state = _SCHEDULED_IN
         self.skb = None
+        self.second = None
         self.debt_ps = 0
         self.direct = False
         self.moved = False
@@ -66,36 +68,60 @@ class SocketTask(Task):
         return debt
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
         self.state = state
         cpu.run(_PROCESS, self, work_ps + self._take_debt(), _SYSTEM)
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _next_backlog(self, cpu: Cpu, state: cython.int, direct: cython.bint) -> cython.bint:
-        """Start on the next backlog segment; False if there is none."""
-        if self.socket.backlog.count == 0:
+    def _next_from(
+        self, cpu: Cpu, queue: SkbQueue, state: cython.int, direct: cython.bint
+    ) -> cython.bint:
+        """Start on the next queued segment; False if there is none.
+
+        A segment whose ACK waits for the following one is one piece of work with it: the socket
+        is owned and bottom halves are off, so nobody could see the state in between.
+        """
+        skb: Skb
+        work: cython.longlong
+        socket: TcpSocket = self.socket
+        if queue.count == 0:
             return False
-        self.skb = self.socket.backlog.pop()
-        self.direct = direct and self.socket.takes_directly(self.skb)
+        skb = queue.pop()
+        self.skb = skb
+        self.direct = direct and socket.takes_directly(skb)
+        work = self._take_debt() + socket.process_cost_ps(skb, cpu, self.direct)
+        if (
+            self.direct
+            and queue.count > 0
+            and queue.head.seq == skb.end_seq
+            and queue.head.end_seq - skb.seq <= socket.reader_room
+            and socket.receiver.holds_ack(skb.seq, skb.end_seq)
+        ):
+            self.second = queue.pop()
+            work += socket.process_cost_ps(self.second, cpu, True)
         self.state = state
-        cpu.run(
-            _SOFT,
-            self,
-            self._take_debt() + self.socket.process_cost_ps(self.skb, cpu, self.direct),
-            _SOFTIRQ,
-        )
+        cpu.run(_SOFT, self, work, _SOFTIRQ)
         return True
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _processed(self, cpu: Cpu) -> cython.void:
-        """The segment's work is done: let TCP have it."""
+    @cython.exceptval(-1)
+    def _next_backlog(self, cpu: Cpu, state: cython.int, direct: cython.bint) -> cython.bint:
+        """Start on the next backlog segment; False if there is none."""
+        return self._next_from(cpu, self.socket.backlog, state, direct)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _processed(self, cpu: Cpu) -> cython.int:
+        """The work is done: let TCP have the segment, or both."""
         self.debt_ps += self.socket.process(self.skb, cpu, self.direct)
+        self.skb = None
+        if self.second is not None:
+            self.debt_ps += self.socket.process(self.second, cpu, self.direct)
+            self.second = None
         if self.direct:
             self.moved = True
-        self.skb = None
 
 
 @cython.cclass
@@ -154,9 +180,7 @@ class TcpReader(SocketTask):
             self.calls += 1
             if self.yield_if_needed(cpu):
                 self.state = _SCHEDULED_IN
-            else:
-                self._run_system(cpu, _ENTERED, self.costs.syscall_ps)
-        elif state == _ENTERED:
+                return
             self.debt_ps += self.socket.lock(cpu)
             self.room = self.recv_bytes
             self._loop(cpu)
@@ -175,52 +199,50 @@ class TcpReader(SocketTask):
             if not self._next_backlog(cpu, _BACKLOG_EXIT, False):
                 cpu.kick()
                 self.socket.unlock()
-                self._run_system(cpu, _LEFT, self.costs.syscall_ps)
+                self._run_system(cpu, _LEFT, 2 * self.costs.syscall_ps)
         elif state == _BEFORE_SLEEP:
             self._wait(cpu)
-        elif state == _LEFT:
-            self.state = _USER_CODE
-            cpu.run(_PROCESS, self, self.costs.user_recv_ps, _USER)
         else:
+            # out of the system call (whose entry is paid with the exit), or scheduled in
             self.state = _USER_CODE
             cpu.run(_PROCESS, self, self.costs.user_recv_ps, _USER)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _chunk(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _chunk(self) -> cython.int:
         """Account for what TCP has put straight into the buffer."""
         if self.socket.reader_installed:
             self.room = self.socket.reader_room
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _loop(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _loop(self, cpu: Cpu) -> cython.int:
         """One turn of `tcp_recvmsg`'s loop."""
         socket: TcpSocket = self.socket
         readable: cython.longlong = socket.receiver.readable()
         copied: cython.longlong = self.recv_bytes - self.room
         if self.room == 0:
             self._finish(cpu)
-            return
+            return 0
         if readable > 0:
             if readable > self.room:
                 readable = self.room
             self.got = readable
             self._run_system(cpu, _COPIED, socket.queued_copy_cost_ps(cpu, readable))
-            return
+            return 0
         if copied > 0 and socket.backlog.count == 0:
             self._finish(cpu)
-            return
+            return 0
         self.debt_ps += socket.after_copy(cpu, copied)
         if not socket.low_latency:
             socket.reader_installed = True
             socket.reader_room = self.room
             if self._next_prequeue(cpu):
-                return
+                return 0
         if copied > 0:
             # do not sleep, just process the backlog
             self._next_backlog(cpu, _BACKLOG, True)
-            return
+            return 0
         self.moved = False
         if not self._next_backlog(cpu, _BACKLOG_WAIT, True):
             self._wait(cpu)
@@ -233,55 +255,46 @@ class TcpReader(SocketTask):
         if socket.prequeue.count == 0:
             socket.prequeue_memory = 0
             return False
-        self.skb = socket.prequeue.pop()
-        self.direct = socket.takes_directly(self.skb)
-        self.state = _PREQUEUED
-        cpu.run(
-            _SOFT,
-            self,
-            self._take_debt() + socket.process_cost_ps(self.skb, cpu, self.direct),
-            _SOFTIRQ,
-        )
-        return True
+        return self._next_from(cpu, socket.prequeue, _PREQUEUED, True)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _wait(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _wait(self, cpu: Cpu) -> cython.int:
         """`sk_wait_data`, the backlog being empty: sleep unless data have come."""
         socket: TcpSocket = self.socket
         if self.moved or socket.receiver.readable() > 0:
             self.moved = False
             self._chunk()
             self._loop(cpu)
-            return
+            return 0
         if self.debt_ps > 0:
             # finish what was caused before going to sleep
             self._run_system(cpu, _BEFORE_SLEEP, 0)
-            return
+            return 0
         if socket.backlog.count > 0:
             self._next_backlog(cpu, _BACKLOG_WAIT, True)
-            return
+            return 0
         socket.unlock()
         socket.reader_waiting = True
         self.state = _WOKEN
         self.sleep()
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _finish(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _finish(self, cpu: Cpu) -> cython.int:
         """The end of `tcp_recvmsg` and `release_sock`."""
         socket: TcpSocket = self.socket
         if socket.reader_installed:
             self.finishing = True
             if self._next_prequeue(cpu):
-                return
+                return 0
             self.finishing = False
             socket.reader_installed = False
             socket.reader_room = 0
         self.debt_ps += socket.after_copy(cpu, self.recv_bytes - self.room)
         if not self._next_backlog(cpu, _BACKLOG_EXIT, False):
             socket.unlock()
-            self._run_system(cpu, _LEFT, self.costs.syscall_ps)
+            self._run_system(cpu, _LEFT, 2 * self.costs.syscall_ps)
 
 
 @cython.cclass
@@ -331,9 +344,6 @@ class TcpWriter(SocketTask):
             if not self._next_backlog(cpu, _BACKLOG, False):
                 cpu.kick()
                 self._release(cpu)
-        elif state == _ENTERED:
-            self.debt_ps += self.socket.lock(cpu)
-            self._send(cpu)
         elif state == _BACKLOG_WAIT:
             self._processed(cpu)
             if not self._next_backlog(cpu, _BACKLOG_WAIT, False):
@@ -353,49 +363,53 @@ class TcpWriter(SocketTask):
         else:
             self._begin(cpu)
 
-    def _begin(self, cpu: Cpu) -> None:
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _begin(self, cpu: Cpu) -> cython.int:
         """Enter send, for as many short messages as fill the next segment."""
-        sender = self.socket.sender
+        sender: TcpSender = self.socket.sender
+        tail: cython.longlong
         self.sends = 1
         if self.message_bytes < sender.mss:
             tail = (sender.write_seq - sender.snd_una) % sender.mss
-            self.sends = -(-(sender.mss - tail) // self.message_bytes)
+            self.sends = (sender.mss - tail + self.message_bytes - 1) // self.message_bytes
         self.calls += self.sends
         self.left = self.sends * self.message_bytes
-        self._run_system(cpu, _ENTERED, 2 * self.costs.syscall_ps * self.sends)
+        self.debt_ps += 2 * self.costs.syscall_ps * self.sends + self.socket.lock(cpu)
+        self._send(cpu)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _send(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _send(self, cpu: Cpu) -> cython.int:
         """Copy what the send buffer takes, or wait for memory."""
         socket: TcpSocket = self.socket
         room: cython.longlong
         lines: cython.longlong
         if self.left == 0:
             self._release(cpu)
-            return
+            return 0
         room = socket.sender.room()
         if room > 0:
             self.piece = self.left if self.left < room else room
             lines = (self.piece + self.costs.line_bytes - 1) // self.costs.line_bytes
             self._run_system(cpu, _COPIED, lines * self.costs.copy_line_ps)
-            return
+            return 0
         if self._next_backlog(cpu, _BACKLOG_WAIT, False):
-            return
+            return 0
         if self.debt_ps > 0:
             self._run_system(cpu, _BEFORE_SLEEP, 0)
-            return
+            return 0
         socket.unlock()
         socket.writer_waiting = True
         self.state = _WOKEN
         self.sleep()
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _release(self, cpu: Cpu) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _release(self, cpu: Cpu) -> cython.int:
         """`release_sock`, then the application's own code."""
         if self._next_backlog(cpu, _BACKLOG, False):
-            return
+            return 0
         self.socket.unlock()
         self.state = _USER_CODE
         cpu.run(

@@ -41,18 +41,19 @@ cdef class TcpReceiver:
     cpdef long long truesize(self, long long length) except? -1
     cpdef long long select_window(self) except? -1
     cpdef bint segment(self, long long seq, long long end_seq, bint push, bint direct, long long now_jiffy) except? -1
+    cpdef bint holds_ack(self, long long seq, long long end_seq) except? -1
     cpdef bint ack_due_after_copy(self, long long copied) except? -1
     cpdef long long ack_sent(self, long long now_jiffy) except? -1
-    cpdef void data_sent(self, long long now_jiffy) except *
+    cpdef int data_sent(self, long long now_jiffy) except -1
     cpdef long long schedule_delack(self, long long now_jiffy) except? -1
     cpdef bint delack_expired(self, long long now_jiffy) except? -1
-    cpdef void copied(self, long long count, long long now_jiffy) except *
+    cpdef int copied(self, long long count, long long now_jiffy) except -1
     cpdef long long readable(self) except? -1
-    cpdef void space_adjust(self, long long now_jiffy) except *
-    cdef void _event_data(self, long long length, bint push, long long now_jiffy) except *
-    cdef void _grow_window(self, long long length) except *
-    cdef void _measure_mss(self, long long length, bint push) except *
-    cdef void _add_quickacks(self) except *
-    cdef void _insert(self, long long seq, long long end_seq) except *
-    cdef void _merge(self) except *
+    cpdef int space_adjust(self, long long now_jiffy) except -1
+    cdef int _event_data(self, long long length, bint push, long long now_jiffy) except -1
+    cdef int _grow_window(self, long long length) except -1
+    cdef int _measure_mss(self, long long length, bint push) except -1
+    cdef int _add_quickacks(self) except -1
+    cdef int _insert(self, long long seq, long long end_seq) except -1
+    cdef int _merge(self) except -1
     cdef long long _space(self) except? -1

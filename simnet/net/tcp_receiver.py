@@ -186,35 +186,46 @@ class TcpReceiver:
             return True
         return self.quick > 0 and not self.pingpong
 
+    @cython.ccall
+    @cython.exceptval(-1)
+    def holds_ack(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
+        """Whether the segment, taken next and straight to the reader, leaves the ACK to the next."""
+        return (
+            seq == self.rcv_nxt
+            and end_seq - self.rcv_wup <= self.rcv_mss
+            and (self.quick == 0 or self.pingpong)
+            and len(self.out_of_order) == 0
+        )
+
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _insert(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _insert(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         """Keep a segment that is ahead of `rcv_nxt` (what is there already is dropped)."""
         for first, last in self.out_of_order:
             if first <= seq and end_seq <= last:
                 self.duplicates += 1
-                return
+                return 0
         self.out_of_order.append((seq, end_seq))
         self.out_of_order.sort()
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _merge(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _merge(self) -> cython.int:
         """Take from the out-of-order queue what has become in order."""
         while len(self.out_of_order) > 0:
             first, last = self.out_of_order[0]
             if first > self.rcv_nxt:
-                return
+                return 0
             del self.out_of_order[0]
             if last > self.rcv_nxt:
                 self.rmem_alloc += self.truesize(last - self.rcv_nxt)
                 self.rcv_nxt = last
 
     @cython.cfunc
-    @cython.exceptval(check=True)
+    @cython.exceptval(-1, check=False)
     def _event_data(
         self, length: cython.longlong, push: cython.bint, now_jiffy: cython.longlong
-    ) -> cython.void:
+    ) -> cython.int:
         """`tcp_event_data_recv`."""
         since: cython.longlong = now_jiffy - self.lrcvtime
         self.scheduled = True
@@ -236,27 +247,27 @@ class TcpReceiver:
             self._grow_window(length)
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.int:
         if length >= self.rcv_mss:
             self.rcv_mss = length
-            return
+            return 0
         if length >= self.min_rcvmss or not push:
             # the same smaller length twice in a row is the sender's new segment size
             if length == self.last_small:
                 self.rcv_mss = length
-                return
+                return 0
             self.last_small = length
         self.pushed = True
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _grow_window(self, length: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _grow_window(self, length: cython.longlong) -> cython.int:
         increment: cython.longlong = 0
         size: cython.longlong
         window: cython.longlong
         if self.rcv_ssthresh >= self.window_clamp or self.rcv_ssthresh >= self._space():
-            return
+            return 0
         size = self.truesize(length)
         size = size - (size >> 2)
         if size <= length:
@@ -277,8 +288,8 @@ class TcpReceiver:
             self.quick |= 1
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _add_quickacks(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _add_quickacks(self) -> cython.int:
         quick: cython.longlong = self.rcv_wnd // (2 * self.rcv_mss)
         if quick == 0:
             quick = 2
@@ -313,8 +324,8 @@ class TcpReceiver:
         return window
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def data_sent(self, now_jiffy: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def data_sent(self, now_jiffy: cython.longlong) -> cython.int:
         """Data goes out (`tcp_event_data_sent`): an answer within `ato` makes it interactive."""
         if now_jiffy - self.lrcvtime < self.ato:
             self.pingpong = True
@@ -383,8 +394,8 @@ class TcpReceiver:
         return self.rcv_nxt - self.copied_seq
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def copied(self, count: cython.longlong, now_jiffy: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def copied(self, count: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """The reader has taken `count` bytes from the receive queue."""
         self.copied_seq += count
         if self.copied_seq == self.rcv_nxt:
@@ -394,15 +405,15 @@ class TcpReceiver:
         self.space_adjust(now_jiffy)
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def space_adjust(self, now_jiffy: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def space_adjust(self, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_rcv_space_adjust`: dynamic right-sizing, once per round-trip time."""
         space: cython.longlong
         clamp: cython.longlong
         memory: cython.longlong
         if self.rcvq_time != _NONE:
             if now_jiffy - self.rcvq_time < self.rtt >> 3:
-                return
+                return 0
             space = 2 * (self.copied_seq - self.rcvq_seq)
             if space > self.rcvq_space:
                 self.rcvq_space = space

@@ -45,13 +45,13 @@ cdef class TcpSender:
     cpdef long long wmem_queued(self) except? -1
     cpdef long long room(self) except? -1
     cpdef bint write_space(self) except? -1
-    cpdef void write(self, long long count, bint end_of_send) except *
+    cpdef int write(self, long long count, bint end_of_send) except -1
     cpdef long long next_segment(self, long long now_jiffy) except? -1
     cpdef bint last_pushed(self) except? -1
-    cpdef void sent(self, long long length, long long now_jiffy) except *
+    cpdef int sent(self, long long length, long long now_jiffy) except -1
     cpdef long long acknowledge(self, long long ack, long long window, long long now_jiffy) except? -1
     cpdef long long retransmission(self) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
-    cdef void _duplicate(self) except *
-    cdef void _rtt_sample(self, long long rtt) except *
-    cdef void _grow_ends(self) except *
+    cdef int _duplicate(self) except -1
+    cdef int _rtt_sample(self, long long rtt) except -1
+    cdef int _grow_ends(self) except -1

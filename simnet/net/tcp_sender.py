@@ -149,8 +149,8 @@ class TcpSender:
         return self.sndbuf - queued >= queued >> 1
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def write(self, count: cython.longlong, end_of_send: cython.bint) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def write(self, count: cython.longlong, end_of_send: cython.bint) -> cython.int:
         """The application's bytes have been copied into the send queue."""
         self.write_seq += count
         if end_of_send or self.write_seq - self.pushed_seq > self.max_window >> 1:
@@ -206,8 +206,8 @@ class TcpSender:
         return self.snd_nxt == self.pushed_seq or self.snd_nxt == self.write_seq
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def sent(self, length: cython.longlong, now_jiffy: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def sent(self, length: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """A segment of `length` bytes at `snd_nxt` has been given to the NIC."""
         if self.ends_tail - self.ends_head > self.ends_mask:
             self._grow_ends()
@@ -225,8 +225,8 @@ class TcpSender:
             self.rto_jiffy = now_jiffy + self.rto
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _grow_ends(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _grow_ends(self) -> cython.int:
         size: cython.longlong = 2 * (self.ends_mask + 1)
         position: cython.longlong = self.ends_head
         larger = array("q", [0]) * size
@@ -288,12 +288,12 @@ class TcpSender:
         return self.ends_head - before
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _duplicate(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _duplicate(self) -> cython.int:
         self.duplicate_acks += 1
         if not self.recovering and self.duplicate_acks >= self.reordering:
             if self.snd_una < self.recover_seq:
-                return
+                return 0
             self.recovering = True
             self.recover_seq = self.snd_nxt
             self.timed_seq = _NONE
@@ -301,8 +301,8 @@ class TcpSender:
             self.retransmit_seq = self.snd_una
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _rtt_sample(self, rtt: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _rtt_sample(self, rtt: cython.longlong) -> cython.int:
         """`tcp_rtt_estimator` and `tcp_set_rto`; srtt is kept times 8, mdev times 4."""
         error: cython.longlong
         spread: cython.longlong

@@ -1,9 +1,9 @@
-from simnet.host.costs cimport Costs
+from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.net.nic cimport Nic
-from simnet.net.skb cimport Endpoint, Skb, SkbQueue
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
 from simnet.net.tcp_sender cimport TcpSender
 
@@ -35,9 +35,12 @@ cdef class TcpSocket(Endpoint):
     cdef long long delack_at
     cdef long long rto_timer
     cdef long long rto_at
+    cdef int line_key
+    cdef long long line_extra_ps
     cdef int queue_home
     cdef int queue_writer
     cdef public object latency
+    cdef public Spread spread
     cdef readonly long long delivered
     cdef readonly long long acks_sent
     cdef readonly long long delayed_acks
@@ -56,7 +59,7 @@ cdef class TcpSocket(Endpoint):
     cpdef long long send_ack(self, Cpu cpu) except? -1
     cpdef long long output(self, Cpu cpu) except? -1
     cpdef long long lock(self, Cpu cpu) except? -1
-    cpdef void unlock(self) except *
-    cdef void _arm_delack(self, long long jiffy) except *
-    cdef void _arm_rto(self) except *
-    cdef void _transmit(self, Cpu cpu, long long seq, long long end_seq, bint push) except *
+    cpdef int unlock(self) except -1
+    cdef int _arm_delack(self, long long jiffy) except -1
+    cdef int _arm_rto(self) except -1
+    cdef int _transmit(self, Cpu cpu, long long seq, long long end_seq, bint push) except -1

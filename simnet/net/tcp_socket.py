@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.costs import Costs
+from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
 from simnet.kernel.simulator import Simulator
@@ -95,9 +95,12 @@ class TcpSocket(Endpoint):
         self.delack_at = _NONE
         self.rto_timer = 0
         self.rto_at = _NONE
+        self.line_key = -1
+        self.line_extra_ps = 0
         self.queue_home = nic.node
         self.queue_writer = nic.node
         self.latency = None
+        self.spread = Spread(0, 0)
         self.delivered = 0
         self.acks_sent = 0
         self.delayed_acks = 0
@@ -183,7 +186,7 @@ class TcpSocket(Endpoint):
         if copying:
             work += self.costs.skb_free_ps
             work += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
-        return work
+        return self.spread.vary(work)
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -196,10 +199,14 @@ class TcpSocket(Endpoint):
     ) -> cython.longlong:
         """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
         lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
-        extra: cython.longlong = (
-            self.memory.memory_line_ps(cpu.node, home_node, writer_node) - self.memory.local_ps
-        )
-        extra = lines * extra // 1000 // self.costs.copy_overlap * 1000
+        extra: cython.longlong
+        key: cython.int = (cpu.node * 64 + home_node) * 64 + writer_node
+        if key != self.line_key:
+            self.line_key = key
+            self.line_extra_ps = (
+                self.memory.memory_line_ps(cpu.node, home_node, writer_node) - self.memory.local_ps
+            )
+        extra = lines * self.line_extra_ps // 1000 // self.costs.copy_overlap * 1000
         return lines * self.costs.copy_line_ps + extra
 
     @cython.ccall
@@ -312,10 +319,10 @@ class TcpSocket(Endpoint):
         return work
 
     @cython.cfunc
-    @cython.exceptval(check=True)
+    @cython.exceptval(-1, check=False)
     def _transmit(
         self, cpu: Cpu, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
-    ) -> cython.void:
+    ) -> cython.int:
         size: cython.longlong = self.wire_overhead + self.header_bytes + end_seq - seq
         if size < 84:
             size = 84
@@ -331,8 +338,8 @@ class TcpSocket(Endpoint):
         return self.lines.touch(cpu)
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def unlock(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def unlock(self) -> cython.int:
         """End of `release_sock`, the backlog being empty."""
         self.owned = False
 
@@ -358,12 +365,12 @@ class TcpSocket(Endpoint):
     # -- timers ---------------------------------------------------------------------------
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _arm_delack(self, jiffy: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _arm_delack(self, jiffy: cython.longlong) -> cython.int:
         """Have the delayed-ACK timer run at `jiffy` or before."""
         if self.delack_timer != 0:
             if self.delack_at <= jiffy:
-                return
+                return 0
             self.sim.cancel(self.delack_timer)
         self.delack_at = jiffy
         self.delack_timer = self.sim.at(
@@ -371,8 +378,8 @@ class TcpSocket(Endpoint):
         )
 
     @cython.cfunc
-    @cython.exceptval(check=True)
-    def _arm_rto(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def _arm_rto(self) -> cython.int:
         if self.rto_timer == 0 and self.sender.rto_jiffy != _NONE:
             self.rto_timer = self.sim.at(
                 (self.sender.rto_jiffy + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER

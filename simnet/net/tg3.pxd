@@ -18,6 +18,6 @@ cdef class Tg3(Nic):
     cdef long long tag
     cdef long long last_tag
     cdef readonly long long status_updates
-    cdef void _update(self) except *
-    cdef void _receive(self, Skb skb) except *
-    cdef void _completed(self, long long at) except *
+    cdef int _update(self) except -1
+    cdef int _receive(self, Skb skb) except -1
+    cdef int _completed(self, long long at) except -1

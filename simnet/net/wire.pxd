@@ -4,7 +4,7 @@ from simnet.net.skb cimport Skb, SkbQueue
 
 cdef class Port(Napi):
     cdef public SkbQueue incoming
-    cpdef void frames_coming(self) except *
+    cpdef int frames_coming(self) except -1
 
 cdef class SwitchedPath(Component):
     cdef readonly Port destination
@@ -16,5 +16,5 @@ cdef class SwitchedPath(Component):
     cdef long long egress_free_ps
     cdef readonly long long frames
     cdef readonly long long bytes
-    cpdef void send(self, Skb skb, long long tx_end_ps) except *
-    cpdef void flush(self) except *
+    cpdef int send(self, Skb skb, long long tx_end_ps) except -1
+    cpdef int flush(self) except -1

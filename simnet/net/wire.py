@@ -28,8 +28,8 @@ class Port(Napi):
         self.incoming = SkbQueue()
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def frames_coming(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
         raise NotImplementedError(self.path)
 
@@ -71,8 +71,8 @@ class SwitchedPath(Component):
         self.bytes = 0
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
         """Take a frame whose last bit leaves the source at `tx_end_ps`."""
         start: cython.longlong = tx_end_ps + self.propagation_ps + self.latency_ps
         if start < self.egress_free_ps:
@@ -88,8 +88,8 @@ class SwitchedPath(Component):
             self.destination.incoming.append(skb)
 
     @cython.ccall
-    @cython.exceptval(check=True)
-    def flush(self) -> cython.void:
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
         """Tell the destination about the frames sent since the last flush."""
         if not self.per_frame:
             self.destination.frames_coming()

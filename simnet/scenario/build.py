@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
-from simnet.host.costs import COST_NAMES, Costs, whole_ns
+from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
 from simnet.host.interrupt import IrqLine
+from simnet.host.irqbalance import irqbalance
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
 from simnet.kernel.environment import Environment
@@ -22,6 +24,7 @@ from simnet.scenario.system import System
 from simnet.workload.netperf import Netperf, Netserver, Start
 
 if TYPE_CHECKING:
+    from simnet.kernel.simulator import Simulator
     from simnet.scenario.effective import Effective, Flow, Host, Port
 
 __all__ = ["build"]
@@ -34,6 +37,8 @@ _MAX_TCP_HEADER_BYTES = 192
 _TXQUEUELEN = 1000
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9
+# CPUs that serve timer, disk and USB: in Listing 1 no port's interrupt is on them
+_OTHER_SOURCES = frozenset({3, 7})
 
 
 def build(
@@ -48,12 +53,15 @@ def build(
         tracer: receives spans and counters, or None.
     """
     env = Environment()
-    env.tracer = tracer
-    system = _machine(env, effective.host, "sut")
+    sim = env.sim
+    sim.tracer = tracer
+    system = _machine(sim, effective.host, "sut")
     peers = [
-        _machine(env, host, f"peer{number}") for number, host in enumerate(effective.peers)
+        _machine(sim, host, f"peer{number}") for number, host in enumerate(effective.peers)
     ]
-    nics = [_nic(env, system, "sut", port, per_frame) for port in effective.host.ports]
+    nics = [_nic(sim, system, "sut", port, per_frame) for port in effective.host.ports]
+    if effective.irqbalance == "daemon":
+        env.process(irqbalance(env, [nic.line for nic in nics], _OTHER_SOURCES))
     flows = []
     parts: dict[str, Any] = {"peers": peers, "senders": [], "readers": [], "peer_nics": []}
     for flow in effective.flows:
@@ -61,9 +69,9 @@ def build(
         peer = peers[flow.peer]
         port = host.ports[flow.peer_port]
         nic = nics[flow.port]
-        remote = _nic(env, peer, f"peer{flow.peer}", port, per_frame)
-        _connect(env, effective, nic, remote, per_frame)
-        socket = _flow(env, effective, flow, system, peer, nic, remote, seed, parts)
+        remote = _nic(sim, peer, f"peer{flow.peer}", port, per_frame)
+        _connect(sim, effective, nic, remote, per_frame)
+        socket = _flow(sim, effective, flow, system, peer, nic, remote, seed, parts)
         flows.append((flow.name, nic.name, socket))
     return System(env, system, nics, flows, parts)
 
@@ -73,11 +81,11 @@ def _costs(host: Host) -> Costs:
     return Costs(cycles, host.cpu.clock_hz, host.cpu.cache_line_bytes, host.cpu.copy_overlap)
 
 
-def _machine(env: Environment, host: Host, path: str) -> Machine:
+def _machine(sim: Simulator, host: Host, path: str) -> Machine:
     machine, cpu, kernel = host.machine, host.cpu, host.kernel
     memory = cpu.memory
     return Machine(
-        env,
+        sim,
         path,
         Layout(
             nodes=machine.nodes,
@@ -107,10 +115,10 @@ def _machine(env: Environment, host: Host, path: str) -> Machine:
     )
 
 
-def _nic(env: Environment, machine: Machine, host: str, port: Port, per_frame: bool) -> Nic:  # noqa: FBT001
+def _nic(sim: Simulator, machine: Machine, host: str, port: Port, per_frame: bool) -> Nic:  # noqa: FBT001
     model = port.nic
     common = (
-        env,
+        sim,
         f"{host}.{port.name}",
         port.name,
         port.node,
@@ -145,18 +153,19 @@ def _nic(env: Environment, machine: Machine, host: str, port: Port, per_frame: b
             tx_delay_ps=model.tx_usecs_ps,
         )
     nic.per_frame = per_frame
+    nic.spread = Spread(stream(0, nic.path).below(1 << 31), int(os.environ.get('SPREAD','0')))
     mask = sum(1 << cpu for cpu in port.smp_affinity)
     nic.line = IrqLine(port.irq, port.name, machine.cpus, mask)
     return nic
 
 
 def _connect(
-    env: Environment, effective: Effective, nic: Nic, remote: Nic, per_frame: bool  # noqa: FBT001
+    sim: Simulator, effective: Effective, nic: Nic, remote: Nic, per_frame: bool  # noqa: FBT001
 ) -> None:
     """Link both ports through the switch."""
     for source, destination in ((nic, remote), (remote, nic)):
         source.path_out = SwitchedPath(
-            env,
+            sim,
             f"{source.path}.to.{destination.path}",
             destination,
             effective.switch.link_rate_bps,
@@ -167,7 +176,7 @@ def _connect(
 
 
 def _flow(
-    env: Environment,
+    sim: Simulator,
     effective: Effective,
     flow: Flow,
     system: Machine,
@@ -183,8 +192,9 @@ def _flow(
     far = effective.peers[flow.peer]
     far_port = far.ports[flow.peer_port]
     path = f"flow.{flow.name}"
-    receiving = _socket(env, host, port, system, nic, f"{path}.netserver.socket")
-    sending = _socket(env, far, far_port, peer, remote, f"{path}.netperf.socket")
+    receiving = _socket(sim, host, port, system, nic, f"{path}.netserver.socket")
+    sending = _socket(sim, far, far_port, peer, remote, f"{path}.netperf.socket")
+    for so in (receiving, sending): so.spread = Spread(stream(0, so.path).below(1 << 31), int(os.environ.get('SPREAD','0')))
     receiving.remote = sending
     sending.remote = receiving
     sending.sender.open_window(receiving.receiver.rcv_wnd)
@@ -209,9 +219,9 @@ def _flow(
         sending,
         flow.message_bytes,
     )
-    Start(env, f"{path}.netserver.start", reader, 0)
+    Start(sim, f"{path}.netserver.start", reader, 0)
     begin = 1 + stream(seed, f"{path}.start").below(_START_SPREAD_PS)
-    Start(env, f"{path}.netperf.start", writer, begin)
+    Start(sim, f"{path}.netperf.start", writer, begin)
     parts["senders"].append(sending)
     parts["readers"].append(reader)
     parts["peer_nics"].append(remote)
@@ -219,7 +229,7 @@ def _flow(
 
 
 def _socket(
-    env: Environment, host: Host, port: Port, machine: Machine, nic: Nic, path: str
+    sim: Simulator, host: Host, port: Port, machine: Machine, nic: Nic, path: str
 ) -> TcpSocket:
     kernel = host.kernel
     options = _TIMESTAMP_BYTES if kernel.tcp_timestamps else 0
@@ -229,7 +239,7 @@ def _socket(
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
     sent_overhead = (_MAX_TCP_HEADER_BYTES + overhead) // (8 if port.nic.tso else 1)
     return TcpSocket(
-        env,
+        sim,
         path,
         receiver=TcpReceiver(
             advmss=mss,

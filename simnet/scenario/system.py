@@ -113,11 +113,11 @@ class System:
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
-        self.env.run_until(self.env.now + duration_ps)
+        self.env.run(until=self.env.sim.now + duration_ps)
 
     def snapshot(self) -> Snapshot:
         """Read all counters."""
-        now = self.env.now
+        now = self.env.sim.now
         for nic in self.nics:
             nic.advance(now)
         return Snapshot(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import cython
+
 from simnet.kernel.component import Component
 from simnet.net.tcp_process import TcpReader, TcpWriter
 
@@ -18,10 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["Netperf", "Netserver", "Start"]
 
 
+@cython.final
+@cython.cclass
 class Netserver(TcpReader):
     """The receiving process."""
 
 
+@cython.final
+@cython.cclass
 class Netperf(TcpWriter):
     """The sending process."""
 
