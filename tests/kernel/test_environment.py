@@ -358,6 +358,11 @@ class TestBesideComponents:
         assert recorder.log == []
 
 
+def since(interrupt: simpy.Interrupt) -> object:
+    assert isinstance(interrupt.cause, simpy.resources.resource.Preempted)
+    return interrupt.cause.usage_since
+
+
 def test_resources_of_simpy_run_unchanged() -> None:
     def model(env: simpy.Environment) -> list[tuple[Any, ...]]:
         log: list[tuple[Any, ...]] = []
@@ -373,8 +378,7 @@ def test_resources_of_simpy_run_unchanged() -> None:
                     yield env.timeout(rng.randrange(1, 9))
                     log.append(("done", number, env.now))
                 except simpy.Interrupt as interrupt:
-                    assert interrupt.cause is not None
-                    log.append(("preempted", number, env.now, interrupt.cause.usage_since))
+                    log.append(("preempted", number, env.now, since(interrupt)))
             result = yield container.get(2) | env.timeout(5)
             log.append(("got", number, env.now, len(result.todict())))
             yield container.put(1) & env.timeout(1)

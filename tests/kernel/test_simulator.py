@@ -237,7 +237,12 @@ class TestRunning:
 
     def test_stop_ends_the_run_after_the_event_under_way(self, sim: Simulator) -> None:
         recorder = Recorder(sim)
-        recorder.then = lambda kind, _arg: [sim.stop, int][kind != 1]()
+
+        def stop_at_the_second(kind: int, _arg: int) -> None:
+            if kind == 1:
+                sim.stop()
+
+        recorder.then = stop_at_the_second
         for kind in range(3):
             sim.at(5, recorder, kind, 0, NIC)
         sim.run_until(100)

@@ -1,0 +1,145 @@
+"""A service station for any of the textbook queues, and the confidence of what it measures."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from scipy import stats
+
+from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU, WIRE
+from simnet.kernel.random import stream
+from simnet.kernel.simulator import Simulator
+
+ARRIVAL, DEPARTURE = 0, 1
+SEED = 1
+
+
+@dataclass
+class Customers:
+    """A class of customers: Poisson arrivals, any service. Those first in a list go first.
+
+    `sojourn_ps` and `lost` (0 or 1) have an entry for each that left, and each that arrived.
+    """
+
+    mean_gap_ps: int
+    service_ps: Callable[[], int]
+    sojourn_ps: list[int] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Customer:
+    """One customer, with what is left of its service."""
+
+    kind: int
+    arrived_ps: int
+    left_ps: int
+
+
+class Station(Component):
+    """Servers before one queue for each class of customers.
+
+    Args:
+        sim: the simulation.
+        path: the component's path.
+        classes: of customers, the most urgent first.
+        servers: how many; 1 if preemptive.
+        capacity: customers in service and queue together; more are lost. None is unlimited.
+        preemptive: whether urgent customers interrupt others, who resume later.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        classes: Sequence[Customers],
+        *,
+        servers: int = 1,
+        capacity: int | None = None,
+        preemptive: bool = False,
+    ) -> None:
+        super().__init__(sim, path)
+        self.classes = classes
+        self.capacity = capacity
+        self.preemptive = preemptive
+        self.queues: list[deque[Customer]] = [deque() for _ in classes]
+        self.idle = list(range(servers))
+        self.serving: list[Customer | None] = [None] * servers
+        self.timers = [0] * servers
+        self.population = 0
+        self.gaps = [stream(SEED, f"{path}.{number}") for number in range(len(classes))]
+        self.customer_ps = 0
+        self.changed_ps = 0
+        for number in range(len(classes)):
+            self.expect(number)
+
+    def expect(self, kind: int) -> None:
+        gap_ps = self.gaps[kind].exponential_ps(self.classes[kind].mean_gap_ps)
+        self.sim.after(gap_ps, self, ARRIVAL, kind, WIRE)
+
+    def on_event(self, kind: int, arg: int) -> None:
+        self.customer_ps += self.population * (self.sim.now - self.changed_ps)
+        self.changed_ps = self.sim.now
+        if kind == ARRIVAL:
+            self.arrive(arg)
+            self.expect(arg)
+        else:
+            self.depart(arg)
+
+    def arrive(self, kind: int) -> None:
+        lost = self.population == self.capacity
+        self.classes[kind].lost.append(int(lost))
+        if lost:
+            return
+        self.population += 1
+        customer = Customer(kind, self.sim.now, self.classes[kind].service_ps())
+        if self.idle:
+            self.serve(self.idle.pop(), customer)
+            return
+        served = self.serving[0]
+        if self.preemptive and served is not None and kind < served.kind:
+            self.interrupt(served)
+            self.serve(0, customer)
+        else:
+            self.queues[kind].append(customer)
+
+    def interrupt(self, customer: Customer) -> None:
+        assert self.sim.cancel(self.timers[0])
+        customer.left_ps -= self.sim.now - self.started_ps
+        self.queues[customer.kind].appendleft(customer)
+
+    def serve(self, server: int, customer: Customer) -> None:
+        self.serving[server] = customer
+        self.started_ps = self.sim.now
+        self.timers[server] = self.sim.after(customer.left_ps, self, DEPARTURE, server, CPU)
+
+    def depart(self, server: int) -> None:
+        customer = self.serving[server]
+        assert customer is not None
+        self.population -= 1
+        self.classes[customer.kind].sojourn_ps.append(self.sim.now - customer.arrived_ps)
+        self.serving[server] = None
+        for queue in self.queues:
+            if queue:
+                self.serve(server, queue.popleft())
+                return
+        self.idle.append(server)
+
+
+def mean_and_halfwidth(series: Sequence[float], batches: int = 40) -> tuple[float, float]:
+    """Return the mean of a stationary series and half of its 99.9 % confidence interval.
+
+    The first tenth is warm-up. Means of long batches are nearly independent and normal, so that
+    Student's t gives the interval.
+    """
+    steady = series[len(series) // 10 :]
+    length = len(steady) // batches
+    means = [sum(steady[i * length : (i + 1) * length]) / length for i in range(batches)]
+    mean = sum(means) / batches
+    variance = sum((value - mean) ** 2 for value in means) / (batches - 1)
+    quantile = float(stats.t.ppf(0.9995, batches - 1))
+    return mean, quantile * math.sqrt(variance / batches)
