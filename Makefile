@@ -26,12 +26,15 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: $(VENV)/installed core ## simulate the x460 out of the box, and compare it with the measurement
+run: core ## simulate the x460 out of the box, and compare it with the measurement
 	@$(BIN)/simnet run x460-out-of-box --format sar,interrupts
 	@$(BIN)/simnet validate x460.listing1.cpu_busy_percent x460.listing1.interrupts_per_second
 
 .PHONY: test
-test: lint types other-python test-interpreted test-compiled ## check the code, and run all tests on both engines
+test: ## check the code, and run all tests on both engines
+	@$(MAKE) --jobs 3 --output-sync=target lint types core other-python
+	@$(MAKE) test-interpreted
+	@$(MAKE) test-compiled
 
 .PHONY: lint
 lint: $(VENV)/installed-dev ## check style and form
@@ -59,7 +62,7 @@ bench: $(VENV)/installed-dev core ## measure speed and memory, side by side with
 
 .PHONY: build
 build: SIMNET_BUILD := require
-build: $(VENV)/installed core ## compile what has changed
+build: core ## compile what has changed
 
 .PHONY: clean
 clean: ## remove everything that these targets have made
@@ -68,7 +71,7 @@ clean: ## remove everything that these targets have made
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: core
-core:
+core: $(VENV)/installed
 	@$(BIN)/python simnet/_build || [ "$(SIMNET_BUILD)" != require ]
 
 $(VENV)/bin/python:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from simnet import _engine
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -20,3 +23,13 @@ settings.register_profile(
 # HYPOTHESIS_PROFILE=search looks for new counterexamples.
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip on the interpreted engine what would take minutes there."""
+    if _engine.active() == "compiled":
+        return
+    skip = pytest.mark.skip(reason="needs the speed of the compiled engine")
+    for item in items:
+        if item.get_closest_marker("compiled"):
+            item.add_marker(skip)

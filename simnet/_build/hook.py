@@ -42,7 +42,6 @@ class CompiledCoreHook(BuildHookInterface[Any]):
         if wanted not in ("auto", "require", "skip"):
             message = f"SIMNET_BUILD: expected auto, require or skip, not {wanted!r}"
             raise RuntimeError(message)
-        extensions = _load_extensions()
         in_tree = Path(self.root, "simnet", "_compiled")
         directory = in_tree
         if version != "editable":
@@ -50,6 +49,9 @@ class CompiledCoreHook(BuildHookInterface[Any]):
             self._scratch = tempfile.TemporaryDirectory(prefix="simnet-wheel-")
             directory = Path(self._scratch.name)
             build_data["force_include"][str(directory)] = "simnet/_compiled"
+        elif wanted == "skip":
+            return  # what the checkout holds is its own affair
+        extensions = _load_extensions()
         try:
             if wanted == "skip":
                 extensions.record_failure(directory, "the build was told SIMNET_BUILD=skip")

@@ -13,6 +13,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.house.trees import Tree
 
+pytestmark = pytest.mark.packaging
+
 USE = """
 import json, sys
 from simnet import _engine
