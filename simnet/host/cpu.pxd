@@ -45,6 +45,7 @@ cdef class Cpu(Component):
     cdef list irq_works
     cdef int irqs_waiting
     cdef long long end_ps
+    cdef long long system_left_ps
     cdef long long timer
     cdef long long since_ps
     cdef long long next_tick_ps
@@ -61,6 +62,7 @@ cdef class Cpu(Component):
     cdef readonly long long hard_interrupts
 
     cpdef int run(self, int level, Context context, long long work_ps, int mode) except -1
+    cpdef int run_to_user(self, Context context, long long system_ps, long long user_ps) except -1
     cpdef int raise_irq(self, Context context, long long work_ps) except -1
     cpdef int kick(self) except -1
     cdef int _dispatch(self) except -1

@@ -46,6 +46,7 @@ SYSTEM = 2
 SOFTIRQ = 3
 IRQ = 4
 
+_PROCESS = cython.declare(cython.int, 0)
 _IDLE = cython.declare(cython.int, 0)
 _USER = cython.declare(cython.int, 1)
 _SYSTEM = cython.declare(cython.int, 2)
@@ -149,6 +150,7 @@ class Cpu(Component):
         self.irq_works = []
         self.irqs_waiting = 0
         self.end_ps = 0
+        self.system_left_ps = 0
         self.timer = 0
         self.since_ps = 0
         # ticks of different CPUs are spread over the jiffy, as the kernel's per-CPU timers are
@@ -194,6 +196,15 @@ class Cpu(Component):
             self.set2 = True
         if not self.stepping:
             self._dispatch()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def run_to_user(
+        self, context: Context, system_ps: cython.longlong, user_ps: cython.longlong
+    ) -> cython.int:
+        """Give a process `system_ps` in the kernel and then `user_ps` in user mode, as one piece."""
+        self.system_left_ps = system_ps
+        self.run(_PROCESS, context, system_ps + user_ps, _USER)
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -357,6 +368,8 @@ class Cpu(Component):
             left = left * self.slow_permille // 1000
         else:
             left = left * 1000 // self.slow_permille
+        if self.system_left_ps > 0:
+            self._account()
         self.slowed = slowed
         self.sim.cancel(self.timer)
         self.end_ps = self.sim.now + left
@@ -369,6 +382,7 @@ class Cpu(Component):
         elapsed: cython.longlong = now - self.since_ps
         ticks: cython.longlong = 0
         mode: cython.int = self.mode
+        kernel: cython.longlong
         if mode != _IRQ and now >= self.next_tick_ps:
             ticks = (now - self.next_tick_ps) // self.tick_ps + 1
             self.next_tick_ps += ticks * self.tick_ps
@@ -376,6 +390,22 @@ class Cpu(Component):
             self.idle_ps += elapsed
             self.idle_ticks += ticks
         elif mode == _USER:
+            if self.system_left_ps > 0:
+                kernel = self.system_left_ps
+                if self.slowed:
+                    kernel = kernel * self.slow_permille // 1000
+                if kernel > elapsed:
+                    kernel = elapsed
+                    self.system_left_ps -= (
+                        elapsed * 1000 // self.slow_permille if self.slowed else elapsed
+                    )
+                else:
+                    self.system_left_ps = 0
+                self.system_ps += kernel
+                elapsed -= kernel
+                if elapsed < kernel:
+                    self.system_ticks += ticks
+                    ticks = 0
             self.user_ps += elapsed
             self.user_ticks += ticks
         elif mode == _SYSTEM:

@@ -130,7 +130,17 @@ class E1000(Nic):
                 when = at
         if when >= _NEVER:
             return _NEVER
-        return when if when > earliest else earliest
+        if when > earliest:
+            return when
+        # a cause that has to wait for the interval: nothing that comes changes the time
+        self.armed_by_count = True
+        return earliest
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def has_work(self) -> cython.bint:
+        """Received frames only: what was transmitted since is left to the next interrupt."""
+        return self.announced > self.consumed
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

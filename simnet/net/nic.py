@@ -310,7 +310,7 @@ class Nic(Port):
         if seen > 0:
             self.finishing = False
             self.batch = 1
-            if seen > 1 and not self.per_frame:
+            if seen > 1:
                 skb = self.ring.head
                 if skb.endpoint.quiet(cpu):
                     self.batch = seen

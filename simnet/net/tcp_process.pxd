@@ -28,6 +28,7 @@ cdef class TcpReader(SocketTask):
     cdef bint finishing
     cdef int _loop(self, Cpu cpu) except -1
     cdef bint _next_prequeue(self, Cpu cpu) except? -1
+    cdef int _leave(self, Cpu cpu) except -1
     cdef int _chunk(self) except -1
     cdef int _finish(self, Cpu cpu) except -1
     cdef int _wait(self, Cpu cpu) except -1
@@ -37,6 +38,7 @@ cdef class TcpWriter(SocketTask):
     cdef long long left
     cdef long long piece
     cdef int sends
+    cdef long long user_ps
     cdef int _begin(self, Cpu cpu) except -1
     cdef int _send(self, Cpu cpu) except -1
     cdef int _release(self, Cpu cpu) except -1

@@ -33,7 +33,6 @@ _BACKLOG_WAIT = cython.declare(cython.int, 6)
 _BACKLOG_EXIT = cython.declare(cython.int, 7)
 _BEFORE_SLEEP = cython.declare(cython.int, 8)
 _WOKEN = cython.declare(cython.int, 9)
-_LEFT = cython.declare(cython.int, 10)
 
 
 @cython.cclass
@@ -199,13 +198,20 @@ class TcpReader(SocketTask):
             if not self._next_backlog(cpu, _BACKLOG_EXIT, False):
                 cpu.kick()
                 self.socket.unlock()
-                self._run_system(cpu, _LEFT, 2 * self.costs.syscall_ps)
+                self._leave(cpu)
         elif state == _BEFORE_SLEEP:
             self._wait(cpu)
         else:
-            # out of the system call (whose entry is paid with the exit), or scheduled in
-            self.state = _USER_CODE
-            cpu.run(_PROCESS, self, self.costs.user_recv_ps, _USER)
+            self._leave(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _leave(self, cpu: Cpu) -> cython.int:
+        """Leave recv, run the application's code, enter recv again."""
+        self.state = _USER_CODE
+        cpu.run_to_user(
+            self, 2 * self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps
+        )
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -294,7 +300,7 @@ class TcpReader(SocketTask):
         self.debt_ps += socket.after_copy(cpu, self.recv_bytes - self.room)
         if not self._next_backlog(cpu, _BACKLOG_EXIT, False):
             socket.unlock()
-            self._run_system(cpu, _LEFT, 2 * self.costs.syscall_ps)
+            self._leave(cpu)
 
 
 @cython.cclass
@@ -327,6 +333,7 @@ class TcpWriter(SocketTask):
         self.left = 0
         self.piece = 0
         self.sends = 1
+        self.user_ps = 0
         socket.writer = self
 
     @cython.ccall
@@ -335,9 +342,7 @@ class TcpWriter(SocketTask):
         """Go on after a piece of work."""
         state: cython.int = self.state
         if state == _COPIED:
-            self.left -= self.piece
-            self.socket.sender.write(self.piece, self.left == 0)
-            self.debt_ps += self.socket.output(cpu)
+            self.socket.send_staged()
             self._send(cpu)
         elif state == _BACKLOG:
             self._processed(cpu)
@@ -355,18 +360,16 @@ class TcpWriter(SocketTask):
             self._send(cpu)
         elif state == _BEFORE_SLEEP:
             self._send(cpu)
-        elif state == _USER_CODE:
-            if self.yield_if_needed(cpu):
-                self.state = _SCHEDULED_IN
-                return
-            self._begin(cpu)
         else:
             self._begin(cpu)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _begin(self, cpu: Cpu) -> cython.int:
-        """Enter send, for as many short messages as fill the next segment."""
+        """Run the application's code and enter send.
+
+        Short messages are taken together, as many as fill the next segment.
+        """
         sender: TcpSender = self.socket.sender
         tail: cython.longlong
         self.sends = 1
@@ -376,13 +379,15 @@ class TcpWriter(SocketTask):
         self.calls += self.sends
         self.left = self.sends * self.message_bytes
         self.debt_ps += 2 * self.costs.syscall_ps * self.sends + self.socket.lock(cpu)
+        self.user_ps = self.costs.user_send_ps * self.sends
         self._send(cpu)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _send(self, cpu: Cpu) -> cython.int:
-        """Copy what the send buffer takes, or wait for memory."""
+        """Copy and send what buffer and windows take, or wait for memory."""
         socket: TcpSocket = self.socket
+        work: cython.longlong
         room: cython.longlong
         lines: cython.longlong
         if self.left == 0:
@@ -392,7 +397,13 @@ class TcpWriter(SocketTask):
         if room > 0:
             self.piece = self.left if self.left < room else room
             lines = (self.piece + self.costs.line_bytes - 1) // self.costs.line_bytes
-            self._run_system(cpu, _COPIED, lines * self.costs.copy_line_ps)
+            self.left -= self.piece
+            # the socket is owned: nothing changes what may be sent while the copy lasts
+            socket.sender.write(self.piece, self.left == 0)
+            work = self._take_debt() + lines * self.costs.copy_line_ps + socket.stage(cpu)
+            self.state = _COPIED
+            cpu.run_to_user(self, work, self.user_ps)
+            self.user_ps = 0
             return 0
         if self._next_backlog(cpu, _BACKLOG_WAIT, False):
             return 0
@@ -407,11 +418,11 @@ class TcpWriter(SocketTask):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _release(self, cpu: Cpu) -> cython.int:
-        """`release_sock`, then the application's own code."""
+        """`release_sock`, then the next send."""
         if self._next_backlog(cpu, _BACKLOG, False):
             return 0
         self.socket.unlock()
-        self.state = _USER_CODE
-        cpu.run(
-            _PROCESS, self, self._take_debt() + self.costs.user_send_ps * self.sends, _USER
-        )
+        if self.yield_if_needed(cpu):
+            self.state = _SCHEDULED_IN
+            return 0
+        self._begin(cpu)

@@ -30,6 +30,7 @@ cdef class TcpSocket(Endpoint):
     cdef readonly SkbQueue prequeue
     cdef readonly SkbQueue backlog
     cdef long long prequeue_memory
+    cdef SkbQueue staged
     cdef Cpu timer_cpu
     cdef long long delack_timer
     cdef long long delack_at
@@ -62,4 +63,6 @@ cdef class TcpSocket(Endpoint):
     cpdef int unlock(self) except -1
     cdef int _arm_delack(self, long long jiffy) except -1
     cdef int _arm_rto(self) except -1
-    cdef int _transmit(self, Cpu cpu, long long seq, long long end_seq, bint push) except -1
+    cdef int _stage(self, long long seq, long long end_seq, bint push) except -1
+    cpdef long long stage(self, Cpu cpu) except? -1
+    cpdef int send_staged(self) except -1

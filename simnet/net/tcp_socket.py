@@ -89,6 +89,7 @@ class TcpSocket(Endpoint):
         self.reader_room = 0
         self.prequeue = SkbQueue()
         self.backlog = SkbQueue()
+        self.staged = SkbQueue()
         self.prequeue_memory = 0
         self.timer_cpu = timer_cpu
         self.delack_timer = 0
@@ -157,7 +158,10 @@ class TcpSocket(Endpoint):
     @cython.ccall
     @cython.exceptval(-1)
     def quiet(self, cpu: Cpu) -> cython.bint:
-        """Frames only queue up for a reader that cannot run before this softirq ends."""
+        """Frames only queue up for a reader that cannot run before this softirq ends.
+
+        That holds if it owns the socket, is awake already, or sleeps where an idle CPU keeps it.
+        """
         if self.lines.owner is not cpu or self.reader is None or self.reader.cpu is not cpu:
             return False
         if self.owned:
@@ -165,8 +169,7 @@ class TcpSocket(Endpoint):
         return (
             self.reader_installed
             and not self.low_latency
-            and not self.reader.sleeping
-            and self.prequeue.count > 0
+            and (not self.reader.sleeping or (cpu.current is None and len(cpu.runqueue) == 0))
             and self.prequeue_memory + 64 * self.receiver.truesize(1) < self.receiver.rcvbuf
         )
 
@@ -292,41 +295,51 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def output(self, cpu: Cpu) -> cython.longlong:
         """`tcp_write_xmit`: send what the windows allow; return the work."""
-        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        length: cython.longlong = self.sender.retransmission()
-        work: cython.longlong = 0
-        frames: cython.int = 0
-        bursts: cython.int = 0
-        if length > 0:
-            self._transmit(cpu, self.sender.snd_una, self.sender.snd_una + length, False)
-            frames = 1
-        while True:
-            bursts = self.sender.burst_left
-            length = self.sender.next_segment(jiffy)
-            if length == 0:
-                break
-            self.sender.sent(length, jiffy)
-            self._transmit(
-                cpu, self.sender.snd_nxt - length, self.sender.snd_nxt, self.sender.last_pushed()
-            )
-            if not self.sender.tso or bursts == 0:
-                # with TSO the stack handles one large frame
-                work += self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
-            frames += 1
-        if frames > 0:
-            self.nic.flush()
-            self._arm_rto()
+        work: cython.longlong = self.stage(cpu)
+        self.send_staged()
         return work
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def stage(self, cpu: Cpu) -> cython.longlong:
+        """Make the segments that the windows allow, for `send_staged`; return their work."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        sender: TcpSender = self.sender
+        length: cython.longlong = sender.retransmission()
+        work: cython.longlong = 0
+        large: cython.int
+        if length > 0:
+            self._stage(sender.snd_una, sender.snd_una + length, False)
+            work += self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
+        while True:
+            # with TSO the stack handles one large frame, which the NIC cuts
+            large = sender.burst_left
+            length = sender.next_segment(jiffy)
+            if length == 0:
+                return work
+            sender.sent(length, jiffy)
+            self._stage(sender.snd_nxt - length, sender.snd_nxt, sender.last_pushed())
+            if large == 0:
+                work += self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _transmit(
-        self, cpu: Cpu, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
-    ) -> cython.int:
+    def _stage(self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint) -> cython.int:
         size: cython.longlong = self.wire_overhead + self.header_bytes + end_seq - seq
         if size < 84:
             size = 84
-        self.nic.transmit(new_skb(self.remote, seq, end_seq, 0, 0, size, push))
+        self.staged.append(new_skb(self.remote, seq, end_seq, 0, 0, size, push))
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def send_staged(self) -> cython.int:
+        """Give the staged segments to the NIC."""
+        if self.staged.count == 0:
+            return 0
+        while self.staged.count > 0:
+            self.nic.transmit(self.staged.pop())
+        self.nic.flush()
+        self._arm_rto()
 
     # -- reader's side --------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
@@ -34,7 +33,6 @@ _ETHERNET_OVERHEAD_BYTES = 38
 _IP_TCP_BYTES = 40
 _TIMESTAMP_BYTES = 12
 _MAX_TCP_HEADER_BYTES = 192
-_TXQUEUELEN = 1000
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9
 # CPUs that serve timer, disk and USB: in Listing 1 no port's interrupt is on them
@@ -59,7 +57,10 @@ def build(
     peers = [
         _machine(sim, host, f"peer{number}") for number, host in enumerate(effective.peers)
     ]
-    nics = [_nic(sim, system, "sut", port, per_frame) for port in effective.host.ports]
+    nics = [
+        _nic(sim, system, effective.host, port, seed=seed, per_frame=per_frame)
+        for port in effective.host.ports
+    ]
     if effective.irqbalance == "daemon":
         env.process(irqbalance(env, [nic.line for nic in nics], _OTHER_SOURCES))
     flows = []
@@ -69,7 +70,7 @@ def build(
         peer = peers[flow.peer]
         port = host.ports[flow.peer_port]
         nic = nics[flow.port]
-        remote = _nic(sim, peer, f"peer{flow.peer}", port, per_frame)
+        remote = _nic(sim, peer, host, port, seed=seed, per_frame=per_frame)
         _connect(sim, effective, nic, remote, per_frame)
         socket = _flow(sim, effective, flow, system, peer, nic, remote, seed, parts)
         flows.append((flow.name, nic.name, socket))
@@ -79,6 +80,11 @@ def build(
 def _costs(host: Host) -> Costs:
     cycles = {name: getattr(host.cpu.costs, f"{name}_cycles") for name in COST_NAMES}
     return Costs(cycles, host.cpu.clock_hz, host.cpu.cache_line_bytes, host.cpu.copy_overlap)
+
+
+def _spread(host: Host, path: str, seed: int) -> Spread:
+    """The component's luck with caches and buses."""
+    return Spread(stream(seed, path).below(1 << 31), host.cpu.work_spread_permille)
 
 
 def _machine(sim: Simulator, host: Host, path: str) -> Machine:
@@ -115,11 +121,19 @@ def _machine(sim: Simulator, host: Host, path: str) -> Machine:
     )
 
 
-def _nic(sim: Simulator, machine: Machine, host: str, port: Port, per_frame: bool) -> Nic:  # noqa: FBT001
+def _nic(
+    sim: Simulator,
+    machine: Machine,
+    machine_host: Host,
+    port: Port,
+    *,
+    seed: int,
+    per_frame: bool,
+) -> Nic:
     model = port.nic
     common = (
         sim,
-        f"{host}.{port.name}",
+        f"{machine.path}.{port.name}",
         port.name,
         port.node,
         machine.costs,
@@ -128,8 +142,8 @@ def _nic(sim: Simulator, machine: Machine, host: str, port: Port, per_frame: boo
         model.napi_weight,
         model.rx_buffers_posted,
         model.tx_ring,
-        64,
-        _TXQUEUELEN,
+        model.descriptor_bytes,
+        machine_host.kernel.txqueuelen,
     )
     nic: Nic
     if model.moderation == "coalesce":
@@ -143,7 +157,7 @@ def _nic(sim: Simulator, machine: Machine, host: str, port: Port, per_frame: boo
             tx_frames=model.tx_frames,
             tx_usecs_irq_ps=model.tx_usecs_irq_ps,
             tx_frames_irq=model.tx_frames_irq,
-            shared_update=False,
+            shared_update=model.shared_status_update,
         )
     else:
         rate = model.interrupt_throttle_rate
@@ -153,7 +167,7 @@ def _nic(sim: Simulator, machine: Machine, host: str, port: Port, per_frame: boo
             tx_delay_ps=model.tx_usecs_ps,
         )
     nic.per_frame = per_frame
-    nic.spread = Spread(stream(0, nic.path).below(1 << 31), int(os.environ.get('SPREAD','0')))
+    nic.spread = _spread(machine_host, nic.path, seed)
     mask = sum(1 << cpu for cpu in port.smp_affinity)
     nic.line = IrqLine(port.irq, port.name, machine.cpus, mask)
     return nic
@@ -169,7 +183,7 @@ def _connect(
             f"{source.path}.to.{destination.path}",
             destination,
             effective.switch.link_rate_bps,
-            50_000,
+            effective.switch.cable_delay_ps,
             effective.switch.latency_ps,
             per_frame,
         )
@@ -194,7 +208,8 @@ def _flow(
     path = f"flow.{flow.name}"
     receiving = _socket(sim, host, port, system, nic, f"{path}.netserver.socket")
     sending = _socket(sim, far, far_port, peer, remote, f"{path}.netperf.socket")
-    for so in (receiving, sending): so.spread = Spread(stream(0, so.path).below(1 << 31), int(os.environ.get('SPREAD','0')))
+    receiving.spread = _spread(host, receiving.path, seed)
+    sending.spread = _spread(far, sending.path, seed)
     receiving.remote = sending
     sending.remote = receiving
     sending.sender.open_window(receiving.receiver.rcv_wnd)
@@ -274,8 +289,8 @@ def _socket(
         nic=nic,
         costs=machine.costs,
         memory=machine.memory,
-        shared_lines=6,
-        skb_lines=4,
+        shared_lines=kernel.tcp_sock_lines,
+        skb_lines=kernel.skb_lines,
         jiffy_ps=jiffy_ps,
         header_bytes=_IP_TCP_BYTES + options,
         wire_overhead=_ETHERNET_OVERHEAD_BYTES,

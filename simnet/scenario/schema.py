@@ -108,6 +108,9 @@ class Cpu(Section):
     smt_slowdown_permille: Annotated[
         int, ratio("time that work takes when the sibling thread is busy too", "1", "8")
     ]
+    work_spread_permille: Annotated[
+        int, ratio("largest random deviation of a frame's work from its mean", "0", "1")
+    ]
     costs: Costs
     memory: Memory
 
@@ -196,6 +199,12 @@ class Nic(Section):
     napi_weight: Annotated[int, count("packets per poll", 1, 4096)]
     tso: Annotated[bool, Flag("segmentation offload")]
     rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "64 KiB")]
+    descriptor_bytes: Annotated[
+        int, size("descriptors that one received frame takes in all rings", "8 B", "1 KiB")
+    ]
+    shared_status_update: Annotated[
+        bool, Flag("a status update by one engine clears the count of the other")
+    ]
     dma_latency_ps: Annotated[
         int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
     ]
@@ -206,6 +215,7 @@ class Switch(Section):
 
     link_rate_bps: Annotated[int, rate("rate of a port", "1 Mbit/s", "1 Tbit/s")]
     latency_ps: Annotated[int, time("last bit in to first bit out, port idle", "0 ns", "1 ms")]
+    cable_delay_ps: Annotated[int, time("propagation on one cable", "0 ns", "1 ms")]
     buffer_per_port_bytes: Annotated[
         int, size("packet buffer that one egress port may fill", "1 KiB", "1 GiB")
     ]
@@ -260,6 +270,13 @@ class Kernel(Section):
     initial_cwnd: Annotated[
         str, Choice("first congestion window: RFC 3390 or ten segments", ("rfc3390", "iw10"))
     ]
+    tcp_sock_lines: Annotated[
+        int, count("cache lines of a socket that a segment's processing writes", 0, 64)
+    ]
+    skb_lines: Annotated[
+        int, count("cache lines of sk_buff and headers that its consumer touches", 0, 64)
+    ]
+    txqueuelen: Annotated[int, count("frames that wait when the transmit ring is full", 0, 100000)]
     skb_truesize_overhead_bytes: Annotated[
         int, size("socket buffer accounting beyond the data buffer", "0 B", "4 KiB")
     ]
