@@ -417,8 +417,16 @@ class Cpu(Component):
         else:
             self.irq_ps += elapsed
         if self.sim.tracer is not None and mode != _IDLE and elapsed > 0:
-            self.sim.tracer.span(self.path, _MODE_NAMES[mode], self.since_ps, now)
+            self._trace(now)
         self.since_ps = now
+
+    def _trace(self, now: int) -> None:
+        """Tell the tracer who has run since the last change."""
+        context = self.context2 if self.mode == _IRQ else self.context0
+        name = _MODE_NAMES[self.mode]
+        if self.mode != _SOFTIRQ and context is not None:
+            name = f"{name}: {context.path}"
+        self.sim.tracer.span(self.path, name, self.since_ps, now)
 
     def times(self) -> dict[str, int]:
         """Cumulative time by mode: exact (``*_ps``) and as tick sampling saw it (``*_ticks``)."""

@@ -295,6 +295,10 @@ class Nic(Port):
         self.unmask(now)
         return _DONE
 
+    def _trace_ring(self) -> None:
+        """Tell the tracer how many frames wait in the ring."""
+        self.sim.tracer.counter(self.path, "frames in ring", self.sim.now, self.ring.count)
+
     @cython.cfunc
     @cython.exceptval(-1)
     def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
@@ -304,6 +308,8 @@ class Nic(Port):
         self.debt_ps = 0
         if self.announced == self.consumed:
             self.advance(self.sim.now)
+        if self.sim.tracer is not None:
+            self._trace_ring()
         seen = self.announced - self.consumed
         if seen > self.limit - self.done:
             seen = self.limit - self.done

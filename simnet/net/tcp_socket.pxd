@@ -2,6 +2,7 @@ from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
+from simnet.kernel.histogram cimport LogHistogram
 from simnet.net.nic cimport Nic
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
@@ -40,7 +41,7 @@ cdef class TcpSocket(Endpoint):
     cdef long long line_extra_ps
     cdef int queue_home
     cdef int queue_writer
-    cdef public object latency
+    cdef readonly LogHistogram latency
     cdef public Spread spread
     cdef readonly long long delivered
     cdef readonly long long acks_sent

@@ -14,6 +14,7 @@ import cython
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
+from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
@@ -100,7 +101,7 @@ class TcpSocket(Endpoint):
         self.line_extra_ps = 0
         self.queue_home = nic.node
         self.queue_writer = nic.node
-        self.latency = None
+        self.latency = LogHistogram()
         self.spread = Spread(0, 0)
         self.delivered = 0
         self.acks_sent = 0
@@ -117,7 +118,7 @@ class TcpSocket(Endpoint):
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
-        return () if self.latency is None else tuple(self.latency.buckets())
+        return self.latency.buckets()
 
     # -- softirq side ---------------------------------------------------------------------
 
@@ -256,8 +257,7 @@ class TcpSocket(Endpoint):
             elif not self.owned and self.reader is not None and self.reader_waiting:
                 if self.reader.wake_on(cpu):
                     work += self.costs.wakeup_ps
-            if self.latency is not None:
-                self.latency.add(self.sim.now - skb.arrival_ps)
+            self.latency.add(self.sim.now - skb.arrival_ps)
             return work
         acked = self.sender.acknowledge(skb.ack, skb.window, jiffy)
         if acked > 0 and self.writer_waiting and self.sender.write_space():
