@@ -47,6 +47,7 @@ cdef class Cpu(Component):
     cdef long long end_ps
     cdef long long system_left_ps
     cdef long long timer
+    cdef long long timer_ps
     cdef long long since_ps
     cdef long long next_tick_ps
     cdef long long idle_ps
@@ -67,6 +68,7 @@ cdef class Cpu(Component):
     cpdef int kick(self) except -1
     cdef int _dispatch(self) except -1
     cdef int _start(self, int level, long long work_ps, int mode) except -1
+    cdef int _place_event(self) except -1
     cdef int _suspend(self) except -1
     cdef int _set_level(self, int level) except -1
     cdef int _sibling_changed(self) except -1

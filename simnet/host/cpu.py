@@ -152,6 +152,7 @@ class Cpu(Component):
         self.end_ps = 0
         self.system_left_ps = 0
         self.timer = 0
+        self.timer_ps = 0
         self.since_ps = 0
         # ticks of different CPUs are spread over the jiffy, as the kernel's per-CPU timers are
         self.next_tick_ps = (cpu_id * 7919 % 64) * tick_ps // 64 + 1
@@ -235,6 +236,10 @@ class Cpu(Component):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
         """End of the running piece of work."""
         self.timer = 0
+        if self.end_ps > self.sim.now:
+            # the sibling has slowed the work down since the event was placed
+            self._place_event()
+            return
         self.running = False
         self._dispatch()
 
@@ -326,7 +331,7 @@ class Cpu(Component):
             work_ps = work_ps * self.slow_permille // 1000
         self.end_ps = now + work_ps
         self.running = True
-        self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
+        self._place_event()
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -371,8 +376,16 @@ class Cpu(Component):
         if self.system_left_ps > 0:
             self._account()
         self.slowed = slowed
-        self.sim.cancel(self.timer)
         self.end_ps = self.sim.now + left
+        if self.end_ps < self.timer_ps:
+            self.sim.cancel(self.timer)
+            self._place_event()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _place_event(self) -> cython.int:
+        """Have `on_event` called at the end of the running piece (it may end later than that)."""
+        self.timer_ps = self.end_ps
         self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
 
     @cython.cfunc

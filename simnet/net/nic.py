@@ -177,7 +177,8 @@ class Nic(Port):
         self.armed_by_count = False
         when = self.next_update()
         if self.timer != 0:
-            if when == self.armed_ps:
+            if self.armed_ps <= when:
+                # looked at again when the event comes
                 return 0
             self.sim.cancel(self.timer)
             self.timer = 0
