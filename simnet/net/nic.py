@@ -284,11 +284,12 @@ class Nic(Port):
                 skb.toucher = cpu
                 self.debt_ps += skb.endpoint.receive(skb, cpu)
             return self._next_frames(cpu, softirq)
+        # what has come until now found only the buffers posted before
+        self.advance(now)
         self.posted += self.done
         self.buffer_node = cpu.node
         self.quota -= self.done
         softirq.charge(self.done)
-        self.advance(now)
         self.acknowledge(now)
         if self.has_work():
             return _MORE
