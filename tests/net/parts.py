@@ -1,0 +1,147 @@
+"""A NIC on a machine of its own, and what it is connected to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simnet.host.cpu import Cpu
+from simnet.host.interrupt import IrqLine
+from simnet.host.machine import Machine
+from simnet.kernel.simulator import Simulator
+from simnet.net.e1000 import E1000
+from simnet.net.nic import Nic
+from simnet.net.skb import Endpoint, Skb, new_skb
+from simnet.net.tg3 import Tg3
+from simnet.net.wire import Port, SwitchedPath
+
+US = 10**6
+GIGABIT = 10**9
+# at 1 Gbit/s a frame of 125 bytes takes 1 us
+US_BYTES = 125
+
+
+class Sink(Endpoint):
+    """Protocol layer that logs (time, CPU, sequence number) and causes `work_ps` of work."""
+
+    def __init__(self, sim: Simulator, path: str = "sink", work_ps: int = 0) -> None:
+        super().__init__(sim, path)
+        self.work_ps = work_ps
+        self.log: list[tuple[int, int, int]] = []
+
+    def receive(self, skb: Skb, cpu: Cpu) -> int:
+        self.log.append((self.sim.now, cpu.cpu_id, skb.seq))
+        return self.work_ps
+
+
+class Line(IrqLine):
+    """An interrupt line that remembers when it was asserted."""
+
+    def __init__(self, sim: Simulator, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.clock = sim
+        self.asserted_ps: list[int] = []
+
+    def route(self) -> Cpu:
+        self.asserted_ps.append(self.clock.now)
+        return super().route()
+
+
+class Far(Port):
+    """The other end of the wire: frames just pile up."""
+
+    def __init__(self, sim: Simulator, path: str = "far") -> None:
+        super().__init__(sim, path, 64)
+
+    def frames_coming(self) -> int:
+        return 0
+
+
+def connect(nic: Nic, *, per_frame: bool = False) -> Nic:
+    """Give a NIC an interrupt line to CPU 0 and a wire."""
+    nic.per_frame = per_frame
+    far = Far(nic.sim, f"{nic.path}.far")
+    nic.path_out = SwitchedPath(nic.sim, f"{nic.path}.wire", far, GIGABIT, 0, 0, per_frame=False)
+    return nic
+
+
+def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
+    """A tg3 with the driver's defaults."""
+    settings: dict[str, Any] = {
+        "weight": 64,
+        "rx_buffers": 200,
+        "tx_ring": 511,
+        "rx_usecs_ps": 20 * US,
+        "rx_frames": 5,
+        "rx_usecs_irq_ps": 20 * US,
+        "rx_frames_irq": 5,
+        "tx_usecs_ps": 72 * US,
+        "tx_frames": 53,
+        "tx_usecs_irq_ps": 20 * US,
+        "tx_frames_irq": 5,
+        "shared_update": False,
+    } | options
+    common = [settings.pop(name) for name in ("weight", "rx_buffers", "tx_ring")]
+    per_frame = settings.pop("per_frame", False)
+    nic = Tg3(
+        sim,
+        f"{machine.path}.eth0",
+        "eth0",
+        settings.pop("node", 0),
+        machine.costs,
+        machine.memory,
+        GIGABIT,
+        *common,
+        settings.pop("descriptor_bytes", 64),
+        settings.pop("qdisc_limit", 1000),
+        **settings,
+    )
+    nic.line = Line(sim, 177, "eth0", machine.cpus, settings.pop("mask", 1))
+    connect(nic, per_frame=per_frame)
+    return nic
+
+
+def make_e1000(
+    sim: Simulator,
+    machine: Machine,
+    *,
+    weight: int = 64,
+    rx_buffers: int = 200,
+    tx_ring: int = 511,
+    throttle_ps: int = 125 * US,
+    tx_delay_ps: int = 64 * US,
+    per_frame: bool = False,
+) -> E1000:
+    """An e1000 with a throttle of 8000 interrupts a second."""
+    nic = E1000(
+        sim,
+        f"{machine.path}.eth0",
+        "eth0",
+        0,
+        machine.costs,
+        machine.memory,
+        GIGABIT,
+        weight,
+        rx_buffers,
+        tx_ring,
+        16,
+        1000,
+        throttle_ps=throttle_ps,
+        tx_delay_ps=tx_delay_ps,
+    )
+    nic.line = Line(sim, 177, "eth0", machine.cpus, 1)
+    connect(nic, per_frame=per_frame)
+    return nic
+
+
+def frame(endpoint: Endpoint, seq: int = 0, arrival_ps: int = 0, wire_bytes: int = US_BYTES) -> Skb:
+    """A frame that arrives at a given time."""
+    skb = new_skb(endpoint, seq, seq + 1, 0, 0, wire_bytes, push=False)
+    skb.arrival_ps = arrival_ps
+    return skb
+
+
+def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
+    """Announce frames, numbered from 0, that will arrive at the given times."""
+    for seq, arrival_ps in enumerate(arrivals_ps):
+        nic.incoming.append(frame(endpoint, seq, arrival_ps))
+    nic.frames_coming()
