@@ -80,7 +80,7 @@ class TcpReceiver:
                 space >>= 1
                 self.rcv_wscale += 1
         # RFC 3390 style limit of the first offer: tcp_select_initial_window
-        segments = 4 if advmss <= 1460 else 3 if advmss * 3 <= 4380 else 2  # noqa: PLR2004
+        segments = 4 if advmss <= 1460 else 3 if advmss <= 3 * 1460 else 2  # noqa: PLR2004
         self.rcv_wnd = min(self.window_clamp, segments * advmss)
         self.rcv_ssthresh = self.rcv_wnd
         self.quick = 0
