@@ -1,4 +1,4 @@
-# ruff: noqa: FBT003, SLF001 - C functions take no keywords, and SimPy's names are private ones
+# ruff: noqa: SLF001 - C functions take no keywords, and SimPy's names are private ones
 # mypy: no-strict-optional
 """The halves of SimPy's environment, events and timeouts that machine code makes fast.
 
@@ -233,7 +233,7 @@ class EventCore(Occurrence):
         return self._defused
 
     @defused.setter
-    def defused(self, value: bool) -> None:  # noqa: ARG002 - SimPy takes any value for True
+    def defused(self, value: bool) -> None:
         self._defused = True
 
     @property

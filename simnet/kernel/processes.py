@@ -1,4 +1,4 @@
-# ruff: noqa: FBT003, SLF001 - C functions take no keywords, and SimPy's names are private ones
+# ruff: noqa: SLF001 - C functions take no keywords, and SimPy's names are private ones
 # mypy: no-strict-optional
 """The halves of SimPy's process and of what starts and interrupts one; see `events`."""
 

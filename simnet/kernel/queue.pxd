@@ -42,19 +42,20 @@ cdef enum:
     WORDS
     PRIORITY_BITS = 2
     PRIORITIES = 1 << PRIORITY_BITS
-    DIGIT_BITS = 6
+    DIGIT_BITS = 8
     DIGITS = 1 << DIGIT_BITS
-    LEVELS = 11
+    LEVELS = 8
     HEADS = PRIORITIES + LEVELS * DIGITS
-    FIRST_CAPACITY = 1024
+    FIRST_CAPACITY = 4096
     CACHED = 4096
+    FEW = 4
     SLOT_BITS = 24
     MOST_SLOTS = 1 << 24
 
 
 @cython.final
 cdef class EventQueue:
-    cdef readonly long long last_ps
+    cdef long long base_ps
     cdef readonly long long pending
     cdef long long[::1] times
     cdef int[::1] links
@@ -63,7 +64,7 @@ cdef class EventQueue:
     cdef long long free
     cdef unsigned long long near
     cdef unsigned long long far
-    cdef unsigned long long[::1] digits
+    cdef unsigned long long[::1] groups
 
     cpdef long long push(
         self, long long time_ps, int priority, long long target, int kind, long long arg
@@ -74,6 +75,8 @@ cdef class EventQueue:
     cpdef void remove(self, long long slot) noexcept
     cpdef long long peek(self) noexcept
     cdef void _append(self, long long slot) noexcept
+    cdef long long _first_of_few(self, long long head) noexcept
+    cdef bint _precedes(self, long long slot, long long other) noexcept
     cdef void _spread(self, long long head) noexcept
     cdef void _clear(self, long long head) noexcept
     cdef long long _first_list(self) noexcept

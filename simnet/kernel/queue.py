@@ -1,13 +1,13 @@
 """Event queue: a monotone radix heap on integer picoseconds.
 
-Order is total: time, then priority, then insertion. An entry whose time differs from that of
-the last one taken lies in the list of the highest digit in which the two differ and of that
-digit's value (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path problem",
-JACM 37, 1990, with digits of 6 bits). Lists are first-in first-out. When nothing is left at the
-time of the last entry taken, the first list of the lowest digit spreads, front to back, over
-those of lower digits, which are all empty then: entries of equal time keep the order in which
-they came, and nothing is ever sorted. What lies at the time of the last one taken has a list for
-each priority.
+Order is total: time, then priority, then insertion. Entries are grouped by how their times differ
+from the base, a time that no entry precedes: by the highest digit (of 8 bits) in which they
+differ, and by the value of that digit (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the
+shortest path problem", JACM 37, 1990). Each group is a first-in first-out list. What lies at the
+base itself is first of all, with a list for each priority. When there is none, the first entry is
+in the first list of the lowest digit. If that is short, it is searched. If not, the base moves to
+the list's earliest time, and the list spreads, front to back, over those of lower digits, which
+are all empty then: entries of equal time keep the order in which they came.
 
 Entries live in numbered slots of arrays, so that a queue allocates nothing while it runs and
 cancels in constant time by unlinking. Time and links, 16 bytes a slot, lie apart from what is
@@ -33,13 +33,15 @@ if not cython.compiled:
     # The target's number is shifted by this, and the priority is below.
     PRIORITY_BITS = 2
     PRIORITIES = 1 << PRIORITY_BITS
-    DIGIT_BITS = 6
+    DIGIT_BITS = 8
     DIGITS = 1 << DIGIT_BITS
-    LEVELS = 11
+    LEVELS = 8
     HEADS = PRIORITIES + LEVELS * DIGITS
-    FIRST_CAPACITY = 1024
+    FIRST_CAPACITY = 4096
     # With more entries than this, what is needed to dispatch one is fetched ahead.
     CACHED = 4096
+    # A list that is shorter than this is searched rather than spread.
+    FEW = 4
     NEVER_PS = (1 << 63) - 1
     # A handle is the number of a slot in its low bits, and how often that was freed above.
     SLOT_BITS = 24
@@ -58,33 +60,34 @@ if not cython.compiled:
         """Have the cache line at `address` fetched: of use to machine code only."""
 
 
+@cython.nonecheck(False)
 class EventQueue:
     """Future events, each a time, a priority, a target, a kind and an argument, all integers.
 
-    `last_ps` is the time of the last entry taken; nothing earlier may be pushed. `pending` is the
-    number of entries. The queue trusts its caller, the simulator, which checks what it is given.
+    `pending` is the number of entries. The queue trusts its caller, the simulator, which checks
+    what it is given: nothing may be pushed before the time of the last entry taken.
     """
 
-    last_ps: cython.longlong
+    base_ps: cython.longlong
     pending: cython.longlong
     times: Any
     links: Any
     words: Any
     capacity: cython.longlong
     free: cython.longlong
-    near: cython.ulonglong  # priorities that have entries at `last_ps`
-    far: cython.ulonglong  # levels that have entries
-    digits: Any  # for each level, the digits that have entries
+    near: cython.ulonglong  # priorities that have entries at `base_ps`
+    groups: Any  # for each 64 of the other lists, which of them have entries
+    far: cython.ulonglong  # groups that have entries
     # The time of a list's head is not after its earliest entry's; cancelling may leave it before.
 
     def __init__(self) -> None:
         """Make an empty queue at time 0."""
         head: cython.longlong
-        self.last_ps = 0
+        self.base_ps = 0
         self.pending = 0
         self.near = 0
         self.far = 0
-        self.digits = array("Q", [0] * LEVELS)
+        self.groups = array("Q", [0] * (HEADS // 64))
         self.capacity = 0
         self.free = 0
         self._grow()
@@ -101,7 +104,7 @@ class EventQueue:
         kind: cython.int,
         arg: cython.longlong,
     ) -> cython.longlong:
-        """Add an entry at `time_ps`, not before `last_ps`; return its handle, never 0."""
+        """Add an entry and return its handle, never 0."""
         slot: cython.longlong
         word: cython.longlong
         if self.free == 0:
@@ -118,15 +121,14 @@ class EventQueue:
         generation: cython.longlong = self.words[word + GENERATION]
         return (generation << SLOT_BITS) | slot
 
-    def take(self, limit_ps: cython.longlong) -> cython.longlong:
+    def take(self, limit_ps: cython.longlong) -> cython.longlong:  # noqa: PLR0911 - it's hot
         """Unlink the first entry and return its slot; 0 if none is due by `limit_ps`.
 
-        The slot's words stay valid until it is released. `last_ps` never passes `limit_ps`, so
-        whoever gets 0 may push from `limit_ps` on.
+        The slot's time and words stay valid until it is released. Whoever gets 0 may push
+        nothing before `limit_ps` any more, since the base may have moved up to there.
         """
         head: cython.longlong
         slot: cython.longlong
-        after: cython.longlong
         while self.near == 0:
             if self.far == 0:
                 return 0
@@ -136,24 +138,54 @@ class EventQueue:
                 # The only one of its list is the first of all.
                 if self.times[slot * 2] > limit_ps:
                     return 0
-                self.last_ps = self.times[slot * 2]
+                self.base_ps = self.times[slot * 2]
                 self._clear(head)
                 self.pending -= 1
                 return slot
             if self.times[head * 2] > limit_ps:
                 return 0
+            slot = self._first_of_few(head)
+            if slot != 0:
+                if self.times[slot * 2] > limit_ps:
+                    return 0
+                self.remove(slot)
+                return slot
             self._spread(head)
-        if self.last_ps > limit_ps:
+        if self.base_ps > limit_ps:
             return 0
-        head = lowest_bit(self.near)
-        slot = self.links[head * LINKS + NEXT]
-        after = self.links[slot * LINKS + NEXT]
-        self.links[head * LINKS + NEXT] = after
-        self.links[after * LINKS + PREVIOUS] = head
-        if after == head:
-            self._list_is_empty(head)
-        self.pending -= 1
+        slot = self.links[lowest_bit(self.near) * LINKS + NEXT]
+        self.remove(slot)
         return slot
+
+    def _first_of_few(self, head: cython.longlong) -> cython.longlong:
+        """Return the first entry of a list, 0 if there are too many to look at each."""
+        slot: cython.longlong = self.links[head * LINKS + NEXT]
+        first: cython.longlong = slot
+        first_ps: cython.longlong = self.times[slot * 2]
+        second_ps: cython.longlong = NEVER_PS
+        time_ps: cython.longlong
+        left: cython.int = FEW
+        slot = self.links[slot * LINKS + NEXT]
+        while slot != head:
+            left -= 1
+            if left == 0:
+                return 0
+            time_ps = self.times[slot * 2]
+            if time_ps < first_ps or (time_ps == first_ps and self._precedes(slot, first)):
+                second_ps = first_ps
+                first_ps = time_ps
+                first = slot
+            elif time_ps < second_ps:
+                second_ps = time_ps
+            slot = self.links[slot * LINKS + NEXT]
+        self.times[head * 2] = second_ps
+        return first
+
+    def _precedes(self, slot: cython.longlong, other: cython.longlong) -> cython.bint:
+        """Whether an entry has a smaller priority than one of the same time."""
+        one: cython.longlong = self.words[slot * WORDS + TARGET] & (PRIORITIES - 1)
+        another: cython.longlong = self.words[other * WORDS + TARGET] & (PRIORITIES - 1)
+        return one < another
 
     def release(self, slot: cython.longlong) -> None:
         """Free a slot that was taken or removed; its handles are stale from here on."""
@@ -185,17 +217,16 @@ class EventQueue:
     def peek(self) -> cython.longlong:
         """Return the time of the first entry in ps, -1 if there is none. Nothing moves."""
         if self.near != 0:
-            return self.last_ps
+            return self.base_ps
         if self.far == 0:
             return -1
         return self._earliest(self._first_list())
 
     def _append(self, slot: cython.longlong) -> None:
         time_ps: cython.longlong = self.times[slot * 2]
-        difference: cython.ulonglong = time_ps ^ self.last_ps
+        difference: cython.ulonglong = time_ps ^ self.base_ps
         one: cython.ulonglong = 1
         level: cython.int
-        digit: cython.int
         head: cython.longlong
         tail: cython.longlong
         if difference == 0:
@@ -203,10 +234,11 @@ class EventQueue:
             self.near = self.near | (one << head)
         else:
             level = highest_bit(difference) // DIGIT_BITS
-            digit = (time_ps >> (level * DIGIT_BITS)) & (DIGITS - 1)
-            head = PRIORITIES + level * DIGITS + digit
-            self.far = self.far | (one << level)
-            self.digits[level] = self.digits[level] | (one << digit)
+            head = (time_ps >> (level * DIGIT_BITS)) & (DIGITS - 1)
+            head += level * DIGITS
+            self.far = self.far | (one << (head >> 6))
+            self.groups[head >> 6] = self.groups[head >> 6] | (one << (head & 63))
+            head += PRIORITIES
             self.times[head * 2] = min(self.times[head * 2], time_ps)
         tail = self.links[head * LINKS + PREVIOUS]
         self.links[slot * LINKS + NEXT] = head
@@ -215,22 +247,19 @@ class EventQueue:
         self.links[head * LINKS + PREVIOUS] = slot
 
     def _first_list(self) -> cython.longlong:
-        level: cython.int = lowest_bit(self.far)
-        return PRIORITIES + level * DIGITS + lowest_bit(self.digits[level])
+        group: cython.longlong = lowest_bit(self.far)
+        return PRIORITIES + group * 64 + lowest_bit(self.groups[group])
 
     def _list_is_empty(self, head: cython.longlong) -> None:
         one: cython.ulonglong = 1
-        level: cython.int
-        digit: cython.int
+        group: cython.longlong = (head - PRIORITIES) >> 6
         if head < PRIORITIES:
             self.near = self.near ^ (one << head)
             return
-        level = (head - PRIORITIES) // DIGITS
-        digit = (head - PRIORITIES) & (DIGITS - 1)
-        self.digits[level] = self.digits[level] ^ (one << digit)
+        self.groups[group] = self.groups[group] ^ (one << ((head - PRIORITIES) & 63))
+        if self.groups[group] == 0:
+            self.far = self.far ^ (one << group)
         self.times[head * 2] = NEVER_PS
-        if self.digits[level] == 0:
-            self.far = self.far ^ (one << level)
 
     def _clear(self, head: cython.longlong) -> None:
         self.links[head * LINKS + NEXT] = head
@@ -242,7 +271,7 @@ class EventQueue:
         slot: cython.longlong = self.links[head * LINKS + NEXT]
         after: cython.longlong
         uncached: cython.bint = cython.compiled and self.pending > CACHED
-        self.last_ps = self.times[head * 2]
+        self.base_ps = self.times[head * 2]
         self._clear(head)
         while slot != head:
             after = self.links[slot * LINKS + NEXT]
@@ -266,7 +295,7 @@ class EventQueue:
         capacity: cython.longlong = max(FIRST_CAPACITY, 2 * self.capacity)
         if self.capacity >= MOST_SLOTS:
             message = f"more than {MOST_SLOTS - HEADS} events are pending"
-            raise SimulationError(message, time_ps=self.last_ps)
+            raise SimulationError(message, time_ps=self.base_ps)
         nodes = memoryview(array("q", [0]) * (2 * capacity))
         words = memoryview(array("q", [0]) * (WORDS * capacity))
         if self.capacity > 0:

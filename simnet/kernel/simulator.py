@@ -203,8 +203,8 @@ class Simulator:
             number = queue.words[word + TARGET] >> PRIORITY_BITS
             kind = queue.words[word + KIND]
             arg = queue.words[word + ARG]
+            self.now = queue.times[slot * 2]
             queue.release(slot)
-            self.now = queue.last_ps
             self.events += 1
             self._current = number
             most -= 1

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from simnet.kernel.priority import CPU, LAST, NIC, WIRE
-from simnet.kernel.queue import EventQueue
 from simnet.kernel.simulator import Simulator
 from tests.kernel.recorder import Recorder
 
@@ -121,17 +120,28 @@ def test_what_is_scheduled_for_now_comes_after_what_waits_for_now_in_its_priorit
     assert [kind for _, kind, _ in recorder.log] == [0, 1, 12, 2, 11, 3, 4, 10]
 
 
-def test_queue_looks_ahead_without_moving() -> None:
-    queue = EventQueue()
-    queue.push(1000, 1, 1, 0, 0)
-    queue.push(1001, 1, 1, 0, 0)
-    assert queue.peek() == 1000
-    assert queue.take(999) == 0
-    # Earlier than what was seen, later than what was taken: still in order.
-    queue.push(500, 1, 1, 0, 0)
-    assert queue.peek() == 500
-    taken = []
-    while slot := queue.take(10_000):
-        taken.append(queue.last_ps)
-        queue.release(slot)
-    assert taken == [500, 1000, 1001]
+def test_looking_ahead_moves_nothing() -> None:
+    sim = Simulator()
+    recorder = Recorder(sim)
+    for time in (1000, 1000, 1001, 70_000):
+        sim.at(time, recorder, 0, time, NIC)
+    assert sim.peek_ps() == 1000
+    sim.run_until(499)
+    # Earlier than what was seen.
+    sim.at(500, recorder, 0, 500, NIC)
+    assert sim.peek_ps() == 500
+    sim.run_until(1_000_000)
+    assert [time for time, _, _ in recorder.log] == [500, 1000, 1000, 1001, 70_000]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), PRIORITIES), min_size=1, max_size=30))
+def test_priorities_order_each_instant_however_many_events_it_has(
+    plan: list[tuple[int, int]],
+) -> None:
+    sim = Simulator()
+    recorder = Recorder(sim)
+    for number, (time, priority) in enumerate(plan):
+        sim.at(1_000_000 + time, recorder, priority, number, priority)
+    sim.run_until(2_000_000)
+    expected = sorted((1_000_000 + t, p, n) for n, (t, p) in enumerate(plan))
+    assert recorder.log == expected
