@@ -33,13 +33,13 @@ class Congestion:
     @cython.exceptval(-1, check=False)
     def acked(self) -> cython.int:
         """An ACK for data arrived while the window was in full use."""
-        if self.cwnd < self.ssthresh:
+        if self.cwnd <= self.ssthresh:
             self.cwnd += 1
+        elif self.cwnd_count >= self.acks_for_increase():
+            self.cwnd += 1
+            self.cwnd_count = 0
         else:
             self.cwnd_count += 1
-            if self.cwnd_count >= self.acks_for_increase():
-                self.cwnd += 1
-                self.cwnd_count = 0
         if self.cwnd > self.clamp:
             self.cwnd = self.clamp
 
@@ -87,6 +87,14 @@ class Bic(Congestion):
         super().__init__(initial_cwnd)
         self.last_cwnd = 0
         self.last_max_cwnd = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def timeout(self, flight: cython.longlong) -> cython.int:
+        """Retransmission timeout: `bictcp_state` forgets the past."""
+        Congestion.timeout(self, flight)
+        self.last_max_cwnd = 0
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
