@@ -19,7 +19,7 @@ SIMNET_BUILD ?= require
 endif
 SIMNET_BUILD ?= auto
 
-PYTEST := $(BIN)/python -m pytest --dist loadfile --numprocesses auto --maxprocesses 4
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 .PHONY: help
 help: ## show this list
@@ -47,11 +47,11 @@ types: $(VENV)/installed-dev ## check types
 
 .PHONY: test-interpreted
 test-interpreted: $(VENV)/installed-dev ## run the tests on the interpreted engine, with coverage
-	@SIMNET_ENGINE=interpreted $(PYTEST) -m "not packaging" --cov --cov-report=term
+	@SIMNET_ENGINE=interpreted $(PYTEST) --dist worksteal -m "not packaging" --cov --cov-report=term
 
 .PHONY: test-compiled
 test-compiled: $(VENV)/installed-dev core ## run the tests on the compiled engine, packaging included
-	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST)
+	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST) --dist loadfile
 
 .PHONY: other-python
 other-python: $(VENV)-other/installed ## install on a second Python, if there is one, for the tests

@@ -15,6 +15,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # limits would be one: the interpreted engine on a busy machine is slow.
 settings.register_profile(
     "fixed",
+    # The first of the same examples on the interpreted engine, for the sake of time.
+    max_examples=100 if _engine.active() == "compiled" else 25,
     derandomize=True,
     deadline=None,
     database=None,
