@@ -14,6 +14,7 @@ from simnet.kernel.random import stream
 from simnet.net.congestion import make_congestion
 from simnet.net.e1000 import E1000
 from simnet.net.nic import Nic
+from simnet.net.remote_sender import RemoteSender
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_socket import TcpSocket
@@ -24,7 +25,8 @@ from simnet.workload.netperf import Netperf, Netserver, Start
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
-    from simnet.scenario.effective import Effective, Flow, Host, Port
+    from simnet.scenario.effective import Effective, Flow, Host
+    from simnet.scenario.effective import Port as EffectivePort
 
 __all__ = ["build"]
 
@@ -33,6 +35,8 @@ _ETHERNET_OVERHEAD_BYTES = 38
 _IP_TCP_BYTES = 40
 _TIMESTAMP_BYTES = 12
 _MAX_TCP_HEADER_BYTES = 192
+# segments that one large frame holds in the mean
+_TSO_SEGMENTS = 8
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9
 # CPUs that serve timer, disk and USB: in Listing 1 no port's interrupt is on them
@@ -54,8 +58,11 @@ def build(
     sim = env.sim
     sim.tracer = tracer
     system = _machine(sim, effective.host, "sut")
+    whole = effective.workload.peers_simulated == "machines"
     peers = [
-        _machine(sim, host, f"peer{number}") for number, host in enumerate(effective.peers)
+        _machine(sim, host, f"peer{number}")
+        for number, host in enumerate(effective.peers)
+        if whole
     ]
     nics = [
         _nic(sim, system, effective.host, port, seed=seed, per_frame=per_frame)
@@ -66,13 +73,18 @@ def build(
     flows = []
     parts: dict[str, Any] = {"peers": peers, "senders": [], "readers": [], "peer_nics": []}
     for flow in effective.flows:
-        host = effective.peers[flow.peer]
-        peer = peers[flow.peer]
-        port = host.ports[flow.peer_port]
         nic = nics[flow.port]
-        remote = _nic(sim, peer, host, port, seed=seed, per_frame=per_frame)
+        socket, reader = _netserver(sim, effective, flow, system, nic, seed)
+        begin = 1 + stream(seed, f"flow.{flow.name}.start").below(_START_SPREAD_PS)
+        if whole:
+            peer = peers[flow.peer]
+            remote: Nic | RemoteSender = _netperf(sim, effective, flow, peer, socket, begin, seed, per_frame, parts)
+        else:
+            remote = _remote_sender(sim, effective, flow, socket, begin)
+            parts["senders"].append(remote)
         _connect(sim, effective, nic, remote, per_frame)
-        socket = _flow(sim, effective, flow, system, peer, nic, remote, seed, parts)
+        parts["readers"].append(reader)
+        parts["peer_nics"].append(remote)
         flows.append((flow.name, nic.name, socket))
     return System(env, system, nics, flows, parts)
 
@@ -125,7 +137,7 @@ def _nic(
     sim: Simulator,
     machine: Machine,
     machine_host: Host,
-    port: Port,
+    port: EffectivePort,
     *,
     seed: int,
     per_frame: bool,
@@ -174,7 +186,7 @@ def _nic(
 
 
 def _connect(
-    sim: Simulator, effective: Effective, nic: Nic, remote: Nic, per_frame: bool  # noqa: FBT001
+    sim: Simulator, effective: Effective, nic: Nic, remote: Nic | RemoteSender, per_frame: bool
 ) -> None:
     """Link both ports through the switch."""
     for source, destination in ((nic, remote), (remote, nic)):
@@ -189,70 +201,118 @@ def _connect(
         )
 
 
-def _flow(
-    sim: Simulator,
-    effective: Effective,
-    flow: Flow,
-    system: Machine,
-    peer: Machine,
-    nic: Nic,
-    remote: Nic,
-    seed: int,
-    parts: dict[str, Any],
-) -> TcpSocket:
-    """One netperf on the peer, one netserver on the system."""
+def _netserver(
+    sim: Simulator, effective: Effective, flow: Flow, system: Machine, nic: Nic, seed: int
+) -> tuple[TcpSocket, Netserver]:
+    """The receiving process and its socket."""
     host = effective.host
-    port = host.ports[flow.port]
-    far = effective.peers[flow.peer]
-    far_port = far.ports[flow.peer_port]
-    path = f"flow.{flow.name}"
-    receiving = _socket(sim, host, port, system, nic, f"{path}.netserver.socket")
-    sending = _socket(sim, far, far_port, peer, remote, f"{path}.netperf.socket")
-    receiving.spread = _spread(host, receiving.path, seed)
-    sending.spread = _spread(far, sending.path, seed)
-    receiving.remote = sending
-    sending.remote = receiving
-    sending.sender.open_window(receiving.receiver.rcv_wnd)
+    path = f"flow.{flow.name}.netserver"
+    socket = _socket(sim, host, host.ports[flow.port], system, nic, f"{path}.socket")
+    socket.spread = _spread(host, socket.path, seed)
     start_cpu = nic.node * host.cpus_per_node
     allowed = None
     if flow.cpubind_node is not None:
-        first = flow.cpubind_node * host.cpus_per_node
-        allowed = frozenset(range(first, first + host.cpus_per_node))
-        start_cpu = first
+        start_cpu = flow.cpubind_node * host.cpus_per_node
+        allowed = frozenset(range(start_cpu, start_cpu + host.cpus_per_node))
     reader = Netserver(
-        system.scheduler,
-        f"{path}.netserver",
-        system.cpus[start_cpu],
-        receiving,
-        flow.recv_bytes,
-        allowed,
+        system.scheduler, path, system.cpus[start_cpu], socket, flow.recv_bytes, allowed
     )
+    Start(sim, f"{path}.start", reader, 0)
+    return socket, reader
+
+
+def _netperf(
+    sim: Simulator,
+    effective: Effective,
+    flow: Flow,
+    peer: Machine,
+    receiving: TcpSocket,
+    begin_ps: int,
+    seed: int,
+    per_frame: bool,
+    parts: dict[str, Any],
+) -> Nic:
+    """The sending process on a whole machine; return its port."""
+    host = effective.peers[flow.peer]
+    port = host.ports[flow.peer_port]
+    path = f"flow.{flow.name}.netperf"
+    nic = _nic(sim, peer, host, port, seed=seed, per_frame=per_frame)
+    socket = _socket(sim, host, port, peer, nic, f"{path}.socket")
+    socket.spread = _spread(host, socket.path, seed)
+    receiving.remote = socket
+    socket.remote = receiving
+    socket.sender.open_window(receiving.receiver.rcv_wnd)
     writer = Netperf(
-        peer.scheduler,
-        f"{path}.netperf",
-        remote.line.current_target(),
-        sending,
-        flow.message_bytes,
+        peer.scheduler, path, nic.line.current_target(), socket, flow.message_bytes
     )
-    Start(sim, f"{path}.netserver.start", reader, 0)
-    begin = 1 + stream(seed, f"{path}.start").below(_START_SPREAD_PS)
-    Start(sim, f"{path}.netperf.start", writer, begin)
-    parts["senders"].append(sending)
-    parts["readers"].append(reader)
-    parts["peer_nics"].append(remote)
-    return receiving
+    Start(sim, f"{path}.start", writer, begin_ps)
+    parts["senders"].append(socket)
+    return nic
+
+
+def _remote_sender(
+    sim: Simulator, effective: Effective, flow: Flow, receiving: TcpSocket, begin_ps: int
+) -> RemoteSender:
+    """The sending process on a remote host of which only the sending counts."""
+    host = effective.peers[flow.peer]
+    port = host.ports[flow.peer_port]
+    sender = _tcp_sender(host, port)
+    sender.open_window(receiving.receiver.rcv_wnd)
+    rate = port.nic.interrupt_throttle_rate
+    remote = RemoteSender(
+        sim,
+        f"peer{flow.peer}.{port.name}",
+        sender=sender,
+        costs=_costs(host),
+        mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
+        throttle_ps=_PS // rate if rate else 0,
+        rate_bps=port.nic.link_rate_bps,
+        jiffy_ps=_PS // host.kernel.hz,
+        overhead_bytes=_ETHERNET_OVERHEAD_BYTES + _IP_TCP_BYTES + _options(host),
+        message_bytes=flow.message_bytes,
+        start_ps=begin_ps,
+    )
+    remote.receiver = receiving
+    return remote
+
+
+def _options(host: Host) -> int:
+    return _TIMESTAMP_BYTES if host.kernel.tcp_timestamps else 0
+
+
+def _mss(host: Host, port: EffectivePort) -> int:
+    return port.nic.mtu_bytes - _IP_TCP_BYTES - _options(host)
+
+
+def _tcp_sender(host: Host, port: EffectivePort) -> TcpSender:
+    kernel = host.kernel
+    mss = _mss(host, port)
+    # with TSO the headers and the sk_buff are shared by the segments of one large frame
+    overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
+    return TcpSender(
+        mss=mss,
+        congestion=make_congestion(
+            kernel.tcp_congestion_control, _initial_cwnd(kernel.initial_cwnd, mss)
+        ),
+        wmem_default=kernel.tcp_wmem_bytes[1],
+        wmem_max=kernel.tcp_wmem_bytes[2],
+        segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.tso else 1),
+        jiffy_ps=_PS // kernel.hz,
+        rto_min_ps=kernel.rto_min_ps,
+        rto_init_ps=kernel.rto_init_ps,
+        rto_max_ps=kernel.rto_max_ps,
+        tso=port.nic.tso,
+        tso_win_divisor=kernel.tcp_tso_win_divisor,
+        reordering=kernel.tcp_reordering,
+    )
 
 
 def _socket(
-    sim: Simulator, host: Host, port: Port, machine: Machine, nic: Nic, path: str
+    sim: Simulator, host: Host, port: EffectivePort, machine: Machine, nic: Nic, path: str
 ) -> TcpSocket:
     kernel = host.kernel
-    options = _TIMESTAMP_BYTES if kernel.tcp_timestamps else 0
-    mss = port.nic.mtu_bytes - _IP_TCP_BYTES - options
+    mss = _mss(host, port)
     jiffy_ps = _PS // kernel.hz
-    overhead = kernel.skb_truesize_overhead_bytes
-    # with TSO the headers and the sk_buff are shared by the segments of one large frame
-    sent_overhead = (_MAX_TCP_HEADER_BYTES + overhead) // (8 if port.nic.tso else 1)
     return TcpSocket(
         sim,
         path,
@@ -266,33 +326,18 @@ def _socket(
             rto_ps=kernel.rto_init_ps,
             max_quickacks=kernel.max_quickacks,
             min_rcvmss=kernel.min_rcvmss_bytes,
-            truesize_overhead=port.nic.rx_buffer_bytes + overhead - mss,
+            truesize_overhead=port.nic.rx_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss,
             moderate_rcvbuf=kernel.tcp_moderate_rcvbuf,
             window_scaling=kernel.tcp_window_scaling,
         ),
-        sender=TcpSender(
-            mss=mss,
-            congestion=make_congestion(
-                kernel.tcp_congestion_control, _initial_cwnd(kernel.initial_cwnd, mss)
-            ),
-            wmem_default=kernel.tcp_wmem_bytes[1],
-            wmem_max=kernel.tcp_wmem_bytes[2],
-            segment_truesize=mss + sent_overhead,
-            jiffy_ps=jiffy_ps,
-            rto_min_ps=kernel.rto_min_ps,
-            rto_init_ps=kernel.rto_init_ps,
-            rto_max_ps=kernel.rto_max_ps,
-            tso=port.nic.tso,
-            tso_win_divisor=kernel.tcp_tso_win_divisor,
-            reordering=kernel.tcp_reordering,
-        ),
+        sender=_tcp_sender(host, port),
         nic=nic,
         costs=machine.costs,
         memory=machine.memory,
         shared_lines=kernel.tcp_sock_lines,
         skb_lines=kernel.skb_lines,
         jiffy_ps=jiffy_ps,
-        header_bytes=_IP_TCP_BYTES + options,
+        header_bytes=_IP_TCP_BYTES + _options(host),
         wire_overhead=_ETHERNET_OVERHEAD_BYTES,
         low_latency=kernel.tcp_low_latency,
         timer_cpu=nic.line.current_target(),

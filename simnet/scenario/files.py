@@ -29,6 +29,13 @@ class Workload(Section):
     recv_size_bytes: Annotated[
         int, size("bytes asked for per recv(); 0: the receive buffer's size", "0 B", "16 MiB")
     ] = 0
+    peers_simulated: Annotated[
+        str,
+        Choice(
+            "how: as senders (TCP, NIC, one CPU that serves in order), or as whole machines",
+            ("senders", "machines"),
+        ),
+    ] = "senders"
 
 
 class Run(Section):

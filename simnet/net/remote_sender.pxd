@@ -1,0 +1,39 @@
+from simnet.host.costs cimport Costs
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp_sender cimport TcpSender
+from simnet.net.wire cimport Port, SwitchedPath
+
+cdef class RemoteSender(Port):
+    cdef readonly TcpSender sender
+    cdef public SwitchedPath path_out
+    cdef public Endpoint receiver
+    cdef Costs costs
+    cdef long long mmio_ps
+    cdef long long throttle_ps
+    cdef long long byte_ps
+    cdef long long jiffy_ps
+    cdef int overhead_bytes
+    cdef readonly long long message_bytes
+    cdef int job
+    cdef int acks
+    cdef bint polling
+    cdef long long debt_ps
+    cdef long long free_ps
+    cdef long long last_irq_ps
+    cdef long long tx_free_ps
+    cdef bint runnable
+    cdef bint waiting
+    cdef bint switched
+    cdef long long left
+    cdef SkbQueue staged
+    cdef bint rto_armed
+    cdef readonly long long interrupts
+    cdef readonly long long sends
+
+    cdef int _next_job(self) except -1
+    cdef int _serve(self, long long start_ps, int acks) except -1
+    cdef int _write(self) except -1
+    cdef int _take_ack(self, Skb skb, long long jiffy) except -1
+    cdef long long _stage(self, long long jiffy) except? -1
+    cdef int _frame(self, long long seq, long long end_seq, bint push) except -1
+    cdef int _send_staged(self) except -1

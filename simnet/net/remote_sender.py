@@ -1,0 +1,308 @@
+"""A remote host that sends one stream: real TCP, its NIC, and one CPU that serves in order.
+
+What the far end of a link must get right is when it sends: TCP, the send buffer, the NIC's
+moderation and serialisation, and how long its CPU takes to answer an ACK. So the host is one
+server without preemption: it takes acknowledgements as the NIC's interrupts announce them
+(polling on while more have come), or copies and sends the application's next bytes; ACKs go
+first. A machine whose own CPUs are in question is simulated in full instead, see
+`simnet.host.machine`.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.costs import Costs
+from simnet.kernel.simulator import Simulator
+from simnet.net.skb import Skb, SkbQueue, new_skb
+from simnet.net.tcp_sender import TcpSender
+from simnet.net.wire import Port
+
+__all__ = ["RemoteSender"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_NAPI_WEIGHT = cython.declare(cython.int, 64)
+_PRIORITY_CPU = cython.declare(cython.int, 2)
+# what an event means
+_DONE = cython.declare(cython.int, 0)
+_LOOK = cython.declare(cython.int, 1)
+_RTO = cython.declare(cython.int, 2)
+_START = cython.declare(cython.int, 3)
+# jobs
+_IDLE = cython.declare(cython.int, 0)
+_ACKS = cython.declare(cython.int, 1)
+_SEND = cython.declare(cython.int, 2)
+_THROTTLED = cython.declare(cython.int, 3)
+
+
+@cython.final
+@cython.cclass
+class RemoteSender(Port):
+    """One sending process with its connection, NIC port and CPU.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        sender: TCP's state.
+        costs: of the host's CPU.
+        mmio_ps: one register write.
+        throttle_ps: least time between interrupts; 0 for none.
+        rate_bps: of the link.
+        jiffy_ps: length of a jiffy.
+        overhead_bytes: of a frame on the wire beyond its payload.
+        message_bytes: of one send.
+        start_ps: when the process starts.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        sender: TcpSender,
+        costs: Costs,
+        mmio_ps: int,
+        throttle_ps: int,
+        rate_bps: int,
+        jiffy_ps: int,
+        overhead_bytes: int,
+        message_bytes: int,
+        start_ps: int,
+    ) -> None:
+        super().__init__(sim, path, 64)
+        self.sender = sender
+        self.path_out = None
+        self.receiver = None
+        self.costs = costs
+        self.mmio_ps = mmio_ps
+        self.throttle_ps = throttle_ps
+        self.byte_ps = 8 * 10**12 // rate_bps
+        self.jiffy_ps = jiffy_ps
+        self.overhead_bytes = overhead_bytes
+        self.message_bytes = message_bytes
+        self.job = _IDLE
+        self.acks = 0
+        self.polling = False
+        self.debt_ps = 0
+        self.free_ps = 0
+        self.last_irq_ps = -throttle_ps
+        self.tx_free_ps = 0
+        self.runnable = False
+        self.waiting = False
+        self.switched = True
+        self.left = 0
+        self.staged = SkbQueue()
+        self.rto_armed = False
+        self.interrupts = 0
+        self.sends = 0
+        sim.at(start_ps, self, _START, 0, _PRIORITY_CPU)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_coming(self) -> cython.int:
+        """Frames have been added to `incoming`."""
+        if self.job == _IDLE:
+            self._next_job()
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+        """A job is done, or it is time to look for one, or the retransmission timer runs."""
+        jiffy: cython.longlong
+        if kind == _DONE:
+            if self.job == _ACKS:
+                jiffy = self.sim.now // self.jiffy_ps
+                while self.acks > 0:
+                    self.acks -= 1
+                    self._take_ack(self.incoming.pop(), jiffy)
+            self._send_staged()
+            self.job = _IDLE
+            self._next_job()
+        elif kind == _RTO:
+            self._retransmission_timer()
+        else:
+            if kind == _START:
+                self.runnable = True
+            elif self.job == _THROTTLED:
+                self.job = _IDLE
+            if self.job == _IDLE:
+                self._next_job()
+
+    # -- the CPU --------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _next_job(self) -> cython.int:
+        now: cython.longlong = self.sim.now
+        start: cython.longlong = now if now > self.free_ps else self.free_ps
+        skb: Skb = self.incoming.head
+        count: cython.int = 0
+        while skb is not None and skb.arrival_ps <= now and count < _NAPI_WEIGHT:
+            count += 1
+            skb = skb.next
+        if count > 0 and self.polling:
+            # the poll finds more frames before it gives up
+            return self._serve(start, count)
+        self.polling = False
+        if count == 0 and self.runnable:
+            return self._write()
+        skb = self.incoming.head
+        if skb is None:
+            return 0
+        if count == 0 and skb.arrival_ps > start:
+            start = skb.arrival_ps
+        if self.last_irq_ps + self.throttle_ps > start:
+            # the NIC holds the interrupt back; by then more frames may have come
+            self.job = _THROTTLED
+            self.sim.at(self.last_irq_ps + self.throttle_ps, self, _LOOK, 0, _PRIORITY_CPU)
+            return 0
+        self.last_irq_ps = start
+        self.interrupts += 1
+        self.debt_ps += (
+            self.costs.hardirq_ps
+            + self.costs.softirq_entry_ps
+            + self.costs.poll_ps
+            + 5 * self.mmio_ps
+        )
+        self._serve(start, count if count > 0 else 1)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _serve(self, start_ps: cython.longlong, acks: cython.int) -> cython.int:
+        """Take `acks` acknowledgements from `start_ps` on."""
+        work: cython.longlong = self.debt_ps + acks * (
+            self.costs.driver_rx_ps
+            + self.costs.skb_alloc_ps
+            + self.costs.ip_rx_ps
+            + self.costs.ack_rx_ps
+        )
+        self.debt_ps = 0
+        self.polling = True
+        self.job = _ACKS
+        self.acks = acks
+        self.sim.at(start_ps + work, self, _DONE, 0, _PRIORITY_CPU)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _write(self) -> cython.int:
+        """The process goes on with its send, or waits for room in the send buffer."""
+        sender: TcpSender = self.sender
+        now: cython.longlong = self.sim.now
+        start: cython.longlong = now if now > self.free_ps else self.free_ps
+        work: cython.longlong = 0
+        room: cython.longlong
+        piece: cython.longlong
+        calls: cython.longlong
+        if self.switched:
+            self.switched = False
+            work += self.costs.context_switch_ps
+        if self.left == 0:
+            calls = 1
+            if self.message_bytes < sender.mss:
+                # short messages are taken together up to the next segment boundary
+                room = sender.mss - (sender.write_seq - sender.snd_una) % sender.mss
+                calls = (room + self.message_bytes - 1) // self.message_bytes
+            self.sends += calls
+            self.left = calls * self.message_bytes
+            work += calls * (self.costs.user_send_ps + 2 * self.costs.syscall_ps)
+        room = sender.room()
+        if room == 0:
+            self.runnable = False
+            self.waiting = True
+            self.switched = True
+            self.free_ps = start + work
+            self._next_job()
+            return 0
+        piece = self.left if self.left < room else room
+        self.left -= piece
+        sender.write(piece, self.left == 0)
+        work += (
+            (piece + self.costs.line_bytes - 1) // self.costs.line_bytes * self.costs.copy_line_ps
+        )
+        work += self._stage(now // self.jiffy_ps)
+        self.job = _SEND
+        self.sim.at(start + work, self, _DONE, 0, _PRIORITY_CPU)
+
+    # -- TCP ------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _take_ack(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
+        work: cython.longlong
+        if self.sender.acknowledge(skb.ack, skb.window, jiffy) > 0 and self.waiting:
+            if self.sender.write_space():
+                self.waiting = False
+                self.runnable = True
+                self.free_ps = self.sim.now
+                self.debt_ps += self.costs.wakeup_ps
+        work = self._stage(jiffy) + self.debt_ps
+        self.debt_ps = 0
+        self.free_ps = (self.free_ps if self.free_ps > self.sim.now else self.sim.now) + work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _stage(self, jiffy: cython.longlong) -> cython.longlong:
+        """Make the segments that the windows allow; return the work of sending them."""
+        sender: TcpSender = self.sender
+        length: cython.longlong = sender.retransmission()
+        work: cython.longlong = 0
+        large: cython.int
+        if length > 0:
+            self._frame(sender.snd_una, sender.snd_una + length, False)
+            work += self.costs.tcp_tx_ps + self.mmio_ps
+        while True:
+            # with TSO the stack handles one large frame, which the NIC cuts
+            large = sender.burst_left
+            length = sender.next_segment(jiffy)
+            if length == 0:
+                return work
+            sender.sent(length, jiffy)
+            self._frame(sender.snd_nxt - length, sender.snd_nxt, sender.last_pushed())
+            if large == 0:
+                work += self.costs.tcp_tx_ps + self.mmio_ps
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _frame(
+        self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
+    ) -> cython.int:
+        size: cython.longlong = self.overhead_bytes + end_seq - seq
+        if size < 84:
+            size = 84
+        self.staged.append(new_skb(self.receiver, seq, end_seq, 0, 0, size, push))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_staged(self) -> cython.int:
+        """Serialise the staged frames onto the wire."""
+        skb: Skb
+        if self.staged.count == 0:
+            return 0
+        if self.tx_free_ps < self.sim.now:
+            self.tx_free_ps = self.sim.now
+        while self.staged.count > 0:
+            skb = self.staged.pop()
+            self.tx_free_ps += skb.wire_bytes * self.byte_ps
+            self.path_out.send(skb, self.tx_free_ps)
+        self.path_out.flush()
+        if not self.rto_armed and self.sender.rto_jiffy != _NONE:
+            self._arm_rto(self.sender.rto_jiffy)
+
+    def _arm_rto(self, jiffy: int) -> None:
+        self.rto_armed = True
+        self.sim.at((jiffy + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_CPU)
+
+    def _retransmission_timer(self) -> None:
+        """The timer is not moved when ACKs put it off; whether it is due is looked up here."""
+        jiffy = self.sim.now // self.jiffy_ps
+        due = self.sender.rto_jiffy
+        self.rto_armed = False
+        if due == _NONE:
+            return
+        if due < jiffy and self.job != _SEND:
+            if self.sender.timer_expired(jiffy):
+                self._stage(jiffy)
+                self._send_staged()
+            due = self.sender.rto_jiffy
+        if due != _NONE and not self.rto_armed:
+            self._arm_rto(max(due, jiffy))
