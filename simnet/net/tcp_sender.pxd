@@ -37,6 +37,7 @@ cdef class TcpSender:
     cdef long long ends_tail
     cdef readonly long long retransmit_seq
     cdef readonly int burst_left
+    cdef public bint probing
     cdef readonly long long retransmissions
     cdef readonly long long timeouts
     cdef readonly long long segments
@@ -48,6 +49,7 @@ cdef class TcpSender:
     cpdef int write(self, long long count, bint end_of_send) except -1
     cpdef long long next_segment(self, long long now_jiffy) except? -1
     cpdef bint last_pushed(self) except? -1
+    cpdef bint awaits_window(self, long long now_jiffy) except? -1
     cpdef int sent(self, long long length, long long now_jiffy) except -1
     cpdef long long acknowledge(self, long long ack, long long window, long long now_jiffy) except? -1
     cpdef long long retransmission(self) except? -1

@@ -19,6 +19,7 @@ __all__ = ["TcpSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
 _TSO_BYTES = cython.declare(cython.longlong, 65536)
+_RETRIES2 = cython.declare(cython.int, 15)
 
 
 @cython.final
@@ -81,6 +82,7 @@ class TcpSender:
         self.mdev = 0
         self.backoff = 0
         self.rto_jiffy = _NONE
+        self.probing = False
         self.timed_seq = _NONE
         self.timed_jiffy = 0
         self.last_sent_jiffy = 0
@@ -175,7 +177,12 @@ class TcpSender:
         if length > self.mss:
             length = self.mss
         if length > window:
-            return 0
+            if not self.probing or window <= 0:
+                return 0
+            # tcp_write_wakeup: as much as the window takes
+            self.probing = False
+            self.pushed_seq = self.snd_nxt + window
+            return window
         if length < self.mss:
             if not self.nodelay and out > 0 and self.small_end > self.snd_una:
                 return 0
@@ -211,6 +218,11 @@ class TcpSender:
         """A segment of `length` bytes at `snd_nxt` has been given to the NIC."""
         if self.ends_tail - self.ends_head > self.ends_mask:
             self._grow_ends()
+        if self.ends_tail == self.ends_head:
+            # if the timer was set, then for a window probe
+            self.rto_jiffy = now_jiffy + self.rto
+            self.backoff = 0
+            self.probing = False
         self.snd_nxt += length
         self.ends[self.ends_tail & self.ends_mask] = self.snd_nxt
         self.ends_tail += 1
@@ -221,8 +233,18 @@ class TcpSender:
         if self.timed_seq == _NONE:
             self.timed_seq = self.snd_nxt
             self.timed_jiffy = now_jiffy
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def awaits_window(self, now_jiffy: cython.longlong) -> cython.bint:
+        """`tcp_check_probe_timer`: data to send and none outstanding; then the timer is set."""
+        interval: cython.longlong
+        if self.ends_head != self.ends_tail or self.write_seq == self.snd_nxt:
+            return False
         if self.rto_jiffy == _NONE:
-            self.rto_jiffy = now_jiffy + self.rto
+            interval = self.rto << self.backoff
+            self.rto_jiffy = now_jiffy + (interval if interval < self.rto_max else self.rto_max)
+        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -256,6 +278,9 @@ class TcpSender:
         if ack <= self.snd_una:
             if ack == self.snd_una and not update and self.snd_nxt > self.snd_una:
                 self._duplicate()
+            if self.ends_head == self.ends_tail:
+                # tcp_ack_probe: if the window is still closed, the next probe waits its full time
+                self.rto_jiffy = _NONE
             return 0
         self.snd_una = ack
         if self.snd_nxt < ack:
@@ -341,10 +366,16 @@ class TcpSender:
     @cython.ccall
     @cython.exceptval(-1)
     def timer_expired(self, now_jiffy: cython.longlong) -> cython.bint:
-        """`tcp_retransmit_timer`; return whether segments are to be sent again."""
+        """`tcp_retransmit_timer`; return whether anything is to be sent.
+
+        With nothing outstanding it is `tcp_probe_timer`: `probing` asks for a window probe.
+        """
         if self.ends_head == self.ends_tail:
             self.rto_jiffy = _NONE
-            return False
+            self.probing = self.write_seq > self.snd_nxt
+            if self.probing and self.backoff < _RETRIES2:
+                self.backoff += 1
+            return self.probing
         self.timeouts += 1
         self.congestion.timeout(self.ends_tail - self.ends_head)
         # everything outstanding counts as lost and is sent again from the start

@@ -334,11 +334,10 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1, check=False)
     def send_staged(self) -> cython.int:
         """Give the staged segments to the NIC."""
-        if self.staged.count == 0:
-            return 0
-        while self.staged.count > 0:
-            self.nic.transmit(self.staged.pop())
-        self.nic.flush()
+        if self.staged.count > 0:
+            while self.staged.count > 0:
+                self.nic.transmit(self.staged.pop())
+            self.nic.flush()
         self._arm_rto()
 
     # -- reader's side --------------------------------------------------------------------
@@ -393,10 +392,22 @@ class TcpSocket(Endpoint):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _arm_rto(self) -> cython.int:
-        if self.rto_timer == 0 and self.sender.rto_jiffy != _NONE:
-            self.rto_timer = self.sim.at(
-                (self.sender.rto_jiffy + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER
-            )
+        """Have the retransmission timer run when it is due, or before."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        due: cython.longlong = self.sender.rto_jiffy
+        if due == _NONE:
+            if not self.sender.awaits_window(jiffy):
+                return 0
+            due = self.sender.rto_jiffy
+        if due < jiffy:
+            # copying and sending took longer than the timeout
+            due = jiffy
+        if self.rto_timer != 0:
+            if self.rto_at <= due:
+                return 0
+            self.sim.cancel(self.rto_timer)
+        self.rto_at = due
+        self.rto_timer = self.sim.at((due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER)
 
     @cython.ccall
     @cython.exceptval(check=True)
@@ -413,12 +424,18 @@ class TcpSocket(Endpoint):
                 # put off by ACKs, or the user owns the socket: look again
                 if due < jiffy:
                     due = jiffy
+                self.rto_at = due
                 self.rto_timer = self.sim.at(
                     (due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER
                 )
                 return
             if self.sender.timer_expired(jiffy):
                 self.output(self.timer_cpu)
+                if self.sender.probing:
+                    # tcp_xmit_probe_skb: old data, to which the peer answers with its window
+                    self.sender.probing = False
+                    self._stage(self.sender.snd_una - 1, self.sender.snd_una, False)
+                    self.send_staged()
             self._arm_rto()
             return
         self.delack_timer = 0
