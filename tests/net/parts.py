@@ -8,11 +8,16 @@ from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
+from simnet.net.congestion import make_congestion
 from simnet.net.e1000 import E1000
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb, new_skb
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tg3 import Tg3
 from simnet.net.wire import Port, SwitchedPath
+from tests.host.parts import MS
 
 US = 10**6
 GIGABIT = 10**9
@@ -145,3 +150,86 @@ def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
     for seq, arrival_ps in enumerate(arrivals_ps):
         nic.incoming.append(frame(endpoint, seq, arrival_ps))
     nic.frames_coming()
+
+
+def make_socket(
+    sim: Simulator,
+    machine: Machine,
+    nic: Nic,
+    path: str = "socket",
+    *,
+    receiver: dict[str, Any] | None = None,
+    sender: dict[str, Any] | None = None,
+    **options: Any,
+) -> TcpSocket:
+    """An end of a connection whose segments carry 1000 bytes; what it sends is on `nic`'s wire.
+
+    The peer is a `Sink` at the path of the socket with ``.peer``.
+    """
+    jiffy_ps = 4 * MS
+    receiving: dict[str, Any] = {
+        "advmss": 1000,
+        "rmem_default": 87_380,
+        "rmem_max": 174_760,
+        "jiffy_ps": jiffy_ps,
+        "ato_min_ps": 40 * MS,
+        "delack_max_ps": 200 * MS,
+        "rto_ps": 3000 * MS,
+        "max_quickacks": 16,
+        "min_rcvmss": 536,
+        "truesize_overhead": 300,
+        "moderate_rcvbuf": True,
+        "window_scaling": True,
+    }
+    sending: dict[str, Any] = {
+        "mss": 1000,
+        "congestion": make_congestion("reno", 3),
+        "wmem_default": 16_384,
+        "wmem_max": 131_072,
+        "segment_truesize": 1250,
+        "jiffy_ps": jiffy_ps,
+        "rto_min_ps": 200 * MS,
+        "rto_init_ps": 3000 * MS,
+        "rto_max_ps": 120_000 * MS,
+        "tso": False,
+        "tso_win_divisor": 3,
+        "reordering": 3,
+    }
+    usual: dict[str, Any] = {
+        "shared_lines": 0,
+        "skb_lines": 0,
+        "header_bytes": 52,
+        "wire_overhead": 38,
+        "low_latency": False,
+        "timer_cpu": machine.cpus[0],
+    }
+    socket = TcpSocket(
+        sim,
+        path,
+        receiver=TcpReceiver(**(receiving | (receiver or {}))),
+        sender=TcpSender(**(sending | (sender or {}))),
+        nic=nic,
+        costs=machine.costs,
+        memory=machine.memory,
+        jiffy_ps=jiffy_ps,
+        **(usual | options),
+    )
+    socket.remote = Sink(sim, f"{path}.peer")
+    socket.sender.open_window(1 << 20)
+    return socket
+
+
+def on_wire(nic: Nic) -> list[Skb]:
+    """Take all frames that have been put on the wire."""
+    queue = nic.path_out.destination.incoming
+    return [queue.pop() for _ in range(queue.count)]
+
+
+def segment(socket: TcpSocket, seq: int, length: int = 1000, *, push: bool = False) -> Skb:
+    """A data segment for a socket."""
+    return new_skb(socket, seq, seq + length, 0, 0, length + 90, push=push)
+
+
+def ack(socket: TcpSocket, number: int, window: int = 1 << 20) -> Skb:
+    """A pure ACK for a socket."""
+    return new_skb(socket, 0, 0, number, window, 90, push=False)

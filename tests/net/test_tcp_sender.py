@@ -1,0 +1,425 @@
+"""What a sender may send when, and how it recovers (net/ipv4 of Linux 2.6, RFC 6582).
+
+Times are jiffies of 4 ms: the least retransmission timeout is 50, the first one 750.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.net.congestion import make_congestion
+from simnet.net.tcp_sender import TcpSender
+from tests.host.parts import MS
+
+MSS = 1000
+TRUESIZE = 1250
+
+
+def make(cwnd: int = 3, window: int = 1 << 20, **options: Any) -> TcpSender:
+    """A sender whose peer has offered `window` bytes."""
+    usual: dict[str, Any] = {
+        "mss": MSS,
+        "congestion": make_congestion("reno", cwnd),
+        "wmem_default": 16_384,
+        "wmem_max": 131_072,
+        "segment_truesize": TRUESIZE,
+        "jiffy_ps": 4 * MS,
+        "rto_min_ps": 200 * MS,
+        "rto_init_ps": 3000 * MS,
+        "rto_max_ps": 120_000 * MS,
+        "tso": False,
+        "tso_win_divisor": 3,
+        "reordering": 3,
+    }
+    sender = TcpSender(**(usual | options))
+    sender.open_window(window)
+    return sender
+
+
+def send(sender: TcpSender, jiffy: int = 0) -> list[int]:
+    """Send what may be sent; return the lengths."""
+    lengths = []
+    while length := sender.next_segment(jiffy):
+        sender.sent(length, jiffy)
+        lengths.append(length)
+    return lengths
+
+
+def ack(sender: TcpSender, segments: float, jiffy: int = 0, window: int = 1 << 20) -> int:
+    """Acknowledge everything up to so many segments from the start."""
+    return int(sender.acknowledge(round(segments * MSS), window, jiffy))
+
+
+def started(segments: int, cwnd: int = 20, **options: Any) -> TcpSender:
+    """A sender with so many full segments outstanding."""
+    sender = make(cwnd=cwnd, **options)
+    sender.write(segments * MSS, end_of_send=True)
+    assert send(sender) == [MSS] * segments
+    return sender
+
+
+class TestWindows:
+    def test_first_burst_is_the_initial_window(self) -> None:
+        sender = make(cwnd=3)
+        sender.write(10 * MSS, end_of_send=True)
+        assert send(sender) == [MSS] * 3
+
+    def test_slow_start_grows_with_every_ack_that_finds_the_window_full(self) -> None:
+        sender = make(cwnd=3)
+        sender.write(100 * MSS, end_of_send=True)
+        send(sender)
+        ack(sender, 1)
+        assert send(sender) == [MSS] * 2
+        ack(sender, 3)
+        assert send(sender) == [MSS] * 3
+        assert sender.congestion.cwnd == 5
+
+    def test_unused_window_does_not_grow(self) -> None:
+        sender = started(5, cwnd=6)
+        ack(sender, 2)
+        assert sender.congestion.cwnd == 6
+
+    def test_peer_limits_to_whole_segments(self) -> None:
+        sender = make(cwnd=20, window=3500)
+        sender.write(10 * MSS, end_of_send=True)
+        assert send(sender) == [MSS] * 3
+        sender.acknowledge(MSS, 3500, 0)
+        assert send(sender) == [MSS]
+
+    def test_acknowledge_counts_segments(self) -> None:
+        sender = started(5)
+        assert [ack(sender, 2), ack(sender, 2), ack(sender, 5)] == [2, 0, 3]
+        assert sender.packets_out() == 0
+
+
+class TestNagle:
+    def test_lone_small_segment_goes(self) -> None:
+        sender = make()
+        sender.write(10, end_of_send=True)
+        assert send(sender) == [10]
+
+    def test_second_small_segment_waits_for_the_first(self) -> None:
+        sender = make()
+        sender.write(10, end_of_send=True)
+        send(sender)
+        sender.write(20, end_of_send=True)
+        assert send(sender) == []
+        sender.write(30, end_of_send=True)
+        sender.acknowledge(10, 1 << 20, 0)
+        assert send(sender) == [50]
+
+    def test_small_end_of_a_message_goes_behind_full_segments(self) -> None:
+        # Minshall: only an outstanding small segment holds the next one back
+        sender = make(cwnd=10)
+        sender.write(2 * MSS + 10, end_of_send=True)
+        assert send(sender) == [MSS, MSS, 10]
+        sender.write(10, end_of_send=True)
+        assert send(sender) == []
+
+    def test_nodelay_sends_at_once(self) -> None:
+        sender = make(cwnd=10)
+        sender.nodelay = True
+        for _ in range(3):
+            sender.write(10, end_of_send=True)
+            assert send(sender) == [10]
+
+
+class TestTsoDeferral:
+    def test_less_than_a_third_of_the_window_waits(self) -> None:
+        sender = started(12, cwnd=12, tso=True)
+        sender.write(100 * MSS, end_of_send=False)
+        ack(sender, 3)
+        # the window is 13 now, and 4 of it are free
+        assert send(sender) == []
+        ack(sender, 4)
+        assert send(sender) == [MSS] * 5
+        ack(sender, 7)
+        # 4 of 14
+        assert send(sender) == []
+        ack(sender, 8)
+        assert send(sender) == [MSS] * 5
+
+    def test_nothing_outstanding_never_waits(self) -> None:
+        sender = make(cwnd=12, window=2500, tso=True)
+        sender.write(100 * MSS, end_of_send=False)
+        assert send(sender) == [MSS, MSS]
+
+    def test_a_full_frame_never_waits(self) -> None:
+        sender = make(cwnd=300, tso=True, window=10**9)
+        sender.write(300 * MSS, end_of_send=False)
+        send(sender)
+        sender.write(300 * MSS, end_of_send=False)
+        sender.acknowledge(66 * MSS, 10**9, 0)
+        # 67 of 301 are less than a third but fill 64 KiB
+        assert len(send(sender)) >= 65
+
+    def test_divisor_0_never_waits(self) -> None:
+        sender = started(12, cwnd=12, tso=True, tso_win_divisor=0)
+        sender.write(100 * MSS, end_of_send=False)
+        ack(sender, 1)
+        assert send(sender) == [MSS, MSS]
+
+    def test_without_tso_nothing_waits(self) -> None:
+        sender = started(12, cwnd=12)
+        sender.write(100 * MSS, end_of_send=False)
+        ack(sender, 1)
+        assert send(sender) == [MSS, MSS]
+
+
+class TestSendBuffer:
+    def test_takes_segments_until_memory_is_used_up(self) -> None:
+        sender = make()
+        # 16384 / 1250 is 13.1, and the last segment may overrun
+        assert sender.room() == 14 * MSS
+        sender.write(14 * MSS, end_of_send=True)
+        assert (sender.room(), sender.wmem_queued()) == (0, 14 * TRUESIZE)
+
+    def test_unsent_tail_is_filled_first(self) -> None:
+        sender = make()
+        sender.write(13 * MSS + 400, end_of_send=True)
+        assert sender.room() == 600
+
+    @pytest.mark.parametrize(("acknowledged", "woken"), [(4, False), (5, False), (6, True)])
+    def test_writer_is_woken_when_a_third_is_free(self, acknowledged: int, woken: bool) -> None:  # noqa: FBT001
+        sender = make(cwnd=14, wmem_default=15_000, wmem_max=15_000)
+        sender.write(14 * MSS, end_of_send=True)
+        send(sender)
+        ack(sender, acknowledged)
+        # two thirds are 10 000 bytes, the memory of 8 segments
+        assert sender.wmem_queued() == (14 - acknowledged) * TRUESIZE
+        assert sender.write_space() == woken
+
+    def test_grows_with_the_congestion_window(self) -> None:
+        sender = started(10, cwnd=20)
+        ack(sender, 1)
+        sender.write_space()
+        assert sender.sndbuf == 2 * 20 * TRUESIZE
+
+    def test_grows_to_its_limit(self) -> None:
+        sender = started(10, cwnd=200)
+        ack(sender, 1)
+        sender.write_space()
+        assert sender.sndbuf == 131_072
+
+    def test_push_at_the_end_and_after_half_a_window(self) -> None:
+        sender = make(cwnd=100, window=4 * MSS)
+        sender.write(2 * MSS, end_of_send=False)
+        sender.sent(sender.next_segment(0), 0)
+        assert not sender.last_pushed()
+        sender.write(MSS, end_of_send=False)
+        pushed = []
+        while length := sender.next_segment(0):
+            sender.sent(length, 0)
+            pushed.append(sender.last_pushed())
+        assert pushed == [False, True]
+
+
+class TestTimeout:
+    @given(st.lists(st.integers(0, 400), min_size=1, max_size=50))
+    def test_rto_is_srtt_and_four_deviations_but_200_ms(self, samples: list[int]) -> None:
+        sender = make(cwnd=1)
+        srtt = deviation = 0.0
+        now = 0
+        for number, sample in enumerate(samples):
+            sender.write(MSS, end_of_send=True)
+            send(sender, now)
+            now += sample
+            ack(sender, number + 1, now)
+            measured = max(sample, 1)
+            if number == 0:
+                srtt, deviation = measured, measured / 2
+            else:
+                error = measured - srtt
+                srtt += error / 8
+                deviation += (abs(error) - deviation) / 4
+        # integers lose less than one jiffy in srtt and one in the deviation per sample's decay
+        assert sender.rto == pytest.approx(srtt + max(4 * deviation, 50), abs=8)
+
+    def test_expiry_sends_everything_again_from_one_segment(self) -> None:
+        sender = started(8)
+        assert sender.timer_expired(751)
+        assert (sender.congestion.cwnd, sender.congestion.ssthresh) == (1, 10)
+        assert send(sender, 751) == [MSS]
+        ack(sender, 1, 760)
+        assert send(sender, 760) == [MSS] * 2
+
+    def test_ack_for_what_was_sent_before_is_believed(self) -> None:
+        sender = started(8)
+        sender.timer_expired(751)
+        send(sender, 751)
+        # only the first had been lost
+        ack(sender, 8, 760)
+        assert (sender.snd_una, sender.snd_nxt, sender.packets_out()) == (8 * MSS, 8 * MSS, 0)
+
+    def test_backs_off_twofold_to_the_limit(self) -> None:
+        sender = started(1)
+        expiries = []
+        for _ in range(9):
+            expiries.append(sender.rto)
+            sender.timer_expired(0)
+            send(sender)
+        assert expiries == [750 * 2**n for n in range(6)] + [30_000] * 3
+
+    def test_late_duplicates_do_not_start_fast_retransmit(self) -> None:
+        sender = started(8)
+        sender.timer_expired(751)
+        send(sender, 751)
+        for _ in range(5):
+            ack(sender, 0, 755)
+        assert sender.retransmission() == 0
+
+    def test_nothing_outstanding_nothing_to_time(self) -> None:
+        sender = started(2)
+        assert sender.rto_jiffy == 750
+        ack(sender, 1, 10)
+        assert sender.rto_jiffy == 10 + sender.rto
+        ack(sender, 2, 11)
+        assert sender.rto_jiffy == -1
+        assert not sender.timer_expired(800)
+
+
+class TestWindowProbes:
+    """`tcp_probe_timer`: data to send, none outstanding, and a window that does not take it."""
+
+    def test_timer_runs_with_the_retransmission_timeout(self) -> None:
+        sender = started(2)
+        sender.write(5 * MSS, end_of_send=True)
+        ack(sender, 2, 10, window=0)
+        assert send(sender, 10) == []
+        assert sender.awaits_window(10)
+        assert sender.rto_jiffy == 10 + sender.rto
+
+    def test_intervals_double(self) -> None:
+        sender = started(2)
+        sender.write(5 * MSS, end_of_send=True)
+        ack(sender, 2, 10, window=0)
+        now, intervals = 10, []
+        for _ in range(4):
+            assert sender.awaits_window(now)
+            intervals.append(sender.rto_jiffy - now)
+            now = sender.rto_jiffy
+            assert sender.timer_expired(now)
+            assert sender.probing
+            assert send(sender, now) == []
+            # the probe's answer: still closed
+            ack(sender, 2, now, window=0)
+        assert intervals == [sender.rto * 2**n for n in range(4)]
+
+    def test_probe_carries_what_the_window_takes(self) -> None:
+        sender = started(2)
+        sender.write(5 * MSS, end_of_send=True)
+        ack(sender, 2, 10, window=300)
+        assert send(sender, 10) == []
+        sender.awaits_window(10)
+        sender.timer_expired(100)
+        assert send(sender, 100) == [300]
+        assert not sender.probing
+        assert sender.rto_jiffy == 100 + sender.rto
+
+    def test_open_window_ends_them(self) -> None:
+        sender = started(2)
+        sender.write(5 * MSS, end_of_send=True)
+        ack(sender, 2, 10, window=0)
+        sender.awaits_window(10)
+        sender.timer_expired(100)
+        sender.probing = False
+        ack(sender, 2, 100)
+        assert send(sender, 100) == [MSS] * 5
+        assert sender.rto_jiffy == 100 + sender.rto
+
+    def test_without_data_there_is_nothing_to_ask(self) -> None:
+        sender = started(2)
+        ack(sender, 2, 10, window=0)
+        assert not sender.awaits_window(10)
+
+
+class TestFastRetransmit:
+    def test_third_duplicate_starts_it(self) -> None:
+        sender = started(10)
+        lengths = []
+        for _ in range(4):
+            ack(sender, 0)
+            lengths.append(sender.retransmission())
+        assert lengths == [0, 0, MSS, 0]
+        assert (sender.recovering, sender.congestion.cwnd) == (True, 10)
+
+    def test_window_update_is_no_duplicate(self) -> None:
+        sender = started(10)
+        for number in range(5):
+            ack(sender, 0, window=(1 << 20) + number + 1)
+        assert not sender.recovering
+
+    def test_reordering_sets_the_threshold(self) -> None:
+        sender = started(10, reordering=6)
+        for _ in range(5):
+            ack(sender, 0)
+        assert not sender.recovering
+        ack(sender, 0)
+        assert sender.recovering
+
+    def test_duplicates_let_new_segments_go(self) -> None:
+        sender = started(20, cwnd=20)
+        sender.write(10 * MSS, end_of_send=True)
+        sent = 0
+        for number in range(15):
+            ack(sender, 0)
+            sent += len(send(sender))
+            # 20 - n are still in the network, and the window is 10
+            assert sent == max(0, number + 1 - 10)
+
+    def test_partial_ack_retransmits_the_next_hole(self) -> None:
+        sender = started(10)
+        for _ in range(3):
+            ack(sender, 0)
+        assert sender.retransmission() == MSS
+        ack(sender, 4)
+        assert sender.recovering
+        assert sender.retransmission() == MSS
+        assert sender.retransmissions == 2
+
+    def test_full_ack_ends_it_at_the_threshold(self) -> None:
+        sender = started(10)
+        for _ in range(8):
+            ack(sender, 0)
+        sender.retransmission()
+        ack(sender, 10)
+        assert (sender.recovering, sender.duplicate_acks) == (False, 0)
+        assert sender.congestion.cwnd == sender.congestion.ssthresh == 10
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["write", "ack", "dup", "timeout", "window"]), st.integers(0, 40_000)
+        ),
+        max_size=80,
+    ),
+    st.booleans(),
+)
+def test_order_of_sequence_numbers_always_holds(steps: list[tuple[str, int]], tso: bool) -> None:  # noqa: FBT001
+    sender = make(cwnd=4, tso=tso)
+    highest = 0
+    window = 50_000
+    for now, (what, value) in enumerate(steps):
+        if what == "write":
+            sender.write(min(value, sender.room()), end_of_send=True)
+        elif what == "ack" and highest:
+            # a receiver acknowledges anything up to the highest it has seen
+            sender.acknowledge(max(sender.snd_una, value % (highest + 1)), window, now)
+        elif what == "dup":
+            sender.acknowledge(sender.snd_una, window, now)
+        elif what == "timeout" and sender.rto_jiffy != -1:
+            sender.timer_expired(now)
+        elif what == "window":
+            window = value
+        again = sender.retransmission()
+        assert 0 <= again <= MSS
+        send(sender, now)
+        highest = max(highest, sender.snd_nxt)
+        assert sender.snd_una <= sender.snd_nxt <= sender.write_seq
+        assert (sender.packets_out() == 0) == (sender.snd_nxt == sender.snd_una)
+        assert sender.packets_out() == 0 or sender.rto_jiffy != -1
