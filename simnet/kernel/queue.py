@@ -1,7 +1,7 @@
 """Event queue: a monotone radix heap on integer picoseconds.
 
 Order is total: time, then priority, then insertion. Entries are grouped by how their times differ
-from the base, a time that no entry precedes: by the highest digit (of 8 bits) in which they
+from the base, a time that no entry precedes: by the highest digit (of 9 bits) in which they
 differ, and by the value of that digit (Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the
 shortest path problem", JACM 37, 1990). Each group is a first-in first-out list. What lies at the
 base itself is first of all, with a list for each priority. When there is none, the first entry is
@@ -33,9 +33,9 @@ if not cython.compiled:
     # The target's number is shifted by this, and the priority is below.
     PRIORITY_BITS = 2
     PRIORITIES = 1 << PRIORITY_BITS
-    DIGIT_BITS = 8
+    DIGIT_BITS = 9
     DIGITS = 1 << DIGIT_BITS
-    LEVELS = 8
+    LEVELS = 7
     HEADS = PRIORITIES + LEVELS * DIGITS
     FIRST_CAPACITY = 4096
     # With more entries than this, what is needed to dispatch one is fetched ahead.
@@ -297,7 +297,10 @@ class EventQueue:
             message = f"more than {MOST_SLOTS - HEADS} events are pending"
             raise SimulationError(message, time_ps=self.base_ps)
         nodes = memoryview(array("q", [0]) * (2 * capacity))
-        words = memoryview(array("q", [0]) * (WORDS * capacity))
+        block = array("q", [0]) * (WORDS * (capacity + 1))
+        # No slot's words lie in two cache lines.
+        offset = -block.buffer_info()[0] // 8 % WORDS
+        words = memoryview(block)[offset : offset + WORDS * capacity]
         if self.capacity > 0:
             nodes[: 2 * self.capacity] = memoryview(self.times)
             words[: WORDS * self.capacity] = memoryview(self.words)

@@ -1,0 +1,41 @@
+"""Times, and what is said about them."""
+
+from __future__ import annotations
+
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROUNDS = 5
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return the wall time that a piece of work takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def medians(*works: Callable[[], object]) -> list[float]:
+    """Return the median time of each of several works, which take turns on a noisy machine."""
+    rounds = [[seconds(work) for work in works] for _ in range(ROUNDS)]
+    return [statistics.median(times) for times in zip(*rounds, strict=True)]
+
+
+def verdict(what: str, found: float, wanted: float, *, at_most: bool = False) -> None:
+    """Print a ratio beside what it should be."""
+    reached = found <= wanted if at_most else found >= wanted
+    bound = "at most" if at_most else "at least"
+    print(f"{what}: {found:.2f} ({bound} {wanted:g}: {'yes' if reached else 'NO'})")
+
+
+def heading(title: str) -> None:
+    """Print what is measured, and on what."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        names = [line for line in cpuinfo.read_text().splitlines() if "model name" in line]
+        model = names[0].partition(":")[2].strip() if names else model
+    print(f"\n{title}\nPython {platform.python_version()}, {model}; medians of {ROUNDS}")
