@@ -26,7 +26,8 @@ cdef class RemoteSender(Port):
     cdef bint switched
     cdef long long left
     cdef SkbQueue staged
-    cdef bint rto_armed
+    cdef long long rto_timer
+    cdef long long rto_at
     cdef readonly long long interrupts
     cdef readonly long long sends
 
@@ -37,3 +38,5 @@ cdef class RemoteSender(Port):
     cdef long long _stage(self, long long jiffy) except? -1
     cdef int _frame(self, long long seq, long long end_seq, bint push) except -1
     cdef int _send_staged(self) except -1
+    cdef int _arm_rto(self) except -1
+    cdef int _retransmission_timer(self) except -1

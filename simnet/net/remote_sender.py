@@ -92,7 +92,8 @@ class RemoteSender(Port):
         self.switched = True
         self.left = 0
         self.staged = SkbQueue()
-        self.rto_armed = False
+        self.rto_timer = 0
+        self.rto_at = _NONE
         self.interrupts = 0
         self.sends = 0
         sim.at(start_ps, self, _START, 0, _PRIORITY_CPU)
@@ -276,33 +277,49 @@ class RemoteSender(Port):
     def _send_staged(self) -> cython.int:
         """Serialise the staged frames onto the wire."""
         skb: Skb
-        if self.staged.count == 0:
-            return 0
-        if self.tx_free_ps < self.sim.now:
-            self.tx_free_ps = self.sim.now
-        while self.staged.count > 0:
-            skb = self.staged.pop()
-            self.tx_free_ps += skb.wire_bytes * self.byte_ps
-            self.path_out.send(skb, self.tx_free_ps)
-        self.path_out.flush()
-        if not self.rto_armed and self.sender.rto_jiffy != _NONE:
-            self._arm_rto(self.sender.rto_jiffy)
+        if self.staged.count > 0:
+            if self.tx_free_ps < self.sim.now:
+                self.tx_free_ps = self.sim.now
+            while self.staged.count > 0:
+                skb = self.staged.pop()
+                self.tx_free_ps += skb.wire_bytes * self.byte_ps
+                self.path_out.send(skb, self.tx_free_ps)
+            self.path_out.flush()
+        self._arm_rto()
 
-    def _arm_rto(self, jiffy: int) -> None:
-        self.rto_armed = True
-        self.sim.at((jiffy + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_CPU)
-
-    def _retransmission_timer(self) -> None:
-        """The timer is not moved when ACKs put it off; whether it is due is looked up here."""
-        jiffy = self.sim.now // self.jiffy_ps
-        due = self.sender.rto_jiffy
-        self.rto_armed = False
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _arm_rto(self) -> cython.int:
+        """Have the retransmission timer run when it is due, or before."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        due: cython.longlong = self.sender.rto_jiffy
         if due == _NONE:
-            return
-        if due < jiffy and self.job != _SEND:
-            if self.sender.timer_expired(jiffy):
-                self._stage(jiffy)
-                self._send_staged()
+            if not self.sender.awaits_window(jiffy):
+                return 0
             due = self.sender.rto_jiffy
-        if due != _NONE and not self.rto_armed:
-            self._arm_rto(max(due, jiffy))
+        if due < jiffy:
+            # it is due, but copying and sending are under way: look again
+            due = jiffy
+        if self.rto_timer != 0:
+            if self.rto_at <= due:
+                return 0
+            self.sim.cancel(self.rto_timer)
+        self.rto_at = due
+        self.rto_timer = self.sim.at((due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_CPU)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _retransmission_timer(self) -> cython.int:
+        """The timer is not moved when ACKs put it off; whether it is due is looked up here."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        due: cython.longlong = self.sender.rto_jiffy
+        self.rto_timer = 0
+        if due != _NONE and due < jiffy and self.job != _SEND and self.sender.timer_expired(jiffy):
+            self._stage(jiffy)
+            if self.sender.probing:
+                # tcp_xmit_probe_skb: old data, to which the peer answers with its window
+                self.sender.probing = False
+                self._frame(self.sender.snd_una - 1, self.sender.snd_una, False)
+            self._send_staged()
+        else:
+            self._arm_rto()
