@@ -27,8 +27,7 @@ help: ## show this list
 
 .PHONY: run
 run: core ## simulate the x460 out of the box, and compare it with the measurement
-	@$(BIN)/simnet run x460-out-of-box --format sar,interrupts
-	@$(BIN)/simnet validate x460.listing1.cpu_busy_percent x460.listing1.interrupts_per_second
+	@$(BIN)/simnet run x460-out-of-box --format compare
 
 .PHONY: test
 test: ## check the code, and run all tests on both engines
