@@ -4,6 +4,9 @@ from simnet.kernel.simulator cimport Simulator
 cdef class Context(Component):
     cpdef void step(self, Cpu cpu) except *
 
+cdef class Occupation(Context):
+    pass
+
 cdef class Softirqs(Context):
     cdef public bint pending
     cpdef void begin(self, Cpu cpu) except *

@@ -32,6 +32,7 @@ __all__ = [
     "Context",
     "Cpu",
     "Dispatcher",
+    "Occupation",
     "Softirqs",
 ]
 
@@ -65,6 +66,17 @@ class Context(Component):
     def step(self, cpu: Cpu) -> cython.void:
         """Continue after the work asked for with `Cpu.run` has been executed."""
         raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.cclass
+class Occupation(Context):
+    """Work whose effect came with its cause, such as a timer's or a reschedule interrupt's."""
+
+    @cython.ccall
+    @cython.exceptval(check=True)
+    def step(self, cpu: Cpu) -> cython.void:
+        """Nothing beyond the time it took."""
 
 
 @cython.cclass

@@ -1,5 +1,5 @@
 from simnet.host.costs cimport Costs
-from simnet.host.cpu cimport Context, Cpu, Dispatcher
+from simnet.host.cpu cimport Context, Cpu, Dispatcher, Occupation
 
 cdef class Task(Context):
     cdef public Cpu cpu
@@ -14,9 +14,6 @@ cdef class Task(Context):
     cpdef bint wake_on(self, Cpu waker) except? -1
     cpdef bint yield_if_needed(self, Cpu cpu) except? -1
 
-cdef class Resched(Context):
-    pass
-
 cdef class Scheduler(Dispatcher):
     cdef readonly list cpus
     cdef Costs costs
@@ -25,7 +22,7 @@ cdef class Scheduler(Dispatcher):
     cdef long long[::1] loads
     cdef long long[::1] load_ticks
     cdef long long[::1] running_counts
-    cdef Resched resched
+    cdef Occupation resched
     cdef readonly long long ipis
     cpdef Cpu place(self, Task task, Cpu waker)
     cpdef int wake(self, Task task, Cpu waker) except -1

@@ -14,7 +14,7 @@ from array import array
 import cython
 
 from simnet.host.costs import Costs
-from simnet.host.cpu import Context, Cpu, Dispatcher
+from simnet.host.cpu import Context, Cpu, Dispatcher, Occupation
 from simnet.kernel.simulator import Simulator
 
 __all__ = ["Scheduler", "Task"]
@@ -95,17 +95,6 @@ class Task(Context):
 
 @cython.final
 @cython.cclass
-class Resched(Context):
-    """The reschedule interrupt; the switch itself happens when it returns."""
-
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def step(self, cpu: Cpu) -> cython.void:
-        """Nothing beyond the interrupt itself."""
-
-
-@cython.final
-@cython.cclass
 class Scheduler(Dispatcher):
     """Places and dispatches the tasks of one machine.
 
@@ -135,7 +124,7 @@ class Scheduler(Dispatcher):
         self.loads = array("q", [0]) * len(cpus)
         self.load_ticks = array("q", [0]) * len(cpus)
         self.running_counts = array("q", [0]) * len(cpus)
-        self.resched = Resched(sim, path + ".resched")
+        self.resched = Occupation(sim, path + ".resched")
         self.ipis = 0
         for cpu in cpus:
             cpu.dispatcher = self

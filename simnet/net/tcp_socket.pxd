@@ -1,5 +1,5 @@
 from simnet.host.costs cimport Costs, Spread
-from simnet.host.cpu cimport Cpu
+from simnet.host.cpu cimport Cpu, Occupation
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
@@ -33,6 +33,7 @@ cdef class TcpSocket(Endpoint):
     cdef long long prequeue_memory
     cdef SkbQueue staged
     cdef Cpu timer_cpu
+    cdef Occupation timer_work
     cdef long long delack_timer
     cdef long long delack_at
     cdef long long rto_timer
@@ -63,6 +64,7 @@ cdef class TcpSocket(Endpoint):
     cpdef long long lock(self, Cpu cpu) except? -1
     cpdef int unlock(self) except -1
     cdef int _arm_delack(self, long long jiffy) except -1
+    cdef long long _drain_prequeue(self) except? -1
     cdef int _arm_rto(self) except -1
     cdef int _stage(self, long long seq, long long end_seq, bint push) except -1
     cpdef long long stage(self, Cpu cpu) except? -1

@@ -12,7 +12,7 @@ from __future__ import annotations
 import cython
 
 from simnet.host.costs import Costs, Spread
-from simnet.host.cpu import Cpu
+from simnet.host.cpu import Cpu, Occupation
 from simnet.host.memory import Memory, SharedLines
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
@@ -93,6 +93,7 @@ class TcpSocket(Endpoint):
         self.staged = SkbQueue()
         self.prequeue_memory = 0
         self.timer_cpu = timer_cpu
+        self.timer_work = Occupation(sim, f"{path}.timer")
         self.delack_timer = 0
         self.delack_at = _NONE
         self.rto_timer = 0
@@ -415,6 +416,7 @@ class TcpSocket(Endpoint):
         """A timer has run out; timers are not moved when they are put off, but checked here."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         due: cython.longlong
+        work: cython.longlong
         if kind == _RTO:
             self.rto_timer = 0
             due = self.sender.rto_jiffy
@@ -430,7 +432,7 @@ class TcpSocket(Endpoint):
                 )
                 return
             if self.sender.timer_expired(jiffy):
-                self.output(self.timer_cpu)
+                self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
                 if self.sender.probing:
                     # tcp_xmit_probe_skb: old data, to which the peer answers with its window
                     self.sender.probing = False
@@ -451,13 +453,21 @@ class TcpSocket(Endpoint):
             self._arm_delack(self.receiver.timeout_jiffy)
             return
         self.receiver.timeout_jiffy = _NONE
-        self._drain_prequeue()
+        work = self._drain_prequeue()
         if self.receiver.delack_expired(jiffy):
             self.delayed_acks += 1
-            self.send_ack(self.timer_cpu)
+            work += self.send_ack(self.timer_cpu)
+        self.timer_cpu.raise_irq(self.timer_work, work)
 
-    def _drain_prequeue(self) -> None:
-        """The timer finds segments that their reader has not come for."""
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _drain_prequeue(self) -> cython.longlong:
+        """The timer finds segments that their reader has not come for; return the work."""
+        skb: Skb
+        work: cython.longlong = 0
         while self.prequeue.count > 0:
-            self.process(self.prequeue.pop(), self.timer_cpu, False)
+            skb = self.prequeue.pop()
+            work += self.process_cost_ps(skb, self.timer_cpu, False)
+            work += self.process(skb, self.timer_cpu, False)
         self.prequeue_memory = 0
+        return work
