@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from scipy import stats
 
+from simnet.host.cpu import HARDIRQ, PROCESS, SOFT_LEVEL, SOFTIRQ, USER, Context, Cpu
 from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU, WIRE
 from simnet.kernel.random import stream
@@ -16,6 +17,7 @@ from simnet.kernel.simulator import Simulator
 
 ARRIVAL, DEPARTURE = 0, 1
 SEED = 1
+MODES = {PROCESS: USER, SOFT_LEVEL: SOFTIRQ}
 
 
 @dataclass
@@ -128,6 +130,60 @@ class Station(Component):
                 self.serve(server, queue.popleft())
                 return
         self.idle.append(server)
+
+
+class CpuQueue(Context):
+    """Customers whose service is work for a CPU at one level, one at a time.
+
+    Args:
+        sim: the simulation.
+        path: the component's path.
+        cpu: that executes the work, among that of other levels.
+        level: PROCESS, SOFT_LEVEL or HARDIRQ.
+        classes: of customers, the most urgent first; they do not interrupt each other.
+    """
+
+    def __init__(
+        self, sim: Simulator, path: str, cpu: Cpu, level: int, classes: Sequence[Customers]
+    ) -> None:
+        super().__init__(sim, path)
+        self.cpu = cpu
+        self.level = level
+        self.classes = classes
+        self.queues: list[deque[Customer]] = [deque() for _ in classes]
+        self.gaps = [stream(SEED, f"{path}.{number}") for number in range(len(classes))]
+        self.served: Customer | None = None
+        for number in range(len(classes)):
+            self.expect(number)
+
+    def expect(self, kind: int) -> None:
+        gap_ps = self.gaps[kind].exponential_ps(self.classes[kind].mean_gap_ps)
+        self.sim.after(gap_ps, self, ARRIVAL, kind, WIRE)
+
+    def on_event(self, _kind: int, arg: int) -> None:
+        self.queues[arg].append(Customer(arg, self.sim.now, self.classes[arg].service_ps()))
+        self.expect(arg)
+        if self.served is None:
+            self.serve_next()
+
+    def serve_next(self) -> None:
+        for queue in self.queues:
+            if queue:
+                self.served = queue.popleft()
+                # The CPU reckons in whole ns.
+                work_ps = self.served.left_ps // 1000 * 1000
+                if self.level == HARDIRQ:
+                    self.cpu.raise_irq(self, work_ps)
+                else:
+                    self.cpu.run(self.level, self, work_ps, MODES[self.level])
+                return
+
+    def step(self, _cpu: Cpu) -> None:
+        assert self.served is not None
+        sojourn_ps = self.sim.now - self.served.arrived_ps
+        self.classes[self.served.kind].sojourn_ps.append(sojourn_ps)
+        self.served = None
+        self.serve_next()
 
 
 def mean_and_halfwidth(series: Sequence[float], batches: int = 40) -> tuple[float, float]:

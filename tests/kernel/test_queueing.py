@@ -8,18 +8,19 @@ turn must be narrow. The unit of time is the mean service time, 1 us.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
 from simnet import _engine
+from simnet.host.cpu import HARDIRQ, PROCESS, SOFT_LEVEL, Cpu
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from tests.kernel.queueing import SEED, Customers, Station, mean_and_halfwidth
+from tests.kernel.queueing import SEED, CpuQueue, Customers, Station, mean_and_halfwidth
 
 SERVICE_PS = 1_000_000
-CUSTOMERS = 250_000 if _engine.active() == "compiled" else 60_000
-NARROW = 0.06 if _engine.active() == "compiled" else 0.12
+CUSTOMERS = 200_000 if _engine.active() == "compiled" else 60_000
+NARROW = 0.07 if _engine.active() == "compiled" else 0.15
 
 
 def exponential(name: str, mean: float = 1) -> Callable[[], int]:
@@ -101,7 +102,7 @@ class TestManyServersAndLimits:
         assert_mean(station.classes[0].sojourn_ps, present / (load * (1 - blocked)))
 
 
-class TestPriorities:
+class Priorities:
     """Three classes with different services: exponential, constant, exponential."""
 
     LOADS = (0.2, 0.2, 0.2)
@@ -115,28 +116,76 @@ class TestPriorities:
 
     def residual(self, classes: int) -> float:
         """Return the mean of what is left of the service of one of the first `classes`."""
-        return sum(
-            load / mean * moment / 2
-            for load, mean, moment in list(
-                zip(self.LOADS, self.MEANS, self.SECOND_MOMENTS, strict=True)
-            )[:classes]
-        )
+        terms = list(zip(self.LOADS, self.MEANS, self.SECOND_MOMENTS, strict=True))
+        return sum(load / mean * moment / 2 for load, mean, moment in terms[:classes])
 
-    def test_non_preemptive(self) -> None:
-        station = simulate("non_preemptive", *self.classes("non_preemptive"))
+    def assert_non_preemptive(self, classes: Sequence[Customers]) -> None:
         for k in range(3):
             before, with_k = sum(self.LOADS[:k]), sum(self.LOADS[: k + 1])
-            expected = self.MEANS[k] + self.residual(3) / ((1 - before) * (1 - with_k))
-            assert_mean(station.classes[k].sojourn_ps, expected)
+            waiting = self.residual(3) / ((1 - before) * (1 - with_k))
+            assert_mean(classes[k].sojourn_ps, self.MEANS[k] + waiting)
+
+    def assert_preemptive_resume(self, classes: Sequence[Customers]) -> None:
+        for k in range(3):
+            before, with_k = sum(self.LOADS[:k]), sum(self.LOADS[: k + 1])
+            waiting = self.residual(k + 1) / ((1 - before) * (1 - with_k))
+            assert_mean(classes[k].sojourn_ps, self.MEANS[k] / (1 - before) + waiting)
+
+
+class TestPriorities(Priorities):
+    def test_non_preemptive(self) -> None:
+        station = simulate("non_preemptive", *self.classes("non_preemptive"))
+        self.assert_non_preemptive(station.classes)
 
     def test_preemptive_resume(self) -> None:
         station = simulate("preemptive", *self.classes("preemptive"), preemptive=True)
-        for k in range(3):
-            before, with_k = sum(self.LOADS[:k]), sum(self.LOADS[: k + 1])
-            expected = self.MEANS[k] / (1 - before) + self.residual(k + 1) / (
-                (1 - before) * (1 - with_k)
-            )
-            assert_mean(station.classes[k].sojourn_ps, expected)
+        self.assert_preemptive_resume(station.classes)
+
+
+class TestOnTheCpu(Priorities):
+    """The same, executed by the model of a CPU."""
+
+    def simulate(self, name: str, levels: Mapping[int, Sequence[Customers]]) -> Cpu:
+        sim = Simulator()
+        cpu = Cpu(sim, "cpu0", 0, 0, 0, 0, 1000, 4_000_000_000)
+        for level, classes in levels.items():
+            CpuQueue(sim, f"{name}.{level}", cpu, level, classes)
+        rate = sum(1 / each.mean_gap_ps for classes in levels.values() for each in classes)
+        sim.run_until(round(CUSTOMERS / rate))
+        return cpu
+
+    def test_m_m_1(self) -> None:
+        load = 0.6
+        served = customers(load, exponential("cpu.m_m_1"))
+        times = self.simulate("m_m_1", {PROCESS: [served]}).times()
+        assert_mean(served.sojourn_ps, 1 / (1 - load))
+        assert times["user_ps"] == pytest.approx(load * sum(times_ps(times)), rel=NARROW / 2)
+
+    def test_m_d_1(self) -> None:
+        load = 0.7
+        served = customers(load, constant)
+        self.simulate("m_d_1", {SOFT_LEVEL: [served]})
+        assert_mean(served.sojourn_ps, 1 + wait(load, 1))
+
+    def test_hard_interrupts_preempt_softirqs_and_those_processes(self) -> None:
+        classes = self.classes("cpu.preemptive")
+        levels = {HARDIRQ: classes[:1], SOFT_LEVEL: classes[1:2], PROCESS: classes[2:]}
+        times = self.simulate("preemptive", levels).times()
+        self.assert_preemptive_resume(classes)
+        shares = [
+            times[name] / sum(times_ps(times)) for name in ("irq_ps", "softirq_ps", "user_ps")
+        ]
+        assert shares == pytest.approx(self.LOADS, rel=0.015)
+
+    def test_softirqs_do_not_preempt_each_other(self) -> None:
+        classes = self.classes("cpu.non_preemptive")
+        self.simulate("non_preemptive", {SOFT_LEVEL: classes})
+        self.assert_non_preemptive(classes)
+
+
+def times_ps(times: dict[str, int]) -> list[int]:
+    """Return a CPU's exact times, which add up to all there was."""
+    return [time for name, time in times.items() if name.endswith("_ps")]
 
 
 def test_littles_law_holds_to_the_picosecond() -> None:
