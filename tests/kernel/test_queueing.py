@@ -175,7 +175,7 @@ class TestOnTheCpu(Priorities):
         shares = [
             times[name] / sum(times_ps(times)) for name in ("irq_ps", "softirq_ps", "user_ps")
         ]
-        assert shares == pytest.approx(self.LOADS, rel=0.015)
+        assert shares == pytest.approx(self.LOADS, rel=NARROW / 2)
 
     def test_softirqs_do_not_preempt_each_other(self) -> None:
         classes = self.classes("cpu.non_preemptive")
