@@ -48,6 +48,29 @@ class Costs:
         copy_overlap: how many line fetches a copy keeps in flight.
     """
 
+    hardirq_ps: cython.longlong
+    softirq_entry_ps: cython.longlong
+    poll_ps: cython.longlong
+    driver_rx_ps: cython.longlong
+    skb_alloc_ps: cython.longlong
+    skb_free_ps: cython.longlong
+    ip_rx_ps: cython.longlong
+    tcp_rx_ps: cython.longlong
+    backlog_ps: cython.longlong
+    ack_tx_ps: cython.longlong
+    ack_rx_ps: cython.longlong
+    tcp_tx_ps: cython.longlong
+    tx_completion_ps: cython.longlong
+    wakeup_ps: cython.longlong
+    context_switch_ps: cython.longlong
+    ipi_ps: cython.longlong
+    syscall_ps: cython.longlong
+    user_recv_ps: cython.longlong
+    user_send_ps: cython.longlong
+    copy_line_ps: cython.longlong
+    line_bytes: cython.int
+    copy_overlap: cython.int
+
     def __init__(
         self, cycles: Mapping[str, int], clock_hz: int, line_bytes: int, copy_overlap: int
     ) -> None:
@@ -88,6 +111,9 @@ class Spread:
         seed: of this component's numbers.
         permille: largest deviation, in 1/1000.
     """
+
+    state: cython.longlong
+    permille: cython.longlong
 
     def __init__(self, seed: int, permille: int) -> None:
         self.state = seed & 0x7FFFFFFF

@@ -5,7 +5,7 @@ cdef class Context(Component):
     cpdef void step(self, Cpu cpu) except *
 
 cdef class Occupation(Context):
-    pass
+    cpdef void step(self, Cpu cpu) except *
 
 cdef class Softirqs(Context):
     cdef public bint pending
@@ -76,3 +76,4 @@ cdef class Cpu(Component):
     cdef int _set_level(self, int level) except -1
     cdef int _sibling_changed(self) except -1
     cdef int _account(self) except -1
+    cpdef void on_event(self, int kind, long long arg) except *

@@ -15,6 +15,8 @@ interrupts are enabled again, so it counts for what runs next.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.kernel.component import Component
@@ -48,6 +50,8 @@ SOFTIRQ = 3
 IRQ = 4
 
 _PROCESS = cython.declare(cython.int, 0)
+_SOFT = cython.declare(cython.int, 1)
+_HARDIRQ = cython.declare(cython.int, 2)
 _IDLE = cython.declare(cython.int, 0)
 _USER = cython.declare(cython.int, 1)
 _SYSTEM = cython.declare(cython.int, 2)
@@ -61,9 +65,7 @@ _MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt")
 class Context(Component):
     """Something that a CPU executes."""
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def step(self, cpu: Cpu) -> cython.void:
+    def step(self, cpu: Cpu) -> None:
         """Continue after the work asked for with `Cpu.run` has been executed."""
         raise NotImplementedError(self.path)
 
@@ -73,9 +75,7 @@ class Context(Component):
 class Occupation(Context):
     """Work whose effect came with its cause, such as a timer's or a reschedule interrupt's."""
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def step(self, cpu: Cpu) -> cython.void:
+    def step(self, cpu: Cpu) -> None:
         """Nothing beyond the time it took."""
 
 
@@ -83,9 +83,9 @@ class Occupation(Context):
 class Softirqs(Context):
     """The softirqs of one CPU, as the CPU sees them."""
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def begin(self, cpu: Cpu) -> cython.void:
+    pending: cython.bint
+
+    def begin(self, cpu: Cpu) -> None:
         """Start executing pending softirqs (called at interrupt exit)."""
         raise NotImplementedError(self.path)
 
@@ -94,9 +94,7 @@ class Softirqs(Context):
 class Dispatcher(Component):
     """Chooses the next task of a CPU."""
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def switch_in(self, cpu: Cpu) -> cython.void:
+    def switch_in(self, cpu: Cpu) -> None:
         """Take a task off `cpu.runqueue` and give it to the CPU."""
         raise NotImplementedError(self.path)
 
@@ -116,6 +114,56 @@ class Cpu(Component):
         slow_permille: duration of work while the sibling is busy, in 1/1000.
         tick_ps: timer tick (1 / HZ).
     """
+
+    cpu_id: cython.int
+    node: cython.int
+    socket: cython.int
+    bus: cython.int
+    sibling: Cpu
+    softirqs: Softirqs
+    dispatcher: Dispatcher
+    current: Any
+    runqueue: list[Any]
+    need_resched: cython.bint
+    level: cython.int
+    slow_permille: cython.longlong
+    tick_ps: cython.longlong
+    context0: Context
+    context1: Context
+    context2: Context
+    set0: cython.bint
+    set1: cython.bint
+    set2: cython.bint
+    work0: cython.longlong
+    work1: cython.longlong
+    work2: cython.longlong
+    mode0: cython.int
+    mode1: cython.int
+    mode: cython.int
+    running: cython.bint
+    stepping: cython.bint
+    slowed: cython.bint
+    irq_exit: cython.bint
+    irq_contexts: list[Context]
+    irq_works: list[int]
+    irqs_waiting: cython.int
+    end_ps: cython.longlong
+    system_left_ps: cython.longlong
+    timer: cython.longlong
+    timer_ps: cython.longlong
+    since_ps: cython.longlong
+    next_tick_ps: cython.longlong
+    idle_ps: cython.longlong
+    user_ps: cython.longlong
+    system_ps: cython.longlong
+    softirq_ps: cython.longlong
+    irq_ps: cython.longlong
+    idle_ticks: cython.longlong
+    user_ticks: cython.longlong
+    system_ticks: cython.longlong
+    softirq_ticks: cython.longlong
+    irq_ticks: cython.longlong
+    hard_interrupts: cython.longlong
 
     def __init__(
         self,
@@ -193,12 +241,12 @@ class Cpu(Component):
             work_ps: whole nanoseconds, in picoseconds.
             mode: USER, SYSTEM, SOFTIRQ or IRQ: what the time is accounted to.
         """
-        if level == 0:
+        if level == _PROCESS:
             self.context0 = context
             self.work0 = work_ps
             self.mode0 = mode
             self.set0 = True
-        elif level == 1:
+        elif level == _SOFT:
             self.context1 = context
             self.work1 = work_ps
             self.mode1 = mode
@@ -209,15 +257,17 @@ class Cpu(Component):
             self.set2 = True
         if not self.stepping:
             self._dispatch()
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def run_to_user(
         self, context: Context, system_ps: cython.longlong, user_ps: cython.longlong
     ) -> cython.int:
-        """Give a process `system_ps` in the kernel and then `user_ps` in user mode, as one piece."""
+        """Give a process `system_ps` in the kernel, then `user_ps` in user mode, as one piece."""
         self.system_left_ps = system_ps
         self.run(_PROCESS, context, system_ps + user_ps, _USER)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -234,6 +284,7 @@ class Cpu(Component):
             self.set2 = True
         if not self.stepping:
             self._dispatch()
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -242,10 +293,9 @@ class Cpu(Component):
         self.irq_exit = True
         if not self.stepping:
             self._dispatch()
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """End of the running piece of work."""
         self.timer = 0
         if self.end_ps > self.sim.now:
@@ -257,7 +307,7 @@ class Cpu(Component):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _dispatch(self) -> cython.int:
+    def _dispatch(self) -> cython.int:  # noqa: C901, PLR0912, PLR0915 - one case a level
         context: Context
         level: cython.int
         done: cython.bint
@@ -267,10 +317,10 @@ class Cpu(Component):
                 # the piece of work that was running has ended: let its owner go on
                 level = self.level
                 self.end_ps = -1
-                if level == 2:
+                if level == _HARDIRQ:
                     context = self.context2
                     self.set2 = False
-                elif level == 1:
+                elif level == _SOFT:
                     context = self.context1
                     self.set1 = False
                 else:
@@ -279,19 +329,19 @@ class Cpu(Component):
                 self.stepping = True
                 context.step(self)
                 self.stepping = False
-                if level == 2 and not self.set1:
+                if level == _HARDIRQ and not self.set1:
                     self.irq_exit = True
                 continue
             if self.set2:
-                level = 2
+                level = _HARDIRQ
             elif self.irqs_waiting > 0:
                 self.irqs_waiting -= 1
                 self.context2 = self.irq_contexts.pop(0)
                 self.work2 = self.irq_works.pop(0)
                 self.set2 = True
-                level = 2
+                level = _HARDIRQ
             elif self.set1:
-                level = 1
+                level = _SOFT
             elif self.irq_exit and self.softirqs is not None and self.softirqs.pending:
                 self.irq_exit = False
                 self.stepping = True
@@ -299,7 +349,7 @@ class Cpu(Component):
                 self.stepping = False
                 continue
             elif self.set0:
-                level = 0
+                level = _PROCESS
             elif len(self.runqueue) > 0 and self.current is None:
                 self.stepping = True
                 self.dispatcher.switch_in(self)
@@ -307,7 +357,7 @@ class Cpu(Component):
                 continue
             else:
                 level = -1
-            if level < 2:
+            if level < _HARDIRQ:
                 self.irq_exit = False
             if self.running:
                 if level == self.level:
@@ -316,20 +366,18 @@ class Cpu(Component):
             if level < 0:
                 self._set_level(-1)
                 return 0
-            if level == 2:
-                self._start(2, self.work2, _IRQ)
-            elif level == 1:
-                self._start(1, self.work1, self.mode1)
+            if level == _HARDIRQ:
+                self._start(_HARDIRQ, self.work2, _IRQ)
+            elif level == _SOFT:
+                self._start(_SOFT, self.work1, self.mode1)
             else:
-                self._start(0, self.work0, self.mode0)
+                self._start(_PROCESS, self.work0, self.mode0)
             if self.running:
                 return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _start(
-        self, level: cython.int, work_ps: cython.longlong, mode: cython.int
-    ) -> cython.int:
+    def _start(self, level: cython.int, work_ps: cython.longlong, mode: cython.int) -> cython.int:
         now: cython.longlong = self.sim.now
         if mode != self.mode:
             self._account()
@@ -344,6 +392,7 @@ class Cpu(Component):
         self.end_ps = now + work_ps
         self.running = True
         self._place_event()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -355,12 +404,13 @@ class Cpu(Component):
         self.timer = 0
         self.running = False
         self.end_ps = -1
-        if self.level == 0:
+        if self.level == _PROCESS:
             self.work0 = left
-        elif self.level == 1:
+        elif self.level == _SOFT:
             self.work1 = left
         else:
             self.work2 = left
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -371,7 +421,8 @@ class Cpu(Component):
             self.mode = _IDLE
         self.level = level
         if (was < 0) != (level < 0) and self.sibling is not None:
-            self.sibling._sibling_changed()
+            self.sibling._sibling_changed()  # noqa: SLF001 - C method of this class
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -381,10 +432,7 @@ class Cpu(Component):
         if not self.running or slowed == self.slowed:
             return 0
         left = self.end_ps - self.sim.now
-        if slowed:
-            left = left * self.slow_permille // 1000
-        else:
-            left = left * 1000 // self.slow_permille
+        left = left * self.slow_permille // 1000 if slowed else left * 1000 // self.slow_permille
         if self.system_left_ps > 0:
             self._account()
         self.slowed = slowed
@@ -392,6 +440,7 @@ class Cpu(Component):
         if self.end_ps < self.timer_ps:
             self.sim.cancel(self.timer)
             self._place_event()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -399,6 +448,7 @@ class Cpu(Component):
         """Have `on_event` called at the end of the running piece (it may end later than that)."""
         self.timer_ps = self.end_ps
         self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -444,6 +494,7 @@ class Cpu(Component):
         if self.sim.tracer is not None and mode != _IDLE and elapsed > 0:
             self._trace(now)
         self.since_ps = now
+        return 0
 
     def _trace(self, now: int) -> None:
         """Tell the tracer who has run since the last change."""

@@ -8,6 +8,8 @@ the interrupt next fires; that interrupt itself is still served by the CPU it we
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.errors import SimulationError
@@ -26,6 +28,14 @@ class IrqLine:
         cpus: the machine's CPUs by number.
         mask: smp_affinity as a bit mask.
     """
+
+    irq: cython.int
+    name: str
+    cpus: list[Cpu]
+    target: Cpu
+    pending_mask: Any
+    counts: list[int]
+    total: cython.longlong
 
     def __init__(self, irq: int, name: str, cpus: list[Cpu], mask: int) -> None:
         self.irq = irq

@@ -6,8 +6,13 @@ Source: kernel/softirq.c of Linux 2.6.18: nice 19; while softirqs are pending it
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from simnet.host.cpu import PROCESS, SYSTEM, Cpu
 from simnet.host.scheduler import Scheduler, Task
+
+if TYPE_CHECKING:
+    from simnet.host.softirq import SoftirqNetRx
 
 __all__ = ["Ksoftirqd"]
 
@@ -16,10 +21,8 @@ class Ksoftirqd(Task):
     """The thread of one CPU."""
 
     def __init__(self, scheduler: Scheduler, cpu: Cpu) -> None:
-        super().__init__(
-            scheduler, f"{cpu.path}.ksoftirqd", cpu, 19, frozenset({cpu.cpu_id})
-        )
-        cpu.softirqs.ksoftirqd = self
+        super().__init__(scheduler, f"{cpu.path}.ksoftirqd", cpu, 19, frozenset({cpu.cpu_id}))
+        cast("SoftirqNetRx", cpu.softirqs).ksoftirqd = self
 
     def step(self, cpu: Cpu) -> None:
         """Have pending softirqs executed, or sleep."""

@@ -27,7 +27,7 @@ def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
     Raises:
         SimulationError: some node cannot be reached from another.
     """
-    graph = nx.Graph()
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(nodes))
     graph.add_edges_from(links)
     if not nx.is_connected(graph):
@@ -53,6 +53,13 @@ class Memory:
         mmio_hop_ps: each link on the way to the device.
     """
 
+    local_ps: cython.longlong
+    same_bus_dirty_ps: cython.longlong
+    same_node_dirty_ps: cython.longlong
+    latency: list[list[int]]
+    dirty: list[list[int]]
+    mmio: list[list[int]]
+
     def __init__(
         self,
         hops: list[list[int]],
@@ -69,7 +76,9 @@ class Memory:
         self.local_ps = local_ps
         self.same_bus_dirty_ps = same_bus_dirty_ps
         self.same_node_dirty_ps = same_node_dirty_ps
-        self.latency = [[remote_ps + (h - 1) * hop_ps if h else local_ps for h in row] for row in hops]
+        self.latency = [
+            [remote_ps + (h - 1) * hop_ps if h else local_ps for h in row] for row in hops
+        ]
         self.dirty = [
             [remote_dirty_ps + (h - 1) * hop_ps if h else same_node_dirty_ps for h in row]
             for row in hops
@@ -116,6 +125,11 @@ class SharedLines:
         memory: the machine's memory.
         lines: how many lines one use of the structure writes.
     """
+
+    memory: Memory
+    lines: cython.int
+    owner: Cpu
+    transfers: cython.longlong
 
     def __init__(self, memory: Memory, lines: int) -> None:
         self.memory = memory

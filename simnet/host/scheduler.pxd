@@ -30,3 +30,4 @@ cdef class Scheduler(Dispatcher):
     cdef Cpu _wake_idle(self, Cpu cpu, Task task)
     cdef long long _load(self, Cpu cpu) except? -1
     cdef int _count(self, Cpu cpu, int change) except -1
+    cpdef void switch_in(self, Cpu cpu) except *

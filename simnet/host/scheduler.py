@@ -10,6 +10,7 @@ and are left out: with at most one runnable task a CPU they move nothing.
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import cython
 
@@ -36,6 +37,15 @@ class Task(Context):
         allowed: CPU numbers it may run on (None: all), as `taskset` and numactl set them.
     """
 
+    cpu: Cpu
+    scheduler: Scheduler
+    priority: cython.int
+    sleeping: cython.bint
+    allowed: Any
+    switched_in_ps: cython.longlong
+    wakeups: cython.longlong
+    migrations: cython.longlong
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -60,7 +70,8 @@ class Task(Context):
         """Leave the CPU; called from `step`, which then asks for no more work."""
         self.sleeping = True
         self.cpu.current = None
-        self.scheduler._count(self.cpu, -1)
+        self.scheduler._count(self.cpu, -1)  # noqa: SLF001 - C method of this module
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -79,7 +90,7 @@ class Task(Context):
 
         True when the task was put back on the run queue; `step` is called when it runs again.
         """
-        rivals: list = cpu.runqueue
+        rivals: list[Any] = cpu.runqueue
         if len(rivals) == 0:
             return False
         if (
@@ -106,6 +117,16 @@ class Scheduler(Dispatcher):
         tick_ps: timer tick, at which load averages are taken.
         timeslice_ps: of nice 0.
     """
+
+    cpus: list[Any]
+    costs: Costs
+    tick_ps: cython.longlong
+    timeslice_ps: cython.longlong
+    loads: Any
+    load_ticks: Any
+    running_counts: Any
+    resched: Occupation
+    ipis: cython.longlong
 
     def __init__(
         self,
@@ -137,6 +158,7 @@ class Scheduler(Dispatcher):
         """A task became runnable (+1) or stopped being so (-1) on `cpu`."""
         self._load(cpu)
         self.running_counts[cpu.cpu_id] += change
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -229,12 +251,11 @@ class Scheduler(Dispatcher):
         if cpu is not waker:
             self.ipis += 1
             cpu.raise_irq(self.resched, self.costs.ipi_ps)
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def switch_in(self, cpu: Cpu) -> cython.void:
+    def switch_in(self, cpu: Cpu) -> None:
         """`schedule`: give the CPU to the best task of its run queue."""
-        queue: list = cpu.runqueue
+        queue: list[Any] = cpu.runqueue
         best: Task = queue[0]
         task: Task
         for task in queue:

@@ -35,3 +35,5 @@ cdef class SoftirqNetRx(Softirqs):
     cdef int _round(self, Cpu cpu) except -1
     cdef int _append(self, Napi napi) except -1
     cdef int _rotate(self, Napi napi) except -1
+    cpdef void step(self, Cpu cpu) except *
+    cpdef void begin(self, Cpu cpu) except *

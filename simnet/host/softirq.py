@@ -9,6 +9,8 @@ after `MAX_SOFTIRQ_RESTART` rounds the rest is left to ksoftirqd.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.host.cpu import Context, Cpu, Softirqs
@@ -33,6 +35,11 @@ class Napi(Context):
     the CPU for more work and return POLL_CONTINUES, or return POLL_DONE (nothing left, the
     device has left the list through `SoftirqNetRx.complete`) or POLL_MORE.
     """
+
+    next_polled: Napi
+    scheduled: cython.bint
+    quota: cython.int
+    weight: cython.int
 
     def __init__(self, sim: Simulator, path: str, weight: int) -> None:
         super().__init__(sim, path)
@@ -71,6 +78,25 @@ class SoftirqNetRx(Softirqs):
         time_limit_jiffies: a round ends when more jiffies than this have passed.
         jiffy_ps: length of a jiffy.
     """
+
+    cpu: Cpu
+    budget: cython.int
+    head: Napi
+    tail: Napi
+    polling: Napi
+    restarts: cython.int
+    entry_left_ps: cython.longlong
+    round_jiffy: cython.longlong
+    entry_ps: cython.longlong
+    netdev_budget: cython.int
+    max_restart: cython.int
+    time_limit_jiffies: cython.int
+    jiffy_ps: cython.longlong
+    ksoftirqd: Any
+    rounds: cython.longlong
+    polls: cython.longlong
+    time_squeezes: cython.longlong
+    ksoftirqd_wakeups: cython.longlong
 
     def __init__(
         self,
@@ -116,6 +142,7 @@ class SoftirqNetRx(Softirqs):
         napi.scheduled = True
         self._append(napi)
         self.pending = True
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -126,6 +153,7 @@ class SoftirqNetRx(Softirqs):
             self.tail = None
         napi.next_polled = None
         napi.scheduled = False
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -136,10 +164,9 @@ class SoftirqNetRx(Softirqs):
         else:
             self.tail.next_polled = napi
         self.tail = napi
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def begin(self, cpu: Cpu) -> cython.void:
+    def begin(self, cpu: Cpu) -> None:
         """`do_softirq`: execute what is pending."""
         self.restarts = self.max_restart
         self._round(cpu)
@@ -153,10 +180,9 @@ class SoftirqNetRx(Softirqs):
         self.round_jiffy = self.sim.now // self.jiffy_ps
         self.entry_left_ps = self.entry_ps
         self._next_device(cpu)
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def step(self, cpu: Cpu) -> cython.void:
+    def step(self, cpu: Cpu) -> None:
         """Go on with the round."""
         self._polled(cpu, self.polling.poll_step(cpu, self))
 
@@ -170,6 +196,7 @@ class SoftirqNetRx(Softirqs):
             napi = self.polling
             self._rotate(napi)
         self._next_device(cpu)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -182,6 +209,7 @@ class SoftirqNetRx(Softirqs):
             napi.quota += napi.weight
         else:
             napi.quota = napi.weight
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -216,9 +244,11 @@ class SoftirqNetRx(Softirqs):
                 self.ksoftirqd_wakeups += 1
                 if self.ksoftirqd is not None:
                     self.ksoftirqd.wake_on(cpu)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def charge(self, packets: cython.int) -> cython.int:
         """Take `packets` off the round's budget."""
         self.budget -= packets
+        return 0

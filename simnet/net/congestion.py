@@ -23,6 +23,11 @@ class Congestion:
         initial_cwnd: segments.
     """
 
+    cwnd: cython.longlong
+    ssthresh: cython.longlong
+    cwnd_count: cython.longlong
+    clamp: cython.longlong
+
     def __init__(self, initial_cwnd: int) -> None:
         self.cwnd = initial_cwnd
         self.ssthresh = INFINITE_SSTHRESH
@@ -42,6 +47,7 @@ class Congestion:
             self.cwnd_count += 1
         if self.cwnd > self.clamp:
             self.cwnd = self.clamp
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -63,6 +69,7 @@ class Congestion:
         self.ssthresh = self.reduced()
         self.cwnd = self.ssthresh
         self.cwnd_count = 0
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -71,17 +78,22 @@ class Congestion:
         self.ssthresh = self.reduced()
         self.cwnd = 1
         self.cwnd_count = 0
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def set_cwnd(self, cwnd: cython.longlong) -> cython.int:
         """Set the window (restart after idle, end of recovery)."""
         self.cwnd = cwnd
+        return 0
 
 
 @cython.cclass
 class Bic(Congestion):
     """BIC, the default of Linux 2.6.8 to 2.6.18."""
+
+    last_cwnd: cython.longlong
+    last_max_cwnd: cython.longlong
 
     def __init__(self, initial_cwnd: int) -> None:
         super().__init__(initial_cwnd)

@@ -27,6 +27,12 @@ _NEVER = cython.declare(cython.longlong, 1 << 62)
 class E1000(Nic):
     """One 8254x port; `throttle_ps` is 1 / InterruptThrottleRate, `tx_delay_ps` is TIDV."""
 
+    throttle_ps: cython.longlong
+    tx_delay_ps: cython.longlong
+    last_irq_ps: cython.longlong
+    cause_ps: cython.longlong
+    tx_deadline_ps: cython.longlong
+
     def __init__(
         self,
         sim: Simulator,
@@ -107,6 +113,7 @@ class E1000(Nic):
             self.last_irq_ps = now
             self.cause_ps = _NEVER
             self.raise_line()
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -148,6 +155,7 @@ class E1000(Nic):
         """Read of ICR in the handler; at the end of a poll nothing happens."""
         if self.asserted:
             self.cause_ps = _NEVER
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -156,3 +164,4 @@ class E1000(Nic):
         self.unmasked = True
         self.advance(now)
         self.arm()
+        return 0

@@ -69,3 +69,5 @@ cdef class Nic(Port):
     cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef int _send_now(self, Skb skb) except -1
     cdef int _reclaim(self) except -1
+    cpdef void step(self, Cpu cpu) except *
+    cpdef void on_event(self, int kind, long long arg) except *

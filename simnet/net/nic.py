@@ -13,6 +13,7 @@ unmasked, an event stands at the next time at which it would be asserted.
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import cython
 
@@ -55,6 +56,54 @@ class Nic(Port):
         descriptor_bytes: of one frame's receive descriptors (return and producer ring).
         qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
     """
+
+    node: cython.int
+    name: Any
+    line: IrqLine
+    costs: Costs
+    memory: Memory
+    path_out: SwitchedPath
+    ring: SkbQueue
+    qdisc: SkbQueue
+    qdisc_limit: cython.int
+    posted: cython.int
+    rx_buffers: cython.int
+    buffer_node: cython.int
+    descriptor_bytes: cython.int
+    arrived: cython.longlong
+    consumed: cython.longlong
+    announced: cython.longlong
+    tx_sent: cython.longlong
+    tx_seen: cython.longlong
+    tx_announced: cython.longlong
+    tx_reclaimed: cython.longlong
+    tx_ring: cython.int
+    tx_mask: cython.int
+    tx_ends: Any
+    tx_free_ps: cython.longlong
+    byte_ps: cython.longlong
+    unmasked: cython.bint
+    asserted: cython.bint
+    timer: cython.longlong
+    armed_ps: cython.longlong
+    armed_by_count: cython.bint
+    finishing: cython.bint
+    batch: cython.int
+    limit: cython.int
+    done: cython.int
+    debt_ps: cython.longlong
+    placed_node: cython.int
+    frame_ps: cython.longlong
+    status_ps: cython.longlong
+    mmio_ps: cython.longlong
+    per_frame: cython.bint
+    spread: Spread
+    drops: cython.longlong
+    rx_packets: cython.longlong
+    rx_bytes: cython.longlong
+    tx_packets: cython.longlong
+    tx_bytes: cython.longlong
+    qdisc_drops: cython.longlong
 
     def __init__(
         self,
@@ -166,6 +215,7 @@ class Nic(Port):
             self.advance(self.sim.now)
         if not self.asserted and self.unmasked and not self.armed_by_count:
             self.arm()
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -185,10 +235,9 @@ class Nic(Port):
         self.armed_ps = when
         if when < NEVER:
             self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The time of the next interrupt has come."""
         self.timer = 0
         self.armed_by_count = False
@@ -209,10 +258,9 @@ class Nic(Port):
         cpu = self.line.route()
         self._place(cpu)
         cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps)
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def step(self, cpu: Cpu) -> cython.void:
+    def step(self, cpu: Cpu) -> None:
         """The interrupt handler has run: mask the chip, schedule the poll."""
         now: cython.longlong = self.sim.now
         softirqs: SoftirqNetRx
@@ -221,7 +269,7 @@ class Nic(Port):
         self.unmasked = False
         self.asserted = False
         if not self.scheduled:
-            softirqs = cpu.softirqs
+            softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
             softirqs.schedule(self)
 
     @cython.cfunc
@@ -248,6 +296,7 @@ class Nic(Port):
             + header_ps
             + (ring_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
         )
+        return 0
 
     # -- the poll -------------------------------------------------------------------------
 
@@ -354,6 +403,7 @@ class Nic(Port):
                 self.qdisc.append(skb)
             return 0
         self._send_now(skb)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -367,6 +417,7 @@ class Nic(Port):
         self.tx_packets += 1
         self.tx_bytes += skb.wire_bytes
         self.path_out.send(skb, self.tx_free_ps)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -374,6 +425,7 @@ class Nic(Port):
         """End of a burst."""
         self.path_out.flush()
         self.arm()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -385,3 +437,4 @@ class Nic(Port):
             while self.qdisc.count > 0 and self.tx_sent - self.tx_reclaimed < self.tx_ring:
                 self._send_now(self.qdisc.pop())
             self.path_out.flush()
+        return 0

@@ -40,3 +40,4 @@ cdef class RemoteSender(Port):
     cdef int _send_staged(self) except -1
     cdef int _arm_rto(self) except -1
     cdef int _retransmission_timer(self) except -1
+    cpdef void on_event(self, int kind, long long arg) except *

@@ -14,13 +14,14 @@ import cython
 
 from simnet.host.costs import Costs
 from simnet.kernel.simulator import Simulator
-from simnet.net.skb import Skb, SkbQueue, new_skb
+from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_sender import TcpSender
-from simnet.net.wire import Port
+from simnet.net.wire import Port, SwitchedPath
 
 __all__ = ["RemoteSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
+_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _NAPI_WEIGHT = cython.declare(cython.int, 64)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 # what an event means
@@ -53,6 +54,34 @@ class RemoteSender(Port):
         message_bytes: of one send.
         start_ps: when the process starts.
     """
+
+    rto_timer: cython.longlong
+    rto_at: cython.longlong
+
+    sender: TcpSender
+    path_out: SwitchedPath
+    receiver: Endpoint
+    costs: Costs
+    mmio_ps: cython.longlong
+    throttle_ps: cython.longlong
+    byte_ps: cython.longlong
+    jiffy_ps: cython.longlong
+    overhead_bytes: cython.int
+    message_bytes: cython.longlong
+    job: cython.int
+    acks: cython.int
+    polling: cython.bint
+    debt_ps: cython.longlong
+    free_ps: cython.longlong
+    last_irq_ps: cython.longlong
+    tx_free_ps: cython.longlong
+    runnable: cython.bint
+    waiting: cython.bint
+    switched: cython.bint
+    left: cython.longlong
+    staged: SkbQueue
+    interrupts: cython.longlong
+    sends: cython.longlong
 
     def __init__(
         self,
@@ -104,10 +133,9 @@ class RemoteSender(Port):
         """Frames have been added to `incoming`."""
         if self.job == _IDLE:
             self._next_job()
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A job is done, or it is time to look for one, or the retransmission timer runs."""
         jiffy: cython.longlong
         if kind == _DONE:
@@ -166,6 +194,7 @@ class RemoteSender(Port):
             + 5 * self.mmio_ps
         )
         self._serve(start, count if count > 0 else 1)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -182,6 +211,7 @@ class RemoteSender(Port):
         self.job = _ACKS
         self.acks = acks
         self.sim.at(start_ps + work, self, _DONE, 0, _PRIORITY_CPU)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -223,6 +253,7 @@ class RemoteSender(Port):
         work += self._stage(now // self.jiffy_ps)
         self.job = _SEND
         self.sim.at(start + work, self, _DONE, 0, _PRIORITY_CPU)
+        return 0
 
     # -- TCP ------------------------------------------------------------------------------
 
@@ -230,15 +261,19 @@ class RemoteSender(Port):
     @cython.exceptval(-1, check=False)
     def _take_ack(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
         work: cython.longlong
-        if self.sender.acknowledge(skb.ack, skb.window, jiffy) > 0 and self.waiting:
-            if self.sender.write_space():
-                self.waiting = False
-                self.runnable = True
-                self.free_ps = self.sim.now
-                self.debt_ps += self.costs.wakeup_ps
+        if (
+            self.sender.acknowledge(skb.ack, skb.window, jiffy) > 0
+            and self.waiting
+            and self.sender.write_space()
+        ):
+            self.waiting = False
+            self.runnable = True
+            self.free_ps = self.sim.now
+            self.debt_ps += self.costs.wakeup_ps
         work = self._stage(jiffy) + self.debt_ps
         self.debt_ps = 0
         self.free_ps = (self.free_ps if self.free_ps > self.sim.now else self.sim.now) + work
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -268,9 +303,10 @@ class RemoteSender(Port):
         self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
     ) -> cython.int:
         size: cython.longlong = self.overhead_bytes + end_seq - seq
-        if size < 84:
-            size = 84
+        if size < _MIN_WIRE_BYTES:
+            size = _MIN_WIRE_BYTES
         self.staged.append(new_skb(self.receiver, seq, end_seq, 0, 0, size, push))
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -286,6 +322,7 @@ class RemoteSender(Port):
                 self.path_out.send(skb, self.tx_free_ps)
             self.path_out.flush()
         self._arm_rto()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -306,6 +343,7 @@ class RemoteSender(Port):
             self.sim.cancel(self.rto_timer)
         self.rto_at = due
         self.rto_timer = self.sim.at((due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_CPU)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -323,3 +361,4 @@ class RemoteSender(Port):
             self._send_staged()
         else:
             self._arm_rto()
+        return 0

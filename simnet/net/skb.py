@@ -48,6 +48,19 @@ class Skb:
         endpoint: receiver.
     """
 
+    seq: cython.longlong
+    end_seq: cython.longlong
+    ack: cython.longlong
+    window: cython.longlong
+    arrival_ps: cython.longlong
+    wire_bytes: cython.int
+    push: cython.bint
+    home_node: cython.int
+    writer_node: cython.int
+    toucher: Cpu
+    endpoint: Endpoint
+    next: Skb
+
 
 @cython.ccall
 def new_skb(
@@ -81,6 +94,10 @@ def new_skb(
 class SkbQueue:
     """First in, first out."""
 
+    head: Skb
+    tail: Skb
+    count: cython.int
+
     def __init__(self) -> None:
         self.head = None
         self.tail = None
@@ -97,6 +114,7 @@ class SkbQueue:
             self.tail.next = skb
         self.tail = skb
         self.count += 1
+        return 0
 
     @cython.ccall
     def pop(self) -> Skb:

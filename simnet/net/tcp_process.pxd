@@ -32,6 +32,7 @@ cdef class TcpReader(SocketTask):
     cdef int _chunk(self) except -1
     cdef int _finish(self, Cpu cpu) except -1
     cdef int _wait(self, Cpu cpu) except -1
+    cpdef void step(self, Cpu cpu) except *
 
 cdef class TcpWriter(SocketTask):
     cdef readonly long long message_bytes
@@ -42,3 +43,4 @@ cdef class TcpWriter(SocketTask):
     cdef int _begin(self, Cpu cpu) except -1
     cdef int _send(self, Cpu cpu) except -1
     cdef int _release(self, Cpu cpu) except -1
+    cpdef void step(self, Cpu cpu) except *

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.net.skb import Skb, SkbQueue
@@ -38,6 +39,16 @@ _WOKEN = cython.declare(cython.int, 9)
 @cython.cclass
 class SocketTask(Task):
     """What readers and writers share: pieces of work and the backlog."""
+
+    socket: TcpSocket
+    costs: Costs
+    state: cython.int
+    skb: Skb
+    second: Skb
+    debt_ps: cython.longlong
+    direct: cython.bint
+    moved: cython.bint
+    calls: cython.longlong
 
     def __init__(
         self,
@@ -71,6 +82,7 @@ class SocketTask(Task):
     def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
         self.state = state
         cpu.run(_PROCESS, self, work_ps + self._take_debt(), _SYSTEM)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -121,6 +133,7 @@ class SocketTask(Task):
             self.second = None
         if self.direct:
             self.moved = True
+        return 0
 
 
 @cython.cclass
@@ -135,6 +148,11 @@ class TcpReader(SocketTask):
         recv_bytes: size of its buffer.
         allowed: CPUs it may run on.
     """
+
+    recv_bytes: cython.longlong
+    room: cython.longlong
+    got: cython.longlong
+    finishing: cython.bint
 
     def __init__(
         self,
@@ -152,9 +170,7 @@ class TcpReader(SocketTask):
         self.finishing = False
         socket.reader = self
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def step(self, cpu: Cpu) -> cython.void:
+    def step(self, cpu: Cpu) -> None:  # noqa: C901, PLR0912 - one case a state
         """Go on after a piece of work."""
         state: cython.int = self.state
         if state == _PREQUEUED:
@@ -212,6 +228,7 @@ class TcpReader(SocketTask):
         cpu.run_to_user(
             self, 2 * self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps
         )
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -219,6 +236,7 @@ class TcpReader(SocketTask):
         """Account for what TCP has put straight into the buffer."""
         if self.socket.reader_installed:
             self.room = self.socket.reader_room
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -252,6 +270,7 @@ class TcpReader(SocketTask):
         self.moved = False
         if not self._next_backlog(cpu, _BACKLOG_WAIT, True):
             self._wait(cpu)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -284,6 +303,7 @@ class TcpReader(SocketTask):
         socket.reader_waiting = True
         self.state = _WOKEN
         self.sleep()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -301,6 +321,7 @@ class TcpReader(SocketTask):
         if not self._next_backlog(cpu, _BACKLOG_EXIT, False):
             socket.unlock()
             self._leave(cpu)
+        return 0
 
 
 @cython.cclass
@@ -319,6 +340,12 @@ class TcpWriter(SocketTask):
         allowed: CPUs it may run on.
     """
 
+    message_bytes: cython.longlong
+    left: cython.longlong
+    piece: cython.longlong
+    sends: cython.int
+    user_ps: cython.longlong
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -336,9 +363,7 @@ class TcpWriter(SocketTask):
         self.user_ps = 0
         socket.writer = self
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def step(self, cpu: Cpu) -> cython.void:
+    def step(self, cpu: Cpu) -> None:
         """Go on after a piece of work."""
         state: cython.int = self.state
         if state == _COPIED:
@@ -381,6 +406,7 @@ class TcpWriter(SocketTask):
         self.debt_ps += 2 * self.costs.syscall_ps * self.sends + self.socket.lock(cpu)
         self.user_ps = self.costs.user_send_ps * self.sends
         self._send(cpu)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -414,6 +440,7 @@ class TcpWriter(SocketTask):
         socket.writer_waiting = True
         self.state = _WOKEN
         self.sleep()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -426,3 +453,4 @@ class TcpWriter(SocketTask):
             self.state = _SCHEDULED_IN
             return 0
         self._begin(cpu)
+        return 0

@@ -9,6 +9,8 @@ numbers do not wrap.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 __all__ = ["TcpReceiver", "win_from_space"]
@@ -39,6 +41,45 @@ class TcpReceiver:
         moderate_rcvbuf: tcp_moderate_rcvbuf.
         window_scaling: tcp_window_scaling.
     """
+
+    rcv_nxt: cython.longlong
+    rcv_wup: cython.longlong
+    copied_seq: cython.longlong
+    rcv_wnd: cython.longlong
+    rcv_ssthresh: cython.longlong
+    window_clamp: cython.longlong
+    rcvbuf: cython.longlong
+    rmem_alloc: cython.longlong
+    rcv_mss: cython.longlong
+    rcv_wscale: cython.int
+    quick: cython.int
+    pingpong: cython.bint
+    scheduled: cython.bint
+    pushed: cython.bint
+    blocked: cython.bint
+    ato: cython.longlong
+    timeout_jiffy: cython.longlong
+    lrcvtime: cython.longlong
+    started: cython.bint
+    advmss: cython.longlong
+    rmem_max: cython.longlong
+    jiffy_ps: cython.longlong
+    ato_min: cython.longlong
+    delack_max: cython.longlong
+    rto_jiffies: cython.longlong
+    max_quickacks: cython.int
+    min_rcvmss: cython.longlong
+    last_small: cython.longlong
+    moderate_rcvbuf: cython.bint
+    rtt: cython.longlong
+    rcvq_seq: cython.longlong
+    rcvq_time: cython.longlong
+    rcvq_space: cython.longlong
+    truesize_overhead: cython.longlong
+    out_of_order: list[Any]
+    segments: cython.longlong
+    duplicates: cython.longlong
+    out_of_order_segments: cython.longlong
 
     def __init__(
         self,
@@ -189,7 +230,7 @@ class TcpReceiver:
     @cython.ccall
     @cython.exceptval(-1)
     def holds_ack(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
-        """Whether the segment, taken next and straight to the reader, leaves the ACK to the next."""
+        """Whether the segment, taken next and by the reader, leaves the ACK to the next."""
         return (
             seq == self.rcv_nxt
             and end_seq - self.rcv_wup <= self.rcv_mss
@@ -207,6 +248,7 @@ class TcpReceiver:
                 return 0
         self.out_of_order.append((seq, end_seq))
         self.out_of_order.sort()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -220,6 +262,7 @@ class TcpReceiver:
             if last > self.rcv_nxt:
                 self.rmem_alloc += self.truesize(last - self.rcv_nxt)
                 self.rcv_nxt = last
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -245,6 +288,7 @@ class TcpReceiver:
         self.lrcvtime = now_jiffy
         if length >= 128:  # noqa: PLR2004 - tcp_grow_window is called for such segments
             self._grow_window(length)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -259,6 +303,7 @@ class TcpReceiver:
                 return 0
             self.last_small = length
         self.pushed = True
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -286,6 +331,7 @@ class TcpReceiver:
             if self.rcv_ssthresh > self.window_clamp:
                 self.rcv_ssthresh = self.window_clamp
             self.quick |= 1
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -297,6 +343,7 @@ class TcpReceiver:
             quick = self.max_quickacks
         if quick > self.quick:
             self.quick = quick
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -329,6 +376,7 @@ class TcpReceiver:
         """Data goes out (`tcp_event_data_sent`): an answer within `ato` makes it interactive."""
         if now_jiffy - self.lrcvtime < self.ato:
             self.pingpong = True
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -403,6 +451,7 @@ class TcpReceiver:
         else:
             self.rmem_alloc -= count * self.rmem_alloc // (count + self.rcv_nxt - self.copied_seq)
         self.space_adjust(now_jiffy)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -433,3 +482,4 @@ class TcpReceiver:
                         self.window_clamp = clamp
         self.rcvq_seq = self.copied_seq
         self.rcvq_time = now_jiffy
+        return 0

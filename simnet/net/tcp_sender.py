@@ -10,6 +10,7 @@ lengths bytes; sequence numbers do not wrap.
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import cython
 
@@ -38,6 +39,47 @@ class TcpSender:
         tso_win_divisor: tcp_tso_win_divisor.
         reordering: tcp_reordering, the duplicate-ACK threshold.
     """
+
+    snd_una: cython.longlong
+    snd_nxt: cython.longlong
+    write_seq: cython.longlong
+    snd_wnd: cython.longlong
+    max_window: cython.longlong
+    sndbuf: cython.longlong
+    mss: cython.longlong
+    congestion: Congestion
+    reordering: cython.int
+    duplicate_acks: cython.int
+    recovering: cython.bint
+    nodelay: cython.bint
+    tso: cython.bint
+    recover_seq: cython.longlong
+    wmem_max: cython.longlong
+    segment_truesize: cython.longlong
+    pushed_seq: cython.longlong
+    small_end: cython.longlong
+    jiffy_ps: cython.longlong
+    rto_min: cython.longlong
+    rto_max: cython.longlong
+    srtt: cython.longlong
+    mdev: cython.longlong
+    rto: cython.longlong
+    backoff: cython.int
+    rto_jiffy: cython.longlong
+    timed_seq: cython.longlong
+    timed_jiffy: cython.longlong
+    last_sent_jiffy: cython.longlong
+    tso_win_divisor: cython.int
+    ends: Any
+    ends_mask: cython.longlong
+    ends_head: cython.longlong
+    ends_tail: cython.longlong
+    retransmit_seq: cython.longlong
+    burst_left: cython.int
+    probing: cython.bint
+    retransmissions: cython.longlong
+    timeouts: cython.longlong
+    segments: cython.longlong
 
     def __init__(
         self,
@@ -157,12 +199,15 @@ class TcpSender:
         self.write_seq += count
         if end_of_send or self.write_seq - self.pushed_seq > self.max_window >> 1:
             self.pushed_seq = self.write_seq
+        return 0
 
     # -- transmission ---------------------------------------------------------------------
 
     @cython.ccall
     @cython.exceptval(-1)
-    def next_segment(self, now_jiffy: cython.longlong) -> cython.longlong:
+    def next_segment(  # noqa: C901, PLR0912 - each test of tcp_write_xmit
+        self, now_jiffy: cython.longlong
+    ) -> cython.longlong:
         """Payload of the next segment that may be sent now; 0 if none may."""
         length: cython.longlong = self.write_seq - self.snd_nxt
         window: cython.longlong = self.snd_una + self.snd_wnd - self.snd_nxt
@@ -210,7 +255,7 @@ class TcpSender:
     @cython.exceptval(-1)
     def last_pushed(self) -> cython.bint:
         """Whether the segment just sent carries PSH."""
-        return self.snd_nxt == self.pushed_seq or self.snd_nxt == self.write_seq
+        return self.snd_nxt in (self.pushed_seq, self.write_seq)
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -233,6 +278,7 @@ class TcpSender:
         if self.timed_seq == _NONE:
             self.timed_seq = self.snd_nxt
             self.timed_jiffy = now_jiffy
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -257,12 +303,13 @@ class TcpSender:
             position += 1
         self.ends = larger
         self.ends_mask = size - 1
+        return 0
 
     # -- acknowledgement ------------------------------------------------------------------
 
     @cython.ccall
     @cython.exceptval(-1)
-    def acknowledge(
+    def acknowledge(  # noqa: C901, PLR0912 - each case of tcp_ack
         self, ack: cython.longlong, window: cython.longlong, now_jiffy: cython.longlong
     ) -> cython.longlong:
         """`tcp_ack` for a pure ACK; return how many segments it acknowledged.
@@ -324,6 +371,7 @@ class TcpSender:
             self.timed_seq = _NONE
             self.congestion.loss(self.ends_tail - self.ends_head)
             self.retransmit_seq = self.snd_una
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -348,6 +396,7 @@ class TcpSender:
         self.rto = (self.srtt >> 3) + spread
         if self.rto > self.rto_max:
             self.rto = self.rto_max
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)

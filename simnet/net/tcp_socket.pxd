@@ -69,3 +69,4 @@ cdef class TcpSocket(Endpoint):
     cdef int _stage(self, long long seq, long long end_seq, bint push) except -1
     cpdef long long stage(self, Cpu cpu) except? -1
     cpdef int send_staged(self) except -1
+    cpdef void on_event(self, int kind, long long arg) except *

@@ -14,6 +14,7 @@ import cython
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.memory import Memory, SharedLines
+from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.nic import Nic
@@ -27,6 +28,7 @@ _NONE = cython.declare(cython.longlong, -1)
 _DELACK = cython.declare(cython.int, 0)
 _RTO = cython.declare(cython.int, 1)
 _PRIORITY_TIMER = cython.declare(cython.int, 2)
+_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
 
 
@@ -49,6 +51,49 @@ class TcpSocket(Endpoint):
         low_latency: tcp_low_latency.
         timer_cpu: where the socket's timers run.
     """
+
+    timer_work: Occupation
+
+    receiver: TcpReceiver
+    sender: TcpSender
+    nic: Nic
+    remote: Endpoint
+    costs: Costs
+    memory: Memory
+    lines: SharedLines
+    skb_lines: cython.int
+    jiffy_ps: cython.longlong
+    header_bytes: cython.int
+    wire_overhead: cython.int
+    low_latency: cython.bint
+    owned: cython.bint
+    reader: Task
+    writer: Task
+    reader_installed: cython.bint
+    reader_waiting: cython.bint
+    writer_waiting: cython.bint
+    reader_room: cython.longlong
+    prequeue: SkbQueue
+    backlog: SkbQueue
+    prequeue_memory: cython.longlong
+    staged: SkbQueue
+    timer_cpu: Cpu
+    delack_timer: cython.longlong
+    delack_at: cython.longlong
+    rto_timer: cython.longlong
+    rto_at: cython.longlong
+    line_key: cython.int
+    line_extra_ps: cython.longlong
+    queue_home: cython.int
+    queue_writer: cython.int
+    latency: LogHistogram
+    spread: Spread
+    delivered: cython.longlong
+    acks_sent: cython.longlong
+    delayed_acks: cython.longlong
+    prequeued: cython.longlong
+    backlogged: cython.longlong
+    softirq_processed: cython.longlong
 
     def __init__(
         self,
@@ -218,9 +263,7 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy from the receive queue, buffers freed."""
-        segments: cython.longlong = (
-            length + self.receiver.rcv_mss - 1
-        ) // self.receiver.rcv_mss
+        segments: cython.longlong = (length + self.receiver.rcv_mss - 1) // self.receiver.rcv_mss
         return (
             self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
             + segments * self.costs.skb_free_ps
@@ -255,15 +298,23 @@ class TcpSocket(Endpoint):
                 self.reader_room -= length
                 self.delivered += length
                 self.receiver.space_adjust(jiffy)
-            elif not self.owned and self.reader is not None and self.reader_waiting:
-                if self.reader.wake_on(cpu):
-                    work += self.costs.wakeup_ps
+            elif (
+                not self.owned
+                and self.reader is not None
+                and self.reader_waiting
+                and self.reader.wake_on(cpu)
+            ):
+                work += self.costs.wakeup_ps
             self.latency.add(self.sim.now - skb.arrival_ps)
             return work
         acked = self.sender.acknowledge(skb.ack, skb.window, jiffy)
-        if acked > 0 and self.writer_waiting and self.sender.write_space():
-            if self.writer.wake_on(cpu):
-                work += self.costs.wakeup_ps
+        if (
+            acked > 0
+            and self.writer_waiting
+            and self.sender.write_space()
+            and self.writer.wake_on(cpu)
+        ):
+            work += self.costs.wakeup_ps
         return work + self.output(cpu)
 
     @cython.ccall
@@ -283,8 +334,8 @@ class TcpSocket(Endpoint):
         """`tcp_send_ack`: transmit a pure ACK; return the work."""
         window: cython.longlong = self.receiver.ack_sent(self.sim.now // self.jiffy_ps)
         bytes_on_wire: cython.int = self.wire_overhead + self.header_bytes
-        if bytes_on_wire < 84:
-            bytes_on_wire = 84
+        if bytes_on_wire < _MIN_WIRE_BYTES:
+            bytes_on_wire = _MIN_WIRE_BYTES
         self.acks_sent += 1
         self.nic.transmit(
             new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
@@ -325,11 +376,14 @@ class TcpSocket(Endpoint):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _stage(self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint) -> cython.int:
+    def _stage(
+        self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
+    ) -> cython.int:
         size: cython.longlong = self.wire_overhead + self.header_bytes + end_seq - seq
-        if size < 84:
-            size = 84
+        if size < _MIN_WIRE_BYTES:
+            size = _MIN_WIRE_BYTES
         self.staged.append(new_skb(self.remote, seq, end_seq, 0, 0, size, push))
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -340,6 +394,7 @@ class TcpSocket(Endpoint):
                 self.nic.transmit(self.staged.pop())
             self.nic.flush()
         self._arm_rto()
+        return 0
 
     # -- reader's side --------------------------------------------------------------------
 
@@ -355,6 +410,7 @@ class TcpSocket(Endpoint):
     def unlock(self) -> cython.int:
         """End of `release_sock`, the backlog being empty."""
         self.owned = False
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -389,6 +445,7 @@ class TcpSocket(Endpoint):
         self.delack_timer = self.sim.at(
             (jiffy + 1) * self.jiffy_ps, self, _DELACK, 0, _PRIORITY_TIMER
         )
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -409,10 +466,9 @@ class TcpSocket(Endpoint):
             self.sim.cancel(self.rto_timer)
         self.rto_at = due
         self.rto_timer = self.sim.at((due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER)
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A timer has run out; timers are not moved when they are put off, but checked here."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         due: cython.longlong

@@ -33,6 +33,23 @@ class Tg3(Nic):
     `shared_update`: a status-block update caused by either engine clears both counts.
     """
 
+    rx_usecs_ps: cython.longlong
+    rx_usecs_irq_ps: cython.longlong
+    tx_usecs_ps: cython.longlong
+    tx_usecs_irq_ps: cython.longlong
+    rx_frames: cython.int
+    rx_frames_irq: cython.int
+    tx_frames: cython.int
+    tx_frames_irq: cython.int
+    shared_update: cython.bint
+    rx_count: cython.int
+    tx_count: cython.int
+    rx_deadline_ps: cython.longlong
+    tx_deadline_ps: cython.longlong
+    tag: cython.longlong
+    last_tag: cython.longlong
+    status_updates: cython.longlong
+
     def __init__(
         self,
         sim: Simulator,
@@ -148,6 +165,7 @@ class Tg3(Nic):
             self.rx_count = 0
             self.rx_deadline_ps = _NEVER
             self._update()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -159,6 +177,7 @@ class Tg3(Nic):
             self.tx_count = 0
             self.tx_deadline_ps = _NEVER
             self._update()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -175,6 +194,7 @@ class Tg3(Nic):
             self.tx_deadline_ps = _NEVER
         if self.unmasked and not self.asserted:
             self.raise_line()
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -219,6 +239,7 @@ class Tg3(Nic):
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """Note the tag of the status block."""
         self.last_tag = self.tag
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -230,3 +251,4 @@ class Tg3(Nic):
             self.raise_line()
         else:
             self.arm()
+        return 0

@@ -18,3 +18,4 @@ cdef class SwitchedPath(Component):
     cdef readonly long long bytes
     cpdef int send(self, Skb skb, long long tx_end_ps) except -1
     cpdef int flush(self) except -1
+    cpdef void on_event(self, int kind, long long arg) except *

@@ -23,6 +23,8 @@ __all__ = ["Port", "SwitchedPath"]
 class Port(Napi):
     """A polled device that frames arrive at."""
 
+    incoming: SkbQueue
+
     def __init__(self, sim: Simulator, path: str, weight: int) -> None:
         super().__init__(sim, path, weight)
         self.incoming = SkbQueue()
@@ -48,6 +50,16 @@ class SwitchedPath(Component):
         latency_ps: of the switch, from last bit in to first bit out when idle.
         per_frame: one event a frame (reference) instead of arithmetic.
     """
+
+    destination: Port
+    per_frame: cython.bint
+    flight: SkbQueue
+    byte_ps: cython.longlong
+    propagation_ps: cython.longlong
+    latency_ps: cython.longlong
+    egress_free_ps: cython.longlong
+    frames: cython.longlong
+    bytes: cython.longlong
 
     def __init__(
         self,
@@ -86,6 +98,7 @@ class SwitchedPath(Component):
             self.sim.at(skb.arrival_ps, self, 0, 0, 0)
         else:
             self.destination.incoming.append(skb)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -93,10 +106,9 @@ class SwitchedPath(Component):
         """Tell the destination about the frames sent since the last flush."""
         if not self.per_frame:
             self.destination.frames_coming()
+        return 0
 
-    @cython.ccall
-    @cython.exceptval(check=True)
-    def on_event(self, kind: cython.int, arg: cython.longlong) -> cython.void:
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A frame has arrived (per-frame mode)."""
         self.destination.incoming.append(self.flight.pop())
         self.destination.frames_coming()
