@@ -60,9 +60,7 @@ def build(
     system = _machine(sim, effective.host, "sut")
     whole = effective.workload.peers_simulated == "machines"
     peers = [
-        _machine(sim, host, f"peer{number}")
-        for number, host in enumerate(effective.peers)
-        if whole
+        _machine(sim, host, f"peer{number}") for number, host in enumerate(effective.peers) if whole
     ]
     nics = [
         _nic(sim, system, effective.host, port, seed=seed, per_frame=per_frame)
@@ -78,11 +76,15 @@ def build(
         begin = 1 + stream(seed, f"flow.{flow.name}.start").below(_START_SPREAD_PS)
         if whole:
             peer = peers[flow.peer]
-            remote: Nic | RemoteSender = _netperf(sim, effective, flow, peer, socket, begin, seed, per_frame, parts)
+            remote: Nic | RemoteSender
+            remote, sender = _netperf(
+                sim, effective, flow, peer, socket, begin, seed=seed, per_frame=per_frame
+            )
+            parts["senders"].append(sender)
         else:
             remote = _remote_sender(sim, effective, flow, socket, begin)
             parts["senders"].append(remote)
-        _connect(sim, effective, nic, remote, per_frame)
+        _connect(sim, effective, nic, remote, per_frame=per_frame)
         parts["readers"].append(reader)
         parts["peer_nics"].append(remote)
         flows.append((flow.name, nic.name, socket))
@@ -186,7 +188,7 @@ def _nic(
 
 
 def _connect(
-    sim: Simulator, effective: Effective, nic: Nic, remote: Nic | RemoteSender, per_frame: bool
+    sim: Simulator, effective: Effective, nic: Nic, remote: Nic | RemoteSender, *, per_frame: bool
 ) -> None:
     """Link both ports through the switch."""
     for source, destination in ((nic, remote), (remote, nic)):
@@ -228,11 +230,11 @@ def _netperf(
     peer: Machine,
     receiving: TcpSocket,
     begin_ps: int,
+    *,
     seed: int,
     per_frame: bool,
-    parts: dict[str, Any],
-) -> Nic:
-    """The sending process on a whole machine; return its port."""
+) -> tuple[Nic, TcpSocket]:
+    """The sending process on a whole machine: its port and its socket."""
     host = effective.peers[flow.peer]
     port = host.ports[flow.peer_port]
     path = f"flow.{flow.name}.netperf"
@@ -242,12 +244,9 @@ def _netperf(
     receiving.remote = socket
     socket.remote = receiving
     socket.sender.open_window(receiving.receiver.rcv_wnd)
-    writer = Netperf(
-        peer.scheduler, path, nic.line.current_target(), socket, flow.message_bytes
-    )
+    writer = Netperf(peer.scheduler, path, nic.line.current_target(), socket, flow.message_bytes)
     Start(sim, f"{path}.start", writer, begin_ps)
-    parts["senders"].append(socket)
-    return nic
+    return nic, socket
 
 
 def _remote_sender(
