@@ -85,7 +85,6 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
         "tx_frames_irq": 5,
         "shared_update": False,
     } | options
-    common = [settings.pop(name) for name in ("weight", "rx_buffers", "tx_ring")]
     per_frame = settings.pop("per_frame", False)
     nic = Tg3(
         sim,
@@ -95,7 +94,9 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
         machine.costs,
         machine.memory,
         GIGABIT,
-        *common,
+        settings.pop("weight"),
+        settings.pop("rx_buffers"),
+        settings.pop("tx_ring"),
         settings.pop("descriptor_bytes", 64),
         settings.pop("qdisc_limit", 1000),
         **settings,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simnet.kernel.simulator import Simulator
 from simnet.net.nic import Nic
 from tests.host.parts import Agenda, make_costs, make_machine
-from tests.net.parts import US, Sink, feed, frame, make_e1000, make_tg3
+from tests.net.parts import US, Line, Sink, feed, frame, make_e1000, make_tg3
 from tests.net.reference import RefE1000, RefHost, RefTg3
 
 UNTIL = 1500
@@ -112,8 +112,13 @@ def simulate(case: Case, make: Any, **options: Any) -> tuple[Nic, Sink]:
     return nic, sink
 
 
+def asserted_ps(nic: Nic) -> list[int]:
+    assert isinstance(nic.line, Line)
+    return nic.line.asserted_ps
+
+
 def check(nic: Nic, sink: Sink, host: RefHost) -> None:
-    assert [at // US for at in nic.line.asserted_ps] == host.asserted
+    assert [at // US for at in asserted_ps(nic)] == host.asserted
     assert [(at // US, number) for at, _, number in sink.log] == host.log
     assert nic.drops == host.chip.drops
 
@@ -173,14 +178,14 @@ def stream_at_line_rate(frames: int, **options: Any) -> tuple[Nic, list[int]]:
 class TestTg3Defaults:
     def test_five_frames_of_a_gapless_stream_are_one_interrupt(self) -> None:
         nic, arrivals = stream_at_line_rate(1000)
-        assert nic.line.asserted_ps == arrivals[4::5]
+        assert asserted_ps(nic) == arrivals[4::5]
         # 81 274 frames a second make 16 255 interrupts a second
         per_second = 10**12 * 200 / arrivals[-1]
         assert round(per_second) == 16_255
 
     def test_the_end_of_a_burst_is_announced_20_us_after_its_last_frame(self) -> None:
         nic, arrivals = stream_at_line_rate(7)
-        assert nic.line.asserted_ps == [arrivals[4], arrivals[6] + 20 * US]
+        assert asserted_ps(nic) == [arrivals[4], arrivals[6] + 20 * US]
 
     def test_every_frame_restarts_the_timer(self) -> None:
         sim = Simulator()
@@ -188,7 +193,7 @@ class TestTg3Defaults:
         feed(nic, Sink(sim), [10 * US, 29 * US, 48 * US, 68 * US])
         sim.run_until(10**9)
         # 20 us is no gap yet: the timer is restarted at the very moment at which it expires
-        assert nic.line.asserted_ps == [88 * US]
+        assert asserted_ps(nic) == [88 * US]
 
     def test_update_while_masked_asserts_at_unmasking(self) -> None:
         sim = Simulator()
@@ -198,7 +203,7 @@ class TestTg3Defaults:
         feed(nic, sink, [10 * US, 13 * US])
         sim.run_until(10**9)
         # 12 masked, 14 first frame handed over; no status block tells of the second until 16
-        assert nic.line.asserted_ps == [10 * US, 16 * US]
+        assert asserted_ps(nic) == [10 * US, 16 * US]
         assert [at for at, _, _ in sink.log] == [14 * US, 20 * US]
 
     def test_transmitted_frames_have_an_engine_of_their_own(self) -> None:
@@ -208,7 +213,7 @@ class TestTg3Defaults:
             nic.transmit(frame(Sink(sim, f"sink{seq}")))
         nic.flush()
         sim.run_until(10**9)
-        assert nic.line.asserted_ps == [53 * US, (60 + 72) * US]
+        assert asserted_ps(nic) == [53 * US, (60 + 72) * US]
 
 
 class TestE1000:
@@ -217,7 +222,7 @@ class TestE1000:
         nic = make_e1000(sim, make_machine(sim), throttle_ps=125 * US)
         feed(nic, Sink(sim), [(number + 1) * FRAME_PS for number in range(1000)])
         sim.run_until(10**11)
-        first, *rest = nic.line.asserted_ps
+        first, *rest = asserted_ps(nic)
         assert first == FRAME_PS
         assert rest[:90] == [first + 125 * US * (n + 1) for n in range(90)]
 
@@ -227,4 +232,4 @@ class TestE1000:
         arrivals = [10 * US, 22 * US, 500 * US]
         feed(nic, Sink(sim), arrivals)
         sim.run_until(10**9)
-        assert nic.line.asserted_ps == arrivals
+        assert asserted_ps(nic) == arrivals

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from simnet.kernel.simulator import Simulator
 from simnet.net.skb import Skb
 from simnet.net.tcp_socket import TcpSocket
@@ -14,7 +16,7 @@ JIFFY = 4 * MS
 class End:
     """One end of a connection whose peer is the test."""
 
-    def __init__(self, **options: object) -> None:
+    def __init__(self, **options: Any) -> None:
         self.sim = Simulator()
         self.machine = make_machine(self.sim)
         self.cpu = self.machine.cpus[0]

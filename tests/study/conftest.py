@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from simnet.scenario.system import CpuTimes, FlowCounts, PortCounts, Snapshot
 
+from simnet.scenario.system import CpuTimes, FlowCounts, PortCounts, Snapshot
 from simnet.study.result import Result
 
 PS_PER_S = 10**12

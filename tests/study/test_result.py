@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from pydantic import ValidationError
-from simnet.scenario.system import Snapshot
 
 from simnet.errors import InputError, SimulationError
+from simnet.scenario.system import Snapshot
 from simnet.study.result import Result, quantile_us, schema
 
 
