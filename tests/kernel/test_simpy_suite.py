@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -26,8 +27,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive = caches / "simnet-tests" / f"{name}.tar.gz"
     if not archive.is_file():
         archive.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=archive.parent))
         download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        download += ["--no-binary", ":all:", "--dest", str(archive.parent)]
+        download += ["--no-binary", ":all:", "--dest", str(fresh)]
         done = subprocess.run(
             [*download, name.replace("-", "==")], capture_output=True, text=True, check=False
         )
@@ -35,6 +37,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
             message = f"SimPy's tests could not be downloaded: {done.stderr.strip()}"
             # Only a machine that is known to have the network may not do without.
             (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
+        # Another test run may be doing the same.
+        (fresh / archive.name).replace(archive)
+        fresh.rmdir()
     folder = tmp_path_factory.mktemp("simpy")
     with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
