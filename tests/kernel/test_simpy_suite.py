@@ -19,6 +19,16 @@ ROOT = Path(__file__).parents[2]
 TESTS_AT_LEAST = 139
 
 
+def _download(requirement: str, folder: str) -> None:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", requirement]
+    command += ["--no-binary", ":all:", "--dest", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        message = f"SimPy's tests could not be downloaded: {done.stderr.strip()}"
+        # Only a machine that is known to have the network may not do without.
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
+
+
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of the source distribution of the SimPy that is installed, downloaded once."""
@@ -27,19 +37,10 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     archive = caches / "simnet-tests" / f"{name}.tar.gz"
     if not archive.is_file():
         archive.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=archive.parent))
-        download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        download += ["--no-binary", ":all:", "--dest", str(fresh)]
-        done = subprocess.run(
-            [*download, name.replace("-", "==")], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            message = f"SimPy's tests could not be downloaded: {done.stderr.strip()}"
-            # Only a machine that is known to have the network may not do without.
-            (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
-        # Another test run may be doing the same.
-        (fresh / archive.name).replace(archive)
-        fresh.rmdir()
+        with tempfile.TemporaryDirectory(dir=archive.parent) as fresh:
+            _download(name.replace("-", "=="), fresh)
+            # In one step, since another test run may be doing the same.
+            Path(fresh, archive.name).replace(archive)
     folder = tmp_path_factory.mktemp("simpy")
     with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
