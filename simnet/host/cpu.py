@@ -265,6 +265,9 @@ class Cpu(Component):
         self, context: Context, system_ps: cython.longlong, user_ps: cython.longlong
     ) -> cython.int:
         """Give a process `system_ps` in the kernel, then `user_ps` in user mode, as one piece."""
+        if self.mode == _USER:
+            # what ran until now had a kernel part of its own
+            self._account()
         self.system_left_ps = system_ps
         self.run(_PROCESS, context, system_ps + user_ps, _USER)
         return 0
@@ -379,6 +382,7 @@ class Cpu(Component):
     @cython.exceptval(-1, check=False)
     def _start(self, level: cython.int, work_ps: cython.longlong, mode: cython.int) -> cython.int:
         now: cython.longlong = self.sim.now
+        slowed: cython.bint
         if mode != self.mode:
             self._account()
             self.mode = mode
@@ -386,8 +390,12 @@ class Cpu(Component):
         if work_ps == 0:
             self.end_ps = now
             return 0
-        self.slowed = self.sibling is not None and self.sibling.level >= 0
-        if self.slowed:
+        slowed = self.sibling is not None and self.sibling.level >= 0
+        if slowed != self.slowed:
+            if self.system_left_ps > 0:
+                self._account()
+            self.slowed = slowed
+        if slowed:
             work_ps = work_ps * self.slow_permille // 1000
         self.end_ps = now + work_ps
         self.running = True
@@ -456,8 +464,10 @@ class Cpu(Component):
         now: cython.longlong = self.sim.now
         elapsed: cython.longlong = now - self.since_ps
         ticks: cython.longlong = 0
+        tick_ps: cython.longlong = self.next_tick_ps
         mode: cython.int = self.mode
         kernel: cython.longlong
+        seen: cython.longlong
         if mode != _IRQ and now >= self.next_tick_ps:
             ticks = (now - self.next_tick_ps) // self.tick_ps + 1
             self.next_tick_ps += ticks * self.tick_ps
@@ -478,9 +488,11 @@ class Cpu(Component):
                     self.system_left_ps = 0
                 self.system_ps += kernel
                 elapsed -= kernel
-                if elapsed < kernel:
-                    self.system_ticks += ticks
-                    ticks = 0
+                if ticks > 0 and tick_ps <= self.since_ps + kernel:
+                    # a tick sees the part that it falls into
+                    seen = (self.since_ps + kernel - tick_ps) // self.tick_ps + 1
+                    self.system_ticks += seen
+                    ticks -= seen
             self.user_ps += elapsed
             self.user_ticks += ticks
         elif mode == _SYSTEM:
@@ -491,7 +503,7 @@ class Cpu(Component):
             self.softirq_ticks += ticks
         else:
             self.irq_ps += elapsed
-        if self.sim.tracer is not None and mode != _IDLE and elapsed > 0:
+        if self.sim.tracer is not None and mode != _IDLE and now > self.since_ps:
             self._trace(now)
         self.since_ps = now
         return 0
