@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 from simnet.host.costs import COST_NAMES, Costs
 from simnet.host.cpu import Context, Cpu
@@ -71,16 +71,16 @@ def make_machine(
 
 
 class Agenda(Component):
-    """Does things at given times."""
+    """Does things at given times, before anything else that happens then."""
 
     def __init__(self, sim: Simulator, path: str = "agenda") -> None:
         super().__init__(sim, path)
-        self.things: list[Callable[[], Any]] = []
+        self.things: list[Callable[[], object]] = []
 
-    def at(self, time_ps: int, thing: Callable[[], Any], priority: int = 0) -> None:
-        """Call `thing` at `time_ps`."""
-        self.things.append(thing)
-        self.sim.at(time_ps, self, 0, len(self.things) - 1, priority)
+    def at(self, time_ps: int, thing: Callable[..., object], *arguments: object) -> None:
+        """Call `thing(*arguments)` at `time_ps`."""
+        self.things.append(partial(thing, *arguments))
+        self.sim.at(time_ps, self, 0, len(self.things) - 1, 0)
 
     def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - the interface of components
         self.things[arg]()

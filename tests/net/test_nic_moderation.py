@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from hypothesis import given
@@ -103,7 +102,7 @@ def simulate(case: Case, make: Any, **options: Any) -> tuple[Nic, Sink]:
 
     if case.per_frame:
         for number, at in enumerate(case.arrivals):
-            agenda.at(at * US, partial(arrive, number, at))
+            agenda.at(at * US, arrive, number, at)
     else:
         feed(nic, sink, [at * US for at in case.arrivals])
     for at in case.departures:
