@@ -6,6 +6,7 @@ cdef class Task(Context):
     cdef readonly Scheduler scheduler
     cdef readonly int priority
     cdef readonly bint sleeping
+    cdef bint expired
     cdef public object allowed
     cdef long long switched_in_ps
     cdef readonly long long wakeups
@@ -13,6 +14,7 @@ cdef class Task(Context):
     cpdef int sleep(self) except -1
     cpdef bint wake_on(self, Cpu waker) except? -1
     cpdef bint yield_if_needed(self, Cpu cpu) except? -1
+    cdef long long _timeslice_ps(self) except? -1
 
 cdef class Scheduler(Dispatcher):
     cdef readonly list cpus

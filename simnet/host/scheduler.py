@@ -21,6 +21,9 @@ from simnet.kernel.simulator import Simulator
 __all__ = ["Scheduler", "Task"]
 
 _LOAD_SCALE = cython.declare(cython.longlong, 128)
+_NICE_0 = cython.declare(cython.int, 120)
+_LEAST_PRIORITY = cython.declare(cython.int, 140)
+_LEAST_SLICE_PS = cython.declare(cython.longlong, 5_000_000_000)
 _LEVEL_PROCESS = cython.declare(cython.int, 0)
 _MODE_SYSTEM = cython.declare(cython.int, 2)
 
@@ -41,6 +44,7 @@ class Task(Context):
     scheduler: Scheduler
     priority: cython.int
     sleeping: cython.bint
+    expired: cython.bint
     allowed: Any
     switched_in_ps: cython.longlong
     wakeups: cython.longlong
@@ -60,6 +64,7 @@ class Task(Context):
         self.priority = 120 + nice
         self.allowed = allowed
         self.sleeping = True
+        self.expired = False
         self.switched_in_ps = 0
         self.wakeups = 0
         self.migrations = 0
@@ -93,15 +98,23 @@ class Task(Context):
         rivals: list[Any] = cpu.runqueue
         if len(rivals) == 0:
             return False
-        if (
-            not cpu.need_resched
-            and self.sim.now - self.switched_in_ps < self.scheduler.timeslice_ps
-        ):
+        self.expired = self.sim.now - self.switched_in_ps >= self._timeslice_ps()
+        if not cpu.need_resched and not self.expired:
             return False
         cpu.need_resched = False
         cpu.current = None
         rivals.append(self)
         return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _timeslice_ps(self) -> cython.longlong:
+        """`task_timeslice`: in proportion to 140 less the priority, fourfold below nice 0."""
+        slice_ps: cython.longlong = self.scheduler.timeslice_ps
+        if self.priority < _NICE_0:
+            slice_ps *= 4
+        slice_ps = slice_ps * (_LEAST_PRIORITY - self.priority) // (_LEAST_PRIORITY - _NICE_0)
+        return slice_ps if slice_ps > _LEAST_SLICE_PS else _LEAST_SLICE_PS
 
 
 @cython.final
@@ -239,6 +252,7 @@ class Scheduler(Dispatcher):
         cpu: Cpu = self.place(task, waker)
         current: Task
         task.sleeping = False
+        task.expired = False
         if cpu is not task.cpu:
             task.migrations += 1
             task.cpu = cpu
@@ -254,13 +268,23 @@ class Scheduler(Dispatcher):
         return 0
 
     def switch_in(self, cpu: Cpu) -> None:
-        """`schedule`: give the CPU to the best task of its run queue."""
+        """`schedule`: give the CPU to the best task of its run queue.
+
+        Tasks that have used up their slices come after those that have not, whatever their
+        priority (the expired array); when there are no others, all get new slices.
+        """
         queue: list[Any] = cpu.runqueue
         best: Task = queue[0]
         task: Task
         for task in queue:
-            if task.priority < best.priority:
+            if task.expired != best.expired:
+                if best.expired:
+                    best = task
+            elif task.priority < best.priority:
                 best = task
+        if best.expired:
+            for task in queue:
+                task.expired = False
         queue.remove(best)
         cpu.current = best
         best.switched_in_ps = self.sim.now
