@@ -47,7 +47,6 @@ def make_memory(nodes: int = 1, links: list[tuple[int, int]] | None = None, **ps
 def make_machine(
     sim: Simulator,
     path: str = "host",
-    *,
     costs: Costs | None = None,
     memory: Memory | None = None,
     **layout: int,
