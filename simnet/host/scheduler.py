@@ -199,6 +199,7 @@ class Scheduler(Dispatcher):
         last: Cpu = task.cpu
         near: cython.bint
         load: cython.longlong
+        stay: cython.longlong
         target: cython.longlong
         instant: cython.longlong
         imbalance: cython.longlong
@@ -208,6 +209,7 @@ class Scheduler(Dispatcher):
             return self._wake_idle(waker, task)
         near = waker.node == last.node
         load = self.running_counts[last.cpu_id] * _LOAD_SCALE
+        stay = load
         target = self.running_counts[waker.cpu_id] * _LOAD_SCALE
         if last.sibling is waker:
             imbalance = 105
@@ -217,11 +219,13 @@ class Scheduler(Dispatcher):
             instant = self._load(last)
             if instant < load:
                 load = instant
+            else:
+                stay = instant
             instant = self._load(waker)
             if instant > target:
                 target = instant
         if near:
-            if (target <= load and target + load <= _LOAD_SCALE) or (
+            if (target <= load and target + stay <= _LOAD_SCALE) or (
                 100 * (target + _LOAD_SCALE) <= imbalance * load
             ):
                 return self._wake_idle(waker, task)
