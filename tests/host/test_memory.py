@@ -1,0 +1,158 @@
+"""What a cache line costs, by where its last writer and its home are."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.errors import SimulationError
+from simnet.host.machine import Machine
+from simnet.host.memory import SharedLines, distances
+from simnet.kernel.simulator import Simulator
+from tests.host.parts import NS, make_machine, make_memory
+
+COSTS = {
+    "local_ps": 100 * NS,
+    "same_bus_dirty_ps": 125 * NS,
+    "same_node_dirty_ps": 175 * NS,
+    "remote_ps": 300 * NS,
+    "remote_dirty_ps": 500 * NS,
+    "hop_ps": 150 * NS,
+    "mmio_write_ps": 200 * NS,
+    "mmio_hop_ps": 70 * NS,
+}
+
+
+def make() -> Machine:
+    """Three nodes in a row, each of two buses with two sockets, cores of two threads."""
+    return make_machine(
+        Simulator(),
+        "host",
+        None,
+        make_memory(3, None, **COSTS),
+        nodes=3,
+        sockets_per_node=4,
+        buses_per_node=2,
+        cores_per_socket=2,
+        threads_per_core=2,
+    )
+
+
+class TestTopology:
+    def test_cpus_are_numbered_node_by_node_socket_by_socket(self) -> None:
+        machine = make()
+        assert len(machine.cpus) == 48
+        places = [(cpu.node, cpu.bus, cpu.socket) for cpu in machine.cpus]
+        assert places == [(n // 16, n // 8, n // 4) for n in range(48)]
+
+    def test_threads_of_a_core_are_neighbours(self) -> None:
+        for cpu in make().cpus:
+            assert cpu.sibling.cpu_id == cpu.cpu_id ^ 1
+            assert cpu.sibling.sibling is cpu
+
+    def test_single_threaded_cores_have_none(self) -> None:
+        assert make_machine(Simulator(), cores_per_socket=4).cpus[0].sibling is None
+
+    @pytest.mark.parametrize(
+        ("nodes", "links", "expected"),
+        [
+            (1, [], [[0]]),
+            (3, [(0, 1), (1, 2)], [[0, 1, 2], [1, 0, 1], [2, 1, 0]]),
+            (
+                4,
+                [(0, 1), (1, 2), (2, 3), (0, 3)],
+                [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]],
+            ),
+        ],
+    )
+    def test_distances_count_links(
+        self, nodes: int, links: list[tuple[int, int]], expected: list[list[int]]
+    ) -> None:
+        assert distances(nodes, links) == expected
+
+    def test_nodes_must_be_connected(self) -> None:
+        with pytest.raises(SimulationError, match="not all connected"):
+            distances(3, [(0, 1)])
+
+    @given(st.integers(1, 7), st.data())
+    def test_distances_are_a_metric(self, nodes: int, data: st.DataObject) -> None:
+        tree = [(data.draw(st.integers(0, n - 1)), n) for n in range(1, nodes)]
+        more = data.draw(st.lists(st.tuples(*[st.integers(0, nodes - 1)] * 2), max_size=5))
+        links = tree + [(a, b) for a, b in more if a != b]
+        hops = distances(nodes, links)
+        for a in range(nodes):
+            assert hops[a][a] == 0
+            for b in range(nodes):
+                assert hops[a][b] == hops[b][a]
+                assert (hops[a][b] == 1) == ((a, b) in links or (b, a) in links)
+                assert all(hops[a][b] <= hops[a][c] + hops[c][b] for c in range(nodes))
+
+
+class TestLines:
+    @pytest.mark.parametrize(
+        ("reader", "owner", "ns"),
+        [
+            (0, 0, 0),
+            (0, 1, 0),  # siblings share their caches
+            (0, 2, 125),  # other core, same bus
+            (0, 7, 125),  # other socket, same bus
+            (0, 8, 175),  # other bus
+            (0, 16, 500),  # next node
+            (0, 32, 650),  # and one link further
+            (47, 0, 650),
+        ],
+    )
+    def test_dirty_in_a_cache(self, reader: int, owner: int, ns: int) -> None:
+        machine = make()
+        cpus = machine.cpus
+        assert machine.memory.dirty_line_ps(cpus[reader], cpus[owner]) == ns * NS
+
+    @pytest.mark.parametrize(
+        ("reader", "home", "writer", "ns"),
+        [
+            (0, 0, 0, 100),
+            (0, 1, 1, 300),
+            (0, 2, 2, 450),
+            # written from afar to memory here: the writer's side is asked too
+            (0, 0, 1, 300),
+            (0, 0, 2, 450),
+            (0, 2, 0, 450),
+            (1, 0, 2, 300),
+        ],
+    )
+    def test_written_by_a_device(self, reader: int, home: int, writer: int, ns: int) -> None:
+        assert make().memory.memory_line_ps(reader, home, writer) == ns * NS
+
+    def test_register_write_pays_each_link(self) -> None:
+        memory = make().memory
+        assert [memory.mmio_write_ps(0, node) // NS for node in range(3)] == [200, 270, 340]
+
+
+class TestSharedLines:
+    def test_they_belong_to_who_touched_them_last(self) -> None:
+        machine = make()
+        lines = SharedLines(machine.memory, 6)
+        touches = [(0, 0), (0, 0), (1, 0), (8, 6 * 175), (8, 0), (16, 6 * 500), (0, 6 * 500)]
+        for cpu, ns in touches:
+            assert lines.touch(machine.cpus[cpu]) == ns * NS
+        assert lines.transfers == 3 * 6
+
+    def test_a_sibling_becomes_the_owner_for_nothing(self) -> None:
+        machine = make()
+        lines = SharedLines(machine.memory, 6)
+        lines.touch(machine.cpus[0])
+        lines.touch(machine.cpus[1])
+        assert lines.transfers == 0
+        assert lines.touch(machine.cpus[2]) == 6 * 125 * NS
+
+    @given(st.lists(st.integers(0, 47), min_size=1, max_size=40))
+    def test_cost_is_that_of_the_way_from_the_last_owner(self, touches: list[int]) -> None:
+        machine = make()
+        lines = SharedLines(machine.memory, 4)
+        lines.touch(machine.cpus[touches[0]])
+        for before, now in itertools.pairwise(touches):
+            reader, owner = machine.cpus[now], machine.cpus[before]
+            assert lines.touch(reader) == 4 * machine.memory.dirty_line_ps(reader, owner)
