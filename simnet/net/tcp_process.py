@@ -311,6 +311,8 @@ class TcpReader(SocketTask):
         """The end of `tcp_recvmsg` and `release_sock`."""
         socket: TcpSocket = self.socket
         if socket.reader_installed:
+            # what was copied from the receive queue has taken room, too
+            socket.reader_room = self.room
             self.finishing = True
             if self._next_prequeue(cpu):
                 return 0
