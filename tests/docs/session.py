@@ -1,0 +1,132 @@
+"""Runs the blocks of a document, in a copy of the checkout of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+import tomllib
+from contextlib import chdir, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+from referencing import Registry, Resource
+
+from simnet import _engine
+from simnet.scenario import jsonschema as schemas
+from simnet.scenario.library import MODEL_FOLDERS, read_model, read_scenario
+from tests.docs.blocks import Block, Step
+from tests.house.trees import ROOT, run
+
+_COPIED = ("simnet", "models", "scenarios", "validation", "tests/house")
+_FILES = ("pyproject.toml", "Makefile", "tests/conftest.py")
+# What sets up an environment of its own says what it would do; tests/house does it.
+_PROGRAMS = {
+    "python": 'exec "{python}" "$@"',
+    "simnet": 'exec "{python}" -m simnet "$@"',
+    "make": 'exec "{make}" --dry-run "$@"',
+}
+
+
+class Session:
+    """What the blocks of one document share: files, Python names, environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace = folder / "checkout"
+        self._names: dict[str, Any] = {"__name__": "__main__"}
+        self._programs = folder / "programs"
+        self._cache = folder / "cache"
+        for name in _COPIED:
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, self.workspace / name, ignore=ignored)
+        for name in _FILES:
+            shutil.copy(ROOT / name, self.workspace / name)
+        self._programs.mkdir()
+        for name, script in _PROGRAMS.items():
+            file = self._programs / name
+            known = {"python": sys.executable, "make": shutil.which("make") or "make"}
+            file.write_text(f"#!/bin/sh\n{script.format(**known)}\n", encoding="utf-8")
+            file.chmod(0o755)
+
+    def run(self, block: Block) -> str:
+        """Do what a block asks for and return what it prints.
+
+        Raises:
+            AssertionError: a command failed.
+            Exception: whatever Python code raises, or what is wrong with a TOML file.
+        """
+        if block.title:
+            self._write(block)
+        elif block.language == "sh":
+            return self._shell(block)
+        elif block.language == "python":
+            return self._python(block)
+        elif block.language == "toml":
+            _check_fragment(block)
+        else:
+            message = f"{block.place}: a title was expected: nothing else makes use of it"
+            raise AssertionError(message)
+        return ""
+
+    def _write(self, block: Block) -> None:
+        file = self.workspace / block.title
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.text, encoding="utf-8")
+        if block.language == "toml":
+            _check_file(file)
+
+    def _shell(self, block: Block) -> str:
+        done = run(
+            *("bash", "-euc", f"exec 2>&1\n{block.text}"),
+            cwd=self.workspace,
+            PATH=f"{self._programs}{os.pathsep}{os.environ['PATH']}",
+            PYTHONPATH=str(self.workspace),
+            SIMNET_ENGINE=_engine.active(),
+            SIMNET_CACHE_DIR=str(self._cache),
+        )
+        assert done.returncode == 0, f"{block.place}: status {done.returncode}\n{done.stdout}"
+        return done.stdout
+
+    def _python(self, block: Block) -> str:
+        # Blank lines in front make a traceback name the line of the document.
+        source = "\n" * (block.first - 1) + block.text
+        code = compile(source, str(block.path), "exec")
+        printed = io.StringIO()
+        with chdir(self.workspace), redirect_stdout(printed):
+            exec(code, self._names)  # noqa: S102 - the documentation's own code
+        return printed.getvalue()
+
+
+def _check_file(file: Path) -> None:
+    """Let the loader and the schema for editors both read a file."""
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    kind = data.get("kind", "")
+    if kind == "scenario":
+        read_scenario(file)
+    else:
+        read_model(next(known for known in MODEL_FOLDERS if known == kind), file)
+    jsonschema.validate(data, schemas.schema(kind))
+
+
+def _check_fragment(block: Block) -> None:
+    """Check each key of a few lines by its part of the schema."""
+    kind = block.words.get("kind", "")
+    assert kind in schemas.NAMES, f"{block.place}: kind=KIND or a title was expected"
+    whole = schemas.schema(kind)
+    registry: Registry[Any] = Registry().with_resource(
+        "", Resource.from_contents({"$schema": whole["$schema"], **whole})
+    )
+    for key, value in tomllib.loads(block.text).items():
+        assert key in whole["properties"], f"{block.place}: {key} is no key of a {kind}"
+        part = whole["properties"][key]
+        jsonschema.Draft202012Validator(part, registry=registry).validate(value)
+
+
+def wanted(step: Step, *, slow: bool) -> bool:
+    """Whether a step is for this engine and this run."""
+    words = step.block.words
+    if "compiled" in words and _engine.active() != "compiled":
+        return False
+    return slow or "slow" not in words
