@@ -7,7 +7,7 @@ or a timer runs out (a gap of `usecs` behind the last descriptor), the status bl
 to memory with both ring indices and a new tag. If the interrupt is unmasked it is asserted;
 if not, only memory changes, and the unmasking write, which names the last tag that the driver
 has seen, asserts at once when the chip has a newer one. While masked the `_irq` parameters
-hold.
+hold. A parameter of 0 switches its condition off (`tg3_set_coalesce`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from simnet.net.skb import Skb
 __all__ = ["Tg3"]
 
 _NEVER = cython.declare(cython.longlong, 1 << 62)
+# what 0 means: a timer that never runs out, a count that is never reached
+_UNTIMED = cython.declare(cython.longlong, 1 << 61)
+_UNCOUNTED = cython.declare(cython.int, 1 << 30)
 
 
 @cython.final
@@ -89,14 +92,14 @@ class Tg3(Nic):
             descriptor_bytes,
             qdisc_limit,
         )
-        self.rx_usecs_ps = rx_usecs_ps
-        self.rx_frames = rx_frames
-        self.rx_usecs_irq_ps = rx_usecs_irq_ps
-        self.rx_frames_irq = rx_frames_irq
-        self.tx_usecs_ps = tx_usecs_ps
-        self.tx_frames = tx_frames
-        self.tx_usecs_irq_ps = tx_usecs_irq_ps
-        self.tx_frames_irq = tx_frames_irq
+        self.rx_usecs_ps = rx_usecs_ps or _UNTIMED
+        self.rx_frames = rx_frames or _UNCOUNTED
+        self.rx_usecs_irq_ps = rx_usecs_irq_ps or _UNTIMED
+        self.rx_frames_irq = rx_frames_irq or _UNCOUNTED
+        self.tx_usecs_ps = tx_usecs_ps or _UNTIMED
+        self.tx_frames = tx_frames or _UNCOUNTED
+        self.tx_usecs_irq_ps = tx_usecs_irq_ps or _UNTIMED
+        self.tx_frames_irq = tx_frames_irq or _UNCOUNTED
         self.shared_update = shared_update
         self.rx_count = 0
         self.tx_count = 0
@@ -230,9 +233,9 @@ class Tg3(Nic):
             tx_at = at + self.tx_usecs_ps
             position += 1
         if tx_at < rx_at:
-            return tx_at
+            return tx_at if tx_at < _UNTIMED else _NEVER
         self.armed_by_count = by_count
-        return rx_at
+        return rx_at if rx_at < _UNTIMED else _NEVER
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -247,6 +250,11 @@ class Tg3(Nic):
         """Write `last_tag` to the interrupt mailbox."""
         self.advance(now)
         self.unmasked = True
+        # descriptors that came while no timer ran wait for the one that runs now
+        if _UNTIMED < self.rx_deadline_ps < _NEVER:
+            self.rx_deadline_ps = now + self.rx_usecs_ps
+        if _UNTIMED < self.tx_deadline_ps < _NEVER:
+            self.tx_deadline_ps = now + self.tx_usecs_ps
         if self.tag != self.last_tag:
             self.raise_line()
         else:
