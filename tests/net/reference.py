@@ -85,9 +85,14 @@ class RefTg3(Chip):
 
     def descriptor(self, now: int, engine: int) -> None:
         self.counts[engine] += 1
-        self.expires[engine] = now + (self.usecs_irq if self.masked else self.usecs)[engine]
-        if self.counts[engine] >= (self.frames_irq if self.masked else self.frames)[engine]:
+        self.restart(now, engine)
+        frames = (self.frames_irq if self.masked else self.frames)[engine]
+        if 0 < frames <= self.counts[engine]:
             self.update(engine)
+
+    def restart(self, now: int, engine: int) -> None:
+        usecs = (self.usecs_irq if self.masked else self.usecs)[engine]
+        self.expires[engine] = now + usecs if usecs else None
 
     def timers(self, now: int) -> None:
         for engine in (0, 1):
@@ -117,8 +122,11 @@ class RefTg3(Chip):
     def poll_ended(self) -> None:
         self.driver_tag = self.tag
 
-    def unmask(self, now: int) -> None:  # noqa: ARG002 - the other chip needs the time
+    def unmask(self, now: int) -> None:
         self.masked = False
+        for engine in (0, 1):
+            if self.counts[engine] and self.expires[engine] is None:
+                self.restart(now, engine)
         if self.tag != self.driver_tag:
             self.line = True
 

@@ -50,8 +50,9 @@ def times(gaps_us: list[int]) -> list[int]:
     return [at for at in result if at < UNTIL - 300]
 
 
-thresholds = st.tuples(st.integers(1, 8), st.integers(1, 8))
-waits = st.tuples(st.integers(1, 45), st.integers(1, 45))
+# 0 switches a condition off
+thresholds = st.tuples(st.integers(0, 8), st.integers(0, 8))
+waits = st.tuples(st.integers(0, 45), st.integers(0, 45))
 cases = st.builds(
     Case,
     arrivals=st.lists(st.sampled_from([1, 1, 3, 12, 12, 12, 19, 20, 21, 40, 150])).map(times),
@@ -108,6 +109,7 @@ def simulate(case: Case, make: Any, **options: Any) -> tuple[Nic, Sink]:
     for at in case.departures:
         agenda.at((at - 1) * US, send)  # the frame is on the wire for 1 us
     sim.run_until(UNTIL * US)
+    nic.advance(sim.now)  # a chip that nothing makes interrupt is not looked at
     return nic, sink
 
 
@@ -152,14 +154,15 @@ def test_tg3_does_what_the_reference_does(case: Case) -> None:
 
 @given(cases)
 def test_e1000_does_what_the_reference_does(case: Case) -> None:
-    chip = RefE1000(case.buffers, interval=case.interval, tx_delay=case.usecs[1])
+    tx_delay = case.usecs[1] or 1
+    chip = RefE1000(case.buffers, interval=case.interval, tx_delay=tx_delay)
     host = RefHost(chip, case.weight, *case.costs)
     host.run(case.arrivals, case.departures, UNTIL)
     nic, sink = simulate(
         case,
         make_e1000,
         throttle_ps=case.interval * US,
-        tx_delay_ps=case.usecs[1] * US,
+        tx_delay_ps=tx_delay * US,
     )
     check(nic, sink, host)
 
@@ -204,6 +207,14 @@ class TestTg3Defaults:
         # 12 masked, 14 first frame handed over; no status block tells of the second until 16
         assert asserted_ps(nic) == [10 * US, 16 * US]
         assert [at for at, _, _ in sink.log] == [14 * US, 20 * US]
+
+    def test_without_frames_only_gaps_interrupt(self) -> None:
+        nic, arrivals = stream_at_line_rate(100, rx_frames=0)
+        assert asserted_ps(nic) == [arrivals[-1] + 20 * US]
+
+    def test_without_usecs_only_counts_interrupt(self) -> None:
+        nic, arrivals = stream_at_line_rate(12, rx_usecs_ps=0)
+        assert asserted_ps(nic) == arrivals[4::5]
 
     def test_transmitted_frames_have_an_engine_of_their_own(self) -> None:
         sim = Simulator()
