@@ -87,6 +87,8 @@ def test_bytes_stay_in_order(plan: Plan, gaps_ps: list[int]) -> None:
             # nobody sends beyond what was offered (probes of a closed window are old data)
             assert receiver.rcv_nxt <= receiver.rcv_wup + receiver.rcv_wnd
             assert (receiver.rmem_alloc == 0) == (receiver.readable() == 0)
+            # no recv returns more than it was asked for
+            assert socket.delivered <= (socket.reader.calls + 1) * socket.reader.recv_bytes
 
 
 STREAM_BYTES = 60_000

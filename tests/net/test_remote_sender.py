@@ -1,0 +1,169 @@
+"""A remote host of which only the sending counts: its order of work, its interrupts, its timers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simnet.kernel.simulator import Simulator
+from simnet.net.congestion import make_congestion
+from simnet.net.remote_sender import RemoteSender
+from simnet.net.skb import new_skb
+from simnet.net.tcp_sender import TcpSender
+from simnet.net.wire import SwitchedPath
+from tests.host.parts import MS, US, make_costs
+from tests.net.parts import GIGABIT, Far, Sink
+
+JIFFY = 4 * MS
+SEGMENT_US = 8.72  # 1000 bytes of payload and 90 of overhead at 1 Gbit/s
+
+
+class Remote:
+    """A remote sender whose peer is the test; segments carry 1000 bytes."""
+
+    def __init__(
+        self,
+        *,
+        message_bytes: int = 8000,
+        throttle_ps: int = 0,
+        start_ps: int = 0,
+        sender: dict[str, Any] | None = None,
+        **cost_ns: int,
+    ) -> None:
+        self.sim = Simulator()
+        usual: dict[str, Any] = {
+            "mss": 1000,
+            "congestion": make_congestion("reno", 3),
+            "wmem_default": 16_384,
+            "wmem_max": 16_384,
+            "segment_truesize": 1250,
+            "jiffy_ps": JIFFY,
+            "rto_min_ps": 200 * MS,
+            "rto_init_ps": 3000 * MS,
+            "rto_max_ps": 120_000 * MS,
+            "tso": False,
+            "tso_win_divisor": 3,
+            "reordering": 3,
+        }
+        self.tcp = TcpSender(**(usual | (sender or {})))
+        self.tcp.open_window(1 << 20)
+        self.remote = RemoteSender(
+            self.sim,
+            "remote",
+            sender=self.tcp,
+            costs=make_costs(**cost_ns),
+            mmio_ps=0,
+            throttle_ps=throttle_ps,
+            rate_bps=GIGABIT,
+            jiffy_ps=JIFFY,
+            overhead_bytes=90,
+            message_bytes=message_bytes,
+            start_ps=start_ps,
+        )
+        self.far = Far(self.sim)
+        # so fast that a frame arrives when its last bit leaves
+        self.remote.path_out = SwitchedPath(
+            self.sim, "wire", self.far, 8 * 10**12, 0, 0, per_frame=False
+        )
+        self.remote.receiver = Sink(self.sim)
+
+    def ack(self, number: int, arrival_ps: int, window: int = 1 << 20) -> None:
+        skb = new_skb(self.remote.receiver, 0, 0, number, window, 90, push=False)
+        skb.arrival_ps = arrival_ps
+        self.remote.incoming.append(skb)
+        self.remote.frames_coming()
+
+    def run(self, until_ps: int) -> list[tuple[float, int]]:
+        """Simulate; return the segments sent since: when their last bit left in us, and what."""
+        self.sim.run_until(until_ps)
+        queue = self.far.incoming
+        frames = [queue.pop() for _ in range(queue.count)]
+        return [(round(skb.arrival_ps / US, 2), skb.seq) for skb in frames]
+
+
+class TestSending:
+    def test_first_window_goes_out_when_the_process_has_copied_it(self) -> None:
+        remote = Remote(start_ps=100 * US, copy_line=100, tcp_tx=1000)
+        # 8000 bytes are 63 lines; three segments fit the congestion window
+        ready = 100 + 63 * 0.1 + 3
+        assert remote.run(MS) == [
+            (round(ready + (n + 1) * SEGMENT_US, 2), n * 1000) for n in range(3)
+        ]
+
+    def test_process_sleeps_when_the_send_buffer_is_full(self) -> None:
+        remote = Remote()
+        remote.run(MS)
+        assert remote.tcp.write_seq == 14_000
+        # five ACKs free less than a third
+        for number in range(1, 6):
+            remote.ack(number * 1000, remote.sim.now + number * US)
+        remote.run(2 * MS)
+        assert remote.tcp.write_seq == 14_000
+        remote.ack(6000, remote.sim.now + US)
+        remote.run(3 * MS)
+        assert remote.tcp.write_seq == 20_000
+
+    def test_small_messages_are_taken_together(self) -> None:
+        remote = Remote(message_bytes=64)
+        remote.run(MS)
+        # the last lot, up to 17 messages, did not fit the send buffer as a whole
+        assert 0 <= remote.remote.sends * 64 - remote.tcp.write_seq < 17 * 64
+
+
+class TestAcks:
+    def test_answer_takes_handler_poll_and_segments(self) -> None:
+        remote = Remote(
+            hardirq=1000, softirq_entry=500, poll=500, driver_rx=300, ip_rx=200, ack_rx=500
+        )
+        remote.run(MS)
+        remote.ack(1000, 1200 * US)
+        # slow start: two segments for one ACK, 3 us after it
+        sent = remote.run(2 * MS)
+        assert sent == [(round(1203 + (n + 1) * SEGMENT_US, 2), 3000 + n * 1000) for n in range(2)]
+
+    def test_interrupts_keep_their_distance(self) -> None:
+        remote = Remote(throttle_ps=125 * US)
+        remote.run(MS)
+        for number in range(1, 4):
+            remote.ack(number * 1000, (1000 + 10 * number) * US)
+        remote.run(2 * MS)
+        # one at 1010 us; the other two ACKs are announced together at 1135
+        assert remote.remote.interrupts == 2
+
+    def test_poll_goes_on_while_more_have_come(self) -> None:
+        remote = Remote(ack_rx=20_000)
+        remote.run(MS)
+        for number in range(1, 4):
+            remote.ack(number * 1000, (1000 + 10 * number) * US)
+        remote.run(2 * MS)
+        assert remote.remote.interrupts == 1
+        assert remote.tcp.snd_una == 3000
+
+
+class TestTimers:
+    def test_first_loss_waits_no_longer_than_measured_round_trips_say(self) -> None:
+        remote = Remote()
+        remote.run(2 * JIFFY)
+        remote.ack(1000, 2 * JIFFY + US)
+        remote.run(3 * JIFFY)
+        # srtt 2 jiffies: due in jiffy 2 + 52, looked at in the next
+        ((at, seq), *_) = remote.run(400 * MS)
+        assert seq == 1000
+        assert at == round(55 * 4000 + SEGMENT_US, 2)
+
+    def test_closed_window_is_probed(self) -> None:
+        remote = Remote()
+        remote.run(2 * JIFFY)
+        remote.ack(3000, 2 * JIFFY + US, window=0)
+        sent = remote.run(1500 * MS)
+        # probes are the byte before the window, at intervals that double
+        assert [seq for _, seq in sent] == [2999] * 3
+        assert [round(at / 4000) for at, _ in sent] == [55, 55 + 105, 55 + 105 + 209]
+        remote.ack(3000, remote.sim.now + US)
+        assert [seq for _, seq in remote.run(1600 * MS)] == [3000, 4000, 5000, 6000]
+
+    def test_small_window_is_used_in_the_end(self) -> None:
+        remote = Remote()
+        remote.run(2 * JIFFY)
+        remote.ack(3000, 2 * JIFFY + US, window=400)
+        assert [seq for _, seq in remote.run(300 * MS)] == [3000]
+        assert remote.tcp.snd_nxt == 3400
