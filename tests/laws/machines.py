@@ -14,6 +14,7 @@ from unittest import mock
 
 from simnet.host.costs import COST_NAMES
 from simnet.net.tcp_process import TcpWriter
+from simnet.net.wire import SwitchedPath
 from simnet.scenario import build as building
 from simnet.scenario.effective import Effective, Flow, Host, Port
 from simnet.scenario.load import load
@@ -304,6 +305,26 @@ class FiniteWriter(TcpWriter):
         return True
 
 
+class _Cables:
+    """Makes paths, no two of which have cables of the same length.
+
+    Which of two things comes first that happen in one picosecond depends on the order in which
+    they were asked for, and one event a frame asks in another order than arithmetic does. Where
+    everything takes whole nanoseconds, streams do meet in one picosecond.
+    """
+
+    def __init__(self) -> None:
+        self.paths = 0
+
+    def __call__(self, *arguments: Any, **options: Any) -> SwitchedPath:
+        self.paths += 1
+        sim, path, destination, rate_bps, cable_ps, latency_ps, *rest = arguments
+        cable_ps += 7 * self.paths
+        return SwitchedPath(
+            sim, path, destination, rate_bps, cable_ps, latency_ps, *rest, **options
+        )
+
+
 class Lab:
     """A built plan, with names for its parts."""
 
@@ -318,6 +339,7 @@ class Lab:
             mock.patch.object(building, "Netperf", writer),
             # streams start within 1 ms of each other, so that short runs have something to show
             mock.patch.object(building, "_START_SPREAD_PS", MS),
+            mock.patch.object(building, "SwitchedPath", _Cables()),
         ):
             self.system: System = building.build(
                 effective(plan), seed=plan.seed, per_frame=per_frame, tracer=tracer
