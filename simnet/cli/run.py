@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from simnet.errors import InputError
 
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective
+    from simnet.study.capture import Capture
 
 __all__ = ["run_command"]
 
@@ -28,12 +30,16 @@ __all__ = ["run_command"]
     help="One or more of text, json, sar, interrupts, netperf, compare; commas between.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--capture", metavar="FILE", help="A listing of sar to compare with; implies --format compare."
+)
 @click.option("--trace", metavar="FILE", help="Write a timeline for Perfetto.")
 @click.option("--per-frame", is_flag=True, help="One event a frame: the slow reference.")
 def run_command(
     scenario: str,
     assignments: tuple[str, ...],
     formats: str | None,
+    capture: str | None,
     trace: str | None,
     *,
     as_json: bool,
@@ -41,18 +47,25 @@ def run_command(
     **times: Any,
 ) -> None:
     """Simulate SCENARIO, a name or a file, and print what was measured."""
+    if capture and not formats and not as_json:
+        formats = "compare"
     chosen = _formats(formats, as_json=as_json)
+    if capture and "compare" not in chosen:
+        raise InputError("only with --format compare", key="--capture")
+    listing = _listing(capture)
     configuration = effective(scenario, assignments, **times)
     for remark in configuration.remarks:
         message(remark)
-    from simnet.report import FORMATS
+    from simnet.report import FORMATS, compare
     from simnet.study.run import simulate
 
     with _working(configuration):
         result = simulate(
             configuration, settings=settings_of(assignments), trace=trace, per_frame=per_frame
         )
-    texts = [FORMATS[name](result) for name in chosen]
+    texts = [
+        compare(result, listing) if name == "compare" else FORMATS[name](result) for name in chosen
+    ]
     click.echo("\n".join(texts), nl=False)
 
 
@@ -69,6 +82,15 @@ def _formats(formats: str | None, *, as_json: bool) -> list[str]:
             legal = f"expected one of {', '.join(FORMATS)}"
             raise InputError(f"{legal}, got {name!r}{nearest(name, FORMATS)}", key="--format")
     return names
+
+
+def _listing(file: str | None) -> Capture | None:
+    """Read the listing to compare with, before any time is spent on simulating."""
+    if file is None:
+        return None
+    from simnet.study.capture import read_capture
+
+    return read_capture(Path(file))
 
 
 def _working(configuration: Effective) -> AbstractContextManager[Any]:

@@ -248,3 +248,20 @@ def _process(*arguments: str, stdout: Path) -> subprocess.CompletedProcess[str]:
             check=False,
             env={**os.environ, "PYTHONWARNINGS": "ignore"},
         )
+
+
+def test_a_capture_that_is_cut(simnet: Simnet, tmp_path: Path) -> None:
+    whole = _share.folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
+    text = whole.read_text("utf-8")
+    cut = tmp_path / "cut.txt"
+    cut.write_text(text[: len(text) // 2], "utf-8")
+    status, out, error = simnet("run", SCENARIO, "--capture", str(cut))
+    assert (status, out) == (2, "")
+    assert error.count("\n") == 1
+    assert error.startswith(f"simnet: {cut}:")
+
+
+def test_a_capture_without_a_comparison(simnet: Simnet) -> None:
+    line = "--capture: only with --format compare"
+    answer = simnet("run", SCENARIO, "--capture", "any.txt", "--format", "sar")
+    assert answer == (2, "", f"simnet: {line}\n")
