@@ -18,7 +18,7 @@ __all__ = ["list_command"]
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_command(what: str | None, *, as_json: bool) -> None:
-    """List scenarios and models, or the knobs that scenarios can set."""
+    """List scenarios with their tunings and models, or the knobs that scenarios can set."""
     parts = {
         "scenarios": (_scenarios, ("name", "description")),
         "models": (_models, ("kind", "name", "description")),
@@ -33,6 +33,13 @@ def list_command(what: str | None, *, as_json: bool) -> None:
         heading = parts[name][1]
         rows = [tuple(_cell(row[column]) for column in heading) for row in found[name]]
         table(name, heading, rows)
+        if name == "scenarios":
+            tunings = [
+                (row["name"], tuning["name"], tuning["description"])
+                for row in found[name]
+                for tuning in row["tunings"]
+            ]
+            table("tunings", ("scenario", "name", "description"), tunings)
 
 
 def _cell(value: Any) -> str:
@@ -42,9 +49,21 @@ def _cell(value: Any) -> str:
 def _scenarios() -> list[dict[str, Any]]:
     from simnet.scenario.library import find_scenario, read_scenario, scenario_names
 
+    forms = {name: read_scenario(find_scenario(name))[0] for name in scenario_names()}
     return [
-        {"name": name, "description": read_scenario(find_scenario(name))[0].description}
-        for name in scenario_names()
+        {
+            "name": name,
+            "description": form.description,
+            "tunings": [
+                {
+                    "name": tuning,
+                    "description": content.description,
+                    "settings": {knob: setting.value for knob, setting in content.settings.items()},
+                }
+                for tuning, content in form.tunings.items()
+            ],
+        }
+        for name, form in forms.items()
     ]
 
 

@@ -19,7 +19,7 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
 def scenario_options(command: _F) -> _F:
-    """Add what chooses a configuration: settings, seed and times."""
+    """Add what chooses a configuration: tunings, settings, seed and times."""
     for option in (
         click.option("--warm-up", metavar="TIME", help="Simulated time before measuring."),
         click.option("--duration", metavar="TIME", help='Simulated time measured, as in "2 s".'),
@@ -30,6 +30,13 @@ def scenario_options(command: _F) -> _F:
             metavar="NAME=VALUE",
             multiple=True,
             help="Set a knob, a scenario parameter or a model value; again for more.",
+        ),
+        click.option(
+            "--tuning",
+            "tunings",
+            metavar="NAME[+NAME]",
+            multiple=True,
+            help="Apply a tuning of the scenario; again for more, later ones on top.",
         ),
     ):
         command = option(command)
@@ -55,6 +62,7 @@ def effective(
     scenario: str,
     assignments: tuple[str, ...],
     *,
+    tunings: tuple[str, ...] = (),
     seed: int | None,
     duration: str | None,
     warm_up: str | None,
@@ -65,6 +73,7 @@ def effective(
     return load(
         scenario,
         settings=settings_of(assignments),
+        tunings=tunings,
         seed=seed,
         duration=duration,
         warm_up=warm_up,

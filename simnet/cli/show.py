@@ -46,7 +46,7 @@ def show_command(
     if kind is None:
         configuration = effective(str(name), assignments, **times)
         (_scenario_json if as_json else _scenario_tables)(configuration)
-    elif assignments or any(value is not None for value in times.values()):
+    elif assignments or any(value not in {None, ()} for value in times.values()):
         raise InputError("a model takes no settings, only a scenario does", key=name)
     else:
         _show_model(kind, str(name), as_json=as_json)

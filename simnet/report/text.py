@@ -14,7 +14,8 @@ _NEARLY_IDLE_PERCENT = 1.0
 
 def text(result: Result) -> str:
     """The result on less than a screen, CPUs that are nearly idle left out."""
-    settings = ", ".join(f"{name}={value}" for name, value in sorted(result.settings.items()))
+    chosen = [*result.tunings, *(f"{n}={v}" for n, v in sorted(result.settings.items()))]
+    settings = ", ".join(chosen)
     totals = (
         f"{result.scenario}{f' with {settings}' if settings else ''}: "
         f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy "

@@ -140,6 +140,7 @@ class Effective(Section):
         models: name of the model at each place, by dotted path.
         applied: the knobs that the scenario or the caller set.
         remarks: one line each: settings that are accepted but have no effect, and the like.
+        tunings: names of the scenario's tunings that the caller chose, in order.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -156,6 +157,7 @@ class Effective(Section):
     models: Annotated[dict[str, str], Field(exclude=True, repr=False)]
     applied: Annotated[tuple[AppliedKnob, ...], Field(exclude=True, repr=False)] = ()
     remarks: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
+    tunings: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
 
     @property
     def machine(self) -> Machine:

@@ -14,7 +14,7 @@ from simnet.scenario.specs import Choice, count, size, time
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
-__all__ = ["IrqMap", "PeerTable", "Run", "ScenarioFile", "Setting", "Workload"]
+__all__ = ["IrqMap", "PeerTable", "Run", "ScenarioFile", "Setting", "TuningTable", "Workload"]
 
 
 class Workload(Section):
@@ -126,6 +126,20 @@ class _BareSetting:
         return {"anyOf": [bare, handler(schema)]}
 
 
+class TuningTable(_Table):
+    """A named tuning: knobs that are turned together."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, Annotated[Setting, _BareSetting()]]
+
+    description: Annotated[str, Field(min_length=1, description="what it does, one line")]
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The knobs by name, in the order of the file."""
+        return self.__pydantic_extra__
+
+
 class ScenarioFile(_Table):
     """A scenario: models, workload, tuning."""
 
@@ -138,5 +152,9 @@ class ScenarioFile(_Table):
     tuning: Annotated[
         dict[str, Annotated[Setting, _BareSetting()]],
         Field(description="knobs by the names that an administrator types"),
+    ] = Field(default={})
+    tunings: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], TuningTable],
+        Field(description="tunings that are tried on demand, by name: a description and knobs"),
     ] = Field(default={})
     run: RunTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
@@ -173,7 +173,7 @@ def _translate(
     """Return the first error of a file as one line: unknown keys before what they leave missing."""
     details = sorted(error.errors(), key=lambda detail: detail["type"] == "missing")
     detail = details[0]
-    path: toml.KeyPath = detail["loc"]
+    path: toml.KeyPath = tuple(part for part in detail["loc"] if part != "[key]")
     field = (detail.get("ctx") or {}).get("field", "value")
     if field != "value":
         path = (*path, field)
@@ -209,7 +209,8 @@ def _keys_at(form: type[BaseModel], path: toml.KeyPath) -> tuple[str, ...]:
         elif get_origin(annotation) is dict:
             annotation = get_args(annotation)[1]
         elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            annotation = annotation.model_fields[str(part)].annotation
+            field = annotation.model_fields.get(str(part))
+            annotation = field.annotation if field else _extra(annotation)
         if get_origin(annotation) not in {tuple, dict, None} and get_args(annotation):
             annotation = get_args(annotation)[0]  # Annotated[X, ...], X | None
     if annotation is Parameter:
@@ -217,3 +218,8 @@ def _keys_at(form: type[BaseModel], path: toml.KeyPath) -> tuple[str, ...]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return tuple(annotation.model_fields)
     return ()
+
+
+def _extra(form: type[BaseModel]) -> Any:
+    """Return the type of the values whose keys a table leaves free."""
+    return get_args(get_type_hints(form)["__pydantic_extra__"])[1]

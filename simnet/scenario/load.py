@@ -8,13 +8,14 @@ from simnet.errors import InputError
 from simnet.scenario import library
 from simnet.scenario.checks import check_server, check_whole, peer_ports
 from simnet.scenario.effective import Effective
+from simnet.scenario.entries import entries, tuning_names
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Switch
-from simnet.scenario.settings import Table, entries
+from simnet.scenario.settings import Table
 from simnet.scenario.tree import Path, Tree, dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path as FilePath
 
     from pydantic import BaseModel
@@ -30,6 +31,7 @@ def load(
     scenario: str | FilePath,
     *,
     settings: Mapping[str, str] | None = None,
+    tunings: Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
     warm_up: str | None = None,
@@ -42,6 +44,8 @@ def load(
             ``message``), knobs (``net.ipv4.tcp_rmem``, ``/proc/irq/177/smp_affinity``,
             ``ethtool -C eth0 rx-usecs``), model values (``cpu.costs.hardirq``); with ``peer:`` in
             front those of the peers.
+        tunings: names of the scenario's tunings; each applies on top of the one before, and
+            settings on top of all. ``"a+b"`` is the same as ``"a", "b"``.
         seed: seed of all random numbers; the scenario's when None.
         duration: measured simulated time with unit; the scenario's when None.
         warm_up: simulated time before that, with unit; the scenario's when None.
@@ -55,8 +59,9 @@ def load(
     options = {"seed": seed, "duration": duration, "warm_up": warm_up}
     table = Table(assembly.tree, form.irqbalance, document)
     given = {name: str(value) for name, value in options.items() if value is not None}
-    table.apply(entries(form, document, settings or {}, given))
-    return assembly.finish(table, path.stem)
+    names = tuning_names(tunings)
+    table.apply(entries(form, document, names, settings or {}, given))
+    return assembly.finish(table, path.stem, names)
 
 
 class _Assembly:
@@ -122,7 +127,7 @@ class _Assembly:
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
         self.models.update({dotted((*place, part)): name for part, name in names.items()})
 
-    def finish(self, table: Table, scenario: str) -> Effective:
+    def finish(self, table: Table, scenario: str, tunings: tuple[str, ...]) -> Effective:
         """Return the configuration with its streams, checked as a whole.
 
         Raises:
@@ -137,6 +142,7 @@ class _Assembly:
             models=self.models,
             applied=tuple(table.applied),
             remarks=tuple(table.remarks),
+            tunings=tunings,
         )
 
 

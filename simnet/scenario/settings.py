@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from simnet.errors import InputError
+from simnet.scenario.entries import Entry
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.library import nearest
-from simnet.scenario.parameter import Parameter, Spec, State
+from simnet.scenario.parameter import Parameter, Spec
 from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
@@ -19,10 +19,11 @@ from simnet.scenario.unread import UNREAD
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from simnet.scenario.files import IrqbalanceTable, ScenarioFile
+    from simnet.errors import InputError
+    from simnet.scenario.files import IrqbalanceTable
     from simnet.scenario.toml import Document
 
-__all__ = ["Entry", "Table", "entries"]
+__all__ = ["Table"]
 
 _PEER: Final = "peer:"
 _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
@@ -32,66 +33,8 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "nic": Nic,
 }
 _IRQ_MAP: Final = "irqbalance.map"
+_NO_MAP: Final = ("daemon", "none")
 _IGNORED: Final = "accepted, but not modelled: it changes nothing here"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One setting as given.
-
-    Attributes:
-        name: as typed, runs of blanks made one.
-        raw: the value as typed.
-        file: the scenario's file, or the option.
-        line: line in the file; None for an option.
-        source: a better provenance than file and line, where the scenario gives one.
-        state: how sure it is.
-    """
-
-    name: str
-    raw: Any
-    file: str
-    line: int | None = None
-    source: str = ""
-    state: State = "chosen"
-
-    def error(self, message: str) -> InputError:
-        """Return an error that names this setting."""
-        return InputError(message, file=self.file, line=self.line, key=self.name)
-
-    def parameter(self, spec: Spec, value: Any) -> Parameter:
-        """Return the parsed value with this setting's provenance."""
-        where = self.file if self.line is None else f"{self.file}:{self.line}"
-        return Parameter(
-            value=value,
-            unit=spec.unit,
-            source=self.source or where,
-            state=self.state,
-            text=spec.text(value),
-        )
-
-
-def entries(
-    form: ScenarioFile,
-    document: Document,
-    settings: Mapping[str, str],
-    options: Mapping[str, str],
-) -> list[Entry]:
-    """Return all settings in the order in which they apply: scenario, ``--set``, options."""
-    found = [
-        Entry(
-            " ".join(name.split()),
-            setting.value,
-            document.file,
-            document.line(("tuning", name)),
-            setting.source,
-            setting.state,
-        )
-        for name, setting in form.tuning.items()
-    ]
-    found += [Entry(" ".join(name.split()), raw, "--set") for name, raw in settings.items()]
-    found += [Entry(name, raw, f"--{name.replace('_', '-')}") for name, raw in options.items()]
-    return list({entry.name: entry for entry in found}.values())
 
 
 @dataclass(frozen=True)
@@ -124,6 +67,7 @@ class Table:
         self.origins: dict[str, Entry] = {}
         self._irqbalance = irqbalance
         self._document = document
+        self._moved: list[str] = []  # interrupts that were placed by hand and are still there
         self._map = irqbalance.map
         self._map_entry = Entry(
             _IRQ_MAP, irqbalance.map, document.file, document.line(("irqbalance", "map"))
@@ -149,7 +93,7 @@ class Table:
         for entry, target in targets:
             if target.knob:
                 self._turn(entry, target, target.knob)
-        self._warn_about_irqbalance(given)
+        self._warn_about_irqbalance()
 
     def error(self, path: Path, key: str, message: str) -> InputError:
         """Return an error at the setting of a value, or at its key in the scenario's file."""
@@ -281,12 +225,13 @@ class Table:
             self.bindings[knob.target] = value
         elif knob.scope == "irqbalance":
             before = self.tree.get(("irqbalance",)) != "off"
-            if not value:
-                self.tree.put_plain(("irqbalance",), "off")
+            self._switch_irqbalance(on=value)
         else:
             before = self.tree.get(target.paths[0]) if target.paths else None
             for path in target.paths:
                 self._put(path, entry, knob.spec, value)
+            if knob.scope == "port":
+                self._place_by_hand(entry, value)
         self._record(entry, target, knob, value, before)
 
     def _record(self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any) -> None:
@@ -332,16 +277,42 @@ class Table:
                     text=CpuMask("").text(everyone),
                 )
                 self.tree.put((*host, "ports", number, "smp_affinity"), parameter)
-        if self._map in {"daemon", "none"}:
+        self._use_map()
+
+    def _switch_irqbalance(self, *, on: bool) -> None:
+        """Stop the daemon, which leaves the interrupts alone, or start it, which moves them."""
+        if not on:
+            self.tree.put_plain(("irqbalance",), "off")
+            return
+        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
+        if self._moved and self._map not in _NO_MAP:
+            names = ", ".join(self._moved)
+            self.remarks.append(f"{names}: overwritten by irqbalance, which is started after it")
+            self._moved.clear()
+            self._use_map()
+
+    def _place_by_hand(self, entry: Entry, cpus: tuple[int, ...]) -> None:
+        """Note a mask that was written; of several CPUs the first takes every interrupt.
+
+        Source: cpu_mask_to_apicid of Linux 2.6.18 arch/x86_64/kernel/genapic.c, physical mode.
+        """
+        if len(cpus) > 1 and not _is_peer(entry):
+            physical = self.tree.get(("host", "machine", "apic")) == "physical"
+            why = "interrupts are delivered physically" if physical else "others are not modelled"
+            self.remarks.append(
+                f"{entry.name}: only CPU {cpus[0]}, the first of the mask, is used: {why}"
+            )
+        if not _is_peer(entry):
+            self._moved.append(entry.name)
+
+    def _use_map(self) -> None:
+        if self._map in _NO_MAP:
             return
         if self._map not in self._irqbalance.maps:
-            legal = (*self._irqbalance.maps, "daemon", "none")
+            legal = (*self._irqbalance.maps, *_NO_MAP)
             raise self._map_entry.error(
                 f"unknown map {self._map!r}: expected one of {', '.join(legal)}"
             )
-        self._use_map()
-
-    def _use_map(self) -> None:
         chosen = self._irqbalance.maps[self._map]
         ports = self.tree.get(("host", "ports"))
         irqs = {str(port["irq"]): number for number, port in enumerate(ports)}
@@ -380,13 +351,10 @@ class Table:
         sockets = machine["nodes"] * machine["sockets_per_node"]
         return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])
 
-    def _warn_about_irqbalance(self, given: list[Entry]) -> None:
-        if self.tree.get(("irqbalance",)) == "off":
-            return
-        moved = [entry.name for entry in given if entry.name.startswith("/proc/irq/")]
-        if moved:
+    def _warn_about_irqbalance(self) -> None:
+        if self._moved and self.tree.get(("irqbalance",)) != "off":
             self.remarks.append(
-                f"{', '.join(moved)}: irqbalance is on and would move this again within 10 s;"
+                f"{', '.join(self._moved)}: irqbalance is on and would move this again within 10 s;"
                 " set irqbalance=off too"
             )
 

@@ -24,10 +24,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario with knobs set: what a measurement was taken of."""
+    """A scenario with tunings and knobs set: what a measurement was taken of."""
 
     scenario: str
     settings: tuple[tuple[str, str], ...] = ()
+    tunings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,11 @@ class Member:
 @cache
 def _loaded(case: Case, duration: str | None, warmup: str | None) -> Effective:
     return effective_of(
-        case.scenario, settings=dict(case.settings), duration=duration, warmup=warmup
+        case.scenario,
+        settings=dict(case.settings),
+        tunings=case.tunings,
+        duration=duration,
+        warmup=warmup,
     )
 
 
@@ -101,7 +106,8 @@ def _simulate(member: Member) -> Result:
 
 
 def _key(member: Member) -> str:
-    document = [sources_digest(), member.effective().digest(), member.case.settings]
+    case = member.case
+    document = [sources_digest(), member.effective().digest(), case.settings, case.tunings]
     text = json.dumps(document, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 

@@ -125,6 +125,7 @@ class Result(_Row):
     version: str
     fingerprint: str
     settings: dict[str, str] = Field(default={}, description="knobs set for this run")
+    tunings: tuple[str, ...] = Field(default=(), description="tunings chosen for this run")
     configuration: dict[str, Any] = Field(
         default={}, description="effective values of the run, defaults included"
     )

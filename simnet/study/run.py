@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ def run(
     scenario: str | Path,
     *,
     settings: Mapping[str, str] | None = None,
+    tunings: Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
@@ -33,6 +34,7 @@ def run(
         scenario: a scenario's name, or the path of its file.
         settings: knobs by the name that an administrator types, values with units:
             `{"nodes": "2", "message": "1460 B"}`.
+        tunings: names of the scenario's tunings, applied in this order and before the settings.
         seed: seed of all random numbers; the scenario's when None.
         duration: simulated time that is measured, such as `"2 s"`; the scenario's when None.
         warmup: simulated time before that, such as `"500 ms"`; the scenario's when None.
@@ -44,7 +46,9 @@ def run(
         SimulationError: the simulation can't go on.
     """
     chosen = dict(settings or {})
-    effective = effective_of(scenario, settings=chosen, seed=seed, duration=duration, warmup=warmup)
+    effective = effective_of(
+        scenario, settings=chosen, tunings=tunings, seed=seed, duration=duration, warmup=warmup
+    )
     return simulate(effective, settings=chosen, trace=trace, per_frame=per_frame)
 
 
@@ -52,12 +56,20 @@ def effective_of(
     scenario: str | Path,
     *,
     settings: Mapping[str, str] | None = None,
+    tunings: Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
 ) -> Effective:
     """The configuration that `run` would simulate; see there."""
-    return load(scenario, settings=settings, seed=seed, duration=duration, warm_up=warmup)
+    return load(
+        scenario,
+        settings=settings,
+        tunings=tunings,
+        seed=seed,
+        duration=duration,
+        warm_up=warmup,
+    )
 
 
 def simulate(
@@ -77,7 +89,7 @@ def simulate(
         start = system.snapshot()
         system.run(effective.run.duration_ps)
         end = system.snapshot()
-    return Result.from_snapshots(
+    result = Result.from_snapshots(
         start,
         end,
         scenario=effective.scenario,
@@ -87,3 +99,4 @@ def simulate(
         settings=settings,
         configuration=effective.model_dump(mode="json"),
     )
+    return result.model_copy(update={"tunings": effective.tunings})

@@ -118,3 +118,11 @@ def test_an_edited_source_never_meets_an_old_result(
     monkeypatch.setattr(cases, "sources_digest", lambda: "another")
     simulate_all([Member(CASE)], jobs=1, store=Store(tmp_path))
     assert len(simulated) == 2
+
+
+def test_a_case_with_tunings_is_another_case() -> None:
+    tuned = Case("x460-out-of-box", (("nodes", "1"),), ("affinity",))
+    effective = Member(tuned, seed=3).effective()
+    assert effective.irqbalance == "off"
+    assert effective.tunings == ("affinity",)
+    assert cases._key(Member(tuned)) != cases._key(Member(Case(tuned.scenario, tuned.settings)))
