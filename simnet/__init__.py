@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simnet.study.result import Result
     from simnet.study.run import run
     from simnet.study.validate import validate
+    from simnet.study.whatif import whatif
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ __all__ = [
     "calibrate",
     "run",
     "validate",
+    "whatif",
 ]
 
 _HOMES = {
@@ -49,6 +51,7 @@ _HOMES = {
     "calibrate": "simnet.study.calibrate",
     "run": "simnet.study.run",
     "validate": "simnet.study.validate",
+    "whatif": "simnet.study.whatif",
 }
 
 _engine.install()

@@ -1,8 +1,9 @@
 """The command ``simnet``.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
-what and where), 1 a prediction misses a condition, 70 the simulation or simnet itself failed, 74
-output could not be written, 130 interrupted. ``SIMNET_DEBUG=1`` shows the traceback of any error.
+what and where), 1 a prediction misses a condition or no tuning is worth it, 3 nobody can tell
+whether one is, 70 the simulation or simnet itself failed, 74 output could not be written, 130
+interrupted. ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from simnet.cli.catalogue import list_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
 from simnet.cli.validate import validate_command
+from simnet.cli.whatif import whatif_command
 from simnet.errors import InputError, SimnetError
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def _simnet(context: click.Context) -> None:
         context.exit(_BAD_INPUT)
 
 
-for _command in (list_command, show_command, run_command, validate_command):
+for _command in (list_command, show_command, run_command, whatif_command, validate_command):
     _simnet.add_command(_command)
 
 

@@ -227,6 +227,10 @@ class Kernel(Section):
     version: Annotated[
         str, Field(pattern=r"^\d+(\.\d+){1,3}$", description="upstream version, as in 2.6.16")
     ]
+    distribution: Annotated[
+        Literal["", "sles", "rhel", "systemd"],
+        Field(description="whose services and files keep settings; empty: by the version"),
+    ] = ""
     hz: Annotated[int, count("timer interrupts per second", 24, 10000)]
     netdev_budget: Annotated[int, count("packets per softirq round", 1, 100000)]
     dev_weight: Annotated[int, count("packets per poll of the backlog", 1, 100000)]

@@ -1,0 +1,65 @@
+"""``simnet whatif``: what a tuning would do, and whether it is worth it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from simnet.cli.options import scenario_options, settings_of
+from simnet.cli.output import message
+
+__all__ = ["whatif_command"]
+
+
+@click.command("whatif")
+@click.argument("scenario")
+@click.argument("wanted", nargs=-1, required=True, metavar="TUNING...")
+@scenario_options
+@click.option(
+    "--seeds", type=click.IntRange(2, 1000), help="Pairs of runs with equal seeds; 8 by default."
+)
+@click.option(
+    "--members",
+    type=click.IntRange(0, 10000),
+    help="Pairs of runs over the uncertain parameters; 0 for none.",
+)
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def whatif_command(
+    context: click.Context,
+    /,
+    scenario: str,
+    wanted: tuple[str, ...],
+    assignments: tuple[str, ...],
+    *,
+    commands: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare SCENARIO as it is with each TUNING, and say which is worth it.
+
+    A TUNING is a name that the scenario defines, several with + between, or KNOB=VALUE, several
+    with commas between. --set and --tuning change what is.
+
+    The exit status is 0 when the best-ranked tuning is recommended, 1 when none is, and 3 when
+    the intervals are too wide to tell.
+    """
+    from simnet.report.progress import progress
+    from simnet.report.whatif import whatif as text
+    from simnet.study.whatif import whatif
+
+    given = {name: value for name, value in options.items() if value is not None}
+    given["base_tunings"] = given.pop("tunings")
+    if "warm_up" in given:
+        given["warmup"] = given.pop("warm_up")
+    with progress("simulating") as callback:
+        found = whatif(
+            scenario, wanted, settings=settings_of(assignments), progress=callback, **given
+        )
+    for remark in found.remarks:
+        message(remark)
+    click.echo(found.to_json() if as_json else text(found, all_commands=commands), nl=as_json)
+    context.exit(found.exit_status)

@@ -1,0 +1,103 @@
+"""A what-if for reading: the ranking, then each tuning's numbers, then what to type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from simnet.report.columns import columns
+from simnet.study.mechanism import said as said_of_mechanism
+
+if TYPE_CHECKING:
+    from simnet.scenario.commands import Commands
+    from simnet.study.verdict import Change, Interval
+    from simnet.study.whatif import Judged, WhatIf
+
+_LABELS = {
+    "throughput": ("throughput, Mbit/s", 1e-6, 1),
+    "cpu_of_all": ("CPU, % of all {cpus}", 1.0, 2),
+    "cpu_of_one": ("CPU, % of one", 1.0, 1),
+    "cpu_per_byte": ("CPU per byte, ns", 1.0, 3),
+    "latency_p50": ("latency p50, us", 1.0, 1),
+    "latency_p99": ("latency p99, us", 1.0, 1),
+    "interrupts": ("interrupts/s", 1.0, 0),
+}
+_MECHANISMS_SHOWN = 3
+_NOTHING_US = 0.05
+
+
+def whatif(found: WhatIf, *, all_commands: bool = False) -> str:
+    """The whole answer; what to type is shown of the best-ranked tuning, or of all."""
+    parts = [_heading(found), _ranking(found)]
+    parts += [_tuning(found, one) for one in found.tunings]
+    shown = found.tunings if all_commands else found.tunings[:1]
+    parts += [_commands(one) for one in shown]
+    return "\n".join(parts)
+
+
+def _heading(found: WhatIf) -> str:
+    chosen = [*found.base_tunings, *(f"{n}={v}" for n, v in found.settings.items())]
+    with_what = f" with {', '.join(chosen)}" if chosen else ""
+    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s with equal seeds"
+    if found.members:
+        runs += f", {found.members} with equal draws of the uncertain parameters"
+    return f"What if, for {found.scenario}{with_what}: {runs}\n"
+
+
+def _ranking(found: WhatIf) -> str:
+    rows = [(str(one.rank), one.tuning, one.verdict, one.reason) for one in found.tunings]
+    return columns(("rank", "tuning", "verdict", "why"), rows, left=4)
+
+
+def _tuning(found: WhatIf, judged: Judged) -> str:
+    title = f"{judged.rank}. {judged.tuning}: {judged.verdict}\n"
+    described = f"   {judged.description}\n" if judged.description else ""
+    heading = ("", "before", "after", "change", "95 % seeds", "95 % parameters")
+    rows = [_row(found, change) for change in judged.changes if change.before is not None]
+    table = columns(heading, rows)
+    return title + described + table + "".join(f"{line}\n" for line in _remarks(judged))
+
+
+def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
+    label, scale, digits = _LABELS[change.metric]
+
+    def number(value: float | None) -> str:
+        return "-" if value is None else f"{value * scale:.{digits}f}"
+
+    return (
+        label.format(cpus=found.cpus),
+        number(change.before),
+        number(change.after),
+        "-" if change.percent is None else f"{change.percent:+.1f} %",
+        _interval(change.seeds),
+        _interval(change.parameters),
+    )
+
+
+def _interval(interval: Interval | None) -> str:
+    return "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
+
+
+def _remarks(judged: Judged) -> Iterator[str]:
+    shown = [one for one in judged.mechanisms if abs(one.change_us) >= _NOTHING_US]
+    for number, one in enumerate(shown[:_MECHANISMS_SHOWN]):
+        yield f"{'moved most: ' if number == 0 else '            '}{said_of_mechanism(one)}"
+    for warning in judged.warnings:
+        yield f"mind: {warning}"
+
+
+def _commands(judged: Judged) -> str:
+    if not judged.commands:
+        return f"# {judged.tuning}: there is nothing to type\n"
+    return "\n".join(_machine(judged, one) for one in judged.commands)
+
+
+def _machine(judged: Judged, one: Commands) -> str:
+    parts = (
+        (f"{judged.tuning} on {one.where}", one.apply),
+        ("undo", one.undo),
+        ("keep it over a reboot", one.keep),
+        ("keep it no longer", one.drop),
+    )
+    texts = ["".join(f"{line}\n" for line in (f"# {title}", *lines)) for title, lines in parts]
+    return "\n".join(texts)

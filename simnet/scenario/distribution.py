@@ -1,0 +1,162 @@
+"""How a distribution starts services and keeps settings over a reboot.
+
+Sources: SUSE Linux Enterprise Server 10 (init script ``irq_balancer``, ``boot.sysctl``,
+``/etc/modprobe.conf.local``, insserv(8)); Red Hat Enterprise Linux 4 to 6 (chkconfig(8),
+``/etc/modprobe.conf``, from 6 on ``/etc/modprobe.d``); systemd (sysctl.d(5), systemd.service(5)).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Distribution", "distribution_of"]
+
+_NAME: Final = "simnet-tuning"
+_FIRST_WITH_SYSTEMD: Final = (3,)
+_INIT_SCRIPT: Final = """\
+#!/bin/sh
+# chkconfig: 345 99 01
+# description: settings that simnet recommends
+### BEGIN INIT INFO
+# Provides: {name}
+# Required-Start: $network $remote_fs
+# Required-Stop:
+# Default-Start: 3 5
+# Default-Stop: 0 1 2 6
+# Description: settings that simnet recommends
+### END INIT INFO
+case "$1" in
+start)
+{start}
+;;
+stop)
+{stop}
+;;
+esac"""
+_UNIT: Final = """\
+[Unit]
+Description=settings that simnet recommends
+After=network-online.target
+Wants=network-online.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart={script} start
+ExecStop={script} stop
+[Install]
+WantedBy=multi-user.target"""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Commands and files of one distribution.
+
+    Attributes:
+        irqbalance: command with ``{verb}`` (start, stop) for the daemon that places interrupts.
+        at_boot: command with ``{state}``: whether that daemon starts at boot.
+        states: the words for on and off there.
+        sysctl_file: settings of sysctls at boot.
+        sysctl_boot: command that lets the file be read at boot; empty where it always is.
+        modprobe_file: options of modules.
+        script: where a script of one's own lies.
+        enable: commands that run it at boot.
+        disable: commands that undo that.
+        own_files: whether ``sysctl_file`` and ``modprobe_file`` are ours alone.
+        unit: unit file of systemd; empty without systemd.
+    """
+
+    irqbalance: str
+    at_boot: str
+    sysctl_file: str
+    modprobe_file: str
+    enable: str
+    disable: str
+    states: tuple[str, str] = ("on", "off")
+    sysctl_boot: str = ""
+    script: str = f"/etc/init.d/{_NAME}"
+    own_files: bool = False
+    unit: str = ""
+
+    def keep_lines(self, file: str, lines: Sequence[str]) -> list[str]:
+        """Return the commands that add lines to a configuration file."""
+        if not lines:
+            return []
+        if self.own_files:
+            return [f"cat > {file} <<'END'", *lines, "END"]
+        return [f"cat >> {file} <<'END'", "# simnet: begin", *lines, "# simnet: end", "END"]
+
+    def drop_lines(self, file: str, lines: Sequence[str]) -> list[str]:
+        """Return the commands that take those lines out again."""
+        if not lines:
+            return []
+        if self.own_files:
+            return [f"rm {file}"]
+        return [f"sed -i '/^# simnet: begin$/,/^# simnet: end$/d' {file}"]
+
+    def keep_script(self, start: Sequence[str], stop: Sequence[str]) -> list[str]:
+        """Return the commands that install a script which runs at boot, after the network."""
+        if not start:
+            return []
+        indented = {"start": "\n".join(start), "stop": "\n".join(stop)}
+        content = _INIT_SCRIPT.format(name=_NAME, **indented).splitlines()
+        lines = [f"cat > {self.script} <<'END'", *content, "END", f"chmod 755 {self.script}"]
+        if self.unit:
+            unit = _UNIT.format(script=self.script).splitlines()
+            lines += [f"cat > {self.unit} <<'END'", *unit, "END"]
+        return [*lines, self.enable]
+
+    def drop_script(self, start: Sequence[str]) -> list[str]:
+        """Return the commands that remove it."""
+        if not start:
+            return []
+        unit = [f"rm {self.unit}"] if self.unit else []
+        return [self.disable, f"rm {self.script}", *unit]
+
+
+_SLES: Final = Distribution(
+    irqbalance="/etc/init.d/irq_balancer {verb}",
+    at_boot="chkconfig irq_balancer {state}",
+    sysctl_file="/etc/sysctl.conf",
+    sysctl_boot="chkconfig boot.sysctl on",
+    modprobe_file="/etc/modprobe.conf.local",
+    enable=f"insserv {_NAME}",
+    disable=f"insserv -r {_NAME}",
+)
+_RHEL: Final = Distribution(
+    irqbalance="service irqbalance {verb}",
+    at_boot="chkconfig irqbalance {state}",
+    sysctl_file="/etc/sysctl.conf",
+    modprobe_file="/etc/modprobe.conf",
+    enable=f"chkconfig --add {_NAME}",
+    disable=f"chkconfig --del {_NAME}",
+)
+_SYSTEMD: Final = Distribution(
+    irqbalance="systemctl {verb} irqbalance",
+    at_boot="systemctl {state} irqbalance",
+    states=("enable", "disable"),
+    sysctl_file=f"/etc/sysctl.d/90-{_NAME}.conf",
+    modprobe_file=f"/etc/modprobe.d/{_NAME}.conf",
+    script=f"/usr/local/sbin/{_NAME}",
+    enable=f"systemctl enable {_NAME}.service",
+    disable=f"systemctl disable {_NAME}.service",
+    own_files=True,
+    unit=f"/etc/systemd/system/{_NAME}.service",
+)
+_BY_NAME: Final = {"sles": _SLES, "rhel": _RHEL, "systemd": _SYSTEMD}
+
+
+def distribution_of(name: str, version: str) -> Distribution:
+    """Return how the distribution of a kernel does things.
+
+    Args:
+        name: the kernel model's ``distribution``; empty when it names none.
+        version: the kernel's version, which decides then.
+    """
+    if name:
+        return _BY_NAME[name]
+    release = tuple(int(part) for part in version.split("."))
+    return _SYSTEMD if release >= _FIRST_WITH_SYSTEMD else _RHEL

@@ -1,0 +1,245 @@
+"""Whether a tuning is worth it: paired differences, their intervals, and the rule that decides.
+
+Runs with and without a tuning share their seeds, so every difference is one of twins, and the
+Student interval of the mean difference (95 %) holds only what the tuning adds. A second interval
+holds what is not known about the model: each draw of the uncertain parameters is simulated with
+and without the tuning, and 95 % of the differences lie in it. The verdict is of the hull of both.
+
+A metric is more or less when the whole interval is on one side of 0, the same when the interval
+lies within 1 % (nobody tunes for less, and the model is not that good), else it cannot be told.
+What decides, in this order:
+
+1. Throughput: more, then yes; less, then no.
+2. CPU time per byte, more: no. Its price is certain, and a gain is not.
+3. CPU time per byte, less: yes, if throughput is less by 1 % at most.
+4. Both the same: no difference.
+5. Anything else: cannot tell.
+
+Latency and interrupt rates are shown and do not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from simnet.study.ensemble import interval as percentiles
+from simnet.study.result import Result
+
+Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
+Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
+
+MARGIN_PERCENT = 1.0
+_CONFIDENCE_TAIL = 0.975
+_BITS = 8
+_NS_PER_S = 10**9
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of a result; None where it has none."""
+
+    name: str
+    unit: str
+    of: Callable[[Result], float | None]
+
+
+def _cpus(result: Result) -> float:
+    return sum(cpu.busy for cpu in result.cpus)
+
+
+def _cpu_ns_per_byte(result: Result) -> float | None:
+    if not result.throughput_bps:
+        return None
+    return _cpus(result) / 100 * _NS_PER_S / (result.throughput_bps / _BITS)
+
+
+def _p50_us(result: Result) -> float | None:
+    found = [f.latency_us.p50 for f in result.flows if f.latency_us.p50 is not None]
+    return sum(found) / len(found) if found else None
+
+
+def _p99_us(result: Result) -> float | None:
+    return max(
+        (f.latency_us.p99 for f in result.flows if f.latency_us.p99 is not None), default=None
+    )
+
+
+THROUGHPUT, CPU_PER_BYTE = "throughput", "cpu_per_byte"
+METRICS = (
+    Metric(THROUGHPUT, "bit/s", lambda result: result.throughput_bps),
+    Metric("cpu_of_all", "% of all CPUs", lambda result: result.cpu_busy_percent),
+    Metric("cpu_of_one", "% of one CPU", _cpus),
+    Metric(CPU_PER_BYTE, "ns", _cpu_ns_per_byte),
+    Metric("latency_p50", "us", _p50_us),
+    Metric("latency_p99", "us", _p99_us),
+    Metric("interrupts", "1/s", lambda r: sum(port.interrupts_per_s for port in r.ports)),
+)
+
+
+class Interval(BaseModel):
+    """95 %, in percent of the value before."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: float
+    high: float
+
+
+class Change(BaseModel):
+    """What a tuning does to one metric.
+
+    `before` and `after` are means over the seeds, `percent` is the mean of the relative changes.
+    `seeds` is the interval of that mean, `parameters` that of a change over the draws of the
+    uncertain parameters; null where too little was simulated.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    metric: str
+    unit: str
+    before: float | None
+    after: float | None
+    percent: float | None
+    seeds: Interval | None
+    parameters: Interval | None
+
+    @property
+    def hull(self) -> Interval | None:
+        """The interval that decides: it holds both others."""
+        both = [found for found in (self.seeds, self.parameters) if found is not None]
+        if not both:
+            return None
+        return Interval(low=min(i.low for i in both), high=max(i.high for i in both))
+
+    @property
+    def direction(self) -> Direction:
+        """Whether the metric is more or less for certain, or the same but for the margin."""
+        hull = self.hull
+        if hull is None:
+            return "unknown"
+        if max(-hull.low, hull.high) <= MARGIN_PERCENT:
+            return "same"
+        if hull.low > 0:
+            return "more"
+        return "less" if hull.high < 0 else "unknown"
+
+
+def changes(
+    before: Sequence[Result],
+    after: Sequence[Result],
+    drawn: Mapping[str, Sequence[float]] | None = None,
+) -> tuple[Change, ...]:
+    """What every metric does.
+
+    Args:
+        before: results without the tuning.
+        after: results with it, in pairs with those before: equal seeds.
+        drawn: by metric, what :func:`ratios` says of the draws of the uncertain parameters.
+    """
+    return tuple(
+        _change(metric, before, after, (drawn or {}).get(metric.name, ())) for metric in METRICS
+    )
+
+
+def _change(
+    metric: Metric, before: Sequence[Result], after: Sequence[Result], drawn: Sequence[float]
+) -> Change:
+    relative = [100 * (ratio - 1) for ratio in _ratios(metric, before, after)]
+    percent = sum(relative) / len(relative) if relative else None
+    parameters = None
+    if drawn and percent is not None:
+        low, high = percentiles(percent, [100 * (ratio - 1) for ratio in drawn])
+        parameters = Interval(low=low, high=high)
+    return Change(
+        metric=metric.name,
+        unit=metric.unit,
+        before=_mean(metric.of(result) for result in before),
+        after=_mean(metric.of(result) for result in after),
+        percent=percent,
+        seeds=student(relative),
+        parameters=parameters,
+    )
+
+
+def ratios(before: Sequence[Result], after: Sequence[Result]) -> dict[str, list[float]]:
+    """After divided by before of every pair, by metric; without metrics that a pair lacks."""
+    found = {metric.name: _ratios(metric, before, after) for metric in METRICS}
+    return {name: values for name, values in found.items() if len(values) == len(before)}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _ratios(metric: Metric, before: Sequence[Result], after: Sequence[Result]) -> list[float]:
+    pairs = [(metric.of(b), metric.of(a)) for b, a in zip(before, after, strict=True)]
+    return [a / b for b, a in pairs if b and a is not None]
+
+
+def student(values: Sequence[float]) -> Interval | None:
+    """The 95 % interval of the mean of `values`; None for fewer than two."""
+    count = len(values)
+    if count < 2:  # noqa: PLR2004 (one value has no spread)
+        return None
+    from scipy.special import stdtrit  # scipy.stats takes a second to load
+
+    mean = sum(values) / count
+    variance = sum((value - mean) ** 2 for value in values) / (count - 1)
+    half = float(stdtrit(count - 1, _CONFIDENCE_TAIL)) * (variance / count) ** 0.5
+    return Interval(low=mean - half, high=mean + half)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer, the metric that decided, and a sentence with its numbers."""
+
+    answer: Answer
+    metric: str
+    sentence: str
+
+
+def verdict(found: Sequence[Change]) -> Verdict:
+    """Apply the rule of this module's docstring."""
+    by_name = {change.metric: change for change in found}
+    throughput, cpu = by_name[THROUGHPUT], by_name[CPU_PER_BYTE]
+    sentence = f"throughput {said(throughput)}, CPU time per byte {said(cpu)}"
+    carried, spent = throughput.direction, cpu.direction
+    if carried in {"more", "less"}:
+        return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
+    if spent == "more":
+        return Verdict("no", CPU_PER_BYTE, sentence)
+    if spent == "less" and throughput.hull and throughput.hull.low >= -MARGIN_PERCENT:
+        return Verdict("yes", CPU_PER_BYTE, sentence)
+    if carried == spent == "same":
+        return Verdict("no difference", CPU_PER_BYTE, sentence)
+    return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else THROUGHPUT, sentence)
+
+
+def said(change: Change) -> str:
+    """A change with its deciding interval: ``+13.3 % (95 %: +9.8 to +16.2)``."""
+    hull = change.hull
+    if change.percent is None or hull is None:
+        return "is not known"
+    return f"{change.percent:+.1f} % (95 %: {hull.low:+.1f} to {hull.high:+.1f})"
+
+
+_ORDER: tuple[Answer, ...] = ("yes", "cannot tell", "no difference", "no")
+
+
+def rank(answer: Answer, found: Sequence[Change]) -> tuple[int, int, float]:
+    """Sort key, best first: verdict, throughput in steps of the margin, CPU time per byte."""
+    by_name = {change.metric: change.percent or 0.0 for change in found}
+    steps = round(by_name[THROUGHPUT] / MARGIN_PERCENT)
+    return _ORDER.index(answer), -steps, by_name[CPU_PER_BYTE]
+
+
+def exit_status(answers: Sequence[Answer]) -> int:
+    """0: the best-ranked tuning is recommended; 1: none is; 3: cannot tell."""
+    if "yes" in answers:
+        return 0
+    return 3 if "cannot tell" in answers else 1

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.study.result import Result
+from simnet.study.verdict import (
+    CPU_PER_BYTE,
+    THROUGHPUT,
+    Answer,
+    Change,
+    Interval,
+    changes,
+    exit_status,
+    rank,
+    ratios,
+    student,
+    verdict,
+)
+from tests.study.synthetic import result
+
+
+def _changes(
+    throughput: tuple[float, float], cpu: tuple[float, float] = (0.0, 0.0)
+) -> tuple[Change, ...]:
+    """Changes with these 95 % intervals, in percent."""
+    return tuple(
+        Change(
+            metric=name,
+            unit="",
+            before=1.0,
+            after=1.0,
+            percent=(low + high) / 2,
+            seeds=Interval(low=low, high=high),
+            parameters=None,
+        )
+        for name, (low, high) in ((THROUGHPUT, throughput), (CPU_PER_BYTE, cpu))
+    )
+
+
+@pytest.mark.parametrize(
+    ("throughput", "cpu", "answer", "metric"),
+    [
+        # better and worse
+        ((8, 12), (-1, 1), "yes", THROUGHPUT),
+        ((-12, -8), (-30, -20), "no", THROUGHPUT),
+        # a trade-off: throughput comes first
+        ((8, 12), (20, 30), "yes", THROUGHPUT),
+        # at equal throughput CPU time decides
+        ((-0.5, 0.5), (-12, -8), "yes", CPU_PER_BYTE),
+        ((-0.5, 0.5), (8, 12), "no", CPU_PER_BYTE),
+        # nothing
+        ((-0.5, 0.5), (-0.9, 0.2), "no difference", CPU_PER_BYTE),
+        ((0.2, 0.6), (0.3, 0.5), "no difference", CPU_PER_BYTE),
+        # a certain price for an uncertain gain; a certain saving at an uncertain price
+        ((-7, 9), (10, 47), "no", CPU_PER_BYTE),
+        ((-7, 9), (-47, -10), "cannot tell", THROUGHPUT),
+        ((-0.9, 9), (-47, -10), "yes", CPU_PER_BYTE),
+        # too wide
+        ((-3, 5), (-2, 2), "cannot tell", THROUGHPUT),
+        ((-0.5, 0.5), (-2, 2), "cannot tell", CPU_PER_BYTE),
+    ],
+)
+def test_the_rule(
+    throughput: tuple[float, float], cpu: tuple[float, float], answer: Answer, metric: str
+) -> None:
+    decided = verdict(_changes(throughput, cpu))
+    assert (decided.answer, decided.metric) == (answer, metric)
+
+
+@given(
+    throughput=st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted),
+    cpu=st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted),
+)
+def test_more_knowledge_never_turns_yes_into_no(throughput: list[float], cpu: list[float]) -> None:
+    """Narrower intervals may decide what could not be told; they never contradict."""
+
+    def narrow(low: float, high: float) -> tuple[float, float]:
+        middle = (low + high) / 2
+        return (low + middle) / 2, (high + middle) / 2
+
+    wide = verdict(_changes((throughput[0], throughput[1]), (cpu[0], cpu[1]))).answer
+    close = verdict(_changes(narrow(*throughput), narrow(*cpu))).answer
+    if wide == "yes":
+        # what was more for certain may prove to be less than anyone tunes for
+        assert close in {"yes", "no difference"}
+    if wide == "no difference":
+        assert close == "no difference"
+
+
+def test_the_wider_interval_decides() -> None:
+    before = [result(1e9 + n) for n in range(4)]
+    after = [result(1.1e9 + n) for n in range(4)]
+    sure = changes(before, after)
+    assert verdict(sure).answer == "yes"
+    unsure = changes(before, after, {THROUGHPUT: [0.9, 1.0, 1.2], CPU_PER_BYTE: [0.9, 1.0, 1.2]})
+    assert verdict(unsure).answer == "cannot tell"
+    throughput = unsure[0]
+    assert throughput.seeds is not None
+    assert throughput.parameters is not None
+    assert throughput.seeds.high - throughput.seeds.low < 0.1
+    assert throughput.parameters.low < -5
+    assert throughput.hull == throughput.parameters
+
+
+def test_pairs_take_the_noise_out() -> None:
+    """The seeds' own spread is 40 %; what the tuning adds is told to a tenth."""
+    noise = [0.8, 0.9, 1.0, 1.1, 1.2]
+    before = [result(1e9 * n) for n in noise]
+    after = [result(1e9 * n * 1.02) for n in noise]
+    throughput = changes(before, after)[0]
+    assert throughput.percent == pytest.approx(2.0)
+    assert throughput.seeds is not None
+    assert throughput.seeds.low == pytest.approx(2.0)
+    assert throughput.seeds.high == pytest.approx(2.0)
+
+
+def test_students_interval() -> None:
+    # t at 97.5 % with 3 degrees of freedom is 3.182 (any table); the sample's s is 1.291
+    interval = student([1.0, 2.0, 3.0, 4.0])
+    assert interval is not None
+    assert interval.high - 2.5 == pytest.approx(3.182 * 1.291 / 2, rel=1e-3)
+    assert 2.5 - interval.low == pytest.approx(interval.high - 2.5)
+    assert student([1.0]) is None
+
+
+def test_metrics_of_a_result() -> None:
+    found = {change.metric: change for change in changes([result()] * 2, [result()] * 2)}
+    assert found["cpu_of_one"].before == pytest.approx(500)
+    assert found["cpu_of_all"].before == pytest.approx(50)
+    # 5 CPUs for 125 MB/s
+    assert found[CPU_PER_BYTE].before == pytest.approx(40.0)
+    assert found["latency_p50"].before == pytest.approx(40)
+    assert found["latency_p99"].before == pytest.approx(80)
+    assert found["interrupts"].before == pytest.approx(1000)
+    assert {change.percent for change in found.values()} == {0.0}
+
+
+def test_what_is_not_measured_is_unknown() -> None:
+    silent = [result(0.0, p99_us=None)] * 3
+    found = {change.metric: change for change in changes(silent, silent)}
+    assert found["latency_p99"].before is None
+    assert found[THROUGHPUT].percent is None
+    assert found[THROUGHPUT].direction == "unknown"
+    assert verdict(tuple(found.values())).answer == "cannot tell"
+    assert set(ratios(silent, silent)) == {"cpu_of_all", "cpu_of_one", "interrupts"}
+
+
+def test_the_best_comes_first() -> None:
+    ordered: list[tuple[Answer, tuple[Change, ...]]] = [
+        ("yes", _changes((10, 12), (5, 6))),
+        ("yes", _changes((8, 9), (-9, -7))),
+        ("yes", _changes((8, 9), (-5, -4))),
+        ("cannot tell", _changes((-3, 20))),
+        ("no difference", _changes((0, 0))),
+        ("no", _changes((-3, -2))),
+    ]
+    keys = [rank(answer, found) for answer, found in ordered]
+    assert all(one < other for one, other in pairwise(keys))
+
+
+@pytest.mark.parametrize(
+    ("answers", "status"),
+    [
+        (["yes", "no"], 0),
+        (["no", "cannot tell", "yes"], 0),
+        (["no"], 1),
+        (["no difference", "no"], 1),
+        (["no", "cannot tell"], 3),
+    ],
+)
+def test_exit_status(answers: list[Answer], status: int) -> None:
+    assert exit_status(answers) == status
+
+
+def test_no_number_is_infinite() -> None:
+    some: list[Result] = [result(1e9), result(1e9)]
+    for change in changes(some, [result(0.0), result(0.0)]):
+        assert change.percent is None or math.isfinite(change.percent)

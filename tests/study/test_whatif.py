@@ -1,0 +1,321 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import simnet
+from simnet.errors import InputError
+from simnet.scenario.effective import Effective
+from simnet.study import anchored, cases
+from simnet.study.answers import LISTING_1
+from simnet.study.cases import Case
+from simnet.study.mechanism import Moved, moved, said
+from simnet.study.result import Result
+from simnet.study.store import Store
+from simnet.study.tuning import read_tuning
+from simnet.study.whatif import WhatIf, schema, whatif
+from tests.study.synthetic import result, simulated
+
+SCENARIO = "x460-out-of-box"
+NOWHERE = Store(None)
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
+    """Replace the simulation; the list says what was asked for."""
+    asked: list[Effective] = []
+
+    def simulate(effective: Effective, **options: Any) -> Result:
+        asked.append(effective)
+        return simulated(effective, **options)
+
+    monkeypatch.setattr(cases, "simulate", simulate)
+    return asked
+
+
+def _answers(found: WhatIf) -> list[tuple[str, str]]:
+    return [(one.tuning, one.verdict) for one in found.tunings]
+
+
+def _ask(*tunings: str, members: int = 0, **options: Any) -> WhatIf:
+    return whatif(SCENARIO, tunings, seeds=3, members=members, jobs=1, store=NOWHERE, **options)
+
+
+def test_tunings_are_ranked_and_judged(made_up: list[Effective]) -> None:
+    found = _ask("numactl", "affinity+numactl", "affinity")
+    assert _answers(found) == [("affinity", "yes"), ("affinity+numactl", "yes"), ("numactl", "no")]
+    assert [one.rank for one in found.tunings] == [1, 2, 3]
+    assert found.exit_status == 0
+    assert len(made_up) == 4 * 3
+    throughput = found.tunings[0].change("throughput")
+    assert throughput.before == pytest.approx(1e9, rel=1e-3)
+    assert throughput.percent == pytest.approx(10)
+    assert found.tunings[0].settings["irqbalance"] == "off"
+    assert found.tunings[0].commands[0].apply[0] == "/etc/init.d/irq_balancer stop"
+
+
+def test_pairs_share_their_seeds(made_up: list[Effective]) -> None:
+    _ask("affinity", seed=7)
+    seeds = [(effective.irqbalance, effective.run.seed) for effective in made_up]
+    assert seeds == [(state, seed) for state in ("settled", "off") for seed in (7, 8, 9)]
+
+
+def test_pairs_share_their_parameters(made_up: list[Effective]) -> None:
+    _ask("affinity", members=4)
+    drawn = [e for e in made_up if e.run.seed >= 1000]
+    assert len(drawn) == 2 * 4
+    before = [e.cpu.costs for e in drawn if e.irqbalance != "off"]
+    assert before == [e.cpu.costs for e in drawn if e.irqbalance == "off"]
+    assert len(set(before)) == 4
+
+
+@pytest.mark.usefixtures("made_up")
+def test_what_depends_on_an_uncertain_parameter_cannot_be_told() -> None:
+    frames = "ethtool -C eth0 rx-frames=20"
+    assert _answers(_ask(frames)) != [(frames, "cannot tell")]
+    found = _ask(frames, members=8)
+    assert _answers(found) == [(frames, "cannot tell")]
+    assert found.exit_status == 3
+
+
+def test_a_parameter_that_the_tuning_sets_does_not_vary(made_up: list[Effective]) -> None:
+    _ask("cpu.costs.driver_rx=3000 cycles", members=3)
+    tuned = made_up[-3:]
+    assert {e.cpu.costs.driver_rx_cycles for e in tuned} == {3000}
+    assert len({e.cpu.costs.tcp_rx_cycles for e in tuned}) == 3
+
+
+def test_what_is_not_modelled_cannot_be_told_and_is_not_simulated(
+    made_up: list[Effective],
+) -> None:
+    for name in ("net.ipv4.tcp_fack=0", "net.core.rmem_max=1048576"):
+        made_up.clear()
+        found = _ask(name)
+        assert _answers(found) == [(name, "cannot tell")]
+        assert found.tunings[0].reason == "nothing of it is modelled"
+        assert "accepted, but not modelled" in found.tunings[0].warnings[0]
+        assert (found.exit_status, len(made_up)) == (3, 3)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_what_is_so_already_makes_no_difference() -> None:
+    found = _ask("net.ipv4.tcp_low_latency=0")
+    assert _answers(found) == [("net.ipv4.tcp_low_latency=0", "no difference")]
+    assert found.tunings[0].reason == "that is how the system is already"
+    assert found.exit_status == 1
+
+
+def test_settings_and_base_tunings_are_part_of_what_is(made_up: list[Effective]) -> None:
+    found = _ask("numactl", settings={"nodes": "2"}, base_tunings=["affinity"])
+    assert {e.workload.nodes for e in made_up} == {2}
+    assert {e.irqbalance for e in made_up} == {"off"}
+    assert found.base_tunings == ("affinity",)
+    assert found.settings == {"nodes": "2"}
+    assert list(found.tunings[0].settings) == ["numactl --cpubind", "numactl --preferred"]
+
+
+@pytest.mark.usefixtures("made_up")
+def test_warnings() -> None:
+    running = _ask("/proc/irq/193/smp_affinity=f0000").tunings[0].warnings
+    assert any("only CPU 16, the first of the mask, is used" in line for line in running)
+    assert any("irqbalance is on and would move this again" in line for line in running)
+    rebuilt = _ask("TCP_ATO_MIN=1 ms").tunings[0].warnings
+    assert any("rebuild the kernel" in line for line in rebuilt)
+    reloaded = _ask("peer:modprobe e1000 InterruptThrottleRate=8000").tunings[0].warnings
+    assert any("its ports are down meanwhile" in line for line in reloaded)
+    value = _ask("message=64 KiB").tunings[0].warnings
+    assert any(line.startswith("message: no command sets it") for line in value)
+    stronger = _ask("affinity", settings={"irqbalance": "on"}).tunings[0].warnings
+    assert any(line.startswith("irqbalance: set for all runs") for line in stronger)
+
+
+def test_an_interrupted_question_goes_on_where_it_stopped(
+    made_up: list[Effective], tmp_path: Path
+) -> None:
+    def stop(done: int, _total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    def ask(**options: Any) -> WhatIf:
+        store = Store(tmp_path)
+        return whatif(SCENARIO, "affinity", seeds=2, members=0, jobs=1, store=store, **options)
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(progress=stop)
+    before = len(made_up)
+    assert before in {2, 3}
+    assert _answers(ask()) == [("affinity", "yes")]
+    assert len(made_up) - before == 2
+
+
+@pytest.mark.usefixtures("made_up")
+def test_the_document_follows_its_schema() -> None:
+    found = _ask("affinity", "net.ipv4.tcp_fack=0", members=2)
+    document = json.loads(found.to_json())
+    jsonschema.validate(document, schema())
+    assert document["schema"] == "simnet.whatif/1"
+    assert WhatIf.model_validate_json(found.to_json()) == found
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_frame_and_a_plot() -> None:
+    found = _ask("affinity", "numactl", members=2)
+    frame = found.to_frame()
+    assert frame.loc[("affinity", "throughput"), "percent"] == pytest.approx(10)
+    assert frame.loc[("numactl", "cpu_of_one"), "verdict"] == "no"
+    axes = found.plot().axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "affinity: yes",
+        "numactl: no",
+    ]
+    dots = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]  # type: ignore[arg-type, index]
+    assert dots[0] == pytest.approx(10)
+
+
+def test_it_is_part_of_the_api() -> None:
+    assert simnet.whatif is whatif
+
+
+def test_real_runs_are_judged_too() -> None:
+    """Slower copying costs time, which the made-up machine knows nothing of."""
+    found = whatif(
+        SCENARIO,
+        ["cpu.costs.copy_line=400 cycles"],
+        settings={"nodes": "1"},
+        seeds=2,
+        members=0,
+        duration="3 ms",
+        warmup="20 ms",
+        jobs=1,
+        store=NOWHERE,
+    )
+    assert _answers(found) == [("cpu.costs.copy_line=400 cycles", "no")]
+
+
+# -- what a tuning is ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "settings"),
+    [
+        ("affinity", ("affinity",), {}),
+        ("affinity+numactl", ("affinity", "numactl"), {}),
+        (" affinity + numactl", ("affinity", "numactl"), {}),
+        ("irqbalance=off", (), {"irqbalance": "off"}),
+        ("irqbalance=off,nodes=2", (), {"irqbalance": "off", "nodes": "2"}),
+        ("net.ipv4.tcp_rmem=1,2,3,nodes=2", (), {"net.ipv4.tcp_rmem": "1,2,3", "nodes": "2"}),
+        ("/proc/irq/209/smp_affinity=1,00000000", (),
+         {"/proc/irq/209/smp_affinity": "1,00000000"}),
+        ("affinity+ethtool -C eth0 rx-frames=9", ("affinity",), {"ethtool -C eth0 rx-frames": "9"}),
+    ],
+)  # fmt: skip
+def test_a_tuning_as_typed(text: str, names: tuple[str, ...], settings: dict[str, str]) -> None:
+    tuning = read_tuning(SCENARIO, text)
+    assert tuning.names == names
+    assert dict(tuning.settings) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("afinity", "afinity: unknown tuning; did you mean affinity?"),
+        ("zzz", "zzz: unknown tuning: the scenario has numactl, affinity; else KNOB=VALUE"),
+        ("irqbalance", "irqbalance: expected a value: KNOB=VALUE"),
+        ("affinity+", ("affinity+: expected the name of a tuning, several with + between,"
+                       " or KNOB=VALUE")),
+        ("", "TUNING: expected the name of a tuning, several with + between, or KNOB=VALUE"),
+        ("=4", "=4: expected KNOB=VALUE"),
+        ("nodes=9", "nodes: 9 nodes: ibm-x460 has 4"),
+        ("net.ipv4.tcp_rmme=1",
+         "net.ipv4.tcp_rmme: unknown knob; did you mean net.ipv4.tcp_rmem?"),
+    ],
+)  # fmt: skip
+def test_a_bad_tuning_is_one_line(text: str, line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        _ask(text)
+    assert str(caught.value) == line
+
+
+# -- mechanisms ------------------------------------------------------------------------------
+
+
+class _WithWork(Result):
+    """A result that says what CPU time was spent on."""
+
+    work: tuple[dict[str, Any], ...] = ()
+
+
+def _worked(**shares: tuple[float, float]) -> Result:
+    """A result of 100,000 data packets a second; shares are percent and remote percent."""
+    host = {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}}
+    made = result(1448 * 8 * 100_000.0, configuration={"host": host})
+    work = [
+        {"mechanism": name, "percent": percent, "remote_percent": remote}
+        for name, (percent, remote) in shares.items()
+    ]
+    return _WithWork.model_validate(made.model_dump(by_alias=True) | {"work": work})
+
+
+def test_the_mechanism_that_moved_most_comes_first() -> None:
+    before = [_worked(copy=(100.0, 10.0), irq=(20.0, 0.0))] * 2
+    after = [_worked(copy=(190.0, 97.0), irq=(15.0, 0.0), wakeup=(1.0, 0.0))] * 2
+    found = moved(before, after)
+    assert [one.mechanism for one in found] == ["copy", "irq", "wakeup"]
+    copy = found[0]
+    # 1 % of a CPU over 100,000 packets a second is 0.1 us a packet
+    assert copy.before_us == pytest.approx(10.0)
+    assert copy.after_us == pytest.approx(19.0)
+    assert copy.change_us == pytest.approx(9.0)
+    assert copy.remote_change_us == pytest.approx(8.7)
+
+
+def test_a_mechanism_is_told_in_a_sentence() -> None:
+    copy = Moved(
+        mechanism="copy to user",
+        before_us=10.0,
+        after_us=19.1,
+        remote_before_us=1.0,
+        remote_after_us=9.7,
+    )
+    where = "+8.7 us of it on lines and registers of other nodes"
+    assert said(copy) == f"copy to user: +9.1 us a packet, {where}"
+    local = copy.model_copy(update={"remote_after_us": 1.0})
+    assert said(local) == "copy to user: +9.1 us a packet"
+
+
+def test_results_without_work_tell_no_mechanism() -> None:
+    assert moved([_worked()], [_worked()]) == ()
+
+
+# -- the anchor ------------------------------------------------------------------------------
+
+
+def test_the_anchor_is_the_base_itself_where_it_was_measured() -> None:
+    assert anchored.anchor_of(Case(SCENARIO)) == Case(SCENARIO)
+    other = Case(SCENARIO, (("message", "64 KiB"),))
+    assert anchored.anchor_of(other) == LISTING_1
+
+
+def test_other_models_have_no_anchor(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Foreign(cases.Member):
+        def effective(self) -> Effective:
+            effective = super().effective()
+            own = self.case.scenario == SCENARIO and not self.case.settings
+            models = {"host.cpu": "another"} if own else effective.models
+            return effective.model_copy(update={"models": models})
+
+    monkeypatch.setattr(anchored, "Member", Foreign)
+    assert anchored.anchor_of(Case(SCENARIO)) is None
+
+
+def test_draws_that_miss_the_measurement_count_for_less() -> None:
+    """Gain follows the load of CPU 0; only draws near 66.8 % (Listing 1) are near the truth."""
+    loads = [40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
+    at_anchor = [result(cpu_percent=load) for load in loads]
+    gains = [1 + (load - 40) / 100 for load in loads]
+    given = anchored.conditioned({"throughput": gains}, at_anchor)["throughput"]
+    assert max(given) - min(given) < 0.5 * (max(gains) - min(gains))
