@@ -11,6 +11,7 @@ cdef class Costs:
     cdef readonly long long ack_tx_ps
     cdef readonly long long ack_rx_ps
     cdef readonly long long tcp_tx_ps
+    cdef readonly long long bond_tx_ps
     cdef readonly long long tx_completion_ps
     cdef readonly long long wakeup_ps
     cdef readonly long long context_switch_ps

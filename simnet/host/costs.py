@@ -21,6 +21,7 @@ COST_NAMES = (
     "ack_tx",
     "ack_rx",
     "tcp_tx",
+    "bond_tx",
     "tx_completion",
     "wakeup",
     "context_switch",
@@ -60,6 +61,7 @@ class Costs:
     ack_tx_ps: cython.longlong
     ack_rx_ps: cython.longlong
     tcp_tx_ps: cython.longlong
+    bond_tx_ps: cython.longlong
     tx_completion_ps: cython.longlong
     wakeup_ps: cython.longlong
     context_switch_ps: cython.longlong
@@ -87,6 +89,7 @@ class Costs:
         self.ack_tx_ps = ps["ack_tx"]
         self.ack_rx_ps = ps["ack_rx"]
         self.tcp_tx_ps = ps["tcp_tx"]
+        self.bond_tx_ps = ps["bond_tx"]
         self.tx_completion_ps = ps["tx_completion"]
         self.wakeup_ps = ps["wakeup"]
         self.context_switch_ps = ps["context_switch"]

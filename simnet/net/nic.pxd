@@ -4,15 +4,14 @@ from simnet.host.interrupt cimport IrqLine
 from simnet.host.memory cimport Memory
 from simnet.host.softirq cimport SoftirqNetRx
 from simnet.net.skb cimport Skb, SkbQueue
-from simnet.net.wire cimport Port, SwitchedPath
+from simnet.net.wire cimport Path, Port
 
 cdef class Nic(Port):
-    cdef readonly int node
     cdef readonly object name
     cdef public IrqLine line
     cdef Costs costs
     cdef Memory memory
-    cdef public SwitchedPath path_out
+    cdef public Path path_out
     cdef SkbQueue ring
     cdef SkbQueue qdisc
     cdef int qdisc_limit
@@ -62,9 +61,6 @@ cdef class Nic(Port):
     cpdef bint has_work(self) except? -1
     cpdef int arm(self) except -1
     cpdef int raise_line(self) except -1
-    cpdef int transmit(self, Skb skb) except -1
-    cpdef int flush(self) except -1
-    cpdef long long transmit_cost_ps(self, Cpu cpu) except? -1
     cdef int _place(self, Cpu cpu) except -1
     cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef int _send_now(self, Skb skb) except -1

@@ -24,7 +24,7 @@ from simnet.host.memory import Memory
 from simnet.host.softirq import SoftirqNetRx
 from simnet.kernel.simulator import Simulator
 from simnet.net.skb import Skb, SkbQueue
-from simnet.net.wire import Port, SwitchedPath
+from simnet.net.wire import Path, Port
 
 __all__ = ["NEVER", "Nic"]
 
@@ -57,12 +57,11 @@ class Nic(Port):
         qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
     """
 
-    node: cython.int
     name: Any
     line: IrqLine
     costs: Costs
     memory: Memory
-    path_out: SwitchedPath
+    path_out: Path
     ring: SkbQueue
     qdisc: SkbQueue
     qdisc_limit: cython.int
@@ -120,9 +119,8 @@ class Nic(Port):
         descriptor_bytes: int,
         qdisc_limit: int,
     ) -> None:
-        super().__init__(sim, path, weight)
+        super().__init__(sim, path, weight, node)
         self.name = name
-        self.node = node
         self.line = None
         self.costs = costs
         self.memory = memory
@@ -216,6 +214,12 @@ class Nic(Port):
         if not self.asserted and self.unmasked and not self.armed_by_count:
             self.arm()
         return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_lost(self) -> cython.int:
+        """Without the frames that will not come, a gap may end a batch sooner."""
+        return self.arm()
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

@@ -1,12 +1,13 @@
 from simnet.host.costs cimport Costs
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_sender cimport TcpSender
-from simnet.net.wire cimport Port, SwitchedPath
+from simnet.net.wire cimport Path, Port
 
 cdef class RemoteSender(Port):
     cdef readonly TcpSender sender
-    cdef public SwitchedPath path_out
+    cdef public Path path_out
     cdef public Endpoint receiver
+    cdef public Endpoint neighbour
     cdef Costs costs
     cdef long long mmio_ps
     cdef long long throttle_ps

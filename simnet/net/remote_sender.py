@@ -16,7 +16,7 @@ from simnet.host.costs import Costs
 from simnet.kernel.simulator import Simulator
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_sender import TcpSender
-from simnet.net.wire import Port, SwitchedPath
+from simnet.net.wire import Path, Port
 
 __all__ = ["RemoteSender"]
 
@@ -53,14 +53,17 @@ class RemoteSender(Port):
         overhead_bytes: of a frame on the wire beyond its payload.
         message_bytes: of one send.
         start_ps: when the process starts.
+
+    `neighbour` is the ARP entry behind which its receiver is, if that may move.
     """
 
     rto_timer: cython.longlong
     rto_at: cython.longlong
 
     sender: TcpSender
-    path_out: SwitchedPath
+    path_out: Path
     receiver: Endpoint
+    neighbour: Endpoint
     costs: Costs
     mmio_ps: cython.longlong
     throttle_ps: cython.longlong
@@ -102,6 +105,7 @@ class RemoteSender(Port):
         self.sender = sender
         self.path_out = None
         self.receiver = None
+        self.neighbour = None
         self.costs = costs
         self.mmio_ps = mmio_ps
         self.throttle_ps = throttle_ps
@@ -261,8 +265,12 @@ class RemoteSender(Port):
     @cython.exceptval(-1, check=False)
     def _take_ack(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
         work: cython.longlong
+        if self.neighbour is not None and skb.endpoint is self.neighbour:
+            # an ARP reply
+            self.neighbour.receive(skb, None)
+            return 0
         if (
-            self.sender.acknowledge(skb.ack, skb.window, jiffy) > 0
+            self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held) > 0
             and self.waiting
             and self.sender.write_space()
         ):

@@ -1,6 +1,26 @@
 from simnet.kernel.component cimport Component
 from simnet.host.cpu cimport Cpu
 
+cdef class Endpoint
+cdef class Outlet
+cdef class Skb
+
+cdef class Station:
+    cdef readonly long long mac
+    cdef public Outlet outlet
+
+cdef class Header:
+    cdef public Station source
+    cdef public Station destination
+    cdef readonly long long source_ip
+    cdef readonly long long destination_ip
+    cdef readonly int source_port
+    cdef readonly int destination_port
+    cpdef Header sent_from(self, Station source)
+
+cdef class Outlet(Component):
+    cpdef int forward(self, Skb skb) except -1
+
 cdef class Skb:
     cdef public long long seq
     cdef public long long end_seq
@@ -8,11 +28,13 @@ cdef class Skb:
     cdef public long long window
     cdef public long long arrival_ps
     cdef public int wire_bytes
+    cdef public int held
     cdef public bint push
     cdef public int home_node
     cdef public int writer_node
     cdef public Cpu toucher
     cdef public Endpoint endpoint
+    cdef public Header header
     cdef public Skb next
 
 cdef class SkbQueue:
@@ -27,3 +49,4 @@ cdef class Endpoint(Component):
     cpdef bint quiet(self, Cpu cpu) except? -1
 
 cpdef Skb new_skb(Endpoint endpoint, long long seq, long long end_seq, long long ack, long long window, int wire_bytes, bint push)
+cpdef Skb copy_skb(Skb skb)

@@ -1,4 +1,4 @@
-"""Frames (Linux `sk_buff`), their queues, and the endpoint that receives them."""
+"""Frames (Linux `sk_buff`), their headers and queues, and the endpoint that receives them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
 
-__all__ = ["Endpoint", "Skb", "SkbQueue", "new_skb"]
+__all__ = [
+    "Endpoint",
+    "Header",
+    "Outlet",
+    "Skb",
+    "SkbQueue",
+    "Station",
+    "copy_skb",
+    "new_skb",
+]
 
 
 @cython.cclass
@@ -30,6 +39,81 @@ class Endpoint(Component):
         return False
 
 
+@cython.cclass
+class Outlet(Component):
+    """Where a switch sends frames to: a port, or several that are one."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def forward(self, skb: Skb) -> cython.int:
+        """Take a frame that leaves the switch here."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.cclass
+class Station:
+    """An Ethernet address, and the outlet behind which the switch has learnt that it is.
+
+    Args:
+        mac: 48 bits.
+    """
+
+    mac: cython.longlong
+    outlet: Outlet
+
+    def __init__(self, mac: int) -> None:
+        self.mac = mac
+        self.outlet = None
+
+
+@cython.final
+@cython.cclass
+class Header:
+    """What switches and bonds look at: addresses and TCP ports, the same for a connection.
+
+    Args:
+        source, destination: Ethernet addresses.
+        source_ip, destination_ip: 32 bits.
+        source_port, destination_port: of TCP.
+    """
+
+    source: Station
+    destination: Station
+    source_ip: cython.longlong
+    destination_ip: cython.longlong
+    source_port: cython.int
+    destination_port: cython.int
+
+    def __init__(
+        self,
+        source: Station,
+        destination: Station,
+        source_ip: int = 0,
+        destination_ip: int = 0,
+        source_port: int = 0,
+        destination_port: int = 0,
+    ) -> None:
+        self.source = source
+        self.destination = destination
+        self.source_ip = source_ip
+        self.destination_ip = destination_ip
+        self.source_port = source_port
+        self.destination_port = destination_port
+
+    @cython.ccall
+    def sent_from(self, source: Station) -> Header:
+        """The same with another source address."""
+        return Header(
+            source,
+            self.destination,
+            self.source_ip,
+            self.destination_ip,
+            self.source_port,
+            self.destination_port,
+        )
+
+
 @cython.final
 @cython.no_gc
 @cython.freelist(4096)
@@ -42,10 +126,12 @@ class Skb:
         ack, window: acknowledgement number and offered window, bytes.
         arrival_ps: when its last bit is in the receiving NIC.
         wire_bytes: length on the wire with preamble, FCS and gap.
+        held: segments ahead of `ack` that the receiver holds, as its SACK option tells.
         push: TCP PSH flag.
         home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
         toucher: the CPU that wrote the `sk_buff` last.
         endpoint: receiver.
+        header: addresses; None where the path alone says where the frame goes.
     """
 
     seq: cython.longlong
@@ -54,11 +140,13 @@ class Skb:
     window: cython.longlong
     arrival_ps: cython.longlong
     wire_bytes: cython.int
+    held: cython.int
     push: cython.bint
     home_node: cython.int
     writer_node: cython.int
     toucher: Cpu
     endpoint: Endpoint
+    header: Header
     next: Skb
 
 
@@ -81,12 +169,25 @@ def new_skb(
     skb.window = window
     skb.wire_bytes = wire_bytes
     skb.push = push
+    skb.held = 0
     skb.arrival_ps = 0
     skb.home_node = 0
     skb.writer_node = 0
     skb.toucher = None
+    skb.header = None
     skb.next = None
     return skb
+
+
+@cython.ccall
+def copy_skb(skb: Skb) -> Skb:
+    """Make another frame with the same contents (`skb_clone`)."""
+    copy: Skb = new_skb(
+        skb.endpoint, skb.seq, skb.end_seq, skb.ack, skb.window, skb.wire_bytes, skb.push
+    )
+    copy.held = skb.held
+    copy.header = skb.header
+    return copy
 
 
 @cython.final

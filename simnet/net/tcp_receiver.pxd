@@ -33,7 +33,7 @@ cdef class TcpReceiver:
     cdef long long rcvq_time
     cdef long long rcvq_space
     cdef long long truesize_overhead
-    cdef list out_of_order
+    cdef readonly list out_of_order
     cdef readonly long long segments
     cdef readonly long long duplicates
     cdef readonly long long out_of_order_segments

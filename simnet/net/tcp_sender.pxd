@@ -12,6 +12,7 @@ cdef class TcpSender:
     cdef readonly int reordering
     cdef readonly int duplicate_acks
     cdef readonly bint recovering
+    cdef readonly bint sack
     cdef public bint nodelay
     cdef public bint tso
     cdef long long recover_seq
@@ -51,9 +52,9 @@ cdef class TcpSender:
     cpdef bint last_pushed(self) except? -1
     cpdef bint awaits_window(self, long long now_jiffy) except? -1
     cpdef int sent(self, long long length, long long now_jiffy) except -1
-    cpdef long long acknowledge(self, long long ack, long long window, long long now_jiffy) except? -1
+    cpdef long long acknowledge(self, long long ack, long long window, long long now_jiffy, int held=*) except? -1
     cpdef long long retransmission(self) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
-    cdef int _duplicate(self) except -1
+    cdef int _duplicate(self, int held) except -1
     cdef int _rtt_sample(self, long long rtt) except -1
     cdef int _grow_ends(self) except -1

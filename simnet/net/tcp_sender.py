@@ -3,7 +3,8 @@
 Sources: net/ipv4/tcp.c (`tcp_sendmsg`, `forced_push`), tcp_output.c (`tcp_write_xmit`,
 `tcp_nagle_check` with Minshall's rule, `tcp_tso_should_defer`), tcp_input.c (`tcp_ack`,
 `tcp_new_space`), tcp_timer.c of 2.6.18; RFC 6582 (NewReno) for recovery: duplicate ACKs
-start it, partial ACKs retransmit, SACK is not used. Times are jiffies of the sending host,
+start it, partial ACKs retransmit. Of SACK only the number of segments that it reports is used
+(two copies of an ACK are not two losses), no map of holes. Times are jiffies of the sending host,
 lengths bytes; sequence numbers do not wrap.
 """
 
@@ -51,6 +52,7 @@ class TcpSender:
     reordering: cython.int
     duplicate_acks: cython.int
     recovering: cython.bint
+    sack: cython.bint
     nodelay: cython.bint
     tso: cython.bint
     recover_seq: cython.longlong
@@ -96,6 +98,7 @@ class TcpSender:
         tso: bool,
         tso_win_divisor: int,
         reordering: int,
+        sack: bool = False,
     ) -> None:
         self.mss = mss
         self.congestion = congestion
@@ -109,6 +112,7 @@ class TcpSender:
         self.tso = tso
         self.tso_win_divisor = tso_win_divisor
         self.reordering = reordering
+        self.sack = sack
         self.nodelay = False
         self.snd_una = 0
         self.snd_nxt = 0
@@ -310,21 +314,31 @@ class TcpSender:
     @cython.ccall
     @cython.exceptval(-1)
     def acknowledge(  # noqa: C901, PLR0912 - each case of tcp_ack
-        self, ack: cython.longlong, window: cython.longlong, now_jiffy: cython.longlong
+        self,
+        ack: cython.longlong,
+        window: cython.longlong,
+        now_jiffy: cython.longlong,
+        held: cython.int = 0,
     ) -> cython.longlong:
         """`tcp_ack` for a pure ACK; return how many segments it acknowledged.
 
-        Afterwards `retransmission` tells whether a segment must be sent again.
+        `held`: segments beyond `ack` that the receiver's SACK option reports. Afterwards
+        `retransmission` tells whether a segment must be sent again.
         """
         before: cython.longlong = self.ends_head
         full: cython.bint = self.ends_tail - self.ends_head >= self.congestion.cwnd
-        update: cython.bint = window != self.snd_wnd
-        self.snd_wnd = window
+        update: cython.bint = window > self.snd_wnd
+        if ack < self.snd_una:
+            # overtaken by a later one
+            return 0
+        # tcp_may_update_window
+        if ack > self.snd_una or update:
+            self.snd_wnd = window
         if window > self.max_window:
             self.max_window = window
         if ack <= self.snd_una:
             if ack == self.snd_una and not update and self.snd_nxt > self.snd_una:
-                self._duplicate()
+                self._duplicate(held)
             if self.ends_head == self.ends_tail:
                 # tcp_ack_probe: if the window is still closed, the next probe waits its full time
                 self.rto_jiffy = _NONE
@@ -352,6 +366,8 @@ class TcpSender:
                 self.duplicate_acks -= self.ends_head - before - 1
                 if self.duplicate_acks < 0:
                     self.duplicate_acks = 0
+                if self.sack:
+                    self.duplicate_acks = held
                 self.retransmit_seq = ack
         else:
             self.duplicate_acks = 0
@@ -361,8 +377,12 @@ class TcpSender:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _duplicate(self) -> cython.int:
-        self.duplicate_acks += 1
+    def _duplicate(self, held: cython.int) -> cython.int:
+        if self.sack:
+            # a second copy of an ACK tells nothing that is not known
+            self.duplicate_acks = held
+        else:
+            self.duplicate_acks += 1
         if not self.recovering and self.duplicate_acks >= self.reordering:
             if self.snd_una < self.recover_seq:
                 return 0

@@ -3,15 +3,15 @@ from simnet.host.cpu cimport Cpu, Occupation
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
-from simnet.net.nic cimport Nic
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
 from simnet.net.tcp_sender cimport TcpSender
+from simnet.net.wire cimport Port
 
 cdef class TcpSocket(Endpoint):
     cdef readonly TcpReceiver receiver
     cdef readonly TcpSender sender
-    cdef readonly Nic nic
+    cdef public Port nic
     cdef public Endpoint remote
     cdef Costs costs
     cdef Memory memory

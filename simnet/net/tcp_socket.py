@@ -17,10 +17,10 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
-from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
+from simnet.net.wire import Port
 
 __all__ = ["TcpSocket"]
 
@@ -41,7 +41,7 @@ class TcpSocket(Endpoint):
         sim: the simulation.
         path: component path.
         receiver, sender: the protocol's state.
-        nic: port that segments leave by.
+        nic: device that segments leave by.
         costs, memory: of the host.
         shared_lines: cache lines of the socket that each use writes.
         skb_lines: cache lines of one `sk_buff` and its headers that its consumer touches.
@@ -56,7 +56,7 @@ class TcpSocket(Endpoint):
 
     receiver: TcpReceiver
     sender: TcpSender
-    nic: Nic
+    nic: Port
     remote: Endpoint
     costs: Costs
     memory: Memory
@@ -102,7 +102,7 @@ class TcpSocket(Endpoint):
         *,
         receiver: TcpReceiver,
         sender: TcpSender,
-        nic: Nic,
+        nic: Port,
         costs: Costs,
         memory: Memory,
         shared_lines: int,
@@ -307,7 +307,7 @@ class TcpSocket(Endpoint):
                 work += self.costs.wakeup_ps
             self.latency.add(self.sim.now - skb.arrival_ps)
             return work
-        acked = self.sender.acknowledge(skb.ack, skb.window, jiffy)
+        acked = self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held)
         if (
             acked > 0
             and self.writer_waiting
@@ -333,15 +333,18 @@ class TcpSocket(Endpoint):
     def send_ack(self, cpu: Cpu) -> cython.longlong:
         """`tcp_send_ack`: transmit a pure ACK; return the work."""
         window: cython.longlong = self.receiver.ack_sent(self.sim.now // self.jiffy_ps)
+        work: cython.longlong
+        skb: Skb
         bytes_on_wire: cython.int = self.wire_overhead + self.header_bytes
         if bytes_on_wire < _MIN_WIRE_BYTES:
             bytes_on_wire = _MIN_WIRE_BYTES
         self.acks_sent += 1
-        self.nic.transmit(
-            new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
-        )
+        skb = new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
+        skb.held = len(self.receiver.out_of_order)
+        work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
+        self.nic.transmit(skb)
         self.nic.flush()
-        return self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
+        return work
 
     @cython.ccall
     @cython.exceptval(-1)

@@ -1,13 +1,23 @@
 from simnet.kernel.component cimport Component
+from simnet.host.cpu cimport Cpu
 from simnet.host.softirq cimport Napi
 from simnet.net.skb cimport Skb, SkbQueue
 
 cdef class Port(Napi):
+    cdef readonly int node
     cdef public SkbQueue incoming
     cpdef int frames_coming(self) except -1
+    cpdef int frames_lost(self) except -1
+    cpdef int transmit(self, Skb skb) except -1
+    cpdef int flush(self) except -1
+    cpdef long long transmit_cost_ps(self, Cpu cpu) except? -1
 
-cdef class SwitchedPath(Component):
+cdef class Path(Component):
     cdef readonly Port destination
+    cpdef int send(self, Skb skb, long long tx_end_ps) except -1
+    cpdef int flush(self) except -1
+
+cdef class SwitchedPath(Path):
     cdef readonly bint per_frame
     cdef SkbQueue flight
     cdef long long byte_ps
@@ -16,6 +26,4 @@ cdef class SwitchedPath(Component):
     cdef long long egress_free_ps
     cdef readonly long long frames
     cdef readonly long long bytes
-    cpdef int send(self, Skb skb, long long tx_end_ps) except -1
-    cpdef int flush(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *

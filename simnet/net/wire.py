@@ -11,22 +11,32 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.cpu import Cpu
 from simnet.host.softirq import Napi
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.skb import Skb, SkbQueue
 
-__all__ = ["Port", "SwitchedPath"]
+__all__ = ["Path", "Port", "SwitchedPath"]
 
 
 @cython.cclass
 class Port(Napi):
-    """A polled device that frames arrive at."""
+    """A network device (Linux `net_device`): frames arrive at it and leave by it.
 
+    Args:
+        sim: the simulation.
+        path: component path.
+        weight: packets of one poll.
+        node: NUMA node that it is attached to.
+    """
+
+    node: cython.int
     incoming: SkbQueue
 
-    def __init__(self, sim: Simulator, path: str, weight: int) -> None:
+    def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
         super().__init__(sim, path, weight)
+        self.node = node
         self.incoming = SkbQueue()
 
     @cython.ccall
@@ -35,10 +45,56 @@ class Port(Napi):
         """Frames have been added to `incoming`."""
         raise NotImplementedError(self.path)
 
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_lost(self) -> cython.int:
+        """Frames that were announced have been taken out of `incoming`: they will not come."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def transmit(self, skb: Skb) -> cython.int:
+        """Queue a frame; call `flush` after the last of a burst."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """End of a burst."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """What handing over the next frame costs from `cpu`, the stack's work excluded."""
+        raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class Path(Component):
+    """Where a device's frames go.
+
+    `destination` is the port at the other end, None if each frame's header says it.
+    """
+
+    destination: Port
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
+        """Take a frame whose last bit leaves the source at `tx_end_ps`."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """The frames sent since the last flush are a burst."""
+        raise NotImplementedError(self.path)
+
 
 @cython.final
 @cython.cclass
-class SwitchedPath(Component):
+class SwitchedPath(Path):
     """One direction from a NIC through the switch to another NIC.
 
     Args:
@@ -51,7 +107,6 @@ class SwitchedPath(Component):
         per_frame: one event a frame (reference) instead of arithmetic.
     """
 
-    destination: Port
     per_frame: cython.bint
     flight: SkbQueue
     byte_ps: cython.longlong

@@ -20,6 +20,7 @@ from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tg3 import Tg3
 from simnet.net.wire import SwitchedPath
+from simnet.scenario.build_bond import BondedFlow, connect
 from simnet.scenario.system import System
 from simnet.workload.netperf import Netperf, Netserver, Start
 
@@ -69,6 +70,7 @@ def build(
     if effective.irqbalance == "daemon":
         env.process(irqbalance(env, [nic.line for nic in nics], _OTHER_SOURCES))
     flows = []
+    bonded: list[BondedFlow] = []
     parts: dict[str, Any] = {"peers": peers, "senders": [], "readers": [], "peer_nics": []}
     for flow in effective.flows:
         nic = nics[flow.port]
@@ -84,10 +86,17 @@ def build(
         else:
             remote = _remote_sender(sim, effective, flow, socket, begin)
             parts["senders"].append(remote)
-        _connect(sim, effective, nic, remote, per_frame=per_frame)
         parts["readers"].append(reader)
         parts["peer_nics"].append(remote)
+        if effective.ports[flow.port].enslaved:
+            peer_end = (parts["senders"][-1], peers[flow.peer]) if whole else ()
+            bonded.append(BondedFlow(flow, socket, remote, *peer_end))
+            flows.append((flow.name, "bond0", socket))
+            continue
+        _connect(sim, effective, nic, remote, per_frame=per_frame)
         flows.append((flow.name, nic.name, socket))
+    if bonded:
+        parts |= connect(sim, effective, system, nics, bonded, seed=seed, per_frame=per_frame)
     return System(env, system, nics, flows, parts)
 
 
@@ -303,6 +312,7 @@ def _tcp_sender(host: Host, port: EffectivePort) -> TcpSender:
         tso=port.nic.tso,
         tso_win_divisor=kernel.tcp_tso_win_divisor,
         reordering=kernel.tcp_reordering,
+        sack=kernel.tcp_sack,
     )
 
 

@@ -18,6 +18,8 @@
     effective.host.ports[3].nic.rx_usecs_ps     see schema.Nic; each port has its own
     effective.host.ports[3].smp_affinity        CPUs of the mask, ascending: (5,)
     effective.host.cpu_count, .cpus_per_node, .node_of(cpu)
+    effective.host.ports[3].enslaved            a slave of the bond; .unplugged_ps, .plugged_ps
+    effective.host.bonding.mode                 see schema.Bonding
     effective.peers[1]                          a Host, too; its ports[k] likewise
     effective.switch.latency_ps                 see schema.Switch
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
@@ -45,7 +47,7 @@ from pydantic import ConfigDict, Field
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
-from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.schema import Bonding, Cpu, Kernel, Machine, Nic, Section, Switch
 
 __all__ = ["Effective", "Flow", "Host", "Port"]
 
@@ -58,6 +60,9 @@ class Port(Section):
         node: NUMA node that the NIC is attached to.
         irq: interrupt number.
         smp_affinity: CPUs of the interrupt's mask, ascending.
+        enslaved: whether the port is a slave of the host's bond.
+        unplugged_ps: when its cable is pulled, from the start of the simulation; 0 for never.
+        plugged_ps: when it is plugged in again; 0 for never.
         nic: the chip and its driver's settings.
     """
 
@@ -65,6 +70,9 @@ class Port(Section):
     node: int
     irq: int
     smp_affinity: tuple[int, ...]
+    enslaved: bool = False
+    unplugged_ps: int = 0
+    plugged_ps: int = 0
     nic: Nic
 
 
@@ -77,6 +85,7 @@ class Host(Section):
         cpu: the processor, all sockets alike.
         kernel: constants and sysctls.
         ports: in the order of the server model.
+        bonding: how the ports that are slaves are one interface.
     """
 
     name: str
@@ -84,6 +93,7 @@ class Host(Section):
     cpu: Cpu
     kernel: Kernel
     ports: tuple[Port, ...]
+    bonding: Bonding = Bonding()
 
     @property
     def cpus_per_node(self) -> int:

@@ -66,6 +66,12 @@ class PeerTable(_Table):
     server: Annotated[str, Field(description="server model")]
     kernel: Annotated[str, Field(description="kernel model")]
     count: Annotated[int, Field(ge=1, le=64, description="how many")] = 1
+    cabled: Annotated[
+        int | None, Field(ge=1, le=64, description="how many of its ports are used; all if absent")
+    ] = None
+    slaves: Annotated[
+        tuple[str, ...], Field(description='ports that are one bond, as in ["eth0", "eth1"]')
+    ] = ()
 
 
 class SystemTable(_Table):

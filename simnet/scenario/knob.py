@@ -14,7 +14,9 @@ from simnet.scenario.unread import UNREAD
 
 __all__ = ["AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
 
-Scope = Literal["kernel", "port", "nic", "flows", "irqbalance", "none"]
+Scope = Literal[
+    "kernel", "port", "nic", "bonding", "slave", "cable", "switch", "flows", "irqbalance", "none"
+]
 
 
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:
@@ -105,7 +107,8 @@ class Knob:
         doc: what it does, one line.
         spec: form and legal range of its value.
         scope: what it changes: an attribute of the kernel, of the port itself, of the port's
-            NIC, the binding of the streams, irqbalance, or nothing.
+            NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
+            the switch, the binding of the streams, irqbalance, or nothing.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unit: unit of a bare number; empty when the value has none.

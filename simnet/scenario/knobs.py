@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simnet.scenario.knob import CpuMask, Knob, NodeNumber
+from simnet.scenario.knobs_bonding import BONDING
 from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import Kernel, Nic, spec_of
 from simnet.scenario.specs import Flag, Quantity, count, time
@@ -262,4 +263,11 @@ _CONSTANTS: Final = (
     _constant("DEF_TIMESLICE", "timeslice_ps", "kernel/sched.c"),
 )
 
-KNOBS: Final[tuple[Knob, ...]] = (*_PLACEMENT, *_ETHTOOL, *_SYSCTLS, *_STEERING, *_CONSTANTS)
+KNOBS: Final[tuple[Knob, ...]] = (
+    *_PLACEMENT,
+    *_ETHTOOL,
+    *BONDING,
+    *_SYSCTLS,
+    *_STEERING,
+    *_CONSTANTS,
+)

@@ -10,7 +10,7 @@ from simnet.scenario.checks import check_server, check_whole, peer_ports
 from simnet.scenario.effective import Effective
 from simnet.scenario.entries import entries, tuning_names
 from simnet.scenario.files import Run, Workload
-from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Switch
+from simnet.scenario.schema import Bonding, Cpu, Kernel, Machine, Nic, Switch, file_model
 from simnet.scenario.settings import Table
 from simnet.scenario.tree import Path, Tree, dotted
 
@@ -116,12 +116,21 @@ class _Assembly:
         for section, form in ((Machine, server), (Cpu, cpu), (Kernel, kernel)):
             self.tree.graft((*place, section.__name__.lower()), section, form)
         self.tree.put_plain((*place, "ports"), [])
-        for number, port in enumerate(server.ports):
+        self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
+        cabled = getattr(table, "cabled", None) or len(server.ports)
+        slaves = getattr(table, "slaves", ())
+        for slave in slaves:
+            if slave not in [port.name for port in server.ports[:cabled]]:
+                raise self._document.error(f"no cabled port {slave}", (*key, "slaves"))
+        for number, port in enumerate(server.ports[:cabled]):
             nic, _, _ = self._model("nic", port.nic, document, path, ("ports", number, "nic"))
             here: Path = (*place, "ports", number)
             self.tree.put_plain((*here, "name"), port.name)
             self.tree.put_plain((*here, "node"), port.node)
             self.tree.put_plain((*here, "irq"), port.irq)
+            self.tree.put_plain((*here, "enslaved"), port.name in slaves)
+            self.tree.put_plain((*here, "unplugged_ps"), 0)
+            self.tree.put_plain((*here, "plugged_ps"), 0)
             self.tree.graft((*here, "nic"), Nic, nic)
             self.models[dotted((*here, "nic"))] = port.nic
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}

@@ -17,6 +17,7 @@ from simnet.scenario.specs import (
     Choice,
     Edges,
     Flag,
+    PortName,
     count,
     cycles,
     frequency,
@@ -28,6 +29,7 @@ from simnet.scenario.specs import (
 
 __all__ = [
     "MODELS",
+    "Bonding",
     "Costs",
     "Cpu",
     "Kernel",
@@ -68,6 +70,7 @@ class Costs(Section):
     ack_tx_cycles: Annotated[int, cycles("building and sending one pure ACK")]
     ack_rx_cycles: Annotated[int, cycles("TCP work for one received ACK")]
     tcp_tx_cycles: Annotated[int, cycles("TCP, IP and driver work to send one segment")]
+    bond_tx_cycles: Annotated[int, cycles("choosing the slave of a bond for one frame")]
     tx_completion_cycles: Annotated[int, cycles("reclaiming one transmitted frame")]
     backlog_cycles: Annotated[int, cycles("queueing one packet to prequeue or backlog")]
     wakeup_cycles: Annotated[int, cycles("try_to_wake_up of one process")]
@@ -219,6 +222,51 @@ class Switch(Section):
     buffer_per_port_bytes: Annotated[
         int, size("packet buffer that one egress port may fill", "1 KiB", "1 GiB")
     ]
+    load_balance: Annotated[
+        str,
+        Choice(
+            "addresses that choose the port of an EtherChannel",
+            ("src-mac", "dst-mac", "src-dst-mac", "src-ip", "dst-ip", "src-dst-ip"),
+        ),
+    ]
+
+
+class Bonding(Section):
+    """The module parameters of the bonding driver; the defaults are the driver's.
+
+    A port is a slave when its `enslaved` is set; without slaves there is no bond.
+    """
+
+    mode: Annotated[
+        str,
+        Choice(
+            "how a bond sends, and what it needs of the switch",
+            (
+                "balance-rr",
+                "active-backup",
+                "balance-xor",
+                "broadcast",
+                "802.3ad",
+                "balance-tlb",
+                "balance-alb",
+            ),
+        ),
+    ] = "balance-rr"
+    miimon_ps: Annotated[
+        int, time("interval at which links are looked at; 0 for never", "0 ms", "100 s")
+    ] = 0
+    updelay_ps: Annotated[int, time("time until a link that came counts", "0 ms", "1000 s")] = 0
+    downdelay_ps: Annotated[int, time("time until a link that went counts", "0 ms", "1000 s")] = 0
+    xmit_hash_policy: Annotated[
+        str,
+        Choice(
+            "what chooses the slave in balance-xor and 802.3ad",
+            ("layer2", "layer2+3", "layer3+4"),
+        ),
+    ] = "layer2"
+    primary: Annotated[
+        str, PortName("preferred slave of active-backup, balance-tlb, balance-alb; or none")
+    ] = "none"
 
 
 class Kernel(Section):
@@ -279,6 +327,10 @@ class Kernel(Section):
     ]
     skb_lines: Annotated[
         int, count("cache lines of sk_buff and headers that its consumer touches", 0, 64)
+    ]
+    bond_lines: Annotated[int, count("cache lines of a bond that sending a frame writes", 0, 64)]
+    transmit_lines: Annotated[
+        int, count("cache lines of a slave that sending a frame writes", 0, 64)
     ]
     txqueuelen: Annotated[int, count("frames that wait when the transmit ring is full", 0, 100000)]
     skb_truesize_overhead_bytes: Annotated[

@@ -158,18 +158,21 @@ class Table:
         self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
+        if knob.scope in {"flows", "irqbalance", "switch", "cable"} and host != ("host",):
+            raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
-            if host != ("host",):
-                raise entry.error("only for the system under test, not for its peers")
+            return
+        if knob.scope == "switch":
+            yield ("switch", knob.target)
             return
         version = self.tree.get((*host, "kernel", "version"))
         if _release(version) < _release(knob.since):
             raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
-        if knob.scope == "kernel":
-            yield (*host, "kernel", knob.target)
+        if knob.scope in {"kernel", "bonding"}:
+            yield (*host, knob.scope, knob.target)
             return
         for number in self._chosen_ports(entry, knob, parts, host):
-            if knob.scope == "port":
+            if knob.scope in {"port", "slave", "cable"}:
                 yield (*host, "ports", number, knob.target)
             elif knob.scope == "nic":
                 yield (*host, "ports", number, "nic", knob.target)
@@ -241,8 +244,11 @@ class Table:
         where = "on each peer: " if _is_peer(entry) else ""
 
         def command(text: str) -> str:
-            verb = "start" if text == "on" else "stop"
-            return where + knob.command.format(value=text, start_stop=verb, **parts)
+            forms = {
+                "start_stop": "start" if text == "on" else "stop",
+                "detach": "" if text == "on" else " -d",
+            }
+            return where + knob.command.format(value=text, **forms, **parts)
 
         source = entry.parameter(knob.spec, value).source
         self.applied.append(
@@ -251,7 +257,7 @@ class Table:
                 value=new,
                 before=old,
                 apply=command(new),
-                undo=command(old) if old else "",
+                undo=command(old) if old and knob.scope != "cable" else "",
                 modelled=knob.modelled,
                 note=knob.note,
                 source=source,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -13,6 +14,7 @@ __all__ = [
     "Choice",
     "Edges",
     "Flag",
+    "PortName",
     "Quantity",
     "count",
     "cycles",
@@ -154,6 +156,25 @@ class Flag(Spec):
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
         return {"type": "boolean", "description": self.doc}
+
+
+@dataclass(frozen=True)
+class PortName(Spec):
+    """A network interface, or ``none``."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the name; see :meth:`Spec.parse`."""
+        self.check(raw)
+        return str(raw)
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`UnitError` unless ``value`` can be the name of an interface."""
+        if not re.fullmatch(r"none|[a-z]+[0-9]+", str(value)):
+            raise UnitError(f"expected an interface such as eth0, or none, got {value!r}")
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string", "pattern": "^(none|[a-z]+[0-9]+)$", "description": self.doc}
 
 
 @dataclass(frozen=True)

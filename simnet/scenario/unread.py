@@ -29,7 +29,6 @@ UNREAD: Final = frozenset(
         "rmem_max_bytes",
         "wmem_default_bytes",
         "wmem_max_bytes",
-        "tcp_sack",
         "tcp_adv_win_scale",
         "tcp_app_win",
         "tcp_abc",
@@ -42,8 +41,6 @@ UNREAD: Final = frozenset(
         "clrtick",
         "copybreak_bytes",
         "dma_latency_ps",
-        # switch
-        "buffer_per_port_bytes",
         # streams
         "preferred_node",
     }
