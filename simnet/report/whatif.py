@@ -23,7 +23,7 @@ _LABELS = {
     "interrupts": ("interrupts/s", 1.0, 0),
 }
 _MECHANISMS_SHOWN = 3
-_NOTHING_US = 0.05
+_NOTHING_US = 0.005
 
 
 def whatif(found: WhatIf, *, all_commands: bool = False) -> str:

@@ -13,13 +13,12 @@ __all__ = ["Moved", "moved", "said"]
 _US_PER_S = 10**6
 _HEADERS_BYTES = 40  # IPv4 and TCP
 _TIMESTAMPS_BYTES = 12
-_NOTHING_US = 0.05
 
 
 class Moved(BaseModel):
     """What one mechanism takes of a data packet with and without a tuning, microseconds of CPU.
 
-    The remote part was spent waiting for cache lines and registers of other nodes.
+    `placement` says that it is a cost of where things are: lines and registers of other nodes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,30 +26,24 @@ class Moved(BaseModel):
     mechanism: str
     before_us: float
     after_us: float
-    remote_before_us: float
-    remote_after_us: float
+    placement: bool
 
     @property
     def change_us(self) -> float:
         """More is positive."""
         return self.after_us - self.before_us
 
-    @property
-    def remote_change_us(self) -> float:
-        """The part of the change that is spent on what lies in other nodes."""
-        return self.remote_after_us - self.remote_before_us
-
 
 def moved(before: Sequence[Result], after: Sequence[Result]) -> tuple[Moved, ...]:
     """Every mechanism, the one that moved most first; empty where results do not tell."""
     was, now = _mean_us(before), _mean_us(after)
+    placed = {name for result in (*before, *after) for name, _, place in _work(result) if place}
     found = [
         Moved(
             mechanism=name,
-            before_us=was.get(name, (0.0, 0.0))[0],
-            after_us=now.get(name, (0.0, 0.0))[0],
-            remote_before_us=was.get(name, (0.0, 0.0))[1],
-            remote_after_us=now.get(name, (0.0, 0.0))[1],
+            before_us=was.get(name, 0.0),
+            after_us=now.get(name, 0.0),
+            placement=name in placed,
         )
         for name in dict.fromkeys((*was, *now))
     ]
@@ -58,31 +51,28 @@ def moved(before: Sequence[Result], after: Sequence[Result]) -> tuple[Moved, ...
 
 
 def said(one: Moved) -> str:
-    """``copy to user: +9.1 us a packet, +8.7 us of it on lines and registers of other nodes``."""
-    sentence = f"{one.mechanism}: {one.change_us:+.1f} us a packet"
-    if abs(one.remote_change_us) < _NOTHING_US:
-        return sentence
-    return f"{sentence}, {one.remote_change_us:+.1f} us of it on lines and registers of other nodes"
+    """``payload from another node: +9.10 us a packet, for where things are``."""
+    why = ", for where things are" if one.placement else ""
+    return f"{one.mechanism}: {one.change_us:+.2f} us a packet{why}"
 
 
-def _mean_us(results: Sequence[Result]) -> dict[str, tuple[float, float]]:
-    """CPU time of a data packet by mechanism, and its remote part: means over the results."""
-    total: dict[str, tuple[float, float]] = {}
+def _mean_us(results: Sequence[Result]) -> dict[str, float]:
+    """CPU time of a data packet by mechanism: means over the results."""
+    total: dict[str, float] = {}
     for result in results:
         packets_per_s = _data_packets_per_s(result)
         if not packets_per_s:
             continue
         scale = _US_PER_S / 100 / packets_per_s / len(results)
-        for name, percent, remote in _work(result):
-            all_us, remote_us = total.get(name, (0.0, 0.0))
-            total[name] = all_us + scale * percent, remote_us + scale * remote
+        for name, percent, _ in _work(result):
+            total[name] = total.get(name, 0.0) + scale * percent
     return total
 
 
-def _work(result: Result) -> list[tuple[str, float, float]]:
-    """Mechanism, percent of one CPU, and the remote part of that."""
+def _work(result: Result) -> list[tuple[str, float, bool]]:
+    """Mechanism, percent of one CPU, and whether it is a cost of placement."""
     shares = result.model_dump(include={"work"}).get("work", ())
-    return [(one["mechanism"], one["percent"], one["remote_percent"]) for one in shares]
+    return [(one["mechanism"], one["percent"], one["placement"]) for one in shares]
 
 
 def _data_packets_per_s(result: Result) -> float:

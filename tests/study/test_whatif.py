@@ -249,42 +249,34 @@ class _WithWork(Result):
     work: tuple[dict[str, Any], ...] = ()
 
 
-def _worked(**shares: tuple[float, float]) -> Result:
-    """A result of 100,000 data packets a second; shares are percent and remote percent."""
+def _worked(**shares: float) -> Result:
+    """A result of 100,000 data packets a second; shares are percent of one CPU."""
     host = {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}}
     made = result(1448 * 8 * 100_000.0, configuration={"host": host})
     work = [
-        {"mechanism": name, "percent": percent, "remote_percent": remote}
-        for name, (percent, remote) in shares.items()
+        {"mechanism": name, "percent": percent, "placement": name == "payload"}
+        for name, percent in shares.items()
     ]
     return _WithWork.model_validate(made.model_dump(by_alias=True) | {"work": work})
 
 
 def test_the_mechanism_that_moved_most_comes_first() -> None:
-    before = [_worked(copy=(100.0, 10.0), irq=(20.0, 0.0))] * 2
-    after = [_worked(copy=(190.0, 97.0), irq=(15.0, 0.0), wakeup=(1.0, 0.0))] * 2
+    before = [_worked(payload=100.0, irq=20.0)] * 2
+    after = [_worked(payload=190.0, irq=15.0, wakeup=1.0)] * 2
     found = moved(before, after)
-    assert [one.mechanism for one in found] == ["copy", "irq", "wakeup"]
-    copy = found[0]
+    assert [one.mechanism for one in found] == ["payload", "irq", "wakeup"]
+    assert [one.placement for one in found] == [True, False, False]
     # 1 % of a CPU over 100,000 packets a second is 0.1 us a packet
-    assert copy.before_us == pytest.approx(10.0)
-    assert copy.after_us == pytest.approx(19.0)
-    assert copy.change_us == pytest.approx(9.0)
-    assert copy.remote_change_us == pytest.approx(8.7)
+    assert found[0].before_us == pytest.approx(10.0)
+    assert found[0].after_us == pytest.approx(19.0)
+    assert found[1].change_us == pytest.approx(-0.5)
 
 
 def test_a_mechanism_is_told_in_a_sentence() -> None:
-    copy = Moved(
-        mechanism="copy to user",
-        before_us=10.0,
-        after_us=19.1,
-        remote_before_us=1.0,
-        remote_after_us=9.7,
-    )
-    where = "+8.7 us of it on lines and registers of other nodes"
-    assert said(copy) == f"copy to user: +9.1 us a packet, {where}"
-    local = copy.model_copy(update={"remote_after_us": 1.0})
-    assert said(local) == "copy to user: +9.1 us a packet"
+    payload = Moved(mechanism="payload", before_us=10.0, after_us=19.1, placement=True)
+    assert said(payload) == "payload: +9.10 us a packet, for where things are"
+    elsewhere = payload.model_copy(update={"placement": False})
+    assert said(elsewhere) == "payload: +9.10 us a packet"
 
 
 def test_results_without_work_tell_no_mechanism() -> None:
