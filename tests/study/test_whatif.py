@@ -311,3 +311,22 @@ def test_draws_that_miss_the_measurement_count_for_less() -> None:
     gains = [1 + (load - 40) / 100 for load in loads]
     given = anchored.conditioned({"throughput": gains}, at_anchor)["throughput"]
     assert max(given) - min(given) < 0.5 * (max(gains) - min(gains))
+
+
+def test_draws_are_judged_by_what_they_say_of_the_measurement(
+    made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def halved(drawn: dict[str, list[float]], at_anchor: list[Result]) -> dict[str, list[float]]:
+        seen.extend(r.configuration["workload"]["nodes"] for r in at_anchor)
+        return {name: [0.5 * value for value in values] for name, values in drawn.items()}
+
+    monkeypatch.setattr("simnet.study.whatif.conditioned", halved)
+    throughput = _ask("affinity", members=3).tunings[0].change("throughput")
+    assert throughput.parameters is not None
+    assert throughput.parameters.low == pytest.approx(-45)
+    simulated_then = len(made_up)
+    _ask("affinity", members=3, settings={"nodes": "2"})
+    assert len(made_up) == 2 * simulated_then + 3
+    assert seen == [4] * 6
