@@ -211,7 +211,7 @@ class Bond(Component):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _queue(self, slave: Slave, skb: Skb) -> cython.int:
+    def _queue(self, slave: Slave | None, skb: Skb) -> cython.int:
         if slave is None or not slave.carrier:
             # a device without carrier has no queue to put it into
             self.dropped += 1
@@ -398,8 +398,9 @@ class Bond(Component):
 
     def send_control(self, slave: Slave, skb: Skb) -> None:
         """Send a frame of the bond's own by a given slave (ARP, learning packets)."""
-        self._queue(slave, skb)
-        self.flush()
+        if slave.carrier:
+            slave.nic.transmit(skb)
+            slave.nic.flush()
 
     def announce(self, slave: Slave, source: Station, destination: Station) -> None:
         """Send a short frame from which the switch learns where `source` is."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Commands", "Turned", "commands", "turned"]
 
 _PEER: Final = "peer:"
+# at the switch, and by hand
+_NO_COMMAND: Final = frozenset({"switch", "cable"})
 _NETSERVER: Final = "netserver"
 _NETSERVER_PORT: Final = 12865
 
@@ -176,7 +178,7 @@ def _for_host(
 
 def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
     knob = one.knob
-    if knob.compile_time:
+    if knob.compile_time or knob.scope in _NO_COMMAND:
         lines.add(f"# {_typed(one, one.value)}", f"# {_typed(one, one.before)}")
     elif knob.scope == "irqbalance":
         _add_daemon(lines, one, style)
@@ -192,7 +194,7 @@ def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
 
 
 def _typed(one: Turned, value: str) -> str:
-    return one.knob.command.format(value=value, **one.parts)
+    return one.knob.typed(value, one.parts)
 
 
 def _add_daemon(lines: _Lines, one: Turned, style: Distribution) -> None:

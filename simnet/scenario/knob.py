@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from simnet.scenario.parameter import Spec, Value
 from simnet.scenario.specs import Flag, Quantity
 from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
 
@@ -145,6 +148,12 @@ class Knob:
         """Return port and interrupt of a typed name, or None when it is another knob."""
         found = self._pattern.fullmatch(" ".join(name.split()))
         return found.groupdict() if found else None
+
+    def typed(self, value: str, parts: Mapping[str, str]) -> str:
+        """Return the command that sets the knob to a value, as `admin_text` writes it."""
+        on = value == "on"
+        verbs = {"start_stop": "start" if on else "stop", "detach": "" if on else " -d"}
+        return self.command.format(value=value, **verbs, **parts)
 
     def parse(self, raw: Any) -> Value:
         """Return a value in base units; a bare number is in the knob's own unit.

@@ -23,16 +23,19 @@ def _of(section: type[Section], target: str) -> Spec:
     return spec
 
 
-def _module(name: str, target: str, unit: str = "", **more: Any) -> Knob:
+_AGAIN: Final = "then ifconfig bond0 ADDRESS, and ifenslave each port again"
+
+
+def _module(name: str, target: str, unit: str = "", note: str = "") -> Knob:
     return Knob(
         f"modprobe bonding {name}",
         _of(Bonding, target).doc,
         _of(Bonding, target),
         "bonding",
         target,
-        f"ifconfig bond0 down; modprobe -r bonding; modprobe bonding {name}={{value}}",
+        f"modprobe -r bonding; modprobe bonding {name}={{value}}",
         unit=unit,
-        **more,
+        note=f"{note}{_AGAIN}",
     )
 
 
@@ -57,7 +60,7 @@ BONDING: Final = (
         "ifenslave{detach} bond0 {port}",
     ),
     _module("mode", "mode"),
-    _module("miimon", "miimon_ps", "ms", note="0 becomes 100 in 802.3ad, balance-tlb, -alb"),
+    _module("miimon", "miimon_ps", "ms", note="0 becomes 100 in 802.3ad, balance-tlb, -alb; "),
     _module("updelay", "updelay_ps", "ms"),
     _module("downdelay", "downdelay_ps", "ms"),
     _module("xmit_hash_policy", "xmit_hash_policy"),

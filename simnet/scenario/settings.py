@@ -244,11 +244,7 @@ class Table:
         where = "on each peer: " if _is_peer(entry) else ""
 
         def command(text: str) -> str:
-            forms = {
-                "start_stop": "start" if text == "on" else "stop",
-                "detach": "" if text == "on" else " -d",
-            }
-            return where + knob.command.format(value=text, **forms, **parts)
+            return where + knob.typed(text, parts)
 
         source = entry.parameter(knob.spec, value).source
         self.applied.append(

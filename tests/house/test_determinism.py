@@ -11,15 +11,18 @@ import pytest
 from simnet import _engine
 from tests.house.trees import ROOT, run
 
-SCENARIO = ("run", "x460-out-of-box", "--duration", "12 ms", "--warm-up", "3 ms", "--json")
+TIMES = ("--duration", "12 ms", "--warm-up", "3 ms")
 OTHER_PYTHON = ROOT / ".venv-other" / "bin" / "python"
 
 
 def result(
-    *options: str, python: str | Path = sys.executable, **environment: str
+    *options: str,
+    scenario: str = "x460-out-of-box",
+    python: str | Path = sys.executable,
+    **environment: str,
 ) -> dict[str, object]:
-    """Run the scenario in a process of its own."""
-    command = [str(python), "-m", "simnet", *SCENARIO, *options]
+    """Run a scenario in a process of its own."""
+    command = [str(python), "-m", "simnet", "run", scenario, *TIMES, "--json", *options]
     done = run(*command, cwd=ROOT, PYTHONPATH=str(ROOT), **environment)
     assert done.returncode == 0, done.stderr
     answer: dict[str, object] = json.loads(done.stdout)
@@ -42,6 +45,18 @@ def test_other_engine_gives_the_same(reference: dict[str, object]) -> None:
     if _engine.active() == "interpreted":
         pytest.skip("the compiled engine is compared where it is the one under test")
     assert result(SIMNET_ENGINE="interpreted") == reference
+
+
+@pytest.mark.parametrize("mode", ["balance-rr", "broadcast", "802.3ad", "balance-alb"])
+def test_a_bond_is_the_same_on_the_other_engine(mode: str) -> None:
+    if _engine.active() == "interpreted":
+        pytest.skip("the compiled engine is compared where it is the one under test")
+    options = ("--set", f"modprobe bonding mode={mode}", "--set", "nodes=1", "--duration", "4 ms")
+    one, other = (
+        result(*options, scenario="x460-bonding", SIMNET_ENGINE=engine)
+        for engine in ("compiled", "interpreted")
+    )
+    assert one == other
 
 
 def test_hash_seed_changes_nothing(reference: dict[str, object]) -> None:

@@ -86,10 +86,11 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
         "shared_update": False,
     } | options
     per_frame = settings.pop("per_frame", False)
+    name = settings.pop("name", "eth0")
     nic = Tg3(
         sim,
-        f"{machine.path}.eth0",
-        "eth0",
+        f"{machine.path}.{name}",
+        name,
         settings.pop("node", 0),
         machine.costs,
         machine.memory,
@@ -101,7 +102,7 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
         settings.pop("qdisc_limit", 1000),
         **settings,
     )
-    nic.line = Line(sim, 177, "eth0", machine.cpus, settings.pop("mask", 1))
+    nic.line = Line(sim, 177, name, machine.cpus, settings.pop("mask", 1))
     connect(nic, per_frame=per_frame)
     return nic
 
