@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.commands_bonding import bond_of, is_of_bond, rebuild
 from simnet.scenario.distribution import Distribution, distribution_of
 from simnet.scenario.knobs import KNOBS
 
@@ -113,6 +114,7 @@ class _Lines:
     options: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
+    around: tuple[list[str], list[str]] = ([], [])  # before everything else; undone after it
 
     def add(self, apply: str, undo: str, *, in_script: bool = False) -> None:
         self.apply.append(apply)
@@ -133,12 +135,22 @@ def commands(base: Effective, tuned: Effective) -> list[Commands]:
     own = [one for one in changes if not one.on_peers]
     theirs = [one for one in changes if one.on_peers]
     found = []
+    lines = _Lines()
+    old, new = bond_of(base), bond_of(tuned)
+    if old != new:
+        lines.around = rebuild(old, new), rebuild(new, old)
+        if new.slaves:
+            lines.options.append(f"options bonding {new.options}")
+            lines.keep.append(
+                "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
+            )
     processes = (_processes(base), _processes(tuned)) if _rebound(base, tuned) else ((), ())
     if own or any(processes):
-        found.append(_for_host(tuned.host, tuned.host.name, own, processes))
+        found.append(_for_host(tuned.host, tuned.host.name, own, lines, processes))
     if theirs:
         names = ", ".join(sorted({peer.name for peer in tuned.peers}))
-        found.append(_for_host(tuned.peers[0], f"each peer ({names})", theirs, ((), ())))
+        where = f"each peer ({names})"
+        found.append(_for_host(tuned.peers[0], where, theirs, _Lines(), ((), ())))
     return found
 
 
@@ -146,12 +158,12 @@ def _for_host(
     host: Host,
     where: str,
     changes: Iterable[Turned],
+    lines: _Lines,
     processes: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> Commands:
     style = distribution_of(host.kernel.distribution, host.kernel.version)
-    lines = _Lines()
     for one in changes:
-        if one.knob.scope != "flows":
+        if one.knob.scope != "flows" and not is_of_bond(one.name):
             _add(lines, one, style, host)
     before, after = processes
     keep = [*lines.keep, *style.keep_lines(style.sysctl_file, lines.sysctls)]
@@ -169,8 +181,8 @@ def _for_host(
     ]
     return Commands(
         where=where,
-        apply=(*lines.apply, *after),
-        undo=(*before, *lines.undo[::-1]),
+        apply=(*lines.around[0], *lines.apply, *after),
+        undo=(*before, *lines.undo[::-1], *lines.around[1]),
         keep=tuple(keep),
         drop=tuple(drop),
     )

@@ -160,9 +160,16 @@ def _change(
         before=_mean(metric.of(result) for result in before),
         after=_mean(metric.of(result) for result in after),
         percent=percent,
-        seeds=student(relative),
+        seeds=_possible(student(relative)),
         parameters=parameters,
     )
+
+
+def _possible(interval: Interval | None) -> Interval | None:
+    """Nothing falls by more than all of it, whatever a distribution of means says."""
+    if interval is None:
+        return None
+    return Interval(low=max(interval.low, -100.0), high=interval.high)
 
 
 def ratios(before: Sequence[Result], after: Sequence[Result]) -> dict[str, list[float]]:

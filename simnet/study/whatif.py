@@ -184,9 +184,22 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         remarks=plain.remarks,
         exit_status=exit_status([one.verdict for one in ranked]),
         tunings=tuple(
-            one.model_copy(update={"rank": number}) for number, one in enumerate(ranked, start=1)
+            one.model_copy(update={"rank": number, "reason": _reason(one, ranked)})
+            for number, one in enumerate(ranked, start=1)
         ),
     )
+
+
+def _reason(judged: Judged, ranked: Sequence[Judged]) -> str:
+    """Why, and which better-ranked tuning does exactly the same."""
+    first = next(one for one in ranked if one.changes == judged.changes)
+    if first is judged or not _moves(judged):
+        return judged.reason
+    return f"{judged.reason}; to the last bit what {first.tuning} does"
+
+
+def _moves(judged: Judged) -> bool:
+    return any(change.percent for change in judged.changes)
 
 
 def schema() -> dict[str, Any]:

@@ -99,15 +99,22 @@ class TestSetup:
             },
         )
         (lines,) = commands(load(SCENARIO), tuned)
+        ports = [f"eth{number}" for number in range(8)]
+        apart = ("ifconfig bond0 down", "modprobe -r bonding")
+        up = "ifconfig bond0 up  # with its address and netmask"
         assert lines.apply == (
-            "modprobe -r bonding; modprobe bonding mode=802.3ad",
-            "ifenslave -d bond0 eth7",
+            *apart,
+            "modprobe bonding miimon=100 mode=802.3ad",
+            up,
+            f"ifenslave bond0 {' '.join(ports[:7])}",
             "# on the switch, configure terminal: port-channel load-balance src-dst-ip",
         )
         assert lines.undo == (
             "# on the switch, configure terminal: port-channel load-balance src-mac",
-            "ifenslave bond0 eth7",
-            "modprobe -r bonding; modprobe bonding mode=balance-rr",
+            *apart,
+            "modprobe bonding mode=balance-rr miimon=100",
+            up,
+            f"ifenslave bond0 {' '.join(ports)}",
         )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from simnet.scenario.commands import Commands, commands, turned
 from simnet.scenario.effective import Effective
+from simnet.scenario.library import scenario_names
 from simnet.scenario.load import load
 from tests.scenario.sandbox import Sandbox
 
@@ -252,3 +253,44 @@ def test_a_kernel_without_a_distribution_is_taken_by_its_version(
 
     tuned = load(SCENARIO, settings={"irqbalance": "off"})
     assert commands(dated(BASE), dated(tuned))[0].apply == (command,)
+
+
+def test_a_bond_is_made_with_all_its_options_at_once() -> None:
+    base = load("x460-bonding")
+    found = commands(base, load("x460-bonding", settings={"modprobe bonding mode": "802.3ad"}))[0]
+    slaves = " ".join(f"eth{number}" for number in range(8))
+
+    def made(mode: str) -> tuple[str, ...]:
+        return (
+            "ifconfig bond0 down",
+            "modprobe -r bonding",
+            f"modprobe bonding {mode}",
+            "ifconfig bond0 up  # with its address and netmask",
+            f"ifenslave bond0 {slaves}",
+        )
+
+    assert found.apply == made("miimon=100 mode=802.3ad")
+    assert found.undo == made("mode=balance-rr miimon=100")
+    assert "options bonding miimon=100 mode=802.3ad" in found.keep
+
+
+def test_every_knob_of_every_scenario_is_text_for_a_shell(tmp_path: Path) -> None:
+    """Also those that no command can set: they are comments."""
+    lines: list[str] = []
+    for scenario in scenario_names():
+        base = load(scenario)
+        for knob in base.applied:
+            nothing = base.model_copy(
+                update={"applied": tuple(one for one in base.applied if one != knob)}
+            )
+            for found in commands(nothing, base):
+                lines += [*found.apply, *found.undo, *found.keep, *found.drop]
+    typed = {
+        "port-channel load-balance": "src-ip",
+        "unplug eth0": "1 s",
+        "TCP_ATO_MIN": "1 ms",
+    }
+    tuned = load("x460-bonding", settings=typed)
+    for found in commands(load("x460-bonding"), tuned):
+        assert all(line.startswith("# ") for line in (*found.apply, *found.undo))
+    Sandbox(tmp_path, BASE.host).parse(lines)

@@ -128,6 +128,12 @@ def test_students_interval() -> None:
     assert student([1.0]) is None
 
 
+def test_nothing_falls_by_more_than_all_of_it() -> None:
+    throughput = changes([result(1e9)] * 3, [result(n) for n in (1e3, 1e3, 1e9)])[0]
+    assert throughput.seeds is not None
+    assert throughput.seeds.low == -100
+
+
 def test_metrics_of_a_result() -> None:
     found = {change.metric: change for change in changes([result()] * 2, [result()] * 2)}
     assert found["cpu_of_one"].before == pytest.approx(500)

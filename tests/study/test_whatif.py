@@ -58,6 +58,15 @@ def test_tunings_are_ranked_and_judged(made_up: list[Effective]) -> None:
     assert found.tunings[0].commands[0].apply[0] == "/etc/init.d/irq_balancer stop"
 
 
+@pytest.mark.usefixtures("made_up")
+def test_what_does_exactly_the_same_is_said() -> None:
+    both = "affinity+ethtool -C eth7 rx-usecs=9"
+    found = _ask("affinity", both, "net.ipv4.tcp_fack=0", "net.ipv4.tcp_dsack=0")
+    reasons = {one.tuning: one.reason for one in found.tunings}
+    assert reasons[both] == f"{reasons['affinity']}; to the last bit what affinity does"
+    assert reasons["net.ipv4.tcp_dsack=0"] == "nothing of it is modelled"
+
+
 def test_pairs_share_their_seeds(made_up: list[Effective]) -> None:
     _ask("affinity", seed=7)
     seeds = [(effective.irqbalance, effective.run.seed) for effective in made_up]
