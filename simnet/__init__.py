@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simnet.study.calibrate import calibrate
     from simnet.study.result import Result
     from simnet.study.run import run
+    from simnet.study.sweep import sweep
     from simnet.study.validate import validate
     from simnet.study.whatif import whatif
 
@@ -36,6 +37,7 @@ __all__ = [
     "SimulationError",
     "calibrate",
     "run",
+    "sweep",
     "validate",
     "whatif",
 ]
@@ -50,6 +52,7 @@ _HOMES = {
     "SimulationError": "simnet.errors",
     "calibrate": "simnet.study.calibrate",
     "run": "simnet.study.run",
+    "sweep": "simnet.study.sweep",
     "validate": "simnet.study.validate",
     "whatif": "simnet.study.whatif",
 }

@@ -19,6 +19,7 @@ import simnet
 from simnet.cli.catalogue import list_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
+from simnet.cli.sweep import sweep_command
 from simnet.cli.validate import validate_command
 from simnet.cli.whatif import whatif_command
 from simnet.errors import InputError, SimnetError
@@ -45,7 +46,14 @@ def _simnet(context: click.Context) -> None:
         context.exit(_BAD_INPUT)
 
 
-for _command in (list_command, show_command, run_command, whatif_command, validate_command):
+for _command in (
+    list_command,
+    show_command,
+    run_command,
+    whatif_command,
+    sweep_command,
+    validate_command,
+):
     _simnet.add_command(_command)
 
 

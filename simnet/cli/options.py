@@ -13,16 +13,33 @@ if TYPE_CHECKING:
 
     from simnet.scenario.effective import Effective
 
-__all__ = ["effective", "scenario_options", "settings_of"]
+__all__ = ["effective", "run_options", "scenario_options", "settings_of"]
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
 def scenario_options(command: _F) -> _F:
     """Add what chooses a configuration: tunings, settings, seed and times."""
+    tuning = click.option(
+        "--tuning",
+        "tunings",
+        metavar="NAME[+NAME]",
+        multiple=True,
+        help="Apply a tuning of the scenario; again for more, later ones on top.",
+    )
+    return tuning(run_options(command))
+
+
+def run_options(command: _F) -> _F:
+    """Add settings, seed and times."""
     for option in (
         click.option("--warm-up", metavar="TIME", help="Simulated time before measuring."),
         click.option("--duration", metavar="TIME", help='Simulated time measured, as in "2 s".'),
+        click.option(
+            "--precision",
+            metavar="RATIO",
+            help='Run as long as 95 % intervals that narrow need, as in "1 %"; --duration at most.',
+        ),
         click.option("--seed", type=click.IntRange(0), help="Seed of all random numbers."),
         click.option(
             "--set",
@@ -30,13 +47,6 @@ def scenario_options(command: _F) -> _F:
             metavar="NAME=VALUE",
             multiple=True,
             help="Set a knob, a scenario parameter or a model value; again for more.",
-        ),
-        click.option(
-            "--tuning",
-            "tunings",
-            metavar="NAME[+NAME]",
-            multiple=True,
-            help="Apply a tuning of the scenario; again for more, later ones on top.",
         ),
     ):
         command = option(command)
@@ -66,6 +76,7 @@ def effective(
     seed: int | None,
     duration: str | None,
     warm_up: str | None,
+    precision: str | None = None,
 ) -> Effective:
     """Return the configuration that the options choose."""
     from simnet.scenario.load import load
@@ -77,4 +88,5 @@ def effective(
         seed=seed,
         duration=duration,
         warm_up=warm_up,
+        precision=precision,
     )

@@ -115,7 +115,6 @@ class Header:
 
 
 @cython.final
-@cython.no_gc
 @cython.freelist(4096)
 @cython.cclass
 class Skb:

@@ -23,8 +23,19 @@ def text(result: Result) -> str:
         f"{result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of warm-up, "
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
     )
+    totals += _intervals(result)
     parts = [totals, _cpus(result), _ports(result), _flows(result)]
     return "\n".join(part for part in parts if part)
+
+
+def _intervals(result: Result) -> str:
+    if not result.half_width_percent:
+        return ""
+    shown = ", ".join(
+        f"{name.rpartition('_')[0]} {'-' if width is None else f'±{width:.2f} %'}"
+        for name, width in result.half_width_percent.items()
+    )
+    return f"95 % intervals, relative: {shown}\n"
 
 
 def _cpus(result: Result) -> str:

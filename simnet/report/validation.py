@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from simnet.report.columns import columns
 
 if TYPE_CHECKING:
+    from simnet.study.predictions import FrozenRow
     from simnet.study.validate import Row, Validation
 
 _LARGE = 10.0
@@ -14,10 +15,16 @@ _LARGE = 10.0
 
 def validation(found: Validation) -> str:
     """One line a number, then one a condition."""
-    table = columns(
-        ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "use"),
-        [_cells(row) for row in found.rows],
-        left=2,
+    earlier = found.earlier()
+    heading = ["id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "use"]
+    rows = [_cells(row) for row in found.rows]
+    if earlier:
+        heading += ["frozen", "low", "high"]
+        known = [earlier.get((row.id, row.key)) for row in found.rows]
+        rows = [(*row, *_frozen(kept)) for row, kept in zip(rows, known, strict=True)]
+    table = columns(heading, rows, left=2)
+    table += "".join(
+        f"# frozen: {name}\n" for name in sorted({name for name, _ in earlier.values()})
     )
     gates = [f"{'met ' if gate.passed else 'MISSED'}  {gate.sentence}" for gate in found.gates]
     return table + ("\n" + "\n".join(gates) + "\n" if gates else "")
@@ -36,6 +43,13 @@ def _cells(row: Row) -> tuple[str, ...]:
         inside,
         row.use,
     )
+
+
+def _frozen(kept: tuple[str, FrozenRow] | None) -> tuple[str, ...]:
+    if kept is None:
+        return ("-", "-", "-")
+    row = kept[1]
+    return (_number(row.predicted), _number(row.low), _number(row.high))
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ from pydantic_core import core_schema
 
 from simnet.scenario.parameter import ModelState, Scalar, State
 from simnet.scenario.schema import Section, file_model
-from simnet.scenario.specs import Choice, count, size, time
+from simnet.scenario.specs import Choice, count, ratio, size, time
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -39,11 +39,21 @@ class Workload(Section):
 
 
 class Run(Section):
-    """How long to simulate."""
+    """How long to simulate.
+
+    With a precision the run ends as soon as throughput and CPU time are known that well; it finds
+    the end of its warm-up by itself, and `duration_ps` is the most, warm-up included.
+    """
 
     warm_up_ps: Annotated[int, time("simulated time before measuring", "0 s", "1000 s")]
     duration_ps: Annotated[int, time("simulated time that is measured", "1 us", "100000 s")]
     seed: Annotated[int, count("seed of all random numbers", 0, 2**63 - 1)] = 1
+    precision_permille: Annotated[
+        int,
+        ratio(
+            "half width of 95 % intervals, relative, that ends the run; 0: none does", "0", "0.5"
+        ),
+    ] = 0
 
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ __all__ = [
     "kind_of",
     "model_names",
     "nearest",
+    "parse_model",
     "read_model",
     "read_scenario",
     "scenario_names",
@@ -107,6 +108,11 @@ def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
     """
     shown = _shown(path)
     return _model(kind, toml.read_text(path, shown), shown)
+
+
+def parse_model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
+    """Return the model that a text holds, as `read_model` does; messages call it `shown`."""
+    return _model(kind, text, shown)
 
 
 @functools.lru_cache(maxsize=64)

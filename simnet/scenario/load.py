@@ -35,6 +35,7 @@ def load(
     seed: int | None = None,
     duration: str | None = None,
     warm_up: str | None = None,
+    precision: str | None = None,
 ) -> Effective:
     """Return everything that a simulation of the scenario reads, defaults included.
 
@@ -49,6 +50,7 @@ def load(
         seed: seed of all random numbers; the scenario's when None.
         duration: measured simulated time with unit; the scenario's when None.
         warm_up: simulated time before that, with unit; the scenario's when None.
+        precision: relative half width that ends the run, as in ``"1 %"``; the scenario's when None.
 
     Raises:
         InputError: a file, a value or a knob that cannot be used, with file, line and key.
@@ -56,7 +58,7 @@ def load(
     path = library.find_scenario(str(scenario))
     form, document = library.read_scenario(path)
     assembly = _Assembly(form, document, path)
-    options = {"seed": seed, "duration": duration, "warm_up": warm_up}
+    options = {"seed": seed, "duration": duration, "warm_up": warm_up, "precision": precision}
     table = Table(assembly.tree, form.irqbalance, document)
     given = {name: str(value) for name, value in options.items() if value is not None}
     names = tuning_names(tunings)

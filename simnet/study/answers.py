@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.library import nearest
 from simnet.study.cases import Case
-from simnet.study.measurements import measurements
+from simnet.study.measurements import measurements, wanted
 from simnet.study.result import Result
 
 Results: TypeAlias = Mapping[str, Result]
 
 _SCENARIO = "x460-out-of-box"
+_DEFAULT_TEST = "netserver"
+# a CPU on which a process runs, beside those that a stray wake-up reaches
+_RUNS_PERCENT = 5.0
 LISTING_1 = Case(_SCENARIO, (("message", "8 KiB"), ("nodes", "4")))
 # the document's 15 message sizes
 MESSAGES = (
@@ -41,12 +44,21 @@ class Answer:
     numbers: Callable[[Results], dict[str, float]]
     most: float = math.inf
 
+    def of(self, scenario: str = "", messages: Sequence[str] = ()) -> Answer:
+        """The same of another scenario, or of some message sizes where the answer is a mean."""
+        chosen = {
+            label: replace(case, scenario=scenario or case.scenario)
+            for label, case in self.cases.items()
+            if not messages or len(self.cases) == 1 or dict(case.settings)["message"] in messages
+        }
+        return replace(self, cases=chosen)
+
 
 def answer(name: str) -> Answer:
     """The answer to a measurement's id; raises InputError that names the nearest id."""
     if name in ANSWERS:
         return ANSWERS[name]
-    if name in measurements():
+    if name in measurements() or name in wanted():
         expected = f"no scenario answers this measurement yet; there are {', '.join(ANSWERS)}"
         raise InputError(expected, key=name)
     raise InputError(f"the id of a measurement was expected{nearest(name, ANSWERS)}", key=name)
@@ -63,8 +75,9 @@ def _interrupts_per_second(results: Results) -> dict[str, float]:
 def _ratios(results: Results) -> dict[str, float]:
     """Means over the message sizes of throughput and CPU ratios, as the document's tables."""
     numbers = {}
+    sizes = [size for size in MESSAGES if f"1 {size}" in results]
     for few, many in _STEPS:
-        pairs = [(results[f"{few} {size}"], results[f"{many} {size}"]) for size in MESSAGES]
+        pairs = [(results[f"{few} {size}"], results[f"{many} {size}"]) for size in sizes]
         throughput = [after.throughput_bps / before.throughput_bps for before, after in pairs]
         busy = [after.cpu_busy_percent / before.cpu_busy_percent for before, after in pairs]
         numbers[f"throughput_{few}to{many}"] = sum(throughput) / len(pairs)
@@ -72,16 +85,67 @@ def _ratios(results: Results) -> dict[str, float]:
     return numbers
 
 
-def _sweep(scenario: str) -> dict[str, Case]:
+def _listing_2(results: Results) -> dict[str, float]:
+    """Sums and means that the document's second listing holds, for nodes other than 0."""
+    result = results["run"]
+    remote = {port.name for port in result.ports if port.node}
+    serving = {
+        cpu
+        for port in result.interrupts
+        if port.port in remote
+        for cpu, rate in port.by_cpu.items()
+        if rate >= 1.0
+    }
+    interrupts = [cpu.busy for cpu in result.cpus if cpu.id in serving]
+    applications = [
+        cpu.busy
+        for cpu in result.cpus
+        if cpu.node and cpu.id not in serving and cpu.user + cpu.system >= _RUNS_PERCENT
+    ]
     return {
-        f"{nodes} {size}": Case(scenario, (("message", size), ("nodes", str(nodes))))
-        for nodes in (1, 2, 4)
-        for size in MESSAGES
+        "total_busy_percent": sum(cpu.busy for cpu in result.cpus),
+        "remote_interrupt_cpu_busy_percent": _mean(interrupts),
+        "remote_application_cpu_busy_percent": _mean(applications),
+        **{f"interrupts_{port.name}": port.interrupts_per_s for port in result.ports},
     }
 
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _table(test: str, tunings: tuple[str, ...]) -> Answer:
+    """Six ratios from every message size on 1, 2 and 4 nodes."""
+    kind = () if test == _DEFAULT_TEST else (("test", test),)
+    return Answer(
+        {
+            f"{nodes} {size}": Case(
+                _SCENARIO, (("message", size), ("nodes", str(nodes)), *kind), tunings
+            )
+            for nodes in (1, 2, 4)
+            for size in MESSAGES
+        },
+        _ratios,
+    )
+
+
+_NUMACTL = ("numactl",)
+_CONFIGURATIONS = {
+    "table1": (),
+    "table2": _NUMACTL,
+    "affinity": ("affinity",),
+    "affinity_numactl": ("affinity", "numactl"),
+}
+_TESTS = (_DEFAULT_TEST,)
+LISTING_2 = Case(LISTING_1.scenario, LISTING_1.settings, _NUMACTL)
 
 ANSWERS: dict[str, Answer] = {
     "x460.listing1.cpu_busy_percent": Answer({"run": LISTING_1}, _cpu_busy_percent, 100.0),
     "x460.listing1.interrupts_per_second": Answer({"run": LISTING_1}, _interrupts_per_second),
-    "x460.table1.netserver": Answer(_sweep(_SCENARIO), _ratios),
+    "x460.listing2": Answer({"run": LISTING_2}, _listing_2),
+    **{
+        f"x460.{name}.{test}": _table(test, tunings)
+        for name, tunings in _CONFIGURATIONS.items()
+        for test in _TESTS
+    },
 }

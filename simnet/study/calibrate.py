@@ -20,6 +20,7 @@ from simnet.study.answers import Answer, answer
 from simnet.study.cases import Case, Member, Progress, simulate_all
 from simnet.study.leastsquares import Evaluate, Fit, Free, Profile, Vector, fit, profile
 from simnet.study.measurements import measurement
+from simnet.study.predictions import predictions
 from simnet.study.result import Result
 from simnet.study.vary import Varied, canonical_name, ranged
 
@@ -48,13 +49,36 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Fitted:
+    """A measured number and what the fitted model predicts for it."""
+
+    id: str
+    key: str
+    measured: float
+    predicted: float
+
+
+@dataclass(frozen=True)
 class Calibration:
-    """Fitted parameters; `base` holds what they were before, by name."""
+    """Fitted parameters; `base` holds what they were before, by name.
+
+    `messages` are the message sizes behind ratios that are means over sizes; all when empty.
+    """
 
     base: Mapping[str, Varied]
     targets: tuple[Target, ...]
     fit: Fit
     profiles: tuple[Profile, ...]
+    messages: tuple[str, ...] = ()
+
+    def numbers(self) -> list[Fitted]:
+        """Every number that was fitted to, beside the fitted model's."""
+        residuals = iter(self.fit.residuals)
+        return [
+            Fitted(t.id, key, float(value), float(value + next(residuals) * t.scale))
+            for t in self.targets
+            for key, value in zip(t.keys, t.values, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -65,6 +89,8 @@ class Runs:
         duration: simulated time that is measured.
         warmup: simulated time before; the scenario's when None.
         seeds: each point is simulated with all of them and averaged.
+        messages: message sizes to simulate for ratios that are means over sizes; all when empty.
+            A mean over some is not the mean over all: the fit takes it for that.
         jobs: number of processes, one a CPU when None.
         progress: called with the simulations done and in all, batch by batch.
     """
@@ -72,6 +98,7 @@ class Runs:
     duration: str = DURATION
     warmup: str | None = None
     seeds: Sequence[int] = SEEDS
+    messages: tuple[str, ...] = ()
     jobs: int | None = None
     progress: Progress | None = None
 
@@ -80,6 +107,7 @@ def calibrate(
     against: Sequence[str],
     parameters: Sequence[str],
     *,
+    scenario: str = "",
     runs: Runs | None = None,
     step: float = STEP,
     profiles: bool = False,
@@ -89,28 +117,35 @@ def calibrate(
     Args:
         against: ids of measurements, each as `ID` or `ID:KEY,KEY`.
         parameters: names by model or dotted path; each needs a range (`low`, `high`).
+        scenario: simulate another scenario, or a file, in place of the measurements' own.
         runs: how every point is simulated; `Runs()` when None.
         step: half width of the differences behind derivatives, as a part of the range.
         profiles: follow each parameter over its range, the others fitted anew (slow).
 
     Raises:
-        InputError: an unknown id, key or parameter, a parameter without a range, or a
-            measurement that is not marked `calibrate`.
+        InputError: an unknown id, key or parameter, a parameter without a range, more parameters
+            than numbers, or a measurement that may not be fitted to.
     """
     runs = runs or Runs()
-    targets = tuple(target(name) for name in against)
+    targets = tuple(target(name, scenario, runs.messages) for name in against)
     cases = list(dict.fromkeys(c for t in targets for c in t.answer.cases.values()))
     free = _free(cases, parameters)
+    count = sum(len(t.keys) for t in targets)
+    if len(free) > count:
+        expected = (
+            f"{len(free)} parameters for {count} measured numbers: at most as many as numbers"
+        )
+        raise InputError(expected, key="--parameter")
 
     def by_seed(points: Sequence[Vector]) -> list[Vector]:
         values = [tuple(sorted(_integers(free, point).items())) for point in points]
         members = [
-            Member(case, seed, runs.duration, runs.warmup, point)
+            Member(case, seed, runs.duration, runs.warmup, values=point)
             for point in values
             for seed in runs.seeds
             for case in cases
         ]
-        results = iter(simulate_all(members, jobs=runs.jobs, progress=runs.progress))
+        results = iter(simulate_all(members, jobs=runs.jobs, progress=runs.progress, lean=True))
         found = []
         for _ in points:
             by = [{case: next(results) for case in cases} for _ in runs.seeds]
@@ -124,23 +159,30 @@ def calibrate(
     scaled = [Free(p.name, p.value, p.low, p.high, _GRAIN) for p in free]
     found = fit(evaluate, scaled, noise=_noise(by_seed([start])[0]), step=step)
     followed = _profiles(evaluate, scaled, found, step) if profiles else ()
-    return Calibration({p.name: p for p in free}, targets, found, followed)
+    return Calibration({p.name: p for p in free}, targets, found, followed, runs.messages)
 
 
-def target(text: str) -> Target:
+def target(text: str, scenario: str = "", messages: Sequence[str] = ()) -> Target:
     """Read `ID` or `ID:KEY,KEY`; raises InputError for what may not be fitted to."""
     name, _, chosen = text.partition(":")
-    reply = answer(name)
+    reply = answer(name).of(scenario, messages)
     measured = measurement(name)
-    if measured.role != "calibrate":
+    if measured.use == "predict":
         expected = "a measurement marked `calibrate` was expected: this one only scores"
         raise InputError(expected, key=name)
+    if measured.use != "calibrate" and not _frozen(name):
+        how = f"simnet validate {name} --freeze NAME --stage TEXT"
+        raise InputError(f"a frozen prediction was expected before any fit: {how}", key=name)
     keys = tuple(chosen.split(",")) if chosen else tuple(measured.value)
     for key in keys:
         if key not in measured.value:
             expected = f"a key of {name} was expected{nearest(key, measured.value)}"
             raise InputError(expected, key=key)
     return Target(name, keys, np.array([measured.value[key] for key in keys]), reply)
+
+
+def _frozen(name: str) -> bool:
+    return any(row.id == name for record in predictions().values() for row in record.rows)
 
 
 def _free(cases: Sequence[Case], parameters: Sequence[str]) -> list[Varied]:

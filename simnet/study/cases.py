@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simnet.study.ensemble import Range
 from simnet.study.run import effective_of, simulate
 from simnet.study.store import Store, sources_digest
 from simnet.study.vary import ranged, with_values
+from simnet.study.worker import working_for
 
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective
     from simnet.study.result import Result
+
+# configurations before values and seeds: those of a grid take turns, and each takes 2 MB
+_MOST_LOADED = 64
 
 Progress = Callable[[int, int], None]
 """Called with the number of simulations done and in all."""
@@ -42,25 +47,29 @@ class Member:
     seed: int | None = None
     duration: str | None = None
     warmup: str | None = None
+    precision: str | None = None
     values: tuple[tuple[str, int], ...] = ()
 
     def effective(self) -> Effective:
         """The configuration to simulate."""
-        effective = _loaded(self.case, self.duration, self.warmup)
+        effective = _loaded(self.case, self.duration, self.warmup, self.precision)
         if self.seed is not None:
             run = effective.run.model_copy(update={"seed": self.seed})
             effective = effective.model_copy(update={"run": run})
         return with_values(effective, dict(self.values))
 
 
-@cache
-def _loaded(case: Case, duration: str | None, warmup: str | None) -> Effective:
+@lru_cache(maxsize=_MOST_LOADED)
+def _loaded(
+    case: Case, duration: str | None, warmup: str | None, precision: str | None
+) -> Effective:
     return effective_of(
         case.scenario,
         settings=dict(case.settings),
         tunings=case.tunings,
         duration=duration,
         warmup=warmup,
+        precision=precision,
     )
 
 
@@ -75,34 +84,57 @@ def simulate_all(
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
+    lean: bool = False,
 ) -> list[Result]:
     """The results of all members, in their order.
 
-    Equal members are simulated once, and none that is in `store` (the user's when None). `jobs`
-    is the number of processes, by default one a CPU; the results don't depend on it.
+    Equal members are simulated once, and none that is in `store` (the user's when None). The
+    process that simulates puts its result there at once: whatever ends the others, or the caller,
+    loses no finished run. `jobs` is the number of processes, by default one a CPU; the results
+    don't depend on it. `lean` leaves most of the effective configuration out of the results:
+    thousands of them would fill the memory.
     """
     import joblib  # one simulation needs no workers
 
     store = store or Store.of_user()
     keys = {member: _key(member) for member in dict.fromkeys(members)}
-    found = {member: store.get(key) for member, key in keys.items()}
-    missing = [member for member, result in found.items() if result is None]
+    found = {}
+    for member, key in keys.items():
+        if (known := store.get(key)) is not None:
+            found[member] = _lean(known) if lean else known
+    missing = [member for member in keys if member not in found]
     report = progress or _silent
-    report(len(found) - len(missing), len(found))
+    report(len(found), len(keys))
     # a worker costs more to start than one short simulation takes
     workers = min(jobs or joblib.cpu_count(), len(missing))
-    pool = joblib.Parallel(n_jobs=max(workers, 1), return_as="generator")
-    done = pool(joblib.delayed(_simulate)(member) for member in missing)
-    for number, (member, new) in enumerate(zip(missing, done, strict=True), start=1):
-        store.put(keys[member], new)
-        found[member] = new
-        report(len(found) - len(missing) + number, len(found))
+    pool = joblib.Parallel(
+        n_jobs=max(workers, 1),
+        return_as="generator_unordered",
+    )
+    work = joblib.delayed(_simulate)
+    caller = os.getpid()
+    for number, result in pool(
+        work(number, member, keys[member], store, caller=caller, lean=lean)
+        for number, member in enumerate(missing)
+    ):
+        found[missing[number]] = result
+        report(len(found), len(keys))
     store.prune()
-    return [result for member in members if (result := found[member]) is not None]
+    return [found[member] for member in members]
 
 
-def _simulate(member: Member) -> Result:
-    return simulate(member.effective(), settings=dict(member.case.settings))
+def _simulate(
+    number: int, member: Member, key: str, store: Store, *, caller: int, lean: bool
+) -> tuple[int, Result]:
+    with working_for(caller):
+        result = simulate(member.effective(), settings=dict(member.case.settings))
+        store.put(key, result)
+    return number, _lean(result) if lean else result
+
+
+def _lean(result: Result) -> Result:
+    kept = {name: result.configuration.get(name) for name in ("workload", "run")}
+    return result.model_copy(update={"configuration": kept})
 
 
 def _key(member: Member) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -41,11 +41,30 @@ class Measurement(BaseModel):
         return "calibrate" if self.use == "calibrate" else "predict"
 
 
+class Wanted(BaseModel):
+    """What is to be predicted, but not known as a measurement: its numbers' keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    quantity: str
+    keys: tuple[str, ...]
+
+
 class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: str
     measurement: tuple[Measurement, ...]
+
+
+class _WantedFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prediction: tuple[Wanted, ...]
+
+
+_Form = TypeVar("_Form", bound=BaseModel)
 
 
 @cache
@@ -56,7 +75,7 @@ def measurements(directory: Path | None = None) -> dict[str, Measurement]:
     """
     found: dict[str, Measurement] = {}
     for path in sorted((directory or folder("validation") / "measurements").glob("*.toml")):
-        for entry in _read(path).measurement:
+        for entry in _read(path, _File).measurement:
             if entry.id in found:
                 expected = "every id once was expected, but it is defined twice"
                 raise InputError(expected, file=path, key=entry.id)
@@ -72,10 +91,20 @@ def measurement(name: str) -> Measurement:
     return known[name]
 
 
-def _read(path: Path) -> _File:
+@cache
+def wanted() -> dict[str, Wanted]:
+    """All predictions that are wanted, by id, from `validation/predictions/wanted.toml`.
+
+    Raises InputError, naming file and key, for an entry that does not have the expected form.
+    """
+    path = folder("validation") / "predictions" / "wanted.toml"
+    return {entry.id: entry for entry in _read(path, _WantedFile).prediction}
+
+
+def _read(path: Path, form: type[_Form]) -> _Form:
     document = toml.read(path, str(path))
     try:
-        return _File.model_validate(document.data)
+        return form.model_validate(document.data)
     except ValidationError as error:
         first = error.errors()[0]
         raise document.error(first["msg"], first["loc"]) from error

@@ -131,6 +131,10 @@ class Result(_Row):
     )
     warmup_s: Rate
     simulated_s: float = Field(gt=0.0)
+    half_width_percent: dict[str, Rate | None] = Field(
+        default={},
+        description="relative 95 % half widths, of a run that ends by precision; null: not known",
+    )
     throughput_bps: Rate
     cpu_busy_percent: Percent
     cpus: tuple[CpuUse, ...]

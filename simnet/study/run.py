@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 import simnet
 from simnet.scenario.build import build
 from simnet.scenario.load import load
+from simnet.study import runlength
 from simnet.study.result import Result
 from simnet.study.trace import TraceFile
 
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective
+    from simnet.scenario.system import Snapshot, System
 
 
-def run(
+def run(  # noqa: PLR0913 (each option of `simnet run`)
     scenario: str | Path,
     *,
     settings: Mapping[str, str] | None = None,
@@ -25,6 +27,7 @@ def run(
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
+    precision: str | None = None,
     trace: str | Path | None = None,
     per_frame: bool = False,
 ) -> Result:
@@ -38,6 +41,9 @@ def run(
         seed: seed of all random numbers; the scenario's when None.
         duration: simulated time that is measured, such as `"2 s"`; the scenario's when None.
         warmup: simulated time before that, such as `"500 ms"`; the scenario's when None.
+        precision: end the run when the 95 % intervals of throughput and CPU time are as narrow
+            as this, relative to the means, such as `"1 %"`. The warm-up is then found, not given,
+            and `duration` is the most (see `runlength`). The scenario's when None.
         trace: file for a timeline that Perfetto opens; `.gz` at its end compresses it.
         per_frame: one event a frame, the slow reference for batched arrivals.
 
@@ -47,7 +53,13 @@ def run(
     """
     chosen = dict(settings or {})
     effective = effective_of(
-        scenario, settings=chosen, tunings=tunings, seed=seed, duration=duration, warmup=warmup
+        scenario,
+        settings=chosen,
+        tunings=tunings,
+        seed=seed,
+        duration=duration,
+        warmup=warmup,
+        precision=precision,
     )
     return simulate(effective, settings=chosen, trace=trace, per_frame=per_frame)
 
@@ -60,6 +72,7 @@ def effective_of(
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
+    precision: str | None = None,
 ) -> Effective:
     """The configuration that `run` would simulate; see there."""
     return load(
@@ -69,6 +82,7 @@ def effective_of(
         seed=seed,
         duration=duration,
         warm_up=warmup,
+        precision=precision,
     )
 
 
@@ -79,16 +93,13 @@ def simulate(
     trace: str | Path | None = None,
     per_frame: bool = False,
 ) -> Result:
-    """Simulate an effective configuration: build, warm up, measure.
+    """Simulate an effective configuration: build, warm up, measure, as long as it says.
 
     `settings` only goes into the result, for the record; see `run` for the others.
     """
     with TraceFile(trace) if trace is not None else nullcontext() as tracer:
         system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
-        system.run(effective.run.warm_up_ps)
-        start = system.snapshot()
-        system.run(effective.run.duration_ps)
-        end = system.snapshot()
+        start, end, reached = _measure(system, effective)
     result = Result.from_snapshots(
         start,
         end,
@@ -99,4 +110,26 @@ def simulate(
         settings=settings,
         configuration=effective.model_dump(mode="json"),
     )
-    return result.model_copy(update={"tunings": effective.tunings})
+    return result.model_copy(update={"tunings": effective.tunings, "half_width_percent": reached})
+
+
+def _measure(
+    system: System, effective: Effective
+) -> tuple[Snapshot, Snapshot, dict[str, float | None]]:
+    """The counters at both ends of the measured time, and the intervals that were reached."""
+    timing = effective.run
+    if not timing.precision_permille:
+        if timing.warm_up_ps:
+            system.run(timing.warm_up_ps)
+        start = system.snapshot()
+        system.run(timing.duration_ps)
+        return start, system.snapshot(), {}
+    found = runlength.measure(
+        system, permille=timing.precision_permille, most_ps=timing.duration_ps
+    )
+    names = ("throughput_bps", "cpu_busy_percent")
+    widths = {
+        name: None if width is None else 100 * width
+        for name, width in zip(names, found.look.half_widths, strict=True)
+    }
+    return found.start, found.end, widths

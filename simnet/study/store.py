@@ -22,7 +22,7 @@ from pydantic import ValidationError
 import simnet
 from simnet.study.result import Result
 
-MOST_FILES = 5000
+MOST_FILES = 20_000
 _SUFFIX = ".json.gz"
 # a result is mostly the names of its fields: 33 kB become 5
 _GZIP_LEVEL = 6

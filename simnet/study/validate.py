@@ -7,6 +7,7 @@ case is simulated once, whichever and however many of the requested ids need it.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,8 +37,8 @@ from simnet.study.listing import (
     remote_gate,
     sibling_gate,
 )
-from simnet.study.measurements import Use, measurement
-from simnet.study.predictions import Frozen, FrozenRow
+from simnet.study.measurements import Use, measurement, measurements, wanted
+from simnet.study.predictions import Frozen, FrozenRow, predictions
 from simnet.study.result import Result
 
 MEMBERS = 48
@@ -84,6 +85,16 @@ class Validation:
         """The rows as `simnet validate --json` prints them."""
         return _ROWS.dump_json(list(self.rows), indent=indent).decode()
 
+    def earlier(self) -> dict[tuple[str, str], tuple[str, FrozenRow]]:
+        """File name and row of the newest frozen prediction, by id and key, where there is one."""
+        asked = {(row.id, row.key) for row in self.rows}
+        return {
+            (row.id, row.key): (name, row)
+            for name, frozen in predictions().items()
+            for row in frozen.rows
+            if (row.id, row.key) in asked
+        }
+
     def frozen(self, stage: str) -> Frozen:
         """Today's predictions as a record for `predictions.freeze`; see there for `stage`."""
         names = ("id", "key", "predicted", "low", "high")
@@ -105,14 +116,14 @@ def validate(
     `members` is the size of the ensemble behind the intervals (0: no interval), `duration` the
     simulated time of the prediction itself (None: the scenario's), `jobs` the number of
     processes. `progress` is called with the simulations done and in all. Raises InputError for
-    an id that is not known.
+    an id that is not known. An id may be a pattern, such as `x460.table1.*`.
     """
-    answers = {name: answer(name) for name in ids or ANSWERS}
+    answers = {name: answer(name) for name in _named(ids)}
     cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
     sizes = _sizes(answers, members)
     work = [Member(case, duration=duration) for case in cases]
     work += [member for case, size in sizes.items() for member in _ensemble(case, members)[:size]]
-    results = iter(simulate_all(work, jobs=jobs, progress=progress))
+    results = iter(simulate_all(work, jobs=jobs, progress=progress, lean=True))
     best = {case: next(results) for case in cases}
     spread = {case: [next(results) for _ in range(size)] for case, size in sizes.items()}
     rows = [row for name in answers for row in _rows(name, best, spread)]
@@ -183,9 +194,9 @@ def _ensemble(case: Case, members: int) -> list[Member]:
 def _rows(
     name: str, best: Mapping[Case, Result], spread: Mapping[Case, Sequence[Result]]
 ) -> list[Row]:
-    measured = measurement(name)
+    measured, use = _asked(name)
     predicted = _numbers(name, best)
-    known = {key: predicted[key] for key in measured.value}
+    known = {key: predicted[key] for key in measured}
     needed = [LISTING_1, *answer(name).cases.values()] if spread else []
     size = min((len(spread[case]) for case in needed), default=0)
     by_member = [{case: spread[case][number] for case in needed} for number in range(size)]
@@ -207,10 +218,27 @@ def _rows(
             low=ranges[key][0],
             high=ranges[key][1],
             measured=value,
-            use=measured.role,
+            use=use,
         )
-        for key, value in measured.value.items()
+        for key, value in measured.items()
     ]
+
+
+def _asked(name: str) -> tuple[Mapping[str, float | None], Use]:
+    """The measured numbers by key, None where they are not known, and what they are for."""
+    if name in measurements():
+        known = measurement(name)
+        return known.value, known.role
+    return dict.fromkeys(wanted()[name].keys), "blind"
+
+
+def _named(ids: Sequence[str]) -> list[str]:
+    """The ids that are meant, patterns expanded; all that can be answered where none is given."""
+    found = []
+    for name in ids or ANSWERS:
+        matching = fnmatch.filter(ANSWERS, name) if "*" in name else []
+        found += matching or [name]
+    return list(dict.fromkeys(found))
 
 
 def _numbers(name: str, results: Mapping[Case, Result]) -> dict[str, float]:

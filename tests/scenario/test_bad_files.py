@@ -165,7 +165,7 @@ def test_a_table_where_a_table_has_to_be(workspace: Workspace) -> None:
     line = workspace.edit("mine.toml", "[run]\n", "[[run]]\n")
     with pytest.raises(InputError) as caught:
         load("mine.toml")
-    expected = "expected a table with the keys warm_up, duration, seed"
+    expected = "expected a table with the keys warm_up, duration, seed, precision"
     assert str(caught.value) == f"mine.toml:{line}: run: {expected}"
 
 

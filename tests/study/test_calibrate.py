@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from operator import attrgetter
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 from simnet.errors import InputError
 from simnet.report.calibration import calibration
 from simnet.scenario.effective import Effective
+from simnet.study import calibrate as module
 from simnet.study import cases
-from simnet.study.answers import ANSWERS
 from simnet.study.calibrate import Runs, calibrate, target
 from simnet.study.measurements import measurement
+from simnet.study.predictions import Frozen, FrozenRow
 from simnet.study.result import PortRates, Result
 from simnet.study.vary import ranged
 
@@ -87,9 +89,37 @@ def test_profiles_are_lowest_at_the_solution(formula: list[str]) -> None:
 
 
 def test_a_measurement_that_only_scores_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ANSWERS, "x460.table2.netserver", ANSWERS[LISTING])
-    with pytest.raises(InputError, match=r"^x460\.table2\.netserver: a measurement marked"):
-        target("x460.table2.netserver")
+    only = measurement(LISTING).model_copy(update={"use": "predict"})
+    monkeypatch.setattr(module, "measurement", lambda _name: only)
+    with pytest.raises(InputError, match=rf"^{LISTING}: a measurement marked"):
+        target(LISTING)
+
+
+def test_what_is_to_be_predicted_first_is_fitted_to_when_a_prediction_is_frozen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "x460.table2.netserver"
+    monkeypatch.setattr(module, "predictions", dict)
+    with pytest.raises(InputError, match=f"simnet validate {name} --freeze NAME --stage TEXT"):
+        target(name)
+    row = FrozenRow(id=name, key="cpu_1to2", predicted=3, low=2, high=4)
+    record = Frozen(date=date(2026, 11, 21), version="0.1.0", stage="A", rows=(row,))
+    monkeypatch.setattr(module, "predictions", lambda: {"2026-11-21-a.json": record})
+    assert target(name).keys == tuple(measurement(name).value)
+
+
+def test_there_are_never_more_parameters_than_numbers(formula: list[str]) -> None:
+    with pytest.raises(InputError, match="2 parameters for 1 measured numbers"):
+        calibrate([f"{LISTING}:eth0"], formula, runs=ALONE)
+
+
+def test_a_fit_may_use_some_message_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "predictions", dict)
+    some = target("x460.table1.netserver", messages=("64 B", "8 KiB")).answer
+    assert {dict(case.settings)["message"] for case in some.cases.values()} == {"64 B", "8 KiB"}
+    assert len(some.cases) == 6
+    own = target(LISTING, "mine.toml", ("64 B",)).answer
+    assert [case.scenario for case in own.cases.values()] == ["mine.toml"]
 
 
 def test_some_keys_of_a_measurement_may_be_chosen() -> None:
@@ -104,7 +134,7 @@ def test_some_keys_of_a_measurement_may_be_chosen() -> None:
     [
         ("x460.listing1.cpu_busy", r"did you mean x460\.listing1\.cpu_busy_percent\?"),
         ("x460.listing1.cpu_busy_percent:cpu99", r"cpu99: a key of .* was expected"),
-        ("x460.table1.netperf", "no scenario answers this measurement yet"),
+        ("vlan.one_cpu", "no scenario answers this measurement yet"),
     ],
 )
 def test_what_cannot_be_fitted_to_is_one_clear_line(against: str, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 
@@ -84,3 +85,27 @@ def test_bad_input_is_one_clear_line(changes: dict[str, object], message: str) -
 def test_an_unknown_scenario_is_one_clear_line() -> None:
     with pytest.raises(InputError, match="x460-out-of-bx"):
         run("x460-out-of-bx")
+
+
+def test_a_run_needs_no_warm_up() -> None:
+    result = short(warmup="0 s", duration="2 ms")
+    assert (result.warmup_s, result.simulated_s) == (0, 0.002)
+
+
+def test_a_run_by_precision_finds_its_warm_up(result: Result) -> None:
+    precise = short(precision="20 %", duration="60 ms")
+    assert set(precise.half_width_percent) == {"throughput_bps", "cpu_busy_percent"}
+    assert precise.warmup_s + precise.simulated_s == pytest.approx(0.06)
+    assert 0 < precise.warmup_s <= 0.03
+    assert not result.half_width_percent
+
+
+def test_a_finished_system_is_freed() -> None:
+    def alive() -> int:
+        gc.collect()
+        return sum(type(thing).__name__ == "Cpu" for thing in gc.get_objects())
+
+    before = alive()
+    for seed in range(2):
+        short(seed=seed, duration="4 ms")
+    assert alive() == before

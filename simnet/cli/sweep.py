@@ -1,0 +1,116 @@
+"""``simnet sweep``: a grid of simulations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from simnet.cli.options import run_options, settings_of
+from simnet.errors import InputError
+
+if TYPE_CHECKING:
+    from simnet.study.sweep import Sweep
+
+__all__ = ["sweep_command"]
+
+_SUFFIXES: Final = (".csv", ".json", ".png", ".svg", ".pdf")
+
+
+@click.command("sweep")
+@click.argument("scenario")
+@click.option(
+    "--over",
+    "varied",
+    metavar="KNOB=VALUES",
+    multiple=True,
+    help='Values to try: "1,2,4" or "10 us..50 us:10 us"; again for every combination.',
+)
+@click.option(
+    "--tuning",
+    "tunings",
+    metavar="NAME[+NAME]",
+    multiple=True,
+    help="A tuning to try; again for more; none: the scenario as it is.",
+)
+@run_options
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--out",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="Write a table (.csv, .json) or a plot (.png, .svg, .pdf); again for more.",
+)
+def sweep_command(
+    scenario: str,
+    varied: tuple[str, ...],
+    tunings: tuple[str, ...],
+    assignments: tuple[str, ...],
+    files: tuple[str, ...],
+    *,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Simulate SCENARIO with every combination of values; go on where an interrupt came.
+
+    VALUES are separated by commas, or by semicolons where values hold commas. A..B:STEP counts from
+    A to B, A..B:xN multiplies by N.
+    """
+    paths = [_path(file) for file in files]
+    over = _over(varied)
+    from simnet.report.progress import progress
+    from simnet.report.sweep import sweep as table
+    from simnet.study.sweep import sweep
+
+    with progress("simulating") as callback:
+        found = sweep(
+            scenario,
+            over,
+            tunings=tunings,
+            settings=settings_of(assignments),
+            warmup=options.pop("warm_up"),
+            progress=callback,
+            **options,
+        )
+    for path in paths:
+        _write(found, path)
+    click.echo(found.to_json() if as_json else table(found), nl=as_json)
+
+
+def _over(varied: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in varied:
+        name, sign, values = text.partition("=")
+        if not sign or not name.strip():
+            raise InputError("expected KNOB=VALUES", file="--over", key=text)
+        if name.strip() in found:
+            raise InputError("expected every knob once", file="--over", key=name.strip())
+        found[name.strip()] = values
+    return found
+
+
+def _path(file: str) -> Path:
+    """Check what can be checked before any time is spent on simulating."""
+    path = Path(file)
+    if path.suffix not in _SUFFIXES:
+        message = f"expected a name that ends with one of {', '.join(_SUFFIXES)}"
+        raise InputError(message, file="--out", key=file)
+    if not path.parent.is_dir():
+        raise InputError("expected a folder that exists", file="--out", key=str(path.parent))
+    return path
+
+
+def _write(found: Sweep, path: Path) -> None:
+    try:
+        if path.suffix == ".csv":
+            found.to_frame().to_csv(path, index=False)
+        elif path.suffix == ".json":
+            path.write_text(found.to_json() + "\n", encoding="utf-8")
+        else:
+            found.plot().savefig(path)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}"
+        raise InputError(message, file="--out", key=str(path)) from error

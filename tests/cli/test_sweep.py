@@ -1,0 +1,125 @@
+"""Sweeps as a user makes them; runs are short, because the interpreted engine makes them too."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from simnet import _engine
+from tests.cli.conftest import Simnet
+
+SCENARIO = "x460-out-of-box"
+SHORT = ("--set", "nodes=1", "--warm-up", "15 ms", "--duration", "2 ms", "--jobs", "1")
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that results are kept in."""
+    monkeypatch.setenv("SIMNET_CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_grid_is_a_table_with_files_beside_it(simnet: Simnet, tmp_path: Path) -> None:
+    grid = (SCENARIO, "--over", "seed=1,2", "--tuning", "none", "--tuning", "numactl", *SHORT)
+    names = [tmp_path / f"grid.{kind}" for kind in ("csv", "json", "png")]
+    status, out, err = simnet("sweep", *grid, *(f"--out={name}" for name in names))
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split()[:3] == ["seed", "tuning", "Mbit/s"]
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["1", "none"], ["2", "none"], ["1", "numactl"], ["2", "numactl"],
+    ]  # fmt: skip
+    document = json.loads(names[1].read_text(encoding="utf-8"))
+    assert document["schema"] == "simnet.sweep/1"
+    frame = pd.read_csv(names[0])
+    assert frame["fingerprint"].tolist() == [row["fingerprint"] for row in document["rows"]]
+    assert frame["fingerprint"].nunique() == 4
+    assert names[2].read_bytes().startswith(b"\x89PNG")
+    again = simnet("sweep", *grid, "--json")
+    assert json.loads(again.out) == document
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_run_of_a_grid_is_the_run_alone(simnet: Simnet) -> None:
+    swept = simnet("sweep", SCENARIO, "--over", "message=1 KiB", *SHORT, "--json")
+    alone = simnet("run", SCENARIO, "--set", "message=1 KiB", *SHORT[:-2], "--json")
+    (row,) = json.loads(swept.out)["rows"]
+    assert row["fingerprint"] == json.loads(alone.out)["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "--over: something to vary was expected: KNOB=VALUES, or tunings"),
+        (["--over", "nodes"], "--over: nodes: expected KNOB=VALUES"),
+        (["--over", "nodes=1", "--over", "nodes=2"], "--over: nodes: expected every knob once"),
+        (["--over", "nods=1,2"], "--over: nods: unknown knob; did you mean nodes?"),
+        (["--over", "nodes=1..5"], "--over: nodes: 5 nodes: ibm-x460 has 4"),
+        (["--over", "message=64..512"],
+         "--over: message: missing unit in '64': expected a size such as '256 KiB'"),
+        (["--over", "message=1 KiB..64 us"],
+         ("--over: message=1 KiB..64 us: wrong kind of unit in '1 KiB':"
+         " expected a time such as '20 us'")),
+        (["--over", "nodes=1", "--set", "mesage=1 KiB"],
+         "--set: mesage: unknown knob; did you mean message?"),
+        (["--tuning", "numaclt"], "--tuning: numaclt: unknown tuning; did you mean numactl?"),
+        (["--over", "nodes=1", "--out", "a.xls"],
+         "--out: a.xls: expected a name that ends with one of .csv, .json, .png, .svg, .pdf"),
+        (["--over", "nodes=1", "--out", "no/where.csv"],
+         "--out: no: expected a folder that exists"),
+        (["--over", "nodes=1", "--precision", "1"],
+         "--precision: precision: 1 is outside the legal range 0 to 0.5"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) -> None:
+    assert simnet("sweep", SCENARIO, *arguments) == (2, "", f"simnet: {line}\n")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL], ids=["interrupt", "kill"])
+def test_what_was_done_before_the_end_is_not_done_again(
+    simnet: Simnet, kept: Path, ending: signal.Signals
+) -> None:
+    seeds = 8
+    duration = "1500 ms" if _engine.active() == "compiled" else "30 ms"
+    grid = (SCENARIO, "--over", f"seed=1..{seeds}", "--set", "nodes=1", "--warm-up", "0 s",
+            "--duration", duration)  # fmt: skip
+    command = subprocess.Popen(
+        [sys.executable, "-m", "simnet", "sweep", *grid, "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        start_new_session=True,
+    )
+    while len(_files(kept)) < 2 and command.poll() is None:
+        time.sleep(0.01)
+    if ending == signal.SIGINT:
+        os.killpg(command.pid, ending)  # as a terminal does: to the workers, too
+    else:
+        command.send_signal(ending)
+    out, err = command.communicate()
+    assert out == ""
+    if ending == signal.SIGINT:
+        assert (command.returncode, err) == (130, "simnet: interrupted\n")
+    before = _files(kept)
+    assert 2 <= len(before) < seeds
+    status, out, _ = simnet("sweep", *grid, "--jobs", "1", "--json")
+    assert status == 0
+    assert len(json.loads(out)["rows"]) == seeds
+    after = _files(kept)
+    assert len(after) == seeds
+    assert before.items() <= after.items()
+
+
+def _files(folder: Path) -> dict[str, int]:
+    """Inode of every kept result: a result that is written again gets another one."""
+    return {path.name: path.stat().st_ino for path in folder.glob("*.gz")}
