@@ -14,7 +14,7 @@ from simnet.study.ensemble import Range
 from simnet.study.run import effective_of, simulate
 from simnet.study.store import Store, sources_digest
 from simnet.study.vary import ranged, with_values
-from simnet.study.worker import working_for
+from simnet.study.worker import deaf_children, working_for
 
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective
@@ -47,8 +47,8 @@ class Member:
     seed: int | None = None
     duration: str | None = None
     warmup: str | None = None
-    precision: str | None = None
     values: tuple[tuple[str, int], ...] = ()
+    precision: str | None = None
 
     def effective(self) -> Effective:
         """The configuration to simulate."""
@@ -113,10 +113,12 @@ def simulate_all(
     )
     work = joblib.delayed(_simulate)
     caller = os.getpid()
-    for number, result in pool(
-        work(number, member, keys[member], store, caller=caller, lean=lean)
-        for number, member in enumerate(missing)
-    ):
+    with deaf_children():
+        done = pool(
+            work(number, member, keys[member], store, caller=caller, lean=lean)
+            for number, member in enumerate(missing)
+        )
+    for number, result in done:
         found[missing[number]] = result
         report(len(found), len(keys))
     store.prune()

@@ -1,8 +1,14 @@
-"""What a worker process does when the process that gave it work is gone: finish, and end."""
+"""Worker processes that end with the process that gave them work, and don't end before it.
+
+An interrupt from the terminal reaches every process. The caller answers it, and ends the workers;
+they ignore it, so that none of them complains. A caller that was killed ends nobody: its workers
+notice, finish what they do, and end.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -10,10 +16,23 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
-__all__ = ["working_for"]
+__all__ = ["deaf_children", "working_for"]
 
 _LOOK_S: Final = 0.5
 _BUSY: Final = threading.Lock()
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Processes that are started inside the block ignore interrupts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread has a say; the others' workers may complain
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 @contextmanager
