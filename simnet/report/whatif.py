@@ -93,8 +93,9 @@ def _commands(judged: Judged) -> str:
 
 
 def _machine(judged: Judged, one: Commands) -> str:
+    advice = "" if judged.verdict == "yes" else f" (verdict: {judged.verdict})"
     parts = (
-        (f"{judged.tuning} on {one.where}", one.apply),
+        (f"{judged.tuning} on {one.where}{advice}", one.apply),
         ("undo", one.undo),
         ("keep it over a reboot", one.keep),
         ("keep it no longer", one.drop),

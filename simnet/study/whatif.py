@@ -6,6 +6,7 @@ the parameters that are not known for certain. See `verdict` for what decides.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from simnet.study.mechanism import Moved, moved
 from simnet.study.result import Result
 from simnet.study.store import Store
 from simnet.study.tuning import Tuning, read_tuning
-from simnet.study.verdict import Answer, Change, changes, exit_status, rank, ratios, verdict
+from simnet.study.verdict import Answer, Change, changes, exit_status, rank, ratios, said, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +78,7 @@ class WhatIf(_Row):
     schema_: Literal["simnet.whatif/1"] = Field(default=SCHEMA, alias="schema")
     scenario: str
     version: str
+    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
     seeds: int = Field(description="pairs of runs with equal seeds")
@@ -175,6 +177,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     return WhatIf(
         scenario=plain.scenario,
         version=simnet.__version__,
+        fingerprint=found.fingerprint,
         settings=dict(base.settings),
         base_tunings=plain.tunings,
         seeds=seeds,
@@ -241,6 +244,18 @@ class _Found:
     paired: Mapping[Case, Sequence[Result]]
     drawn: Mapping[Case, Sequence[Result]]
     at_anchor: Sequence[Result]
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that depend on every result."""
+        results = [
+            result
+            for part in (self.paired, self.drawn)
+            for case in part.values()
+            for result in case
+        ]
+        text = " ".join(result.fingerprint for result in (*results, *self.at_anchor))
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -341,7 +356,7 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
         mechanisms=moved(before, after),
         settings={one.name: one.value for one in turned(base, tuned)},
         commands=tuple(commands(base, tuned)),
-        warnings=(*alternative.warnings, *_warnings(base, tuned)),
+        warnings=(*alternative.warnings, *_warnings(base, tuned), *_slower(changed)),
     )
 
 
@@ -350,3 +365,12 @@ def _warnings(base: Effective, tuned: Effective) -> list[str]:
     found = [remark for remark in tuned.remarks if remark not in base.remarks]
     reloaded = [one.name for one in turned(base, tuned) if one.knob.name.startswith("modprobe ")]
     return found + [f"{n}: the driver is reloaded, its ports are down meanwhile" for n in reloaded]
+
+
+def _slower(changed: Sequence[Change]) -> list[str]:
+    """Latencies that rise for certain, which the verdict does not look at."""
+    return [
+        f"{change.metric.replace('_', ' ')} rises: {said(change)}"
+        for change in changed
+        if change.metric.startswith("latency") and change.direction == "more"
+    ]

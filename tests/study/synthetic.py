@@ -36,7 +36,7 @@ def result(
         scenario="made-up",
         seed=seed,
         version="0",
-        fingerprint="0" * 32,
+        fingerprint=f"{seed:032x}",
         warmup_s=0.1,
         simulated_s=0.5,
         throughput_bps=throughput_bps,

@@ -128,6 +128,26 @@ def test_settings_and_base_tunings_are_part_of_what_is(made_up: list[Effective])
 
 
 @pytest.mark.usefixtures("made_up")
+def test_a_latency_that_rises_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slower(effective: Effective, **_options: Any) -> Result:
+        carried, p99_us = (1.2e9, 90.0) if effective.irqbalance == "off" else (1e9, 60.0)
+        return result(carried, p99_us=p99_us, configuration=effective.model_dump(mode="json"))
+
+    monkeypatch.setattr(cases, "simulate", slower)
+    affinity = _ask("affinity").tunings[0]
+    assert affinity.verdict == "yes"
+    assert "latency p99 rises: +50.0 % (95 %: +50.0 to +50.0)" in affinity.warnings
+
+
+@pytest.mark.usefixtures("made_up")
+def test_equal_questions_have_equal_fingerprints() -> None:
+    one, again, other = (_ask("affinity", seed=seed) for seed in (1, 1, 2))
+    assert one.fingerprint == again.fingerprint
+    assert len(one.fingerprint) == 32
+    assert one.fingerprint != other.fingerprint
+
+
+@pytest.mark.usefixtures("made_up")
 def test_warnings() -> None:
     running = _ask("/proc/irq/193/smp_affinity=f0000").tunings[0].warnings
     assert any("only CPU 16, the first of the mask, is used" in line for line in running)
