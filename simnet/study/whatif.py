@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -138,6 +138,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     members: int = MEMBERS,
     duration: str | None = None,
     warmup: str | None = None,
+    precision: str | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
@@ -156,6 +157,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
             250 ms with drawn parameters.
         warmup: simulated time before that; when None 300 ms, and 200 ms with drawn parameters.
+        precision: end runs with the known parameters when their own intervals are as narrow as
+            this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
         jobs: number of processes; one a CPU when None. Results don't depend on it.
         progress: called with the simulations done and in all.
         store: where results are kept; the user's when None.
@@ -168,7 +171,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     given = [tunings] if isinstance(tunings, str) else list(dict.fromkeys(tunings))
     plain = Member(base).effective()
     alternatives = [_alternative(base, text) for text in given]
-    plan = _Plan(base, seed, seeds, members, duration, warmup)
+    plan = _Plan(base, seed, seeds, members, duration, warmup, precision)
     cases = [base, *(a.case for a in alternatives if _differs(plain, a))]
     found = plan.simulate(cases, jobs=jobs, progress=progress, store=store)
     judged = [_judged(plain, alternative, found, base) for alternative in alternatives]
@@ -268,6 +271,7 @@ class _Plan:
     members: int
     duration: str | None
     warmup: str | None
+    precision: str | None
 
     def simulate(
         self,
@@ -293,8 +297,11 @@ class _Plan:
         )
 
     def _paired(self, case: Case) -> list[Member]:
-        duration, warmup = self.duration or DURATION, self.warmup or WARMUP
-        return [Member(case, self.seed + n, duration, warmup) for n in range(self.seeds)]
+        given = Member(case, None, self.duration, self.warmup, precision=self.precision)
+        if not self.precision:
+            duration, warmup = self.duration or DURATION, self.warmup or WARMUP
+            given = replace(given, duration=duration, warmup=warmup)
+        return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
 
     def _drawn(self, case: Case) -> list[Member]:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""

@@ -73,6 +73,14 @@ def test_pairs_share_their_seeds(made_up: list[Effective]) -> None:
     assert seeds == [(state, seed) for state in ("settled", "off") for seed in (7, 8, 9)]
 
 
+def test_runs_end_by_precision_on_demand(made_up: list[Effective]) -> None:
+    _ask("affinity", precision="2 %", members=1)
+    paired = [e.run for e in made_up if e.run.seed < 1000]
+    drawn = [e.run for e in made_up if e.run.seed >= 1000]
+    assert {(run.precision_permille, run.duration_ps) for run in paired} == {(20, 2 * 10**12)}
+    assert {(run.precision_permille, run.duration_ps) for run in drawn} == {(0, 250 * 10**9)}
+
+
 def test_pairs_share_their_parameters(made_up: list[Effective]) -> None:
     _ask("affinity", members=4)
     drawn = [e for e in made_up if e.run.seed >= 1000]
