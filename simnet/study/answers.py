@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.library import nearest
+from simnet.study import answers_bonding
 from simnet.study.cases import Case
 from simnet.study.measurements import measurements, wanted
 from simnet.study.result import Result
@@ -148,4 +149,5 @@ ANSWERS: dict[str, Answer] = {
         for name, tunings in _CONFIGURATIONS.items()
         for test in _TESTS
     },
+    "x460.bonding": Answer(answers_bonding.CASES, answers_bonding.numbers),
 }
