@@ -130,6 +130,7 @@ def _scenario_json(configuration: Effective) -> None:
     document = {
         "schema": "simnet.effective/1",
         "scenario": configuration.scenario,
+        "tunings": configuration.tunings,
         "digest": configuration.digest(),
         "models": configuration.models,
         "knobs": [asdict(knob) for knob in configuration.applied],
@@ -144,7 +145,8 @@ def _scenario_json(configuration: Effective) -> None:
 def _scenario_tables(configuration: Effective) -> None:
     for remark in configuration.remarks:
         message(remark)
-    click.echo(f"# scenario {configuration.scenario}, digest {configuration.digest()}\n")
+    tuned = f" with {'+'.join(configuration.tunings)}" if configuration.tunings else ""
+    click.echo(f"# scenario {configuration.scenario}{tuned}, digest {configuration.digest()}\n")
     for title, values in _groups(configuration):
         table(title, _HEADING, _rows(values))
     table(

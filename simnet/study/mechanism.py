@@ -51,8 +51,8 @@ def moved(before: Sequence[Result], after: Sequence[Result]) -> tuple[Moved, ...
 
 
 def said(one: Moved) -> str:
-    """``payload from another node: +9.10 us a packet, for where things are``."""
-    why = ", for where things are" if one.placement else ""
+    """``payload from another node: +9.10 us a packet (placement)``."""
+    why = " (placement)" if one.placement else ""
     return f"{one.mechanism}: {one.change_us:+.2f} us a packet{why}"
 
 

@@ -39,6 +39,9 @@ def test_show_applies_tunings(simnet: Simnet) -> None:
     again = ("--tuning", "affinity", "--tuning", "numactl")
     twice = json.loads(simnet("show", SCENARIO, *again, "--json").out)
     assert once == twice
+    assert once["tunings"] == ["affinity", "numactl"]
+    heading = simnet("show", SCENARIO, *again).out.splitlines()[0]
+    assert heading.startswith(f"# scenario {SCENARIO} with affinity+numactl, digest ")
     assert once["configuration"]["irqbalance"] == "off"
     assert [flow["cpubind_node"] for flow in once["configuration"]["flows"]] == [
         0, 0, 1, 1, 2, 2, 3, 3,

@@ -311,7 +311,7 @@ def test_the_mechanism_that_moved_most_comes_first() -> None:
 
 def test_a_mechanism_is_told_in_a_sentence() -> None:
     payload = Moved(mechanism="payload", before_us=10.0, after_us=19.1, placement=True)
-    assert said(payload) == "payload: +9.10 us a packet, for where things are"
+    assert said(payload) == "payload: +9.10 us a packet (placement)"
     elsewhere = payload.model_copy(update={"placement": False})
     assert said(elsewhere) == "payload: +9.10 us a packet"
 
