@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 import simnet
+from simnet.cli.calibrate import calibrate_command
 from simnet.cli.catalogue import list_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
@@ -53,6 +54,7 @@ for _command in (
     whatif_command,
     sweep_command,
     validate_command,
+    calibrate_command,
 ):
     _simnet.add_command(_command)
 

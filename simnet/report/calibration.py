@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from simnet.report.columns import columns
 
 if TYPE_CHECKING:
-    from simnet.study.calibrate import Calibration
+    from collections.abc import Mapping
+
+    from simnet.study.calibrate import Calibration, Fitted
     from simnet.study.leastsquares import Direction, Estimate, Profile
 
 
 def calibration(found: Calibration) -> str:
-    """Parameters with intervals, combinations that the data fix or don't, profiles."""
+    """Parameters with intervals, combinations that the data fix or don't, numbers, profiles."""
     fit = found.fit
     rank = (
         f"rank of the Jacobian: {fit.rank} of {len(fit.estimates)}; one residual is "
@@ -31,8 +35,90 @@ def calibration(found: Calibration) -> str:
             left=1,
         ),
     ]
+    parts += [_numbers(found)]
     parts += [_profile(profile) for profile in found.profiles]
     return "\n".join(parts)
+
+
+def stages(found: Mapping[str, Calibration]) -> str:
+    """One report a stage, and where there are several their fits side by side."""
+    if len(found) == 1:
+        return calibration(next(iter(found.values())))
+    parts = [f"stage {name}\n{calibration(one)}" for name, one in found.items()]
+    return "\n".join([*parts, _side_by_side(found)])
+
+
+def as_json(scenario: str, found: Mapping[str, Calibration]) -> str:
+    """A document `simnet.calibration/1`: one entry a stage."""
+    fits = [{"stage": name, **_document(one)} for name, one in found.items()]
+    document = {"schema": "simnet.calibration/1", "scenario": scenario, "fits": fits}
+    return json.dumps(document, indent=2)
+
+
+def _document(found: Calibration) -> dict[str, Any]:
+    return {
+        "messages": list(found.messages),
+        "parameters": [
+            {**asdict(estimate), "before": found.base[estimate.name].value}
+            for estimate in found.fit.estimates
+        ],
+        "rank": found.fit.rank,
+        "sigma": found.fit.sigma,
+        "directions": [asdict(direction) for direction in found.fit.directions],
+        "numbers": [asdict(number) for number in found.numbers()],
+        "profiles": [asdict(profile) for profile in found.profiles],
+    }
+
+
+def _numbers(found: Calibration) -> str:
+    note = ""
+    if found.messages:
+        note = f"# means over {', '.join(found.messages)}; measured: over all message sizes\n"
+    return note + columns(
+        ("id", "key", "measured", "fitted", "error"),
+        [
+            (n.id, n.key, f"{n.measured:.6g}", f"{n.predicted:.6g}", _error(n))
+            for n in found.numbers()
+        ],
+        left=2,
+    )
+
+
+def _error(number: Fitted) -> str:
+    return f"{number.predicted / number.measured - 1:+.1%}" if number.measured else "-"
+
+
+def _side_by_side(found: Mapping[str, Calibration]) -> str:
+    estimates = {
+        name: {estimate.name: estimate for estimate in one.fit.estimates}
+        for name, one in found.items()
+    }
+    parameters = dict.fromkeys(name for by_name in estimates.values() for name in by_name)
+    errors = {
+        name: {(n.id, n.key): _error(n) for n in one.numbers()} for name, one in found.items()
+    }
+    keys = dict.fromkeys(key for by_key in errors.values() for key in by_key)
+    return "\n".join(
+        [
+            columns(
+                ("parameter", *(f"stage {name}" for name in found)),
+                [(p, *(_interval(of.get(p)) for of in estimates.values())) for p in parameters],
+            ),
+            columns(
+                ("id", "key", *(f"stage {name}" for name in found)),
+                [(*key, *(of.get(key, "-") for of in errors.values())) for key in keys],
+                left=2,
+            ),
+        ]
+    )
+
+
+def _interval(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "-"
+    if not estimate.identified:
+        return f"{estimate.value:.6g} (not fixed)"
+    return f"{estimate.value:.6g} ({estimate.low:.6g} to {estimate.high:.6g})"
 
 
 def _row(estimate: Estimate, found: Calibration) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ _CONFIGURATIONS = {
     "affinity": ("affinity",),
     "affinity_numactl": ("affinity", "numactl"),
 }
-_TESTS = (_DEFAULT_TEST,)
+_TESTS = (_DEFAULT_TEST, "netperf", "bidirectional")
 LISTING_2 = Case(LISTING_1.scenario, LISTING_1.settings, _NUMACTL)
 
 ANSWERS: dict[str, Answer] = {

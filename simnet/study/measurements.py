@@ -86,6 +86,8 @@ def measurements(directory: Path | None = None) -> dict[str, Measurement]:
 def measurement(name: str) -> Measurement:
     """The measurement with this id; raises InputError that names the nearest one."""
     known = measurements()
+    if name in wanted():
+        raise InputError("a measurement was expected: this can only be predicted", key=name)
     if name not in known:
         raise InputError(f"a measurement was expected{nearest(name, known)}", key=name)
     return known[name]

@@ -95,7 +95,7 @@ def _change(
     reason = before.partition(_RANGE)[2] or before
     entry["value"] = int(after) if isinstance(entry["value"], int) else after
     entry["state"] = "calibrated"
-    entry["source"] = f"{ids}, {today}: 95 % {low} to {high}{_RANGE}{reason}"
+    entry["source"] = f"{ids}, {today}; 95 %: {low} to {high}{_RANGE}{reason}"
     return Written(estimate.name, file, parameter.text, after)
 
 

@@ -36,7 +36,7 @@ class Stage(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str = Field(min_length=1)
+    name: str
     description: str
     against: tuple[str, ...] = Field(min_length=1)
     parameters: tuple[str, ...] = Field(min_length=1)

@@ -1,0 +1,126 @@
+"""Calibration as a user asks for it; the fit itself is replaced by its result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import simnet.study.calibrate as study
+import simnet.study.modelfile as files
+from simnet.scenario.load import load
+from simnet.study.calibrate import Calibration, Runs, Target
+from simnet.study.leastsquares import Direction, Estimate, Fit
+from simnet.study.vary import ranged
+from tests.cli.conftest import Simnet
+
+SCENARIO = "x460-out-of-box"
+NAME = "intel-xeon-7040.costs.driver_rx_cycles"
+ID = "x460.listing1.cpu_busy_percent"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Answer every fit with one parameter; the list says what was asked."""
+    said: list[dict[str, Any]] = []
+    base = {p.name: p for p in ranged(load(SCENARIO), ("assumed", "calibrated"))}
+
+    def calibrate(
+        against: tuple[str, ...], parameters: tuple[str, ...], *, runs: Runs, **options: Any
+    ) -> Calibration:
+        said.append({"against": against, "parameters": parameters, "runs": runs, **options})
+        value = 3000.0 + 100 * len(said)
+        fit = Fit(
+            (Estimate(NAME, value, 2900, 3300, identified=True),),
+            (Direction(0.5, {NAME: 1.0}, identified=True),),
+            1, np.array([0.01, -0.02]), 0.02, 3,
+        )  # fmt: skip
+        target = Target(ID, ("cpu0", "cpu8"), np.array([75.0, 71.0]), None)  # type: ignore[arg-type]
+        return Calibration({NAME: base[NAME]}, (target,), fit, (), runs.messages)
+
+    monkeypatch.setattr(study, "calibrate", calibrate)
+    return said
+
+
+def test_options_reach_the_fit(simnet: Simnet, asked: list[dict[str, Any]]) -> None:
+    status, out, err = simnet(
+        "calibrate", SCENARIO, "--against", f"{ID}:cpu0", "--against", ID, "--parameter", NAME,
+        "--message", "64 B", "--seeds", "2", "--duration", "1 s", "--warm-up", "2 s", "--profiles",
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    (one,) = asked
+    assert (one["against"], one["parameters"]) == ((f"{ID}:cpu0", ID), (NAME,))
+    assert (one["scenario"], one["profiles"]) == (SCENARIO, True)
+    runs = one["runs"]
+    assert (runs.duration, runs.warmup, runs.seeds, runs.messages) == (
+        "1 s", "2 s", (1, 2), ("64 B",),
+    )  # fmt: skip
+    assert "means over 64 B; measured: over all message sizes" in out
+    assert f"{NAME}    3500" in out
+
+
+def test_json_holds_parameters_and_numbers(simnet: Simnet, asked: list[dict[str, Any]]) -> None:
+    status, out, _ = simnet("calibrate", SCENARIO, "--stage", "A", "--json")
+    document = json.loads(out)
+    assert (status, document["schema"], len(asked)) == (0, "simnet.calibration/1", 1)
+    (fit,) = document["fits"]
+    assert fit["stage"] == "A"
+    assert fit["parameters"] == [
+        {"name": NAME, "value": 3100, "low": 2900, "high": 3300, "identified": True, "before": 3500}
+    ]
+    assert fit["numbers"][0] == {
+        "id": ID, "key": "cpu0", "measured": 75.0, "predicted": pytest.approx(75.73),
+    }  # fmt: skip
+
+
+def test_stages_stand_side_by_side(simnet: Simnet, asked: list[dict[str, Any]]) -> None:
+    status, out, _ = simnet("calibrate", SCENARIO, "--stage", "A", "--stage", "B")
+    assert (status, len(asked)) == (0, 2)
+    last = out[out.rindex("parameter ") :]
+    assert "3100 (2900 to 3300)  3200 (2900 to 3300)" in last
+    assert set(asked[0]["against"]) < set(asked[1]["against"])
+
+
+@pytest.mark.usefixtures("asked")
+def test_what_is_written_is_said(simnet: Simnet, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[Calibration] = []
+
+    def write(found: Calibration, _effective: object) -> list[files.Written]:
+        written.append(found)
+        return [files.Written(NAME, Path("cpu.toml"), "3500 cycles", "3100 cycles")]
+
+    monkeypatch.setattr(files, "write_fitted", write)
+    status, _, err = simnet("calibrate", SCENARIO, "--stage", "A", "--write")
+    assert (status, len(written)) == (0, 1)
+    assert err == f"simnet: cpu.toml: {NAME}: 3500 cycles -> 3100 cycles\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "--stage: expected either --stage, or --against and --parameter"),
+        (["--against", ID], "--parameter: expected at least one"),
+        (["--parameter", NAME], "--against: expected at least one"),
+        (["--stage", "A", "--parameter", NAME],
+         "--stage: expected either --stage, or --against and --parameter"),
+        (["--stage", "AA"], "--stage: AA: expected one of A, B; did you mean A?"),
+        (["--stage", "A", "--stage", "B", "--write"], "--write: expected one stage, not several"),
+        (["--against", "x460.listing1.cpu_busy", "--parameter", NAME],
+         ("x460.listing1.cpu_busy: the id of a measurement was expected; did you mean"
+         " x460.listing1.cpu_busy_percent?")),
+        (["--against", "x460.listing2", "--parameter", NAME],
+         "x460.listing2: a measurement was expected: this can only be predicted"),
+        (["--against", f"{ID}:cpu77", "--parameter", NAME],
+         f"cpu77: a key of {ID} was expected; did you mean cpu7?"),
+        (["--against", ID, "--parameter", NAME.replace("rx", "rs")],
+         f"{NAME.replace('rx', 'rs')}: a parameter was expected; did you mean {NAME}?"),
+        (["--against", f"{ID}:cpu0", "--parameter", NAME,
+          "--parameter", "cpu.costs.tcp_rx_cycles"],
+         "--parameter: 2 parameters for 1 measured numbers: at most as many as numbers"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) -> None:
+    assert simnet("calibrate", SCENARIO, *arguments) == (2, "", f"simnet: {line}\n")

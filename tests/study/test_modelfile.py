@@ -1,0 +1,99 @@
+"""Fitted values in models' files: what is written, what stays, what is refused."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simnet import _share
+from simnet.errors import InputError
+from simnet.scenario.load import load
+from simnet.study.calibrate import Calibration, Target
+from simnet.study.leastsquares import Estimate, Fit
+from simnet.study.modelfile import write_fitted
+from simnet.study.vary import ranged
+
+DRIVER_RX = "intel-xeon-7040.costs.driver_rx_cycles"
+LATENCY = "intel-xeon-7040.memory.remote_latency_ps"
+COPY_OVERLAP = "intel-xeon-7040.copy_overlap"
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the models' folder, in which models are found."""
+    shutil.copytree(_share.folder("models"), tmp_path / "models")
+    real = _share.folder
+
+    def folder(name: Any) -> Path:
+        return tmp_path / "models" if name == "models" else real(name)
+
+    monkeypatch.setattr(_share, "folder", folder)
+    return tmp_path / "models"
+
+
+def fitted(*estimates: Estimate) -> Calibration:
+    base = {p.name: p for p in ranged(load("x460-out-of-box"), ("assumed", "calibrated"))}
+    fit = Fit(estimates, (), 1, np.zeros(1), 0.01, 3)
+    targets = (Target("x460.table1.netserver", ("cpu_1to2",), np.ones(1), None),)  # type: ignore[arg-type]
+    return Calibration({e.name: base[e.name] for e in estimates}, targets, fit, ())
+
+
+def test_values_are_written_with_state_and_source_and_the_rest_stays(models: Path) -> None:
+    file = models / "cpus" / "intel-xeon-7040.toml"
+    before = file.read_text(encoding="utf-8").splitlines()
+    found = fitted(
+        Estimate(DRIVER_RX, 3123.7, 2800.4, 3401.9, identified=True),
+        Estimate(LATENCY, 371_234.0, 350_000.0, 390_000.0, identified=True),
+        Estimate(COPY_OVERLAP, 2.6, 2.0, 3.0, identified=True),
+    )
+    changes = write_fitted(found, load("x460-out-of-box"))
+    after = file.read_text(encoding="utf-8").splitlines()
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert len(changed) == 3
+    assert [change.after for change in changes] == ["3120 cycles", "371 ns", "3"]
+    provenance = load("x460-out-of-box").provenance
+    value = provenance["host.cpu.costs.driver_rx_cycles"]
+    assert (value.value, value.low, value.high, value.state) == (3120, 2400, 6600, "calibrated")
+    assert value.source.startswith("x460.table1.netserver, 20")
+    assert "; 95 %: 2800 cycles to 3400 cycles; range: " in value.source
+    assert provenance["host.cpu.memory.remote_latency_ps"].value == 371_000
+    assert provenance["host.cpu.copy_overlap"].value == 3
+
+
+def test_writing_again_keeps_the_reason_of_the_range(models: Path) -> None:
+    found = fitted(Estimate(DRIVER_RX, 3000, 2900, 3100, identified=True))
+    for _ in range(2):
+        write_fitted(found, load("x460-out-of-box"))
+    source = load("x460-out-of-box").provenance["host.cpu.costs.driver_rx_cycles"].source
+    assert source.count("; range: ") == 1
+    assert source.endswith("above a quarter of all")
+    assert [path.name for path in (models / "cpus").glob(".*")] == []
+
+
+def test_what_the_data_do_not_fix_is_not_written(models: Path) -> None:
+    file = models / "cpus" / "intel-xeon-7040.toml"
+    before = file.read_bytes()
+    found = fitted(
+        Estimate(DRIVER_RX, 3000, 2900, 3100, identified=True),
+        Estimate(LATENCY, 380_000, 250_000, 450_000, identified=False),
+    )
+    with pytest.raises(InputError, match=f"^{LATENCY}: nothing is written"):
+        write_fitted(found, load("x460-out-of-box"))
+    assert file.read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_line(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_self: Path, _data: bytes) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    assert models.is_dir()
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    found = fitted(Estimate(DRIVER_RX, 3000, 2900, 3100, identified=True))
+    with pytest.raises(InputError, match=r"7040\.toml: cannot be written: Permission denied"):
+        write_fitted(found, load("x460-out-of-box"))
