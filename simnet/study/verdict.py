@@ -11,7 +11,7 @@ What decides, in this order:
 
 1. Throughput: more, then yes; less, then no.
 2. CPU time per byte, more: no. Its price is certain, and a gain is not.
-3. CPU time per byte, less: yes, if throughput is less by 1 % at most.
+3. CPU time per byte, less: yes, unless throughput is expected to fall, and could by over 1 %.
 4. Both the same: no difference.
 5. Anything else: cannot tell.
 
@@ -220,11 +220,18 @@ def verdict(found: Sequence[Change]) -> Verdict:
         return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
     if spent == "more":
         return Verdict("no", CPU_PER_BYTE, sentence)
-    if spent == "less" and throughput.hull and throughput.hull.low >= -MARGIN_PERCENT:
+    if spent == "less" and not _at_risk(throughput):
         return Verdict("yes", CPU_PER_BYTE, sentence)
     if carried == spent == "same":
         return Verdict("no difference", CPU_PER_BYTE, sentence)
     return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else THROUGHPUT, sentence)
+
+
+def _at_risk(throughput: Change) -> bool:
+    hull = throughput.hull
+    if hull is None or throughput.percent is None:
+        return True
+    return throughput.percent < 0 and hull.low < -MARGIN_PERCENT
 
 
 def said(change: Change) -> str:

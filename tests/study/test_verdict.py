@@ -56,10 +56,12 @@ def _changes(
         # nothing
         ((-0.5, 0.5), (-0.9, 0.2), "no difference", CPU_PER_BYTE),
         ((0.2, 0.6), (0.3, 0.5), "no difference", CPU_PER_BYTE),
-        # a certain price for an uncertain gain; a certain saving at an uncertain price
+        # a certain price for an uncertain gain
         ((-7, 9), (10, 47), "no", CPU_PER_BYTE),
-        ((-7, 9), (-47, -10), "cannot tell", THROUGHPUT),
-        ((-0.9, 9), (-47, -10), "yes", CPU_PER_BYTE),
+        # a certain saving: with a gain expected, with none to lose, and at a price expected
+        ((-7, 9), (-47, -10), "yes", CPU_PER_BYTE),
+        ((-0.9, 0.2), (-47, -10), "yes", CPU_PER_BYTE),
+        ((-9, 7), (-47, -10), "cannot tell", THROUGHPUT),
         # too wide
         ((-3, 5), (-2, 2), "cannot tell", THROUGHPUT),
         ((-0.5, 0.5), (-2, 2), "cannot tell", CPU_PER_BYTE),
