@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from simnet.errors import InputError
 from simnet.scenario.entries import Entry
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
@@ -19,7 +20,6 @@ from simnet.scenario.unread import UNREAD
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from simnet.errors import InputError
     from simnet.scenario.files import IrqbalanceTable
     from simnet.scenario.toml import Document
 
@@ -120,7 +120,7 @@ class Table:
         for knob in KNOBS:
             parts = knob.match(plain)
             if parts is not None:
-                paths = tuple(p for host in hosts for p in self._places(entry, knob, parts, host))
+                paths = self._everywhere(entry, knob, parts, hosts)
                 return _Target("knob", paths, knob.spec, knob, tuple(parts.items()))
         raise entry.error(f"unknown knob{nearest(name, self._legal_names())}")
 
@@ -153,6 +153,21 @@ class Table:
             return
         for number in range(len(self.tree.get((*host, "ports")))):
             yield (*host, "ports", number, "nic", *path)
+
+    def _everywhere(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], hosts: tuple[Path, ...]
+    ) -> tuple[Path, ...]:
+        """Return the places on all hosts that have the knob; it is an error if none has."""
+        paths: list[Path] = []
+        refused: list[InputError] = []
+        for host in hosts:
+            try:
+                paths += self._places(entry, knob, parts, host)
+            except InputError as error:
+                refused.append(error)
+        if refused and len(refused) == len(hosts):
+            raise refused[0]
+        return tuple(paths)
 
     def _places(
         self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
@@ -221,7 +236,8 @@ class Table:
     def _turn(self, entry: Entry, target: _Target, knob: Knob) -> None:
         value = _parse(entry, knob)
         if isinstance(knob.spec, CpuMask):
-            self._check_mask(entry, value, ("peers", 0) if _is_peer(entry) else ("host",))
+            for path in target.paths:
+                self._check_mask(entry, value, path[: path.index("ports")])
         if knob.scope == "flows":
             before = self.bindings[knob.target]
             self._check_node(entry, value)

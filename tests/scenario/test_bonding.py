@@ -89,6 +89,15 @@ class TestSetup:
             "modprobe bonding lacp_rate: accepted, but not modelled: it changes nothing here",
         )
 
+    def test_a_knob_of_the_peers_is_for_those_that_have_the_port(self) -> None:
+        peers = load("x460-bonding-pair").peers
+        assert [[port.smp_affinity[:1] for port in peer.ports] for peer in peers[3:]] == [
+            [(0,)], [(0,), (8,), (2,), (5,)],
+        ]  # fmt: skip
+        assert [len(peer.ports) for peer in peers] == [1, 1, 1, 1, 4]
+        with pytest.raises(InputError, match="ibm-p5-550 has no interrupt 999"):
+            load("x460-bonding-pair", settings={"peer:/proc/irq/999/smp_affinity": "1"})
+
     def test_what_to_type(self) -> None:
         tuned = load(
             SCENARIO,
@@ -187,6 +196,16 @@ class TestSimulation:
             "sut.bond0", "peer0.bond0", "peer1.bond0",
         ]  # fmt: skip
         assert min(bytes_of(system)) > 10_000
+
+    def test_streams_of_one_station_share_a_port_of_the_switch_channel(self) -> None:
+        """Four streams from the bonded peer: one address, one bucket, one port."""
+        system = build(load("x460-bonding-pair"), seed=1)
+        system.run(12 * MS)
+        single, bonded = bytes_of(system)[:4], bytes_of(system)[4:]
+        assert len(bonded) == 4
+        assert sum(bonded) < 1.4 * max(single)
+        peers_bond = system.parts["bonds"][1]
+        assert sum(slave.nic.tx_packets > 100 for slave in peers_bond.slaves) > 1
 
     def test_addresses_come_from_the_seed(self) -> None:
         effective = load(SCENARIO, settings={"nodes": "1"})
