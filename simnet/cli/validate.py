@@ -20,7 +20,11 @@ __all__ = ["validate_command"]
     type=click.IntRange(0, 10000),
     help="Simulations behind the 95 % intervals; 0 for none.",
 )
-@click.option("--duration", metavar="TIME", help='Simulated time of a prediction, as in "2 s".')
+@click.option(
+    "--duration",
+    metavar="TIME",
+    help='Simulated time of a prediction, as in "2 s"; as long as needed by default.',
+)
 @click.option("--freeze", metavar="NAME", help="Keep the predictions as DATE-NAME.json, for good.")
 @click.option("--stage", metavar="TEXT", help="With --freeze: what the model had been fitted to.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")

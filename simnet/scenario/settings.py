@@ -65,6 +65,7 @@ class Table:
         self.remarks: list[str] = []
         self.bindings: dict[str, Any] = {"cpubind_node": "any", "preferred_node": "any"}
         self.origins: dict[str, Entry] = {}
+        self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
         self._irqbalance = irqbalance
         self._document = document
         self._moved: list[str] = []  # interrupts that were placed by hand and are still there
@@ -114,9 +115,10 @@ class Table:
             return _Target("irq-map")
         plain = name.removeprefix(_PEER)
         hosts = self._hosts(peers=name.startswith(_PEER))
-        for legal, paths, spec in self._parameters():
-            if name == legal:
-                return _Target("parameter", paths, spec)
+        if not self._known:
+            self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
+        if name in self._known:
+            return _Target("parameter", *self._known[name])
         for knob in KNOBS:
             parts = knob.match(plain)
             if parts is not None:

@@ -8,8 +8,12 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from simnet.errors import InputError
+from simnet.scenario.files import Run
+from simnet.scenario.schema import spec_of
+from simnet.scenario.units import UnitError
 from simnet.study.ensemble import Range
 from simnet.study.run import effective_of, simulate
 from simnet.study.store import Store, sources_digest
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 
 # configurations before values and seeds: those of a grid take turns, and each takes 2 MB
 _MOST_LOADED = 64
+
+# attributes of a member by the keys of a scenario's table `run`
+_TIMES = {"duration": "duration", "warm_up": "warmup", "precision": "precision"}
 
 Progress = Callable[[int, int], None]
 """Called with the number of simulations done and in all."""
@@ -51,26 +58,35 @@ class Member:
     precision: str | None = None
 
     def effective(self) -> Effective:
-        """The configuration to simulate."""
-        effective = _loaded(self.case, self.duration, self.warmup, self.precision)
-        if self.seed is not None:
-            run = effective.run.model_copy(update={"seed": self.seed})
+        """The configuration to simulate; InputError for what can't be used."""
+        effective = _loaded(self.case)
+        timing = {} if self.seed is None else {"seed": self.seed}
+        for option, attribute in _TIMES.items():
+            text = getattr(self, attribute)
+            if text is not None:
+                timing |= _parsed(option, text)
+        if timing:
+            run = effective.run.model_copy(update=timing)
             effective = effective.model_copy(update={"run": run})
         return with_values(effective, dict(self.values))
 
 
 @lru_cache(maxsize=_MOST_LOADED)
-def _loaded(
-    case: Case, duration: str | None, warmup: str | None, precision: str | None
-) -> Effective:
-    return effective_of(
-        case.scenario,
-        settings=dict(case.settings),
-        tunings=case.tunings,
-        duration=duration,
-        warmup=warmup,
-        precision=precision,
-    )
+def _loaded(case: Case) -> Effective:
+    return effective_of(case.scenario, settings=dict(case.settings), tunings=case.tunings)
+
+
+def _parsed(option: str, text: str) -> dict[str, int]:
+    """The run's attribute that an option stands for, and its value in base units."""
+    for attribute in Run.model_fields:
+        spec = spec_of(Run, attribute)
+        if spec and spec.key(attribute) == option:
+            try:
+                return {attribute: cast("int", spec.parse(text))}
+            except UnitError as error:
+                where = f"--{option.replace('_', '-')}"
+                raise InputError(str(error), file=where, key=option) from error
+    raise LookupError(option)
 
 
 def uncertain(case: Case) -> list[Range]:

@@ -45,6 +45,9 @@ MEMBERS = 48
 # members of an answer with many cases, such as a mean over message sizes: one of so many
 _SWEEP_SHARE = 4
 DURATION = "2 s"
+# where a number is a mean over many runs, each of them
+PRECISION = "1 %"
+LONGEST = "5 s"
 MEMBER_DURATION = "300 ms"
 MEMBER_WARMUP = "200 ms"
 _LISTING_1_WORKLOAD = {"nodes": 4, "message_bytes": 8192, "test": "netserver"}
@@ -107,21 +110,23 @@ def validate(
     ids: Sequence[str] = (),
     *,
     members: int = MEMBERS,
-    duration: str | None = DURATION,
+    duration: str | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Validation:
     """Predict the numbers of the given measurements, all that can be answered by default.
 
     `members` is the size of the ensemble behind the intervals (0: no interval), `duration` the
-    simulated time of the prediction itself (None: the scenario's), `jobs` the number of
-    processes. `progress` is called with the simulations done and in all. Raises InputError for
-    an id that is not known. An id may be a pattern, such as `x460.table1.*`.
+    simulated time of the prediction itself (None: 2 s, and for means over many runs as long as
+    1 % needs of each), `jobs` the number of processes. `progress` is called with the simulations
+    done and in all. Raises InputError for an id that is not known. An id may be a pattern, such as
+    `x460.table1.*`.
     """
     answers = {name: answer(name) for name in _named(ids)}
     cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
     sizes = _sizes(answers, members)
-    work = [Member(case, duration=duration) for case in cases]
+    alone = {c for a in answers.values() if len(a.cases) == 1 for c in a.cases.values()}
+    work = [_prediction(case, duration, alone=case in alone) for case in cases]
     work += [member for case, size in sizes.items() for member in _ensemble(case, members)[:size]]
     results = iter(simulate_all(work, jobs=jobs, progress=progress, lean=True))
     best = {case: next(results) for case in cases}
@@ -175,6 +180,12 @@ def _sizes(answers: Mapping[str, Answer], members: int) -> dict[Case, int]:
         for case in of.cases.values():
             sizes[case] = max(size, sizes.get(case, 0))
     return sizes
+
+
+def _prediction(case: Case, duration: str | None, *, alone: bool) -> Member:
+    if duration or alone:
+        return Member(case, duration=duration or DURATION)
+    return Member(case, duration=LONGEST, precision=PRECISION)
 
 
 def _ensemble(case: Case, members: int) -> list[Member]:

@@ -56,12 +56,19 @@ def with_values(effective: Effective, values: Mapping[str, int]) -> Effective:
     Raises InputError for a parameter that does not exist (naming the nearest) and for a value
     outside its legal range.
     """
+    if not values:
+        return effective
     places = _places(effective)
+    changes: dict[str | int, Any] = {}
     for name, value in values.items():
         for path in places[name if name in places else canonical_name(effective, name)]:
-            parts = [int(n) if n else part for n, part in _PART.findall(path)]
-            effective = _put(effective, parts, value, path)
-    return effective
+            *above, last = [int(n) if n else part for n, part in _PART.findall(path)]
+            level = changes
+            for part in above:
+                level = level.setdefault(part, {})
+            level[last] = _Change(value, path)
+    varied: Effective = _put(effective, changes)
+    return varied
 
 
 def canonical_name(effective: Effective, name: str) -> str:
@@ -104,17 +111,29 @@ def _by_model(effective: Effective, path: str) -> str:
     return path
 
 
-def _put(section: Any, parts: Sequence[str | int], value: int, path: str) -> Any:
-    first, rest = parts[0], parts[1:]
-    if isinstance(first, int):
+@dataclass(frozen=True)
+class _Change:
+    """Another value for the parameter at a path."""
+
+    value: int
+    path: str
+
+
+def _put(section: Any, changes: Mapping[Any, Any]) -> Any:
+    """A copy of a section, or of a tuple of sections, with what the nested changes say."""
+    if isinstance(section, tuple):
         return tuple(
-            _put(item, rest, value, path) if place == first else item
+            _put(item, changes[place]) if place in changes else item
             for place, item in enumerate(section)
         )
-    if rest:
-        return section.model_copy(update={first: _put(getattr(section, first), rest, value, path)})
-    _check(section, first, value, path)
-    return section.model_copy(update={first: value})
+    update = {}
+    for name, change in changes.items():
+        if isinstance(change, _Change):
+            _check(section, name, change.value, change.path)
+            update[name] = change.value
+        else:
+            update[name] = _put(getattr(section, name), change)
+    return section.model_copy(update=update)
 
 
 def _check(section: Section, attribute: str, value: int, path: str) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import simnet.study.validate as study
+from simnet.study import predictions
 from simnet.study.listing import Gate
 from simnet.study.validate import Row, Validation
 from tests.cli.conftest import Simnet
@@ -59,3 +61,48 @@ def test_a_missed_condition_is_exit_status_1(
     status, out, _ = simnet("validate", *as_json)
     assert status == 1
     assert out
+
+
+@pytest.fixture
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for frozen predictions."""
+    (tmp_path / "predictions").mkdir()
+    monkeypatch.setattr(predictions, "folder", lambda _name: tmp_path)
+    return tmp_path / "predictions"
+
+
+@pytest.mark.usefixtures("asked")
+def test_predictions_are_frozen_and_stand_beside_later_ones(simnet: Simnet, records: Path) -> None:
+    freeze = ("--freeze", "early", "--stage", "before any fit")
+    status, out, err = simnet("validate", ROW.id, *freeze)
+    assert status == 0
+    (file,) = records.glob("*-early.json")
+    assert err == f"simnet: frozen: {file}\n"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    assert record["stage"] == "before any fit"
+    assert record["rows"] == [
+        {"id": ROW.id, "key": "cpu0", "predicted": 70.0, "low": 65.0, "high": 78.0}
+    ]
+    assert f"# frozen: {file.name}" in out
+    later = simnet("validate", ROW.id).out.splitlines()
+    assert later[0].split()[-3:] == ["frozen", "low", "high"]
+    assert later[1].split()[-3:] == ["70.00", "65.00", "78.00"]
+    again = simnet("validate", ROW.id, *freeze)
+    assert (again.status, again.out) == (2, "")
+    assert "a frozen prediction is never overwritten" in again.err
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--freeze", "a"], "--freeze: --freeze NAME and --stage TEXT go together"),
+        (["--stage", "a"], "--freeze: --freeze NAME and --stage TEXT go together"),
+        (["--freeze", "a", "--stage", "b", "--members", "0"],
+         "--freeze: a frozen prediction has an interval: not with --members 0"),
+    ],
+)  # fmt: skip
+def test_a_record_that_would_be_worthless_is_refused(
+    simnet: Simnet, arguments: list[str], line: str
+) -> None:
+    assert simnet("validate", *arguments) == (2, "", f"simnet: {line}\n")

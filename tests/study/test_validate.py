@@ -12,7 +12,7 @@ from simnet.scenario.effective import Effective
 from simnet.study import cases
 from simnet.study.answers import ANSWERS, answer
 from simnet.study.measurements import measurement, wanted
-from simnet.study.result import CpuUse, PortRates, Result
+from simnet.study.result import CpuUse, PortInterrupts, PortRates, Result
 from simnet.study.validate import validate
 
 BUSY = "x460.listing1.cpu_busy_percent"
@@ -154,3 +154,54 @@ def test_ratios_are_means_over_the_message_sizes(measure: Callable[..., Result])
 def test_every_answer_belongs_to_a_measurement_or_is_wanted() -> None:
     for name in ANSWERS:
         assert name in wanted() or measurement(name).value
+
+
+@pytest.mark.usefixtures("formula")
+def test_what_nobody_has_measured_is_predicted_all_the_same() -> None:
+    rows = validate(["x460.affinity.netserver"], members=2, jobs=1).rows
+    assert [row.key for row in rows] == list(wanted()["x460.affinity.netserver"].keys)
+    for row in rows:
+        assert (row.measured, row.error, row.use) == (None, None, "blind")
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_pattern_stands_for_several_ids() -> None:
+    rows = validate(["x460.listing1.*"], members=0, jobs=1).rows
+    assert list(dict.fromkeys(row.id for row in rows)) == [BUSY, RATES]
+    with pytest.raises(InputError, match=r"^x461\.\*: the id of a measurement was expected"):
+        validate(["x461.*"])
+
+
+def test_the_second_listing_is_summed_up_by_what_cpus_do(measure: Callable[..., Result]) -> None:
+    def cpu(number: int, node: int, busy: float) -> CpuUse:
+        return CpuUse(
+            id=number, node=node, user=0, system=busy, softirq=0, irq=0, iowait=0, steal=0,
+            idle=100 - busy,
+        )  # fmt: skip
+
+    def port(name: str, node: int, rate: float) -> PortRates:
+        return PortRates(
+            name=name, node=node, rx_bps=0, tx_bps=0, rx_packets_per_s=0, tx_packets_per_s=0,
+            interrupts_per_s=rate, drops=0,
+        )  # fmt: skip
+
+    busy = {0: (0, 70), 1: (0, 40), 2: (0, 60), 16: (1, 30), 17: (1, 1), 32: (2, 50)}
+    rates = {"eth0": (0, 0), "eth2": (1, 1), "eth4": (2, 2)}
+    result = measure().model_copy(
+        update={
+            "cpus": tuple(cpu(number, node, share) for number, (node, share) in busy.items()),
+            "ports": tuple(port(name, node, 100 + s) for name, (node, s) in rates.items()),
+            "interrupts": tuple(
+                PortInterrupts(port=name, irq=170 + serving, by_cpu={serving: 100.0})
+                for name, (_, serving) in rates.items()
+            ),
+        }
+    )
+    assert answer("x460.listing2").numbers({"run": result}) == {
+        "total_busy_percent": 251,
+        "remote_interrupt_cpu_busy_percent": 50,
+        "remote_application_cpu_busy_percent": 40,
+        "interrupts_eth0": 100,
+        "interrupts_eth2": 101,
+        "interrupts_eth4": 102,
+    }
