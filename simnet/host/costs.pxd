@@ -1,3 +1,5 @@
+from simnet.host.ledger cimport Ledger
+
 cdef class Costs:
     cdef readonly long long hardirq_ps
     cdef readonly long long softirq_entry_ps
@@ -22,6 +24,7 @@ cdef class Costs:
     cdef readonly long long copy_line_ps
     cdef readonly int line_bytes
     cdef readonly int copy_overlap
+    cdef readonly Ledger ledger
 
 cdef class Spread:
     cdef long long state

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import cython
 
+from simnet.host.ledger import Ledger
+
 __all__ = ["COST_NAMES", "Costs", "Spread", "whole_ns"]
 
 COST_NAMES = (
@@ -40,7 +42,7 @@ def whole_ns(time_ps: int) -> int:
 
 @cython.cclass
 class Costs:
-    """Work of each step at full speed.
+    """Work of each step at full speed, and the ledger in which it is booked.
 
     Args:
         cycles: cycles of each step of `COST_NAMES`.
@@ -72,6 +74,7 @@ class Costs:
     copy_line_ps: cython.longlong
     line_bytes: cython.int
     copy_overlap: cython.int
+    ledger: Ledger
 
     def __init__(
         self, cycles: Mapping[str, int], clock_hz: int, line_bytes: int, copy_overlap: int
@@ -100,6 +103,7 @@ class Costs:
         self.copy_line_ps = ps["copy_line"]
         self.line_bytes = line_bytes
         self.copy_overlap = copy_overlap
+        self.ledger = Ledger()
 
 
 @cython.final

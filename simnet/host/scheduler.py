@@ -26,6 +26,9 @@ _LEAST_PRIORITY = cython.declare(cython.int, 140)
 _LEAST_SLICE_PS = cython.declare(cython.longlong, 5_000_000_000)
 _LEVEL_PROCESS = cython.declare(cython.int, 0)
 _MODE_SYSTEM = cython.declare(cython.int, 2)
+_PERCENT = 100
+# 100 + (imbalance_pct - 100) / 2 of a domain with imbalance_pct 125
+_EXEC_IMBALANCE = 112
 
 
 @cython.cclass
@@ -249,6 +252,40 @@ class Scheduler(Dispatcher):
         """`idle_cpu`: the current task is the idle task (interrupts do not count)."""
         return cpu.current is None and len(cpu.runqueue) == 0
 
+    def exec_cpu(self, task: Task, starter: Cpu) -> Cpu:
+        """CPU that `sched_balance_self` moves a process to when it calls exec on `starter`.
+
+        From the nodes down to the cores and their threads, the least loaded group is taken, its
+        own only if no other is clearly less loaded. The process itself counts where it is.
+        """
+        allowed = [c for c in self.cpus if task.allowed is None or c.cpu_id in task.allowed]
+        here = starter if starter in allowed else allowed[0]
+        for level in ("node", "core", "thread"):
+            groups: dict[int, list[Cpu]] = {}
+            for cpu in allowed:
+                group = (
+                    cpu.node
+                    if level == "node"
+                    else cpu.cpu_id
+                    if level == "thread" or cpu.sibling is None
+                    else min(cpu.cpu_id, cpu.sibling.cpu_id)
+                )
+                groups.setdefault(group, []).append(cpu)
+            own = next(cpus for cpus in groups.values() if here in cpus)
+            loads = {
+                group: sum(self.running_counts[cpu.cpu_id] for cpu in cpus)
+                for group, cpus in groups.items()
+            }
+            own_load = 1 + sum(self.running_counts[cpu.cpu_id] for cpu in own)
+            others = [group for group, cpus in groups.items() if cpus is not own]
+            allowed = own
+            if others:
+                best = min(others, key=lambda group: loads[group])
+                if _PERCENT * own_load >= _EXEC_IMBALANCE * loads[best]:
+                    allowed = groups[best]
+            here = here if here in allowed else allowed[0]
+        return here
+
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def wake(self, task: Task, waker: Cpu) -> cython.int:
@@ -268,6 +305,7 @@ class Scheduler(Dispatcher):
                 cpu.need_resched = True
         if cpu is not waker:
             self.ipis += 1
+            self.costs.ledger.wakeup += self.costs.ipi_ps
             cpu.raise_irq(self.resched, self.costs.ipi_ps)
         return 0
 
@@ -292,4 +330,5 @@ class Scheduler(Dispatcher):
         queue.remove(best)
         cpu.current = best
         best.switched_in_ps = self.sim.now
+        self.costs.ledger.wakeup += self.costs.context_switch_ps
         cpu.run(_LEVEL_PROCESS, best, self.costs.context_switch_ps, _MODE_SYSTEM)

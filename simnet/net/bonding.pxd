@@ -15,7 +15,6 @@ cdef class Slave:
     cdef readonly Ingress ingress
     cdef readonly Egress egress
     cdef public Station station
-    cdef readonly SharedLines lines
     cdef public bint carrier
     cdef public int link
     cdef public int delay

@@ -6,8 +6,8 @@ and bond_alb.c (`tlb_choose_channel`, `tlb_get_least_loaded_slave`, `bond_alb_mo
 hashes in `bonding_hash`.
 
 A connection sends by a `BondRoute`, which holds what of a frame's headers the bond looks at. The
-bond takes its locks and list heads from whichever CPU used it last, and so for the transmit
-side of the slave: `transmit_cost_ps` says what that costs.
+bond takes its locks and list heads from whichever CPU used it last: `transmit_cost_ps` says what
+that costs.
 """
 
 from __future__ import annotations
@@ -74,7 +74,6 @@ class Slave:
     ingress: Ingress
     egress: Egress
     station: Station
-    lines: SharedLines
     carrier: cython.bint
     link: cython.int
     delay: cython.int
@@ -89,14 +88,12 @@ class Slave:
         ingress: Ingress,
         egress: Egress,
         station: Station,
-        lines: SharedLines,
     ) -> None:
         self.index = index
         self.nic = nic
         self.ingress = ingress
         self.egress = egress
         self.station = station
-        self.lines = lines
         self.carrier = True
         self.link = _LINK_UP
         self.delay = 0
@@ -362,20 +359,22 @@ class Bond(Component):
     @cython.exceptval(-1)
     def cost_ps(self, cpu: Cpu, route: BondRoute) -> cython.longlong:
         """Choosing, locks and list heads, and the slave's transmit side, for the next frame."""
-        work: cython.longlong = self.costs.bond_tx_ps + self.lines.touch(cpu)
+        work: cython.longlong = self.lines.touch(cpu)
         position: cython.int = 0
         slave: Slave
+        self.costs.ledger.socket_lines += work
+        self.costs.ledger.tcp_send += self.costs.bond_tx_ps
+        work += self.costs.bond_tx_ps
         if self.mode != _BROADCAST:
             slave = self._likely(route)
             if slave is None:
                 return work
-            return work + slave.lines.touch(cpu) + slave.nic.transmit_cost_ps(cpu)
+            return work + slave.nic.transmit_cost_ps(cpu)
         work -= self.costs.skb_alloc_ps
         while position < len(self.slaves):
             slave = self.slaves[position]
             if slave.carrier and slave.ok():
-                work += self.costs.skb_alloc_ps + slave.lines.touch(cpu)
-                work += slave.nic.transmit_cost_ps(cpu)
+                work += self.costs.skb_alloc_ps + slave.nic.transmit_cost_ps(cpu)
             position += 1
         return work
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs
 from simnet.host.memory import Memory
 from simnet.kernel.simulator import Simulator
@@ -47,6 +48,8 @@ class E1000(Nic):
         tx_ring: int,
         descriptor_bytes: int,
         qdisc_limit: int,
+        buffers: Buffers,
+        queue_lines: int,
         *,
         throttle_ps: int,
         tx_delay_ps: int,
@@ -64,6 +67,8 @@ class E1000(Nic):
             tx_ring,
             descriptor_bytes,
             qdisc_limit,
+            buffers,
+            queue_lines,
         )
         self.throttle_ps = throttle_ps
         self.tx_delay_ps = tx_delay_ps

@@ -1,15 +1,18 @@
+from simnet.host.buffers cimport Buffers
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.interrupt cimport IrqLine
-from simnet.host.memory cimport Memory
+from simnet.host.ledger cimport Ledger
+from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.softirq cimport SoftirqNetRx
-from simnet.net.skb cimport Skb, SkbQueue
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue
 from simnet.net.wire cimport Path, Port
 
 cdef class Nic(Port):
     cdef readonly object name
     cdef public IrqLine line
     cdef Costs costs
+    cdef Ledger ledger
     cdef Memory memory
     cdef public Path path_out
     cdef SkbQueue ring
@@ -29,6 +32,10 @@ cdef class Nic(Port):
     cdef int tx_ring
     cdef int tx_mask
     cdef long long[::1] tx_ends
+    cdef list tx_touchers
+    cdef Buffers buffers
+    cdef SharedLines queue
+    cdef Cpu tx_freer
     cdef long long tx_free_ps
     cdef long long byte_ps
     cdef bint unmasked
@@ -43,8 +50,11 @@ cdef class Nic(Port):
     cdef long long debt_ps
     cdef int placed_node
     cdef long long frame_ps
-    cdef long long status_ps
+    cdef long long far_frame_ps
+    cdef long long far_line_ps
+    cdef long long far_header_ps
     cdef long long mmio_ps
+    cdef long long far_mmio_ps
     cdef public bint per_frame
     cdef public Spread spread
     cdef readonly long long drops
@@ -64,6 +74,6 @@ cdef class Nic(Port):
     cdef int _place(self, Cpu cpu) except -1
     cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef int _send_now(self, Skb skb) except -1
-    cdef int _reclaim(self) except -1
+    cdef int _reclaim(self, Cpu cpu) except -1
     cpdef void step(self, Cpu cpu) except *
     cpdef void on_event(self, int kind, long long arg) except *

@@ -17,13 +17,15 @@ from typing import Any
 
 import cython
 
+from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
-from simnet.host.memory import Memory
+from simnet.host.ledger import Ledger
+from simnet.host.memory import Memory, SharedLines
 from simnet.host.softirq import SoftirqNetRx
 from simnet.kernel.simulator import Simulator
-from simnet.net.skb import Skb, SkbQueue
+from simnet.net.skb import Endpoint, Skb, SkbQueue
 from simnet.net.wire import Path, Port
 
 __all__ = ["NEVER", "Nic"]
@@ -55,11 +57,14 @@ class Nic(Port):
         tx_ring: usable transmit descriptors.
         descriptor_bytes: of one frame's receive descriptors (return and producer ring).
         qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
+        buffers: of the host.
+        queue_lines: cache lines of the transmit queue, from net_device to the driver's state.
     """
 
     name: Any
     line: IrqLine
     costs: Costs
+    ledger: Ledger
     memory: Memory
     path_out: Path
     ring: SkbQueue
@@ -79,6 +84,10 @@ class Nic(Port):
     tx_ring: cython.int
     tx_mask: cython.int
     tx_ends: Any
+    tx_touchers: list[Cpu | None]
+    buffers: Buffers
+    queue: SharedLines
+    tx_freer: Cpu
     tx_free_ps: cython.longlong
     byte_ps: cython.longlong
     unmasked: cython.bint
@@ -93,8 +102,11 @@ class Nic(Port):
     debt_ps: cython.longlong
     placed_node: cython.int
     frame_ps: cython.longlong
-    status_ps: cython.longlong
+    far_frame_ps: cython.longlong
+    far_line_ps: cython.longlong
+    far_header_ps: cython.longlong
     mmio_ps: cython.longlong
+    far_mmio_ps: cython.longlong
     per_frame: cython.bint
     spread: Spread
     drops: cython.longlong
@@ -118,11 +130,14 @@ class Nic(Port):
         tx_ring: int,
         descriptor_bytes: int,
         qdisc_limit: int,
+        buffers: Buffers,
+        queue_lines: int,
     ) -> None:
         super().__init__(sim, path, weight, node)
         self.name = name
         self.line = None
         self.costs = costs
+        self.ledger = costs.ledger
         self.memory = memory
         self.path_out = None
         self.ring = SkbQueue()
@@ -143,6 +158,10 @@ class Nic(Port):
         slots = 1 << tx_ring.bit_length()
         self.tx_mask = slots - 1
         self.tx_ends = array("q", [0]) * slots
+        self.tx_touchers = [None] * slots
+        self.buffers = buffers
+        self.queue = SharedLines(memory, queue_lines)
+        self.tx_freer = None
         self.tx_free_ps = 0
         self.byte_ps = 8 * 10**12 // rate_bps
         self.unmasked = True
@@ -157,8 +176,11 @@ class Nic(Port):
         self.debt_ps = 0
         self.placed_node = -1
         self.frame_ps = 0
-        self.status_ps = 0
+        self.far_frame_ps = 0
+        self.far_line_ps = 0
+        self.far_header_ps = 0
         self.mmio_ps = 0
+        self.far_mmio_ps = 0
         self.per_frame = False
         self.spread = Spread(0, 0)
         self.drops = 0
@@ -261,7 +283,10 @@ class Nic(Port):
             self.timer = 0
         cpu = self.line.route()
         self._place(cpu)
-        cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps)
+        # the handler compares the tag in the status block, which the device has just written
+        self.ledger.hardirq += self.costs.hardirq_ps + 2 * (self.mmio_ps - self.far_mmio_ps)
+        self.ledger.device_lines += self.far_line_ps + 2 * self.far_mmio_ps
+        cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps + self.far_line_ps)
         return 0
 
     def step(self, cpu: Cpu) -> None:
@@ -279,26 +304,30 @@ class Nic(Port):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _place(self, cpu: Cpu) -> cython.int:
-        """Work out what the device's memory and registers cost from `cpu`'s node."""
+        """Work out what the device's memory and registers cost from `cpu`'s node.
+
+        What begins with `far_` is the part that a device on the own node does not cost.
+        """
         node: cython.int = cpu.node
         local: cython.longlong = self.memory.local_ps
-        ring_ps: cython.longlong
-        header_ps: cython.longlong
         if node == self.placed_node:
             return 0
         self.placed_node = node
         self.mmio_ps = self.memory.mmio_write_ps(node, self.node)
+        self.far_mmio_ps = self.mmio_ps - self.memory.mmio_write_ps(node, node)
         # descriptors and status block live on the device's node, and the device writes them
-        ring_ps = self.memory.memory_line_ps(node, self.node, self.node) - local
-        self.status_ps = ring_ps
-        # receive buffers are allocated by the CPU that polls: home here, written from there
-        header_ps = self.memory.memory_line_ps(node, node, self.node) - local
+        self.far_line_ps = self.memory.memory_line_ps(node, self.node, self.node) - local
+        # buffers are allocated by the CPU that polls or sends: home here, used from there
+        self.far_header_ps = self.memory.memory_line_ps(node, node, self.node) - local
+        self.far_frame_ps = (
+            self.far_header_ps
+            + (self.far_line_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
+        )
         self.frame_ps = (
             self.costs.driver_rx_ps
             + self.costs.skb_alloc_ps
             + self.costs.ip_rx_ps
-            + header_ps
-            + (ring_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
+            + self.far_frame_ps
         )
         return 0
 
@@ -313,9 +342,11 @@ class Nic(Port):
         self._place(cpu)
         self.limit = self.quota if self.quota < budget else budget
         self.done = 0
-        self.debt_ps = work_ps + self.costs.poll_ps + self.status_ps
+        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
+        self.ledger.softirq += work_ps + self.costs.poll_ps
+        self.ledger.device_lines += self.far_line_ps
         self.advance(self.sim.now)
-        self._reclaim()
+        self._reclaim(cpu)
         return self._next_frames(cpu, softirq)
 
     @cython.ccall
@@ -359,7 +390,9 @@ class Nic(Port):
     def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         seen: cython.longlong
         work: cython.longlong = self.debt_ps
+        frames_ps: cython.longlong = 0
         skb: Skb
+        endpoint: Endpoint
         self.debt_ps = 0
         # the producer index is in the host's memory: how many frames make a piece of work must
         # not depend on when somebody last looked
@@ -372,18 +405,29 @@ class Nic(Port):
         if seen > 0:
             self.finishing = False
             self.batch = 1
-            if seen > 1:
-                skb = self.ring.head
-                if skb.endpoint.quiet(cpu):
-                    self.batch = seen
+            skb = self.ring.head
+            endpoint = skb.endpoint
+            if seen > 1 and endpoint.quiet(cpu):
+                while self.batch < seen and skb.next.endpoint is endpoint:
+                    skb = skb.next
+                    self.batch += 1
             seen = self.batch
             while seen > 0:
                 seen -= 1
-                work += self.spread.vary(self.frame_ps)
+                frames_ps += self.spread.vary(self.frame_ps)
+            self.ledger.driver += frames_ps - self.batch * self.far_frame_ps
+            self.ledger.device_lines += self.batch * self.far_frame_ps
+            seen = self.batch
+            while seen > 0:
+                seen -= 1
+                work += self.buffers.allocated_ps(cpu, endpoint.freer)
+            work += frames_ps
         else:
             # mailboxes: return ring consumer, standard ring producer, interrupt
             self.finishing = True
             work += 3 * self.mmio_ps
+            self.ledger.softirq += 3 * (self.mmio_ps - self.far_mmio_ps)
+            self.ledger.device_lines += 3 * self.far_mmio_ps
         cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
         return _CONTINUES
 
@@ -392,9 +436,20 @@ class Nic(Port):
     @cython.ccall
     @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
-        """What the ring and the doorbell of one frame cost from `cpu`."""
+        """What descriptor, header line and doorbell of one frame cost from `cpu`.
+
+        The device has read descriptor and header of earlier frames, so that writing them again
+        takes the lines back from its node; the doorbell, uncached, waits for them.
+        """
+        far_ps: cython.longlong
+        queue_ps: cython.longlong = self.queue.touch(cpu)
         self._place(cpu)
-        return self.mmio_ps
+        far_ps = self.far_mmio_ps + self.far_line_ps + self.far_header_ps
+        self.ledger.tcp_send += self.mmio_ps - self.far_mmio_ps
+        self.ledger.device_lines += far_ps
+        self.ledger.socket_lines += queue_ps
+        queue_ps += self.buffers.allocated_ps(cpu, self.tx_freer)
+        return self.mmio_ps - self.far_mmio_ps + far_ps + queue_ps
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -417,6 +472,7 @@ class Nic(Port):
             start = self.tx_free_ps
         self.tx_free_ps = start + skb.wire_bytes * self.byte_ps
         self.tx_ends[self.tx_sent & self.tx_mask] = self.tx_free_ps
+        self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
         self.tx_sent += 1
         self.tx_packets += 1
         self.tx_bytes += skb.wire_bytes
@@ -433,10 +489,22 @@ class Nic(Port):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _reclaim(self) -> cython.int:
+    def _reclaim(self, cpu: Cpu) -> cython.int:
         """Free transmitted frames and send what waited for their descriptors."""
-        self.debt_ps += (self.tx_announced - self.tx_reclaimed) * self.costs.tx_completion_ps
-        self.tx_reclaimed = self.tx_announced
+        toucher: Cpu
+        queue_ps: cython.longlong
+        done_ps: cython.longlong
+        if self.tx_reclaimed < self.tx_announced:
+            done_ps = (self.tx_announced - self.tx_reclaimed) * self.costs.tx_completion_ps
+            queue_ps = self.queue.touch(cpu)
+            self.ledger.completion += done_ps
+            self.ledger.socket_lines += queue_ps
+            self.debt_ps += done_ps + queue_ps
+            while self.tx_reclaimed < self.tx_announced:
+                toucher = self.tx_touchers[self.tx_reclaimed & self.tx_mask]
+                self.debt_ps += self.buffers.freed_ps(cpu, toucher)
+                self.tx_reclaimed += 1
+            self.tx_freer = cpu
         if self.qdisc.count > 0:
             while self.qdisc.count > 0 and self.tx_sent - self.tx_reclaimed < self.tx_ring:
                 self._send_now(self.qdisc.pop())

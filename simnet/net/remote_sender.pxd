@@ -1,17 +1,17 @@
 from simnet.host.costs cimport Costs
+from simnet.net.remote_link cimport RemoteLink
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_sender cimport TcpSender
-from simnet.net.wire cimport Path, Port
+from simnet.net.wire cimport Port
 
 cdef class RemoteSender(Port):
     cdef readonly TcpSender sender
-    cdef public Path path_out
+    cdef readonly RemoteLink link
     cdef public Endpoint receiver
     cdef public Endpoint neighbour
     cdef Costs costs
     cdef long long mmio_ps
     cdef long long throttle_ps
-    cdef long long byte_ps
     cdef long long jiffy_ps
     cdef int overhead_bytes
     cdef readonly long long message_bytes
@@ -21,7 +21,6 @@ cdef class RemoteSender(Port):
     cdef long long debt_ps
     cdef long long free_ps
     cdef long long last_irq_ps
-    cdef long long tx_free_ps
     cdef bint runnable
     cdef bint waiting
     cdef bint switched

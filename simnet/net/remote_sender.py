@@ -14,6 +14,7 @@ import cython
 
 from simnet.host.costs import Costs
 from simnet.kernel.simulator import Simulator
+from simnet.net.remote_link import RemoteLink
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.wire import Path, Port
@@ -48,7 +49,7 @@ class RemoteSender(Port):
         costs: of the host's CPU.
         mmio_ps: one register write.
         throttle_ps: least time between interrupts; 0 for none.
-        rate_bps: of the link.
+        link: that segments leave by.
         jiffy_ps: length of a jiffy.
         overhead_bytes: of a frame on the wire beyond its payload.
         message_bytes: of one send.
@@ -61,13 +62,12 @@ class RemoteSender(Port):
     rto_at: cython.longlong
 
     sender: TcpSender
-    path_out: Path
+    link: RemoteLink
     receiver: Endpoint
     neighbour: Endpoint
     costs: Costs
     mmio_ps: cython.longlong
     throttle_ps: cython.longlong
-    byte_ps: cython.longlong
     jiffy_ps: cython.longlong
     overhead_bytes: cython.int
     message_bytes: cython.longlong
@@ -77,7 +77,6 @@ class RemoteSender(Port):
     debt_ps: cython.longlong
     free_ps: cython.longlong
     last_irq_ps: cython.longlong
-    tx_free_ps: cython.longlong
     runnable: cython.bint
     waiting: cython.bint
     switched: cython.bint
@@ -92,10 +91,10 @@ class RemoteSender(Port):
         path: str,
         *,
         sender: TcpSender,
+        link: RemoteLink,
         costs: Costs,
         mmio_ps: int,
         throttle_ps: int,
-        rate_bps: int,
         jiffy_ps: int,
         overhead_bytes: int,
         message_bytes: int,
@@ -103,13 +102,12 @@ class RemoteSender(Port):
     ) -> None:
         super().__init__(sim, path, 64)
         self.sender = sender
-        self.path_out = None
+        self.link = link
         self.receiver = None
         self.neighbour = None
         self.costs = costs
         self.mmio_ps = mmio_ps
         self.throttle_ps = throttle_ps
-        self.byte_ps = 8 * 10**12 // rate_bps
         self.jiffy_ps = jiffy_ps
         self.overhead_bytes = overhead_bytes
         self.message_bytes = message_bytes
@@ -119,7 +117,6 @@ class RemoteSender(Port):
         self.debt_ps = 0
         self.free_ps = 0
         self.last_irq_ps = -throttle_ps
-        self.tx_free_ps = 0
         self.runnable = False
         self.waiting = False
         self.switched = True
@@ -130,6 +127,15 @@ class RemoteSender(Port):
         self.interrupts = 0
         self.sends = 0
         sim.at(start_ps, self, _START, 0, _PRIORITY_CPU)
+
+    @property
+    def path_out(self) -> Path:
+        """Where frames leave to."""
+        return self.link.path_out
+
+    @path_out.setter
+    def path_out(self, path: Path) -> None:
+        self.link.path_out = path
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -239,7 +245,7 @@ class RemoteSender(Port):
                 calls = (room + self.message_bytes - 1) // self.message_bytes
             self.sends += calls
             self.left = calls * self.message_bytes
-            work += calls * (self.costs.user_send_ps + 2 * self.costs.syscall_ps)
+            work += calls * (self.costs.user_send_ps + self.costs.syscall_ps)
         room = sender.room()
         if room == 0:
             self.runnable = False
@@ -320,15 +326,10 @@ class RemoteSender(Port):
     @cython.exceptval(-1, check=False)
     def _send_staged(self) -> cython.int:
         """Serialise the staged frames onto the wire."""
-        skb: Skb
         if self.staged.count > 0:
-            if self.tx_free_ps < self.sim.now:
-                self.tx_free_ps = self.sim.now
             while self.staged.count > 0:
-                skb = self.staged.pop()
-                self.tx_free_ps += skb.wire_bytes * self.byte_ps
-                self.path_out.send(skb, self.tx_free_ps)
-            self.path_out.flush()
+                self.link.send(self.staged.pop(), self.sim.now)
+            self.link.path_out.flush()
         self._arm_rto()
         return 0
 

@@ -18,6 +18,11 @@ cdef class Header:
     cdef readonly int destination_port
     cpdef Header sent_from(self, Station source)
 
+cdef class Endpoint(Component):
+    cdef public Cpu freer
+    cpdef long long receive(self, Skb skb, Cpu cpu) except? -1
+    cpdef bint quiet(self, Cpu cpu) except? -1
+
 cdef class Outlet(Component):
     cpdef int forward(self, Skb skb) except -1
 
@@ -43,10 +48,6 @@ cdef class SkbQueue:
     cdef readonly int count
     cpdef int append(self, Skb skb) except -1
     cpdef Skb pop(self)
-
-cdef class Endpoint(Component):
-    cpdef long long receive(self, Skb skb, Cpu cpu) except? -1
-    cpdef bint quiet(self, Cpu cpu) except? -1
 
 cpdef Skb new_skb(Endpoint endpoint, long long seq, long long end_seq, long long ack, long long window, int wire_bytes, bint push)
 cpdef Skb copy_skb(Skb skb)

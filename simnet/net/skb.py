@@ -6,6 +6,7 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
 
 __all__ = [
     "Endpoint",
@@ -21,7 +22,13 @@ __all__ = [
 
 @cython.cclass
 class Endpoint(Component):
-    """Where the protocol layer hands a received frame."""
+    """Where the protocol layer hands a received frame; `freer` is the CPU that freed the last."""
+
+    freer: Cpu
+
+    def __init__(self, sim: Simulator, path: str) -> None:
+        super().__init__(sim, path)
+        self.freer = None
 
     @cython.ccall
     @cython.exceptval(-1)

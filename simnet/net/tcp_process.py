@@ -225,9 +225,9 @@ class TcpReader(SocketTask):
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv, run the application's code, enter recv again."""
         self.state = _USER_CODE
-        cpu.run_to_user(
-            self, 2 * self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps
-        )
+        self.costs.ledger.syscall += self.costs.syscall_ps
+        self.costs.ledger.application += self.costs.user_recv_ps
+        cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
         return 0
 
     @cython.cfunc
@@ -405,8 +405,10 @@ class TcpWriter(SocketTask):
             self.sends = (sender.mss - tail + self.message_bytes - 1) // self.message_bytes
         self.calls += self.sends
         self.left = self.sends * self.message_bytes
-        self.debt_ps += 2 * self.costs.syscall_ps * self.sends + self.socket.lock(cpu)
+        self.debt_ps += self.costs.syscall_ps * self.sends + self.socket.lock(cpu)
         self.user_ps = self.costs.user_send_ps * self.sends
+        self.costs.ledger.syscall += self.costs.syscall_ps * self.sends
+        self.costs.ledger.application += self.user_ps
         self._send(cpu)
         return 0
 
@@ -417,18 +419,17 @@ class TcpWriter(SocketTask):
         socket: TcpSocket = self.socket
         work: cython.longlong
         room: cython.longlong
-        lines: cython.longlong
         if self.left == 0:
             self._release(cpu)
             return 0
         room = socket.sender.room()
         if room > 0:
             self.piece = self.left if self.left < room else room
-            lines = (self.piece + self.costs.line_bytes - 1) // self.costs.line_bytes
             self.left -= self.piece
             # the socket is owned: nothing changes what may be sent while the copy lasts
             socket.sender.write(self.piece, self.left == 0)
-            work = self._take_debt() + lines * self.costs.copy_line_ps + socket.stage(cpu)
+            work = self._take_debt() + socket.send_copy_cost_ps(cpu, self.piece)
+            work += socket.stage(cpu)
             self.state = _COPIED
             cpu.run_to_user(self, work, self.user_ps)
             self.user_ps = 0

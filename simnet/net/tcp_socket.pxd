@@ -1,5 +1,7 @@
+from simnet.host.buffers cimport Buffers
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu, Occupation
+from simnet.host.ledger cimport Ledger
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
@@ -14,9 +16,11 @@ cdef class TcpSocket(Endpoint):
     cdef public Port nic
     cdef public Endpoint remote
     cdef Costs costs
+    cdef Ledger ledger
     cdef Memory memory
     cdef readonly SharedLines lines
-    cdef int skb_lines
+    cdef Buffers buffers
+    cdef int runqueue_lines
     cdef long long jiffy_ps
     cdef int header_bytes
     cdef int wire_overhead
@@ -24,6 +28,7 @@ cdef class TcpSocket(Endpoint):
     cdef public bint owned
     cdef public Task reader
     cdef public Task writer
+    cdef Cpu send_toucher
     cdef public bint reader_installed
     cdef public bint reader_waiting
     cdef public bint writer_waiting
@@ -55,6 +60,10 @@ cdef class TcpSocket(Endpoint):
     cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
     cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1
     cpdef long long copy_cost_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1
+    cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
+    cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
+    cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
+    cdef long long _segment_cost_ps(self, Cpu cpu) except? -1
     cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cpdef long long read_queue(self, long long count) except? -1
     cpdef long long after_copy(self, Cpu cpu, long long copied) except? -1
@@ -66,7 +75,7 @@ cdef class TcpSocket(Endpoint):
     cdef int _arm_delack(self, long long jiffy) except -1
     cdef long long _drain_prequeue(self) except? -1
     cdef int _arm_rto(self) except -1
-    cdef int _stage(self, long long seq, long long end_seq, bint push) except -1
+    cdef int _stage(self, Cpu cpu, long long seq, long long end_seq, bint push) except -1
     cpdef long long stage(self, Cpu cpu) except? -1
     cpdef int send_staged(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
+from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
@@ -44,7 +46,8 @@ class TcpSocket(Endpoint):
         nic: device that segments leave by.
         costs, memory: of the host.
         shared_lines: cache lines of the socket that each use writes.
-        skb_lines: cache lines of one `sk_buff` and its headers that its consumer touches.
+        buffers: of the host.
+        runqueue_lines: cache lines that waking a process on another CPU writes.
         jiffy_ps: length of a jiffy.
         header_bytes: IP and TCP headers with options.
         wire_overhead: preamble, Ethernet header, FCS and gap.
@@ -59,9 +62,11 @@ class TcpSocket(Endpoint):
     nic: Port
     remote: Endpoint
     costs: Costs
+    ledger: Ledger
     memory: Memory
     lines: SharedLines
-    skb_lines: cython.int
+    buffers: Buffers
+    runqueue_lines: cython.int
     jiffy_ps: cython.longlong
     header_bytes: cython.int
     wire_overhead: cython.int
@@ -69,6 +74,7 @@ class TcpSocket(Endpoint):
     owned: cython.bint
     reader: Task
     writer: Task
+    send_toucher: Cpu
     reader_installed: cython.bint
     reader_waiting: cython.bint
     writer_waiting: cython.bint
@@ -106,7 +112,8 @@ class TcpSocket(Endpoint):
         costs: Costs,
         memory: Memory,
         shared_lines: int,
-        skb_lines: int,
+        buffers: Buffers,
+        runqueue_lines: int,
         jiffy_ps: int,
         header_bytes: int,
         wire_overhead: int,
@@ -119,9 +126,11 @@ class TcpSocket(Endpoint):
         self.nic = nic
         self.remote = None
         self.costs = costs
+        self.ledger = costs.ledger
         self.memory = memory
         self.lines = SharedLines(memory, shared_lines)
-        self.skb_lines = skb_lines
+        self.buffers = buffers
+        self.runqueue_lines = runqueue_lines
         self.jiffy_ps = jiffy_ps
         self.header_bytes = header_bytes
         self.wire_overhead = wire_overhead
@@ -129,6 +138,7 @@ class TcpSocket(Endpoint):
         self.owned = False
         self.reader = None
         self.writer = None
+        self.send_toucher = None
         self.reader_installed = False
         self.reader_waiting = False
         self.writer_waiting = False
@@ -173,16 +183,19 @@ class TcpSocket(Endpoint):
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`tcp_v4_rcv`: return the work caused on `cpu`."""
         work: cython.longlong = self.lines.touch(cpu)
+        self.ledger.socket_lines += work
         self.timer_cpu = cpu
         if self.owned:
             self.backlog.append(skb)
             self.backlogged += 1
+            self.ledger.tcp_receive += self.costs.backlog_ps
             return work + self.costs.backlog_ps
         if self.reader_installed and not self.low_latency:
             self.prequeue.append(skb)
             self.prequeued += 1
             self.prequeue_memory += self.receiver.truesize(skb.end_seq - skb.seq)
             work += self.costs.backlog_ps
+            self.ledger.tcp_receive += self.costs.backlog_ps
             if self.prequeue_memory > self.receiver.rcvbuf:
                 while self.prequeue.count > 0:
                     skb = self.prequeue.pop()
@@ -191,7 +204,7 @@ class TcpSocket(Endpoint):
                 self.prequeue_memory = 0
             elif self.prequeue.count == 1:
                 if self.reader.wake_on(cpu):
-                    work += self.costs.wakeup_ps
+                    work += self._wakeup_ps(cpu, self.reader)
                 if not self.receiver.scheduled and self.receiver.timeout_jiffy == _NONE:
                     self.receiver.timeout_jiffy = (
                         self.sim.now + _PREQUEUE_DELACK_PS
@@ -205,14 +218,18 @@ class TcpSocket(Endpoint):
     @cython.ccall
     @cython.exceptval(-1)
     def quiet(self, cpu: Cpu) -> cython.bint:
-        """Frames only queue up for a reader that cannot run before this softirq ends.
+        """Frames only queue up for a process that cannot run before this softirq ends.
 
-        That holds if it owns the socket, is awake already, or sleeps where an idle CPU keeps it.
+        That holds if it owns the socket, or is a reader that is awake already or sleeps where an
+        idle CPU keeps it.
         """
-        if self.lines.owner is not cpu or self.reader is None or self.reader.cpu is not cpu:
+        user: Task = self.reader if self.reader is not None else self.writer
+        if self.lines.owner is not cpu or user is None or user.cpu is not cpu:
             return False
         if self.owned:
             return True
+        if self.reader is None:
+            return False
         return (
             self.reader_installed
             and not self.low_latency
@@ -228,15 +245,19 @@ class TcpSocket(Endpoint):
         """Work of TCP on one segment, its copy to the user included if `copying`."""
         length: cython.longlong = skb.end_seq - skb.seq
         work: cython.longlong
+        elsewhere: cython.longlong
+        elsewhere = self.buffers.freed_ps(cpu, skb.toucher)
+        self.freer = cpu
         if length == 0:
-            return self.costs.ack_rx_ps
+            self.ledger.tcp_ack += self.costs.ack_rx_ps
+            return self.costs.ack_rx_ps + elsewhere
         work = self.costs.tcp_rx_ps
-        if skb.toucher is not None and skb.toucher is not cpu:
-            work += self.skb_lines * self.memory.dirty_line_ps(cpu, skb.toucher)
         if copying:
             work += self.costs.skb_free_ps
-            work += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
-        return self.spread.vary(work)
+            elsewhere += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
+        work = self.spread.vary(work + elsewhere)
+        self.ledger.tcp_receive += work - elsewhere
+        return work
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -257,13 +278,33 @@ class TcpSocket(Endpoint):
                 self.memory.memory_line_ps(cpu.node, home_node, writer_node) - self.memory.local_ps
             )
         extra = lines * self.line_extra_ps // 1000 // self.costs.copy_overlap * 1000
+        self.ledger.copy_lines += extra
+        self.ledger.copy += lines * self.costs.copy_line_ps
         return lines * self.costs.copy_line_ps + extra
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def send_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
+        """Copy `length` bytes of the user into buffers that the port's device has read before.
+
+        Each line has to be taken back from the device's node before it can be written, and
+        stores are carried out in order, so nothing overlaps. The user's own buffers are small
+        and stay in the cache.
+        """
+        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
+        far_ps: cython.longlong = lines * (
+            self.memory.memory_line_ps(cpu.node, cpu.node, self.nic.node) - self.memory.local_ps
+        )
+        self.ledger.copy += lines * self.costs.copy_line_ps
+        self.ledger.copy_lines += far_ps
+        return lines * self.costs.copy_line_ps + far_ps
 
     @cython.ccall
     @cython.exceptval(-1)
     def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy from the receive queue, buffers freed."""
         segments: cython.longlong = (length + self.receiver.rcv_mss - 1) // self.receiver.rcv_mss
+        self.ledger.tcp_receive += segments * self.costs.skb_free_ps
         return (
             self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
             + segments * self.costs.skb_free_ps
@@ -304,18 +345,35 @@ class TcpSocket(Endpoint):
                 and self.reader_waiting
                 and self.reader.wake_on(cpu)
             ):
-                work += self.costs.wakeup_ps
+                work += self._wakeup_ps(cpu, self.reader)
             self.latency.add(self.sim.now - skb.arrival_ps)
             return work
         acked = self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held)
-        if (
-            acked > 0
-            and self.writer_waiting
-            and self.sender.write_space()
-            and self.writer.wake_on(cpu)
-        ):
-            work += self.costs.wakeup_ps
+        if acked > 0:
+            work += self._clean_queue(cpu, acked)
+            if self.writer_waiting and self.sender.write_space() and self.writer.wake_on(cpu):
+                work += self._wakeup_ps(cpu, self.writer)
         return work + self.output(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _wakeup_ps(self, cpu: Cpu, task: Task) -> cython.longlong:
+        """`try_to_wake_up` on `cpu`, which has put `task` on the run queue of its CPU."""
+        work: cython.longlong = self.costs.wakeup_ps
+        if task.cpu is not cpu:
+            work += self.runqueue_lines * self.memory.dirty_line_ps(cpu, task.cpu)
+        self.ledger.wakeup += work
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _clean_queue(self, cpu: Cpu, acked: cython.longlong) -> cython.longlong:
+        """`tcp_clean_rtx_queue`: fetch the lines of `acked` segments from who sent them."""
+        work: cython.longlong = 0
+        while acked > 0:
+            acked -= 1
+            work += self.buffers.freed_ps(cpu, self.send_toucher)
+        return work
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -341,9 +399,11 @@ class TcpSocket(Endpoint):
         self.acks_sent += 1
         skb = new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
         skb.held = len(self.receiver.out_of_order)
+        skb.toucher = cpu
         work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
         self.nic.transmit(skb)
         self.nic.flush()
+        self.ledger.tcp_ack += self.costs.ack_tx_ps
         return work
 
     @cython.ccall
@@ -364,8 +424,8 @@ class TcpSocket(Endpoint):
         work: cython.longlong = 0
         large: cython.int
         if length > 0:
-            self._stage(sender.snd_una, sender.snd_una + length, False)
-            work += self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
+            self._stage(cpu, sender.snd_una, sender.snd_una + length, False)
+            work += self._segment_cost_ps(cpu)
         while True:
             # with TSO the stack handles one large frame, which the NIC cuts
             large = sender.burst_left
@@ -373,19 +433,30 @@ class TcpSocket(Endpoint):
             if length == 0:
                 return work
             sender.sent(length, jiffy)
-            self._stage(sender.snd_nxt - length, sender.snd_nxt, sender.last_pushed())
+            self._stage(cpu, sender.snd_nxt - length, sender.snd_nxt, sender.last_pushed())
             if large == 0:
-                work += self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
+                work += self._segment_cost_ps(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _segment_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """TCP, IP and driver for one segment, or one large one that the NIC cuts."""
+        self.ledger.tcp_send += self.costs.tcp_tx_ps
+        return self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _stage(
-        self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
+        self, cpu: Cpu, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
     ) -> cython.int:
+        skb: Skb
         size: cython.longlong = self.wire_overhead + self.header_bytes + end_seq - seq
         if size < _MIN_WIRE_BYTES:
             size = _MIN_WIRE_BYTES
-        self.staged.append(new_skb(self.remote, seq, end_seq, 0, 0, size, push))
+        skb = new_skb(self.remote, seq, end_seq, 0, 0, size, push)
+        skb.toucher = cpu
+        self.send_toucher = cpu
+        self.staged.append(skb)
         return 0
 
     @cython.ccall
@@ -405,8 +476,10 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def lock(self, cpu: Cpu) -> cython.longlong:
         """`lock_sock` by a process on `cpu`; return what fetching the socket's lines costs."""
+        work: cython.longlong = self.lines.touch(cpu)
         self.owned = True
-        return self.lines.touch(cpu)
+        self.ledger.socket_lines += work
+        return work
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -495,7 +568,7 @@ class TcpSocket(Endpoint):
                 if self.sender.probing:
                     # tcp_xmit_probe_skb: old data, to which the peer answers with its window
                     self.sender.probing = False
-                    self._stage(self.sender.snd_una - 1, self.sender.snd_una, False)
+                    self._stage(self.timer_cpu, self.sender.snd_una - 1, self.sender.snd_una, False)
                     self.send_staged()
             self._arm_rto()
             return

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs
 from simnet.host.memory import Memory
 from simnet.kernel.simulator import Simulator
@@ -67,6 +68,8 @@ class Tg3(Nic):
         tx_ring: int,
         descriptor_bytes: int,
         qdisc_limit: int,
+        buffers: Buffers,
+        queue_lines: int,
         *,
         rx_usecs_ps: int,
         rx_frames: int,
@@ -91,6 +94,8 @@ class Tg3(Nic):
             tx_ring,
             descriptor_bytes,
             qdisc_limit,
+            buffers,
+            queue_lines,
         )
         self.rx_usecs_ps = rx_usecs_ps or _UNTIMED
         self.rx_frames = rx_frames or _UNCOUNTED

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.bonding import MODES, Bond, BondRoute, Slave
 from simnet.net.bonding_monitor import SINGLE_PORT, BondMonitor, Timing
 from simnet.net.bonding_rlb import Neighbour, Rlb
+from simnet.net.remote_receiver import RemoteReceiver
 from simnet.net.remote_sender import RemoteSender
 from simnet.net.skb import Header, Station
 from simnet.net.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
@@ -164,8 +164,7 @@ class _Builder:
         for index, nic in enumerate(nics):
             egress = self._egress(nic)
             ingress = self._ingress(nic, channel or egress)
-            lines = SharedLines(machine.memory, kernel.transmit_lines)
-            bond.enslave(Slave(index, nic, ingress, egress, self._station(nic.path), lines))
+            bond.enslave(Slave(index, nic, ingress, egress, self._station(nic.path)))
         names = [nic.name for nic in nics]
         rlb = Rlb(bond) if settings.mode == "balance-alb" else None
         monitor = BondMonitor(
@@ -249,7 +248,7 @@ class _Builder:
             self.neighbours[key] = neighbour
         neighbour.headers.append(header)
         asked.rlb.reply_to(neighbour)
-        if isinstance(remote, RemoteSender):
+        if isinstance(remote, RemoteSender | RemoteReceiver):
             remote.neighbour = neighbour
 
 

@@ -27,7 +27,7 @@
     effective.workload.type, .test, .nodes, .message_bytes, .recv_size_bytes
     effective.flows[3].name                     "eth3"; .port (index in host.ports),
                                                 .peer (index in peers), .peer_port,
-                                                .message_bytes, .recv_bytes,
+                                                .receives, .message_bytes, .recv_bytes,
                                                 .cpubind_node, .preferred_node (None: free)
     effective.run.warm_up_ps, .duration_ps, .seed
 
@@ -114,12 +114,13 @@ class Flow(Section):
     """One TCP stream between a port of the system and a port of a peer.
 
     Attributes:
-        name: name of the system's port.
+        name: name of the system's port; with the process's name where a port has two streams.
         port: index in ``effective.ports``.
         peer: index in ``effective.peers``.
         peer_port: index in that peer's ``ports``.
+        receives: the system receives; otherwise it sends.
         message_bytes: bytes per send().
-        recv_bytes: bytes asked for per recv().
+        recv_bytes: bytes asked for per recv(), at the receiving end.
         cpubind_node: node that the process on the system is bound to; None when it is free.
         preferred_node: node that its memory comes from; None for the node where it runs.
     """
@@ -128,6 +129,7 @@ class Flow(Section):
     port: int
     peer: int
     peer_port: int
+    receives: bool
     message_bytes: int
     recv_bytes: int
     cpubind_node: int | None = None

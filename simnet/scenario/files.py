@@ -22,7 +22,12 @@ class Workload(Section):
 
     type: Annotated[str, Choice("workload", ("netperf-tcp-stream",))]
     test: Annotated[
-        str, Choice("what runs on the system: netserver receives from the peers", ("netserver",))
+        str,
+        Choice(
+            "what runs on the system: netserver receives from the peers, netperf sends to them,"
+            " bidirectional is both at the first port of each node",
+            ("netserver", "netperf", "bidirectional"),
+        ),
     ]
     nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]
     message_bytes: Annotated[int, size("bytes per send()", "1 B", "16 MiB")]
@@ -32,10 +37,10 @@ class Workload(Section):
     peers_simulated: Annotated[
         str,
         Choice(
-            "how: as senders (TCP, NIC, one CPU that serves in order), or as whole machines",
-            ("senders", "machines"),
+            "how: as ends of streams (TCP, NIC, a CPU that serves in order), or as whole machines",
+            ("ends", "machines"),
         ),
-    ] = "senders"
+    ] = "ends"
 
 
 class Run(Section):

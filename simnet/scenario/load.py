@@ -158,27 +158,37 @@ class _Assembly:
 
 
 def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
-    """Return one stream for each port on the nodes that carry traffic."""
+    """Return one stream for each port on the nodes that carry traffic.
+
+    The bidirectional test has two on the first port of each node, and none on the others.
+    """
     workload = tree.get(("workload",))
+    both = workload["test"] == "bidirectional"
     ends = peer_ports(tree)
-    flows = []
+    flows: list[dict[str, Any]] = []
+    nodes = set()
     for number, port in enumerate(tree.get(("host", "ports"))):
-        if port["node"] >= workload["nodes"]:
+        if port["node"] >= workload["nodes"] or (both and port["node"] in nodes):
             continue
+        nodes.add(port["node"])
         bindings = {
             name: port["node"] if node == "nic" else None if node == "any" else node
             for name, node in table.bindings.items()
         }
-        flows.append(
-            {
-                "name": port["name"],
-                "port": number,
-                "peer": ends[number][0],
-                "peer_port": ends[number][1],
-                "message_bytes": workload["message_bytes"],
-                "recv_bytes": workload["recv_size_bytes"]
-                or tree.get(("host", "kernel", "tcp_rmem_bytes"))[1],
-                **bindings,
-            }
-        )
+        tests = ("netserver", "netperf") if both else (workload["test"],)
+        for test in tests:
+            receiver = ("host",) if test == "netserver" else ("peers", ends[number][0])
+            flows.append(
+                {
+                    "name": f"{port['name']}.{test}" if both else port["name"],
+                    "port": number,
+                    "peer": ends[number][0],
+                    "peer_port": ends[number][1],
+                    "receives": test == "netserver",
+                    "message_bytes": workload["message_bytes"],
+                    "recv_bytes": workload["recv_size_bytes"]
+                    or tree.get((*receiver, "kernel", "tcp_rmem_bytes"))[1],
+                    **bindings,
+                }
+            )
     return flows

@@ -329,8 +329,15 @@ class Kernel(Section):
         int, count("cache lines of sk_buff and headers that its consumer touches", 0, 64)
     ]
     bond_lines: Annotated[int, count("cache lines of a bond that sending a frame writes", 0, 64)]
-    transmit_lines: Annotated[
-        int, count("cache lines of a slave that sending a frame writes", 0, 64)
+    slab_lines: Annotated[
+        int, count("cache lines of the slab that freeing a buffer of another node writes", 0, 64)
+    ]
+    netdev_lines: Annotated[
+        int,
+        count("cache lines of a port's queue and driver that sending or reclaiming writes", 0, 64),
+    ]
+    runqueue_lines: Annotated[
+        int, count("cache lines of run queue and task that waking on another CPU writes", 0, 64)
     ]
     txqueuelen: Annotated[int, count("frames that wait when the transmit ring is full", 0, 100000)]
     skb_truesize_overhead_bytes: Annotated[

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simnet.host.machine import Machine
     from simnet.net.nic import Nic
-    from simnet.net.tcp_socket import TcpSocket
 
-__all__ = ["CpuTimes", "FlowCounts", "PortCounts", "Snapshot", "System"]
+__all__ = ["CpuTimes", "FlowCounts", "PortCounts", "Receiver", "Snapshot", "System"]
 
 # what `wire_bytes` holds beyond the frame that a driver counts: preamble, FCS and gap
 _NOT_COUNTED_BYTES = 24
@@ -75,16 +74,28 @@ class FlowCounts:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All counters at one instant."""
+    """All counters at one instant; `work_ps` is the ledger of the system's CPUs."""
 
     time_ps: int
     cpus: tuple[CpuTimes, ...]
     ports: tuple[PortCounts, ...]
     flows: tuple[FlowCounts, ...]
+    work_ps: dict[str, int]
 
     def digest(self) -> str:
         """Stable digest of every number."""
         return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
+
+
+class Receiver(Protocol):
+    """Where a stream is received: in a socket of the system, or at a remote end."""
+
+    @property
+    def delivered(self) -> int:
+        """Payload bytes that the reading process has got."""
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
 
 
 class System:
@@ -94,7 +105,8 @@ class System:
         env: the simulation's environment.
         machine: the system under test.
         nics: its ports.
-        flows: name, port name, receiving socket of each stream.
+        flows: name, port name and receiver of each stream.
+        parts: what else it is made of, by name: senders, and a bond's parts.
     """
 
     def __init__(
@@ -102,7 +114,7 @@ class System:
         env: Any,
         machine: Machine,
         nics: Sequence[Nic],
-        flows: Sequence[tuple[str, str, TcpSocket]],
+        flows: Sequence[tuple[str, str, Receiver]],
         parts: dict[str, Any],
     ) -> None:
         self.env = env
@@ -128,9 +140,10 @@ class System:
             ),
             ports=tuple(_port_counts(nic) for nic in self.nics),
             flows=tuple(
-                FlowCounts(name, port, socket.delivered, socket.latency_buckets())
-                for name, port, socket in self.flows
+                FlowCounts(name, port, receiver.delivered, receiver.latency_buckets())
+                for name, port, receiver in self.flows
             ),
+            work_ps=self.machine.costs.ledger.work(),
         )
 
     def progress(self) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.errors import InputError, SimulationError
+from simnet.host.ledger import MECHANISMS, PLACEMENT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 Rate = Annotated[float, Field(ge=0.0)]
 
 _T = TypeVar("_T")
-_TABLES = ("cpus", "ticks", "ports", "flows", "disks", "interrupts")
+_TABLES = ("cpus", "ticks", "work", "ports", "flows", "disks", "interrupts")
 
 
 class _Row(BaseModel):
@@ -72,6 +73,17 @@ class CpuTicks(_Row):
     steal: Percent
     idle: Percent
     count: int = Field(ge=0, description="number of ticks that were sampled")
+
+
+class WorkShare(_Row):
+    """CPU time of one mechanism, in percent of one logical CPU, summed over all CPUs.
+
+    It is the work asked for; executing it takes longer where SMT siblings slow each other.
+    """
+
+    mechanism: str
+    percent: Rate
+    placement: bool = Field(description="whether it is a cost of where things are")
 
 
 class PortRates(_Row):
@@ -139,6 +151,7 @@ class Result(_Row):
     cpu_busy_percent: Percent
     cpus: tuple[CpuUse, ...]
     ticks: tuple[CpuTicks, ...]
+    work: tuple[WorkShare, ...] = Field(default=(), description="CPU time by mechanism")
     ports: tuple[PortRates, ...]
     interrupts: tuple[PortInterrupts, ...]
     flows: tuple[FlowRates, ...]
@@ -155,7 +168,7 @@ class Result(_Row):
     def to_frame(self, table: str = "cpus") -> pd.DataFrame:
         """One table as a pandas data frame.
 
-        `table` is `cpus`, `ticks`, `ports`, `flows`, `disks` (one row each) or `interrupts`
+        `table` is `cpus`, `ticks`, `work`, `ports`, `flows`, `disks` (one row each) or `interrupts`
         (one row a CPU, one column a port, interrupts a second). Raises InputError for another.
         """
         import pandas as pd  # a run of the command needs no data frame
@@ -171,7 +184,7 @@ class Result(_Row):
         for row in rows:
             for quantile, value in row.pop("latency_us", {}).items():
                 row[f"latency_us_{quantile}"] = value
-        index = "id" if table in {"cpus", "ticks"} else "name"
+        index = {"cpus": "id", "ticks": "id", "work": "mechanism"}.get(table, "name")
         return pd.DataFrame(rows, columns=None if rows else [index]).set_index(index)
 
     def plot(self, axes: Axes | None = None) -> Figure:
@@ -224,6 +237,7 @@ class Result(_Row):
             cpu_busy_percent=100 * busy_ps / (elapsed_ps * len(cpus)) if cpus else 0.0,
             cpus=tuple(_cpu_use(*pair, elapsed_ps, end.time_ps) for pair in cpus),
             ticks=tuple(_cpu_ticks(*pair) for pair in cpus),
+            work=_work(start.work_ps, end.work_ps, elapsed_ps),
             ports=tuple(_port_rates(*pair, elapsed_ps) for pair in ports),
             interrupts=tuple(_port_interrupts(*pair, elapsed_ps) for pair in ports),
             flows=tuple(_flow_rates(*pair, elapsed_ps) for pair in flows),
@@ -305,6 +319,19 @@ def _cpu_ticks(first: CpuTimes, last: CpuTimes) -> CpuTicks:
         steal=0.0,
         idle=100 * spent["idle"] / count if count else 100.0,
         count=count,
+    )
+
+
+def _work(
+    start: Mapping[str, int], end: Mapping[str, int], elapsed_ps: int
+) -> tuple[WorkShare, ...]:
+    return tuple(
+        WorkShare(
+            mechanism=MECHANISMS[name],
+            percent=100 * (end[name] - start[name]) / elapsed_ps,
+            placement=name in PLACEMENT,
+        )
+        for name in end
     )
 
 

@@ -33,7 +33,7 @@ class Netperf(TcpWriter):
 
 
 class Start(Component):
-    """Starts a process at a given time."""
+    """Starts a process at a given time: a shell on the first CPU executes it."""
 
     def __init__(self, sim: Simulator, path: str, task: Task, time_ps: int) -> None:
         super().__init__(sim, path)
@@ -41,7 +41,9 @@ class Start(Component):
         sim.at(time_ps, self, 0, 0, 2)
 
     def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - the interface of components
-        """Make the process runnable where it is."""
-        cpu = self.task.cpu
+        """Make the process runnable where exec puts it."""
+        scheduler = self.task.scheduler
+        cpu = scheduler.exec_cpu(self.task, scheduler.cpus[0])
+        self.task.cpu = cpu
         self.task.wake_on(cpu)
         cpu.kick()

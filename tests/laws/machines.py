@@ -267,6 +267,7 @@ def effective(plan: Plan) -> Effective:
                 port=number,
                 peer=number,
                 peer_port=0,
+                receives=True,
                 message_bytes=stream.message,
                 recv_bytes=stream.recv,
                 cpubind_node=node if stream.bound else None,
@@ -278,7 +279,7 @@ def effective(plan: Plan) -> Effective:
             "peers": tuple(peers),
             "flows": tuple(flows),
             "workload": _base().workload.model_copy(
-                update={"peers_simulated": "machines" if plan.whole_peer else "senders"}
+                update={"peers_simulated": "machines" if plan.whole_peer else "ends"}
             ),
             "irqbalance": "off",
             "switch": _base().switch.model_copy(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from simnet.host.memory import SharedLines
 from simnet.kernel.simulator import Simulator
 from simnet.net.bonding import MODES, Bond, BondRoute, Slave
 from simnet.net.bonding_monitor import SINGLE_PORT, BondMonitor, Timing
@@ -91,8 +90,7 @@ class BondLab:
             egress = self.egress(nic)
             ingress = Ingress(self.sim, f"{nic.path}.out", channel or egress, 50 * NS, LATENCY_PS)
             nic.path_out = ingress
-            lines = SharedLines(memory, 3)
-            self.bond.enslave(Slave(index, nic, ingress, egress, Station(BOND_MAC + index), lines))
+            self.bond.enslave(Slave(index, nic, ingress, egress, Station(BOND_MAC + index)))
             self.nics.append(nic)
         self.rlb = Rlb(self.bond) if mode == "balance-alb" else None
         self.monitor = BondMonitor(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simnet.host.buffers import Buffers
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
@@ -69,6 +70,11 @@ def connect(nic: Nic, *, per_frame: bool = False) -> Nic:
     return nic
 
 
+def make_buffers(machine: Machine, skb_lines: int = 0, slab_lines: int = 0) -> Buffers:
+    """Buffers whose lines cost nothing unless a test says so."""
+    return Buffers(machine.memory, machine.costs.ledger, skb_lines, slab_lines)
+
+
 def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
     """A tg3 with the driver's defaults."""
     settings: dict[str, Any] = {
@@ -100,6 +106,8 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
         settings.pop("tx_ring"),
         settings.pop("descriptor_bytes", 64),
         settings.pop("qdisc_limit", 1000),
+        make_buffers(machine),
+        0,
         **settings,
     )
     nic.line = Line(sim, 177, name, machine.cpus, settings.pop("mask", 1))
@@ -132,6 +140,8 @@ def make_e1000(
         tx_ring,
         16,
         1000,
+        make_buffers(machine),
+        0,
         throttle_ps=throttle_ps,
         tx_delay_ps=tx_delay_ps,
     )
@@ -199,7 +209,8 @@ def make_socket(
     }
     usual: dict[str, Any] = {
         "shared_lines": 0,
-        "skb_lines": 0,
+        "buffers": make_buffers(machine),
+        "runqueue_lines": 0,
         "header_bytes": 52,
         "wire_overhead": 38,
         "low_latency": False,

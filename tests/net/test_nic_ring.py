@@ -99,7 +99,7 @@ class TestDistance:
             # handler with two register writes; poll with the status block; frame with header
             # and half a line of descriptors; three register writes at the end
             (0, 1000 + 2 * 200 + 500 + 2000 + 3 * 200),
-            (1, 1000 + 2 * 270 + (500 + 200) + (2000 + 200 + 100) + 3 * 270),
+            (1, 1000 + 2 * 270 + 200 + (500 + 200) + (2000 + 200 + 100) + 3 * 270),
         ],
     )
     def test_one_frame_costs_more_from_afar(self, node: int, expected_ns: int) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from simnet.kernel.simulator import Simulator
 from simnet.net.congestion import make_congestion
+from simnet.net.remote_link import RemoteLink
 from simnet.net.remote_sender import RemoteSender
 from simnet.net.skb import new_skb
 from simnet.net.tcp_sender import TcpSender
@@ -50,10 +51,10 @@ class Remote:
             self.sim,
             "remote",
             sender=self.tcp,
+            link=RemoteLink(GIGABIT),
             costs=make_costs(**cost_ns),
             mmio_ps=0,
             throttle_ps=throttle_ps,
-            rate_bps=GIGABIT,
             jiffy_ps=JIFFY,
             overhead_bytes=90,
             message_bytes=message_bytes,
@@ -61,7 +62,7 @@ class Remote:
         )
         self.far = Far(self.sim)
         # so fast that a frame arrives when its last bit leaves
-        self.remote.path_out = SwitchedPath(
+        self.remote.link.path_out = SwitchedPath(
             self.sim, "wire", self.far, 8 * 10**12, 0, 0, per_frame=False
         )
         self.remote.receiver = Sink(self.sim)

@@ -8,6 +8,7 @@ import pytest
 
 from simnet import _engine
 from simnet.errors import InputError
+from simnet.net.tcp_socket import TcpSocket
 from simnet.scenario.build import build
 from simnet.scenario.commands import commands
 from simnet.scenario.load import load
@@ -164,13 +165,14 @@ class TestSimulation:
     def test_a_full_buffer_of_the_switch_is_a_loss_that_tcp_repairs(self) -> None:
         settings = {
             "peer:net.ipv4.tcp_wmem": "4096 65536 65536",
-            "switch.buffer_per_port": "20 KiB",
+            "switch.buffer_per_port": "12 KiB",
         }
-        system = run("active-backup", 60 if COMPILED else 30, **settings)
+        system = run("active-backup", 300 if COMPILED else 260, **settings)
         (egress,) = [part for part in system.parts["switch"] if part.path == "switch.to.sut.eth0"]
         assert egress.dropped > 0
         assert sum(sender.sender.retransmissions for sender in system.parts["senders"]) > 0
         for (_, _, socket), sender in zip(system.flows, system.parts["senders"], strict=True):
+            assert isinstance(socket, TcpSocket)
             assert socket.receiver.copied_seq <= socket.receiver.rcv_nxt
             assert sender.sender.snd_una <= socket.receiver.rcv_nxt <= sender.sender.snd_nxt
 
@@ -184,7 +186,7 @@ class TestSimulation:
         assert system.parts["bonds"][0].current == 1
         assert sum(bytes_of(system)) - sum(stopped) < 200_000
         # until the retransmission timers, which wait 200 ms, have run
-        system.run(300 * MS)
+        system.run(500 * MS)
         now = bytes_of(system)
         assert min(more - less for more, less in zip(now, stopped, strict=True)) > 100_000
 

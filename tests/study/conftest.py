@@ -63,7 +63,9 @@ def start() -> Snapshot:
         for name, node, irq, serving in (("eth0", 0, 177, 0), ("eth1", 1, 185, 1))
     ]  # fmt: skip
     flows = tuple(FlowCounts(name, name, 0, ()) for name in ("eth0", "eth1"))
-    return Snapshot(PS_PER_S, tuple(idle), tuple(ports), flows)
+    return Snapshot(
+        PS_PER_S, tuple(idle), tuple(ports), flows, work_ps={"hardirq": 0, "copy_lines": 0}
+    )
 
 
 @pytest.fixture
@@ -85,7 +87,8 @@ def end(start: Snapshot) -> Snapshot:
         FlowCounts("eth0", "eth0", 190_000_000, latency),
         FlowCounts("eth1", "eth1", 180_000_000, ()),
     )
-    return Snapshot(start.time_ps + ELAPSED_PS, cpus, ports, flows)
+    work_ps = {"hardirq": PS_PER_S // 2, "copy_lines": PS_PER_S // 4}
+    return Snapshot(start.time_ps + ELAPSED_PS, cpus, ports, flows, work_ps)
 
 
 @pytest.fixture

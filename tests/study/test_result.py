@@ -148,7 +148,7 @@ def test_frames_have_one_row_an_entry(result: Result) -> None:
 
 
 def test_an_unknown_frame_names_the_known_ones(result: Result) -> None:
-    with pytest.raises(InputError, match="one of cpus, ticks, ports"):
+    with pytest.raises(InputError, match="one of cpus, ticks, work, ports"):
         result.to_frame("cpu")
 
 

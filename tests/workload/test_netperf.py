@@ -54,7 +54,7 @@ class TestStream:
 
     def test_small_messages_cost_the_sender_its_time(self, whole_peer: bool) -> None:  # noqa: FBT001
         # a send of 64 bytes costs 3 us of system calls and more
-        slow = HostPlan(cores=1, dear_cost="syscall", dear_permille=5000)
+        slow = HostPlan(cores=1, dear_cost="syscall", dear_permille=10_000)
         stream = StreamPlan(message=64)
         lab = Lab(Plan(host=FREE, peer=slow, streams=(stream,), whole_peer=whole_peer))
         assert goodput_bps(lab) < 64 * 8 / 3e-6

@@ -1,0 +1,61 @@
+"""Where a machine's CPU time goes: work by mechanism, before SMT siblings slow each other.
+
+Every part of the data path books its work when it asks a CPU for it. What moving cache lines and
+reaching registers costs because of where they are has entries of its own, so that the effect
+of a placement can be read off.
+"""
+
+from __future__ import annotations
+
+import cython
+
+__all__ = ["MECHANISMS", "PLACEMENT", "Ledger"]
+
+MECHANISMS = {
+    "hardirq": "hard interrupt",
+    "softirq": "softirq and poll",
+    "driver": "driver and IP, receive",
+    "tcp_receive": "TCP receive",
+    "tcp_ack": "acknowledgements",
+    "tcp_send": "TCP and driver, send",
+    "completion": "transmit completion",
+    "copy": "copy to and from user",
+    "device_lines": "lines and registers of a device on another node",
+    "copy_lines": "payload from another node",
+    "socket_lines": "socket lines from another CPU",
+    "skb_lines": "sk_buff lines from another CPU",
+    "wakeup": "wake-up and context switch",
+    "syscall": "system calls",
+    "application": "application",
+}
+PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
+
+
+@cython.final
+@cython.cclass
+class Ledger:
+    """Cumulative work of one machine, in ps, one attribute a mechanism of `MECHANISMS`."""
+
+    hardirq: cython.longlong
+    softirq: cython.longlong
+    driver: cython.longlong
+    tcp_receive: cython.longlong
+    tcp_ack: cython.longlong
+    tcp_send: cython.longlong
+    completion: cython.longlong
+    copy: cython.longlong
+    device_lines: cython.longlong
+    copy_lines: cython.longlong
+    socket_lines: cython.longlong
+    skb_lines: cython.longlong
+    wakeup: cython.longlong
+    syscall: cython.longlong
+    application: cython.longlong
+
+    def __init__(self) -> None:
+        for name in MECHANISMS:
+            setattr(self, name, 0)
+
+    def work(self) -> dict[str, int]:
+        """Work until now by mechanism, in ps."""
+        return {name: getattr(self, name) for name in MECHANISMS}

@@ -1,0 +1,40 @@
+from simnet.host.costs cimport Costs
+from simnet.kernel.histogram cimport LogHistogram
+from simnet.net.remote_link cimport RemoteLink
+from simnet.net.skb cimport Endpoint, Skb, new_skb
+from simnet.net.tcp_receiver cimport TcpReceiver
+from simnet.net.wire cimport Port
+
+cdef class RemoteReceiver(Port):
+    cdef readonly TcpReceiver receiver
+    cdef readonly RemoteLink link
+    cdef public Endpoint acknowledged
+    cdef public Endpoint neighbour
+    cdef Costs costs
+    cdef long long irq_ps
+    cdef long long ack_ps
+    cdef long long frame_ps
+    cdef long long throttle_ps
+    cdef long long jiffy_ps
+    cdef int ack_bytes
+    cdef bint working
+    cdef bint ack_due
+    cdef long long copied
+    cdef long long free_ps
+    cdef long long last_irq_ps
+    cdef long long delack_timer
+    cdef long long delack_at
+    cdef readonly LogHistogram latency
+    cdef readonly long long interrupts
+    cdef readonly long long delivered
+    cdef readonly long long acks_sent
+
+    cdef bint _idle_at(self, long long time_ps) except? -1
+    cdef bint _ack_after_copy(self) except? -1
+    cdef int _work(self) except -1
+    cdef long long _frame_work_ps(self, Skb skb) except? -1
+    cdef int _take(self, Skb skb, long long done_ps) except -1
+    cdef int _acknowledge(self) except -1
+    cdef int _arm_delack(self, long long jiffy) except -1
+    cdef int _delack(self) except -1
+    cpdef void on_event(self, int kind, long long arg) except *

@@ -1,0 +1,245 @@
+"""Build the parts of one host: machine, ports, sockets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.host.buffers import Buffers
+from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
+from simnet.host.interrupt import IrqLine
+from simnet.host.machine import Layout, Machine
+from simnet.host.memory import Memory, distances
+from simnet.kernel.random import stream
+from simnet.net.congestion import make_congestion
+from simnet.net.e1000 import E1000
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp_socket import TcpSocket
+from simnet.net.tg3 import Tg3
+
+if TYPE_CHECKING:
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.nic import Nic
+    from simnet.scenario.effective import Host, Port
+
+__all__ = [
+    "PS",
+    "frame_overhead_bytes",
+    "make_costs",
+    "make_machine",
+    "make_nic",
+    "make_receiver",
+    "make_sender",
+    "make_socket",
+    "throttle_ps",
+]
+
+PS = 10**12
+_ETHERNET_OVERHEAD_BYTES = 38
+_IP_TCP_BYTES = 40
+_TIMESTAMP_BYTES = 12
+_MAX_TCP_HEADER_BYTES = 192
+# segments that one large frame holds in the mean
+_TSO_SEGMENTS = 8
+
+
+def make_costs(host: Host) -> Costs:
+    """What steps cost on a host's CPUs."""
+    cycles = {name: getattr(host.cpu.costs, f"{name}_cycles") for name in COST_NAMES}
+    return Costs(cycles, host.cpu.clock_hz, host.cpu.cache_line_bytes, host.cpu.copy_overlap)
+
+
+def _spread(host: Host, path: str, seed: int) -> Spread:
+    """The component's luck with caches and buses."""
+    return Spread(stream(seed, path).below(1 << 31), host.cpu.work_spread_permille)
+
+
+def _buffers(host: Host, machine: Machine) -> Buffers:
+    kernel = host.kernel
+    return Buffers(machine.memory, machine.costs.ledger, kernel.skb_lines, kernel.slab_lines)
+
+
+def make_machine(sim: Simulator, host: Host, path: str) -> Machine:
+    """A host's CPUs, scheduler and memory."""
+    machine, cpu, kernel = host.machine, host.cpu, host.kernel
+    memory = cpu.memory
+    return Machine(
+        sim,
+        path,
+        Layout(
+            nodes=machine.nodes,
+            sockets_per_node=machine.sockets_per_node,
+            buses_per_node=machine.buses_per_node,
+            cores_per_socket=cpu.cores_per_socket,
+            threads_per_core=cpu.threads_per_core,
+            smt_slowdown_permille=cpu.smt_slowdown_permille,
+            tick_ps=PS // kernel.hz,
+            timeslice_ps=kernel.timeslice_ps,
+            netdev_budget=kernel.netdev_budget,
+            max_softirq_restart=kernel.max_softirq_restart,
+            net_rx_time_limit_jiffies=kernel.net_rx_time_limit_jiffies,
+        ),
+        make_costs(host),
+        Memory(
+            distances(machine.nodes, list(machine.links)),
+            local_ps=whole_ns(memory.local_latency_ps),
+            same_bus_dirty_ps=whole_ns(memory.same_bus_dirty_ps),
+            same_node_dirty_ps=whole_ns(memory.same_node_dirty_ps),
+            remote_ps=whole_ns(memory.remote_latency_ps),
+            remote_dirty_ps=whole_ns(memory.remote_dirty_ps),
+            hop_ps=whole_ns(memory.hop_ps),
+            mmio_write_ps=whole_ns(memory.mmio_write_ps),
+            mmio_hop_ps=whole_ns(memory.mmio_hop_ps),
+        ),
+    )
+
+
+def make_nic(
+    sim: Simulator,
+    machine: Machine,
+    host: Host,
+    port: Port,
+    *,
+    seed: int,
+    per_frame: bool,
+) -> Nic:
+    """One port with its driver and interrupt line."""
+    model = port.nic
+    common = (
+        sim,
+        f"{machine.path}.{port.name}",
+        port.name,
+        port.node,
+        machine.costs,
+        machine.memory,
+        model.link_rate_bps,
+        model.napi_weight,
+        model.rx_buffers_posted,
+        model.tx_ring,
+        model.descriptor_bytes,
+        host.kernel.txqueuelen,
+        _buffers(host, machine),
+        host.kernel.netdev_lines,
+    )
+    nic: Nic
+    if model.moderation == "coalesce":
+        nic = Tg3(
+            *common,
+            rx_usecs_ps=model.rx_usecs_ps,
+            rx_frames=model.rx_frames,
+            rx_usecs_irq_ps=model.rx_usecs_irq_ps,
+            rx_frames_irq=model.rx_frames_irq,
+            tx_usecs_ps=model.tx_usecs_ps,
+            tx_frames=model.tx_frames,
+            tx_usecs_irq_ps=model.tx_usecs_irq_ps,
+            tx_frames_irq=model.tx_frames_irq,
+            shared_update=model.shared_status_update,
+        )
+    else:
+        nic = E1000(
+            *common,
+            throttle_ps=throttle_ps(port),
+            tx_delay_ps=model.tx_usecs_ps,
+        )
+    nic.per_frame = per_frame
+    nic.spread = _spread(host, nic.path, seed)
+    mask = sum(1 << cpu for cpu in port.smp_affinity)
+    nic.line = IrqLine(port.irq, port.name, machine.cpus, mask)
+    return nic
+
+
+def _options(host: Host) -> int:
+    return _TIMESTAMP_BYTES if host.kernel.tcp_timestamps else 0
+
+
+def _mss(host: Host, port: Port) -> int:
+    return port.nic.mtu_bytes - _IP_TCP_BYTES - _options(host)
+
+
+def make_sender(host: Host, port: Port) -> TcpSender:
+    """The sending half of a connection."""
+    kernel = host.kernel
+    mss = _mss(host, port)
+    # with TSO the headers and the sk_buff are shared by the segments of one large frame
+    overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
+    return TcpSender(
+        mss=mss,
+        congestion=make_congestion(
+            kernel.tcp_congestion_control, _initial_cwnd(kernel.initial_cwnd, mss)
+        ),
+        wmem_default=kernel.tcp_wmem_bytes[1],
+        wmem_max=kernel.tcp_wmem_bytes[2],
+        segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.tso else 1),
+        jiffy_ps=PS // kernel.hz,
+        rto_min_ps=kernel.rto_min_ps,
+        rto_init_ps=kernel.rto_init_ps,
+        rto_max_ps=kernel.rto_max_ps,
+        tso=port.nic.tso,
+        tso_win_divisor=kernel.tcp_tso_win_divisor,
+        reordering=kernel.tcp_reordering,
+        sack=kernel.tcp_sack,
+    )
+
+
+def make_receiver(host: Host, port: Port) -> TcpReceiver:
+    """The receiving half of a connection."""
+    kernel = host.kernel
+    mss = _mss(host, port)
+    return TcpReceiver(
+        advmss=mss,
+        rmem_default=kernel.tcp_rmem_bytes[1],
+        rmem_max=kernel.tcp_rmem_bytes[2],
+        jiffy_ps=PS // kernel.hz,
+        ato_min_ps=kernel.ato_min_ps,
+        delack_max_ps=kernel.delack_max_ps,
+        rto_ps=kernel.rto_init_ps,
+        max_quickacks=kernel.max_quickacks,
+        min_rcvmss=kernel.min_rcvmss_bytes,
+        truesize_overhead=port.nic.rx_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss,
+        moderate_rcvbuf=kernel.tcp_moderate_rcvbuf,
+        window_scaling=kernel.tcp_window_scaling,
+    )
+
+
+def make_socket(
+    sim: Simulator, host: Host, port: Port, machine: Machine, nic: Nic, *, path: str, seed: int
+) -> TcpSocket:
+    """One end of a connection."""
+    kernel = host.kernel
+    socket = TcpSocket(
+        sim,
+        path,
+        receiver=make_receiver(host, port),
+        sender=make_sender(host, port),
+        nic=nic,
+        costs=machine.costs,
+        memory=machine.memory,
+        shared_lines=kernel.tcp_sock_lines,
+        buffers=_buffers(host, machine),
+        runqueue_lines=kernel.runqueue_lines,
+        jiffy_ps=PS // kernel.hz,
+        header_bytes=_IP_TCP_BYTES + _options(host),
+        wire_overhead=_ETHERNET_OVERHEAD_BYTES,
+        low_latency=kernel.tcp_low_latency,
+        timer_cpu=nic.line.current_target(),
+    )
+    socket.spread = _spread(host, path, seed)
+    return socket
+
+
+def frame_overhead_bytes(host: Host) -> int:
+    """What a full segment takes on the wire beyond its payload."""
+    return _ETHERNET_OVERHEAD_BYTES + _IP_TCP_BYTES + _options(host)
+
+
+def throttle_ps(port: Port) -> int:
+    """Least time between two interrupts of a port; 0 for none."""
+    rate = port.nic.interrupt_throttle_rate
+    return PS // rate if rate else 0
+
+
+def _initial_cwnd(rule: str, mss: int) -> int:
+    """RFC 3390 or RFC 6928, in segments."""
+    if rule == "iw10":
+        return 10
+    return 2 if mss > 1460 else 3 if mss > 1095 else 4  # noqa: PLR2004 - RFC 3390's limits
