@@ -1,4 +1,4 @@
-"""The article's grid for one configuration: 15 message sizes, 3 tests, 1, 2 and 4 nodes, 135 runs."""
+"""The x460's grid for one configuration: 15 message sizes, 3 tests, 1, 2 and 4 nodes."""
 
 from __future__ import annotations
 

@@ -9,30 +9,34 @@ from typing import TYPE_CHECKING, Any
 from simnet.report.columns import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from simnet.study.calibrate import Calibration, Fitted
     from simnet.study.leastsquares import Direction, Estimate, Profile
 
 
+_SHOWN = 0.2
+
+
 def calibration(found: Calibration) -> str:
     """Parameters with intervals, combinations that the data fix or don't, numbers, profiles."""
     fit = found.fit
+    model = _model(found.base)
     rank = (
         f"rank of the Jacobian: {fit.rank} of {len(fit.estimates)}; one residual is "
         f"{fit.sigma:.2%} (relative, standard deviation); {fit.evaluations} points simulated\n"
     )
     parts = [
         columns(
-            ("parameter", "before", "fitted", "95 % low", "95 % high", "from"),
-            [_row(estimate, found) for estimate in fit.estimates],
+            (_heading(model), "before", "fitted", "95 % low", "95 % high", "from"),
+            [_row(estimate, found, model) for estimate in fit.estimates],
         ),
         rank,
         "combinations of parameters, scaled to their ranges\n"
         + columns(
             ("the data", "singular value", "combination"),
-            [_direction(direction) for direction in fit.directions],
-            left=1,
+            [_direction(direction, model) for direction in fit.directions],
+            left=3,
         ),
     ]
     parts += [_numbers(found)]
@@ -94,6 +98,7 @@ def _side_by_side(found: Mapping[str, Calibration]) -> str:
         for name, one in found.items()
     }
     parameters = dict.fromkeys(name for by_name in estimates.values() for name in by_name)
+    model = _model(parameters)
     errors = {
         name: {(n.id, n.key): _error(n) for n in one.numbers()} for name, one in found.items()
     }
@@ -101,8 +106,11 @@ def _side_by_side(found: Mapping[str, Calibration]) -> str:
     return "\n".join(
         [
             columns(
-                ("parameter", *(f"stage {name}" for name in found)),
-                [(p, *(_interval(of.get(p)) for of in estimates.values())) for p in parameters],
+                (_heading(model), *(f"stage {name}" for name in found)),
+                [
+                    (p.removeprefix(model), *(_interval(of.get(p)) for of in estimates.values()))
+                    for p in parameters
+                ],
             ),
             columns(
                 ("id", "key", *(f"stage {name}" for name in found)),
@@ -121,9 +129,19 @@ def _interval(estimate: Estimate | None) -> str:
     return f"{estimate.value:.6g} ({estimate.low:.6g} to {estimate.high:.6g})"
 
 
-def _row(estimate: Estimate, found: Calibration) -> tuple[str, ...]:
+def _model(names: Iterable[str]) -> str:
+    """The model that all parameters belong to, with its dot; empty where there are several."""
+    models = {name.partition(".")[0] for name in names}
+    return f"{models.pop()}." if len(models) == 1 else ""
+
+
+def _heading(model: str) -> str:
+    return f"parameter of {model.rstrip('.')}" if model else "parameter"
+
+
+def _row(estimate: Estimate, found: Calibration, model: str) -> tuple[str, ...]:
     return (
-        estimate.name,
+        estimate.name.removeprefix(model),
         str(found.base[estimate.name].value),
         f"{estimate.value:.6g}",
         f"{estimate.low:.6g}",
@@ -132,12 +150,12 @@ def _row(estimate: Estimate, found: Calibration) -> tuple[str, ...]:
     )
 
 
-def _direction(direction: Direction) -> tuple[str, ...]:
+def _direction(direction: Direction, model: str) -> tuple[str, ...]:
     weights = sorted(direction.weights.items(), key=lambda item: -abs(item[1]))
     return (
         "fix" if direction.identified else "don't fix",
         f"{direction.singular_value:.4g}",
-        " ".join(f"{weight:+.2f} {name}" for name, weight in weights),
+        " ".join(f"{w:+.2f} {n.removeprefix(model)}" for n, w in weights if abs(w) >= _SHOWN),
     )
 
 
