@@ -87,6 +87,24 @@ class Congestion:
         self.cwnd = cwnd
         return 0
 
+    @cython.ccall
+    @cython.exceptval(-1)
+    def undo_cwnd(self) -> cython.longlong:
+        """The window as it was before the last loss, which was none."""
+        double: cython.longlong = self.ssthresh << 1
+        return double if double > self.cwnd else self.cwnd
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def undo(self, prior_ssthresh: cython.longlong, flight: cython.longlong) -> cython.int:
+        """`tcp_undo_cwr` and `tcp_moderate_cwnd`: at most three segments more than `flight`."""
+        self.cwnd = self.undo_cwnd()
+        if prior_ssthresh > self.ssthresh:
+            self.ssthresh = prior_ssthresh
+        if self.cwnd > flight + 3:
+            self.cwnd = flight + 3
+        return 0
+
 
 @cython.cclass
 class Bic(Congestion):
@@ -107,6 +125,12 @@ class Bic(Congestion):
         Congestion.timeout(self, flight)
         self.last_max_cwnd = 0
         return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def undo_cwnd(self) -> cython.longlong:
+        """`bictcp_undo_cwnd`."""
+        return self.cwnd if self.cwnd > self.last_max_cwnd else self.last_max_cwnd
 
     @cython.ccall
     @cython.exceptval(-1)

@@ -210,6 +210,8 @@ class RemoteReceiver(Port):
             skb = self.incoming.head
             if not self.ack_due and skb is not None and skb.arrival_ps > end:
                 self.ack_due = self._ack_after_copy()
+        if served == 0:
+            return 0
         self.working = True
         self.free_ps = end
         self.sim.at(end, self, _DONE, 0, _PRIORITY_CPU)
@@ -252,12 +254,14 @@ class RemoteReceiver(Port):
     def _acknowledge(self) -> cython.int:
         """`tcp_send_ack`."""
         now: cython.longlong = self.sim.now
+        dsack: cython.bint = self.receiver.dsack
         window: cython.longlong = self.receiver.ack_sent(now // self.jiffy_ps)
-        self.acks_sent += 1
-        self.link.send(
-            new_skb(self.acknowledged, 0, 0, self.receiver.rcv_nxt, window, self.ack_bytes, False),
-            now,
+        skb: Skb = new_skb(
+            self.acknowledged, 0, 0, self.receiver.rcv_nxt, window, self.ack_bytes, False
         )
+        self.acks_sent += 1
+        self.receiver.fill_sack(skb, dsack)
+        self.link.send(skb, now)
         self.link.path_out.flush()
         if self.free_ps < now:
             self.free_ps = now

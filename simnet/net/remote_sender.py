@@ -275,6 +275,8 @@ class RemoteSender(Port):
             # an ARP reply
             self.neighbour.receive(skb, None)
             return 0
+        if skb.held > 0 or skb.dsack:
+            self.sender.sack_option(skb.ack, skb.held, skb.highest, skb.recent, skb.dsack)
         if (
             self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held) > 0
             and self.waiting

@@ -34,6 +34,9 @@ cdef class Skb:
     cdef public long long arrival_ps
     cdef public int wire_bytes
     cdef public int held
+    cdef public long long highest
+    cdef public long long recent
+    cdef public bint dsack
     cdef public bint push
     cdef public int home_node
     cdef public int writer_node

@@ -132,7 +132,9 @@ class Skb:
         ack, window: acknowledgement number and offered window, bytes.
         arrival_ps: when its last bit is in the receiving NIC.
         wire_bytes: length on the wire with preamble, FCS and gap.
-        held: segments ahead of `ack` that the receiver holds, as its SACK option tells.
+        held, highest, recent, dsack: the SACK option: segments ahead of `ack` that the receiver
+            holds, end of the highest, first byte of the one that came last, and whether
+            what came last had come before.
         push: TCP PSH flag.
         home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
         toucher: the CPU that wrote the `sk_buff` last.
@@ -147,6 +149,9 @@ class Skb:
     arrival_ps: cython.longlong
     wire_bytes: cython.int
     held: cython.int
+    highest: cython.longlong
+    recent: cython.longlong
+    dsack: cython.bint
     push: cython.bint
     home_node: cython.int
     writer_node: cython.int
@@ -176,6 +181,9 @@ def new_skb(
     skb.wire_bytes = wire_bytes
     skb.push = push
     skb.held = 0
+    skb.highest = 0
+    skb.recent = 0
+    skb.dsack = False
     skb.arrival_ps = 0
     skb.home_node = 0
     skb.writer_node = 0
@@ -192,6 +200,9 @@ def copy_skb(skb: Skb) -> Skb:
         skb.endpoint, skb.seq, skb.end_seq, skb.ack, skb.window, skb.wire_bytes, skb.push
     )
     copy.held = skb.held
+    copy.highest = skb.highest
+    copy.recent = skb.recent
+    copy.dsack = skb.dsack
     copy.header = skb.header
     return copy
 

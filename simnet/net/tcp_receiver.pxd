@@ -1,3 +1,5 @@
+from simnet.net.skb cimport Skb
+
 cdef class TcpReceiver:
     cdef readonly long long rcv_nxt
     cdef readonly long long rcv_wup
@@ -34,6 +36,8 @@ cdef class TcpReceiver:
     cdef long long rcvq_space
     cdef long long truesize_overhead
     cdef readonly list out_of_order
+    cdef readonly long long recent_seq
+    cdef readonly bint dsack
     cdef readonly long long segments
     cdef readonly long long duplicates
     cdef readonly long long out_of_order_segments
@@ -43,6 +47,7 @@ cdef class TcpReceiver:
     cpdef bint segment(self, long long seq, long long end_seq, bint push, bint direct, long long now_jiffy) except? -1
     cpdef bint holds_ack(self, long long seq, long long end_seq) except? -1
     cpdef bint ack_due_after_copy(self, long long copied) except? -1
+    cpdef int fill_sack(self, Skb skb, bint dsack) except -1
     cpdef long long ack_sent(self, long long now_jiffy) except? -1
     cpdef int data_sent(self, long long now_jiffy) except -1
     cpdef long long schedule_delack(self, long long now_jiffy) except? -1

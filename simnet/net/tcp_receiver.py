@@ -13,6 +13,8 @@ from typing import Any
 
 import cython
 
+from simnet.net.skb import Skb
+
 __all__ = ["TcpReceiver", "win_from_space"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -77,6 +79,8 @@ class TcpReceiver:
     rcvq_space: cython.longlong
     truesize_overhead: cython.longlong
     out_of_order: list[Any]
+    recent_seq: cython.longlong
+    dsack: cython.bint
     segments: cython.longlong
     duplicates: cython.longlong
     out_of_order_segments: cython.longlong
@@ -139,6 +143,8 @@ class TcpReceiver:
         self.rcvq_time = _NONE
         self.rcvq_space = 0
         self.out_of_order = []
+        self.recent_seq = 0
+        self.dsack = False
         self.segments = 0
         self.duplicates = 0
         self.out_of_order_segments = 0
@@ -204,6 +210,7 @@ class TcpReceiver:
         if end_seq <= self.rcv_nxt:
             # old data: tcp_data_queue enters quickack and acknowledges at once
             self.duplicates += 1
+            self.dsack = True
             self._add_quickacks()
             self.scheduled = True
             return True
@@ -245,7 +252,9 @@ class TcpReceiver:
         for first, last in self.out_of_order:
             if first <= seq and end_seq <= last:
                 self.duplicates += 1
+                self.dsack = True
                 return 0
+        self.recent_seq = seq
         self.out_of_order.append((seq, end_seq))
         self.out_of_order.sort()
         return 0
@@ -367,8 +376,21 @@ class TcpReceiver:
         self.scheduled = False
         self.pushed = False
         self.blocked = False
+        self.dsack = False
         self.timeout_jiffy = _NONE
         return window
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def fill_sack(self, skb: Skb, dsack: cython.bint) -> cython.int:
+        """Give an ACK its SACK option; `dsack` is as it was before `ack_sent`."""
+        held: cython.int = len(self.out_of_order)
+        skb.dsack = dsack
+        skb.held = held
+        if held > 0:
+            skb.highest = self.out_of_order[held - 1][1]
+            skb.recent = self.recent_seq
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

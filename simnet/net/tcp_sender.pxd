@@ -1,4 +1,5 @@
 from simnet.net.congestion cimport Congestion
+from simnet.net.tcp_sack cimport SackScore
 
 cdef class TcpSender:
     cdef readonly long long snd_una
@@ -13,6 +14,7 @@ cdef class TcpSender:
     cdef readonly int duplicate_acks
     cdef readonly bint recovering
     cdef readonly bint sack
+    cdef readonly SackScore score
     cdef public bint nodelay
     cdef public bint tso
     cdef long long recover_seq
@@ -55,6 +57,8 @@ cdef class TcpSender:
     cpdef long long acknowledge(self, long long ack, long long window, long long now_jiffy, int held=*) except? -1
     cpdef long long retransmission(self) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
+    cpdef int sack_option(self, long long ack, int held, long long highest, long long recent, bint dsack) except -1
     cdef int _duplicate(self, int held) except -1
+    cdef bint _undo(self) except? -1
     cdef int _rtt_sample(self, long long rtt) except -1
     cdef int _grow_ends(self) except -1

@@ -3,9 +3,8 @@
 Sources: net/ipv4/tcp.c (`tcp_sendmsg`, `forced_push`), tcp_output.c (`tcp_write_xmit`,
 `tcp_nagle_check` with Minshall's rule, `tcp_tso_should_defer`), tcp_input.c (`tcp_ack`,
 `tcp_new_space`), tcp_timer.c of 2.6.18; RFC 6582 (NewReno) for recovery: duplicate ACKs
-start it, partial ACKs retransmit. Of SACK only the number of segments that it reports is used
-(two copies of an ACK are not two losses), no map of holes. Times are jiffies of the sending host,
-lengths bytes; sequence numbers do not wrap.
+start it, partial ACKs retransmit. What SACK adds is in `tcp_sack`; there is no map of holes.
+Times are jiffies of the sending host, lengths bytes; sequence numbers do not wrap.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any
 import cython
 
 from simnet.net.congestion import Congestion
+from simnet.net.tcp_sack import SackScore
 
 __all__ = ["TcpSender"]
 
@@ -53,6 +53,7 @@ class TcpSender:
     duplicate_acks: cython.int
     recovering: cython.bint
     sack: cython.bint
+    score: SackScore
     nodelay: cython.bint
     tso: cython.bint
     recover_seq: cython.longlong
@@ -113,6 +114,7 @@ class TcpSender:
         self.tso_win_divisor = tso_win_divisor
         self.reordering = reordering
         self.sack = sack
+        self.score = SackScore(reordering)
         self.nodelay = False
         self.snd_una = 0
         self.snd_nxt = 0
@@ -339,6 +341,8 @@ class TcpSender:
         if ack <= self.snd_una:
             if ack == self.snd_una and not update and self.snd_nxt > self.snd_una:
                 self._duplicate(held)
+            if self.sack and not self.recovering:
+                self._undo()
             if self.ends_head == self.ends_tail:
                 # tcp_ack_probe: if the window is still closed, the next probe waits its full time
                 self.rto_jiffy = _NONE
@@ -360,7 +364,16 @@ class TcpSender:
             if ack >= self.recover_seq:
                 self.recovering = False
                 self.duplicate_acks = 0
-                self.congestion.set_cwnd(self.congestion.ssthresh)
+                if not (self.sack and self._undo()):
+                    self.congestion.set_cwnd(self.congestion.ssthresh)
+            elif self.sack and self.score.may_undo():
+                # tcp_try_undo_partial: what was missing was late, and so may be the rest
+                self.score.update_reordering(
+                    self.score.fackets_out(ack, self.mss) + self.ends_head - before
+                )
+                self.reordering = self.score.reordering
+                self.duplicate_acks = held
+                self.congestion.set_cwnd(self.congestion.undo_cwnd())
             else:
                 # partial ACK: the next hole
                 self.duplicate_acks -= self.ends_head - before - 1
@@ -373,19 +386,61 @@ class TcpSender:
             self.duplicate_acks = 0
             if full:
                 self.congestion.acked()
+            if self.sack:
+                self._undo()
+        if held == 0:
+            self.score.held = 0
         return self.ends_head - before
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def sack_option(
+        self,
+        ack: cython.longlong,
+        held: cython.int,
+        highest: cython.longlong,
+        recent: cython.longlong,
+        dsack: cython.bint,
+    ) -> cython.int:
+        """Take an ACK's SACK option, before `acknowledge`; see `SackScore.tag`."""
+        if self.sack and ack >= self.snd_una:
+            self.score.tag(self.snd_una, self.mss, ack, held, highest, recent, dsack)
+            self.reordering = self.score.reordering
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo(self) -> cython.bint:
+        """`tcp_try_undo_recovery` and `tcp_try_undo_dsack`; return whether it was undone."""
+        if not self.score.may_undo():
+            return False
+        self.congestion.undo(
+            self.score.prior_ssthresh, self.ends_tail - self.ends_head - self.score.held
+        )
+        self.score.forget()
+        self.score.undone += 1
+        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _duplicate(self, held: cython.int) -> cython.int:
+        lost: cython.bint
         if self.sack:
             # a second copy of an ACK tells nothing that is not known
             self.duplicate_acks = held
         else:
             self.duplicate_acks += 1
-        if not self.recovering and self.duplicate_acks >= self.reordering:
+        if self.recovering:
+            return 0
+        if self.sack:
+            # tcp_time_to_recover
+            lost = self.score.fackets_out(self.snd_una, self.mss) > self.reordering
+        else:
+            lost = self.duplicate_acks >= self.reordering
+        if lost:
             if self.snd_una < self.recover_seq:
                 return 0
+            self.score.entered(self.snd_una, self.congestion.ssthresh, self.congestion.cwnd)
             self.recovering = True
             self.recover_seq = self.snd_nxt
             self.timed_seq = _NONE
@@ -430,6 +485,7 @@ class TcpSender:
             return 0
         end = self.ends[self.ends_head & self.ends_mask]
         self.retransmissions += 1
+        self.score.retransmitted()
         return end - self.snd_una
 
     @cython.ccall
@@ -455,6 +511,7 @@ class TcpSender:
         self.burst_left = 0
         self.small_end = 0
         self.duplicate_acks = 0
+        self.score.reset()
         self.timed_seq = _NONE
         self.backoff += 1
         self.rto <<= 1

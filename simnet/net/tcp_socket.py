@@ -348,6 +348,8 @@ class TcpSocket(Endpoint):
                 work += self._wakeup_ps(cpu, self.reader)
             self.latency.add(self.sim.now - skb.arrival_ps)
             return work
+        if skb.held > 0 or skb.dsack:
+            self.sender.sack_option(skb.ack, skb.held, skb.highest, skb.recent, skb.dsack)
         acked = self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held)
         if acked > 0:
             work += self._clean_queue(cpu, acked)
@@ -390,6 +392,7 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def send_ack(self, cpu: Cpu) -> cython.longlong:
         """`tcp_send_ack`: transmit a pure ACK; return the work."""
+        dsack: cython.bint = self.receiver.dsack
         window: cython.longlong = self.receiver.ack_sent(self.sim.now // self.jiffy_ps)
         work: cython.longlong
         skb: Skb
@@ -398,7 +401,7 @@ class TcpSocket(Endpoint):
             bytes_on_wire = _MIN_WIRE_BYTES
         self.acks_sent += 1
         skb = new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
-        skb.held = len(self.receiver.out_of_order)
+        self.receiver.fill_sack(skb, dsack)
         skb.toucher = cpu
         work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
         self.nic.transmit(skb)

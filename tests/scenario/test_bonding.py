@@ -73,6 +73,7 @@ class TestSetup:
                 {"ifenslave bond0 eth1": "off", "unplug eth1": "1 s"},
                 "eth1 is no slave of a bond",
             ),
+            ({"test": "bidirectional"}, "not simulated over a bond"),
             ({"peer:ifenslave bond0 eth0": "on"}, 'needs peers_simulated = "machines"'),
             ({"peer:unplug eth0": "1 s"}, "only for the system under test"),
             ({"ifenslave bond0 eth9": "on"}, "ibm-x460 has no port eth9"),
@@ -189,6 +190,15 @@ class TestSimulation:
         system.run(500 * MS)
         now = bytes_of(system)
         assert min(more - less for more, less in zip(now, stopped, strict=True)) > 100_000
+
+    def test_frames_by_several_slaves_come_out_of_order_and_tcp_learns_how_far(self) -> None:
+        """Streams share the slaves, so queues differ, and so do the ways of a burst's frames."""
+        settings = {"test": "netperf", "net.ipv4.tcp_wmem": "4096 65536 65536"}
+        system = run("balance-rr", 30, **settings)
+        receivers = [receiver.receiver for _, _, receiver in system.flows]
+        assert sum(receiver.out_of_order_segments for receiver in receivers) > 0
+        other = run("balance-xor", 30, **settings)
+        assert [flow[2].receiver.out_of_order_segments for flow in other.flows] == [0, 0]
 
     def test_a_peer_may_have_a_bond_of_its_own(self) -> None:
         settings = {"peers_simulated": "machines", "peer:ifenslave bond0 eth0": "on"}
