@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.net.bonding import MODES
+from simnet.net.remote_link import RemoteLink
+from simnet.net.remote_receiver import RemoteReceiver
+from simnet.net.skb import Header, new_skb
 from tests.host.parts import MS, NS, US
 from tests.net.bonds import BOND_MAC, BondLab, client_ip
+from tests.net.parts import make_socket
 
 S = 1000 * MS
 BALANCED = ("balance-xor", "802.3ad")
@@ -217,6 +221,33 @@ class TestReceiveLoadBalancing:
         lab.come(1, 3)
         lab.run()
         assert lab.received()[0] - before[0] == 3
+
+
+def test_an_arp_reply_reaches_a_receiver_that_has_nothing_to_do() -> None:
+    lab = BondLab("balance-alb", slaves=2)
+    sim, client = lab.sim, lab.clients[0]
+    socket = make_socket(sim, lab.machine, lab.nics[0])
+    remote = RemoteReceiver(
+        sim,
+        "remote",
+        receiver=socket.receiver,
+        link=RemoteLink(10**9),
+        costs=lab.machine.costs,
+        mmio_ps=0,
+        throttle_ps=0,
+        jiffy_ps=4 * MS,
+        overhead_bytes=90,
+    )
+    remote.neighbour = client.neighbour
+    sim.run_until(5 * MS)
+    skb = new_skb(client.neighbour, 0, 0, 0, 0, 84, push=False)
+    skb.header = Header(lab.bond.slaves[1].station, client.station)
+    skb.arrival_ps = sim.now
+    remote.incoming.append(skb)
+    remote.frames_coming()
+    lab.run()
+    assert client.back.destination is lab.bond.slaves[1].station
+    assert (remote.interrupts, remote.delivered) == (0, 0)
 
 
 class TestActiveBackup:

@@ -202,6 +202,12 @@ class TestSimulation:
         now = bytes_of(system)
         assert min(more - less for more, less in zip(now, stopped, strict=True)) > 100_000
 
+    def test_a_client_that_only_receives_takes_arp_replies(self) -> None:
+        """The clients are told their slaves' addresses at the first tick, after 100 ms."""
+        system = run("balance-alb", 110, test="netperf", **SLOW)
+        assert system.parts["monitors"][0].rlb.updates == 2
+        assert min(bytes_of(system)) > 1_000_000
+
     def test_frames_by_several_slaves_come_out_of_order_and_tcp_learns_how_far(self) -> None:
         """Streams share the slaves, so queues differ, and so do the ways of a burst's frames."""
         settings: dict[str, Any] = {"test": "netperf", "net.ipv4.tcp_wmem": "4096 65536 65536"}
