@@ -3,7 +3,7 @@ from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport SharedLines
 from simnet.kernel.component cimport Component
 from simnet.net.nic cimport Nic
-from simnet.net.skb cimport Header, Skb, Station, copy_skb, new_skb
+from simnet.net.skb cimport Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.switch cimport Egress, Ingress
 from simnet.net.wire cimport Port
 
@@ -26,6 +26,8 @@ cdef class Slave:
 cdef class Bond(Component):
     cdef readonly int mode
     cdef readonly list slaves
+    cdef list waiting
+    cdef long long copy_ps
     cdef public int current
     cdef readonly Station station
     cdef readonly Station everyone
@@ -49,6 +51,7 @@ cdef class Bond(Component):
     cdef Slave _likely(self, BondRoute route)
     cdef int _queue(self, Slave slave, Skb skb) except -1
     cdef int _broadcast(self, Skb skb) except -1
+    cpdef void on_event(self, int kind, long long arg) except *
 
 cdef class BondRoute(Port):
     cdef readonly Bond bond

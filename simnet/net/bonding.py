@@ -23,7 +23,7 @@ from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.bonding_hash import simple_hash, transmit_hash
 from simnet.net.nic import Nic
-from simnet.net.skb import Header, Skb, Station, copy_skb, new_skb
+from simnet.net.skb import Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.switch import Egress, Ingress
 from simnet.net.wire import Port
 
@@ -45,6 +45,7 @@ _BROADCAST = cython.declare(cython.int, 3)
 _8023AD = cython.declare(cython.int, 4)
 _TLB = cython.declare(cython.int, 5)
 
+_PRIORITY_CPU = cython.declare(cython.int, 2)
 _LINK_UP = cython.declare(cython.int, 0)
 _TABLE = cython.declare(cython.int, 256)
 _MBIT_S = cython.declare(cython.longlong, 1000)
@@ -129,6 +130,8 @@ class Bond(Component):
 
     mode: cython.int
     slaves: list[Any]
+    waiting: list[Any]
+    copy_ps: cython.longlong
     current: cython.int
     station: Station
     everyone: Station
@@ -155,10 +158,13 @@ class Bond(Component):
         super().__init__(sim, path)
         self.mode = mode
         self.slaves = []
+        self.waiting = []
         self.current = 0
         self.station = None
         self.everyone = Station(0xFFFFFFFFFFFF)
         self.costs = costs
+        # clone, and queue at the next slave
+        self.copy_ps = costs.skb_alloc_ps + costs.bond_tx_ps
         self.lines = SharedLines(memory, shared_lines)
         self.touched = 0
         self.tlb_slave = [-1] * _TABLE
@@ -175,6 +181,7 @@ class Bond(Component):
     def enslave(self, slave: Slave) -> None:
         """Add a slave; the bond takes the address of the first."""
         self.slaves.append(slave)
+        self.waiting.append(SkbQueue())
         if self.station is None:
             self.station = slave.station
 
@@ -265,19 +272,33 @@ class Bond(Component):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _broadcast(self, skb: Skb) -> cython.int:
-        """Send a copy by each slave that can, the last of them the frame itself."""
+        """Send a copy by each slave that can, one after the other."""
         count: cython.int = len(self.slaves)
         step: cython.int = 0
+        sent: cython.longlong = 0
         slave: Slave
-        last: Slave = None
+        waiting: SkbQueue
         while step < count:
             slave = self.slaves[(self.current + step) % count]
             if slave.carrier and slave.ok():
-                if last is not None:
-                    self._queue(last, copy_skb(skb))
-                last = slave
+                if sent == 0:
+                    self._queue(slave, copy_skb(skb))
+                else:
+                    waiting = self.waiting[slave.index]
+                    waiting.append(copy_skb(skb))
+                    self.sim.after(sent * self.copy_ps, self, slave.index, 0, _PRIORITY_CPU)
+                sent += 1
             step += 1
-        return self._queue(last, skb)
+        if sent == 0:
+            self.dropped += 1
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """It is the turn of a broadcast frame's copy at a slave."""
+        slave: Slave = self.slaves[kind]
+        waiting: SkbQueue = self.waiting[kind]
+        self._queue(slave, waiting.pop())
+        self.flush()
 
     # -- transmit load balancing ----------------------------------------------------------
 

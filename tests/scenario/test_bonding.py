@@ -165,7 +165,7 @@ class TestSimulation:
         system = run("broadcast")
         assert [sender.sender.retransmissions for sender in system.parts["senders"]] == [0, 0]
 
-    @pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "balance-alb"])
+    @pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast", "balance-alb"])
     def test_one_event_a_frame_gives_what_arithmetic_gives(self, mode: str) -> None:
         settings = {"unplug eth0": "12 ms"}
         length = 30 if COMPILED else 14
