@@ -77,7 +77,10 @@ def _document(found: Calibration) -> dict[str, Any]:
 def _numbers(found: Calibration) -> str:
     note = ""
     if found.messages:
-        note = f"# means over {', '.join(found.messages)}; measured: over all message sizes\n"
+        note = (
+            f"# means over {', '.join(found.messages)}, plus what they lacked to those over all"
+            " sizes before the fit\n"
+        )
     return note + columns(
         ("id", "key", "measured", "fitted", "error"),
         [

@@ -9,7 +9,7 @@ seeds; `leastsquares` says how the fit and its intervals are made.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,12 +35,17 @@ _STATES: tuple[State, ...] = ("assumed", "calibrated", "datasheet", "measured")
 
 @dataclass(frozen=True)
 class Target:
-    """A measurement to fit to, all of its keys or some."""
+    """A measurement to fit to, all of its keys or some.
+
+    `correction` is added to what is predicted: where a mean is simulated over some message sizes
+    only, what it lacks to the mean over all, at the values from which the fit starts.
+    """
 
     id: str
     keys: tuple[str, ...]
     values: Vector
     answer: Answer
+    correction: Vector | None = None
 
     @property
     def scale(self) -> float:
@@ -90,7 +95,7 @@ class Runs:
         warmup: simulated time before; the scenario's when None.
         seeds: each point is simulated with all of them and averaged.
         messages: message sizes to simulate for ratios that are means over sizes; all when empty.
-            A mean over some is not the mean over all: the fit takes it for that.
+            What a mean over some lacks to the mean over all is simulated once, before the fit.
         jobs: number of processes, one a CPU when None.
         progress: called with the simulations done and in all, batch by batch.
     """
@@ -128,6 +133,9 @@ def calibrate(
     """
     runs = runs or Runs()
     targets = tuple(target(name, scenario, runs.messages) for name in against)
+    if runs.messages:
+        whole = [target(name, scenario) for name in against]
+        targets = _corrected(targets, whole, runs)
     cases = list(dict.fromkeys(c for t in targets for c in t.answer.cases.values()))
     free = _free(cases, parameters)
     count = sum(len(t.keys) for t in targets)
@@ -199,17 +207,35 @@ def _free(cases: Sequence[Case], parameters: Sequence[str]) -> list[Varied]:
     return found
 
 
+def _corrected(
+    targets: Sequence[Target], whole: Sequence[Target], runs: Runs
+) -> tuple[Target, ...]:
+    cases = list(dict.fromkeys(c for t in whole for c in t.answer.cases.values()))
+    members = [
+        Member(case, seed, runs.duration, runs.warmup) for seed in runs.seeds for case in cases
+    ]
+    results = iter(simulate_all(members, jobs=runs.jobs, progress=runs.progress, lean=True))
+    by_seed = [{case: next(results) for case in cases} for _ in runs.seeds]
+    return tuple(
+        replace(
+            t, correction=np.mean([_predicted(w, r) - _predicted(t, r) for r in by_seed], axis=0)
+        )
+        for t, w in zip(targets, whole, strict=True)
+    )
+
+
 def _integers(free: Sequence[Varied], point: Vector) -> dict[str, int]:
     return {p.name: round(float(value)) for p, value in zip(free, point, strict=True)}
 
 
 def _residuals(targets: Sequence[Target], results: Mapping[Case, Result]) -> Vector:
-    parts = []
-    for t in targets:
-        numbers = t.answer.numbers({label: results[c] for label, c in t.answer.cases.items()})
-        predicted = np.array([numbers[key] for key in t.keys])
-        parts.append((predicted - t.values) / t.scale)
-    return np.concatenate(parts)
+    return np.concatenate([(_predicted(t, results) - t.values) / t.scale for t in targets])
+
+
+def _predicted(of: Target, results: Mapping[Case, Result]) -> Vector:
+    numbers = of.answer.numbers({label: results[c] for label, c in of.answer.cases.items()})
+    predicted = np.array([numbers[key] for key in of.keys])
+    return predicted if of.correction is None else predicted + of.correction
 
 
 def _noise(residuals: Vector) -> float:

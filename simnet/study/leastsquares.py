@@ -34,6 +34,8 @@ _HALF_RANGE = 0.5
 _NOISE_LEVELS = 2.0
 _TOLERANCE = 1e-4
 _SMALL_COMPONENT = 0.1
+# the first trust region is as large as the start is far from the bounds: not at all, on one
+_INSIDE = 0.05
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,7 @@ def _minimise(model: _Model, start: Vector, columns: Sequence[int], limit: int) 
 
     solution = optimize.least_squares(
         residuals,
-        start[list(columns)],
+        np.clip(start[list(columns)], _INSIDE, 1.0 - _INSIDE),
         jac=jacobian,
         bounds=(0.0, 1.0),
         xtol=_TOLERANCE,

@@ -60,7 +60,7 @@ def test_options_reach_the_fit(simnet: Simnet, asked: list[dict[str, Any]]) -> N
     assert (runs.duration, runs.warmup, runs.seeds, runs.messages) == (
         "1 s", "2 s", (1, 2), ("64 B",),
     )  # fmt: skip
-    assert "means over 64 B; measured: over all message sizes" in out
+    assert "# means over 64 B, plus what they lacked" in out
     assert re.search(rf"^costs\.driver_rx_cycles +{BEFORE} +3100 ", out, re.MULTILINE)
 
 

@@ -113,6 +113,34 @@ def test_there_are_never_more_parameters_than_numbers(formula: list[str]) -> Non
         calibrate([f"{LISTING}:eth0"], formula, runs=ALONE)
 
 
+def test_some_message_sizes_stand_for_all(
+    monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]
+) -> None:
+    (name,) = varied(1)
+
+    def simulate(effective: Effective, *, settings: dict[str, str]) -> Result:
+        """CPU time on 4 nodes grows with the size of messages, and with the parameter."""
+        del settings
+        (parameter,) = [p for p in ranged(effective) if p.name == name]
+        value = attrgetter(parameter.paths[0])(effective)
+        share = (value - parameter.low) / (parameter.high - parameter.low)
+        large = effective.workload.message_bytes / 2**18
+        busy = effective.workload.nodes ** (1.0 + share / 2) + large * (
+            effective.workload.nodes - 1
+        )
+        return measure().model_copy(update={"cpu_busy_percent": busy, "throughput_bps": 1e9})
+
+    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
+    against = ["x460.table1.netserver:cpu_1to4"]
+    whole, some = (
+        calibrate(against, [name], runs=Runs(jobs=1, seeds=(1,), messages=messages))
+        for messages in ((), ("64 B",))
+    )
+    assert some.fit.estimates[0].value == pytest.approx(whole.fit.estimates[0].value, rel=0.02)
+    assert some.numbers()[0].predicted == pytest.approx(5.755, rel=0.01)
+
+
 def test_a_fit_may_use_some_message_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "predictions", dict)
     some = target("x460.table1.netserver", messages=("64 B", "8 KiB")).answer

@@ -152,3 +152,13 @@ def test_noise_that_changes_with_every_value_does_not_stop_the_fit() -> None:
     assert cost.identified
     assert cost.value == pytest.approx(0.8, abs=0.1)
     assert cost.low <= 0.8 <= cost.high
+
+
+@pytest.mark.parametrize("start", [0.0, 10.0])
+def test_a_start_on_a_bound_is_left_behind(start: float) -> None:
+    def evaluate(points: Sequence[Vector]) -> list[Vector]:
+        return [np.array([point[0] - 4.0, 0.5 * (point[0] - 4.0)]) for point in points]
+
+    (found,) = fit(evaluate, [Free("a", start, 0.0, 10.0)]).estimates
+    assert found.identified
+    assert found.value == pytest.approx(4.0, abs=0.01)

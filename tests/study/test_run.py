@@ -100,12 +100,13 @@ def test_a_run_by_precision_finds_its_warm_up(result: Result) -> None:
     assert not result.half_width_percent
 
 
-def test_a_finished_system_is_freed() -> None:
+@pytest.mark.parametrize("test", ["netserver", "bidirectional"])
+def test_a_finished_system_is_freed(test: str) -> None:
     def alive() -> int:
         gc.collect()
         return sum(type(thing).__name__ == "Cpu" for thing in gc.get_objects())
 
     before = alive()
     for seed in range(2):
-        short(seed=seed, duration="4 ms")
+        short(seed=seed, duration="4 ms", settings={**SETTINGS, "test": test})
     assert alive() == before
