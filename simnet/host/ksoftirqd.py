@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Ksoftirqd"]
 
+# a look at what is pending
+_LOOK_PS = 1000
+
 
 class Ksoftirqd(Task):
     """The thread of one CPU."""
@@ -31,4 +34,5 @@ class Ksoftirqd(Task):
             return
         cpu.kick()
         if not self.yield_if_needed(cpu):
-            cpu.run(PROCESS, self, 1000, SYSTEM)
+            self.scheduler.costs.ledger.softirq += _LOOK_PS
+            cpu.run(PROCESS, self, _LOOK_PS, SYSTEM)

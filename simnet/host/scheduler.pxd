@@ -18,7 +18,7 @@ cdef class Task(Context):
 
 cdef class Scheduler(Dispatcher):
     cdef readonly list cpus
-    cdef Costs costs
+    cdef readonly Costs costs
     cdef long long tick_ps
     cdef long long timeslice_ps
     cdef long long[::1] loads

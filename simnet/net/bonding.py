@@ -381,6 +381,7 @@ class Bond(Component):
     def cost_ps(self, cpu: Cpu, route: BondRoute) -> cython.longlong:
         """Choosing, locks and list heads, and the slave's transmit side, for the next frame."""
         work: cython.longlong = self.lines.touch(cpu)
+        copy_ps: cython.longlong = 0
         position: cython.int = 0
         slave: Slave
         self.costs.ledger.socket_lines += work
@@ -391,11 +392,13 @@ class Bond(Component):
             if slave is None:
                 return work
             return work + slave.nic.transmit_cost_ps(cpu)
-        work -= self.costs.skb_alloc_ps
         while position < len(self.slaves):
             slave = self.slaves[position]
             if slave.carrier and slave.ok():
-                work += self.costs.skb_alloc_ps + slave.nic.transmit_cost_ps(cpu)
+                # the last slave gets the frame itself, the others copies
+                work += copy_ps + slave.nic.transmit_cost_ps(cpu)
+                self.costs.ledger.tcp_send += copy_ps
+                copy_ps = self.costs.skb_alloc_ps
             position += 1
         return work
 

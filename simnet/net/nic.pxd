@@ -16,7 +16,7 @@ cdef class Nic(Port):
     cdef Memory memory
     cdef public Path path_out
     cdef SkbQueue ring
-    cdef SkbQueue qdisc
+    cdef readonly SkbQueue qdisc
     cdef int qdisc_limit
     cdef int posted
     cdef int rx_buffers

@@ -25,12 +25,15 @@ cdef class RemoteReceiver(Port):
     cdef long long delack_timer
     cdef long long delack_at
     cdef readonly LogHistogram latency
+    cdef list taken
     cdef readonly long long interrupts
-    cdef readonly long long delivered
+    cdef long long delivered_bytes
     cdef readonly long long acks_sent
 
     cdef bint _idle_at(self, long long time_ps) except? -1
     cdef bint _ack_after_copy(self) except? -1
+    cdef int _settle(self) except -1
+    cdef bint _timer_by(self, long long time_ps) except? -1
     cdef int _work(self) except -1
     cdef long long _frame_work_ps(self, Skb skb) except? -1
     cdef int _take(self, Skb skb, long long done_ps) except -1

@@ -64,8 +64,9 @@ class RemoteReceiver(Port):
     delack_timer: cython.longlong
     delack_at: cython.longlong
     latency: LogHistogram
+    taken: list[tuple[int, int, int]]
     interrupts: cython.longlong
-    delivered: cython.longlong
+    delivered_bytes: cython.longlong
     acks_sent: cython.longlong
 
     def __init__(
@@ -116,13 +117,22 @@ class RemoteReceiver(Port):
         self.delack_timer = 0
         self.delack_at = _NONE
         self.latency = LogHistogram()
+        # segments that TCP has, but whose work may not be done: when it is, latency, payload
+        self.taken = []
         self.interrupts = 0
-        self.delivered = 0
+        self.delivered_bytes = 0
         self.acks_sent = 0
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
+        self._settle()
         return self.latency.buckets()
+
+    @property
+    def delivered(self) -> int:
+        """Payload bytes that the reader has got."""
+        self._settle()
+        return self.delivered_bytes
 
     @property
     def path_out(self) -> Path:
@@ -145,12 +155,29 @@ class RemoteReceiver(Port):
         """What was under way is done, or the delayed-ACK timer runs."""
         if kind == _DELACK:
             self._delack()
-            return
-        self.working = False
-        if self.ack_due or (self._idle_at(self.sim.now) and self._ack_after_copy()):
-            self._acknowledge()
-        if self.incoming.count > 0:
+        else:
+            self.working = False
+            self._settle()
+            if self.ack_due or (self._idle_at(self.sim.now) and self._ack_after_copy()):
+                self._acknowledge()
+        if self.incoming.count > 0 and not self.working:
             self._work()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _settle(self) -> cython.int:
+        """Count the segments whose work is done by now."""
+        done_ps: cython.longlong
+        latency_ps: cython.longlong
+        payload: cython.longlong
+        while len(self.taken) > 0:
+            done_ps, latency_ps, payload = self.taken[0]
+            if done_ps > self.sim.now:
+                return 0
+            del self.taken[0]
+            self.latency.add(latency_ps)
+            self.delivered_bytes += payload
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -166,6 +193,12 @@ class RemoteReceiver(Port):
         return copied > 0 and self.receiver.ack_due_after_copy(copied)
 
     @cython.cfunc
+    @cython.exceptval(-1)
+    def _timer_by(self, time_ps: cython.longlong) -> cython.bint:
+        """Whether the delayed-ACK timer is to run before `time_ps`."""
+        return self.delack_timer != 0 and (self.delack_at + 1) * self.jiffy_ps < time_ps
+
+    @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _work(self) -> cython.int:
         """Serve frames up to the next acknowledgement, as far as they are known to come.
@@ -176,12 +209,22 @@ class RemoteReceiver(Port):
         skb: Skb = self.incoming.head
         start: cython.longlong
         end: cython.longlong = self.free_ps
+        # when TCP gets the next frame, if it has arrived
+        ready: cython.longlong = self.sim.now
         work: cython.longlong
         served: cython.int = 0
         self.ack_due = False
         while skb is not None and not self.ack_due:
+            if self._timer_by(skb.arrival_ps if skb.arrival_ps > ready else ready):
+                break
             if self.neighbour is not None and skb.endpoint is self.neighbour:
-                # an ARP reply
+                # an ARP reply, which changes where acknowledgements go
+                if served > 0:
+                    break
+                if skb.arrival_ps > ready:
+                    self.working = True
+                    self.sim.at(skb.arrival_ps, self, _DONE, 0, _PRIORITY_CPU)
+                    return 0
                 self.neighbour.receive(self.incoming.pop(), None)
                 skb = self.incoming.head
                 continue
@@ -189,32 +232,29 @@ class RemoteReceiver(Port):
             work = self._frame_work_ps(skb)
             if skb.arrival_ps > start:
                 # idle: an interrupt, which the NIC may hold back
-                if start < skb.arrival_ps:
-                    start = skb.arrival_ps
+                start = skb.arrival_ps
                 if start < self.last_irq_ps + self.throttle_ps:
                     start = self.last_irq_ps + self.throttle_ps
-                work += self.irq_ps
-            if (
-                served > 0
-                and self.delack_timer != 0
-                and (self.delack_at + 1) * self.jiffy_ps <= start + work
-            ):
-                break
-            if skb.arrival_ps > end:
                 self.last_irq_ps = start
                 self.interrupts += 1
+                work += self.irq_ps
             end = start + work
+            ready = end
             served += 1
             self.incoming.pop()
             self._take(skb, end)
             skb = self.incoming.head
-            if not self.ack_due and skb is not None and skb.arrival_ps > end:
+            if (
+                not self.ack_due
+                and skb is not None
+                and skb.arrival_ps > end
+                and not self._timer_by(end + 1)
+            ):
                 self.ack_due = self._ack_after_copy()
-        if served == 0:
-            return 0
-        self.working = True
-        self.free_ps = end
-        self.sim.at(end, self, _DONE, 0, _PRIORITY_CPU)
+        if served > 0:
+            self.working = True
+            self.free_ps = end
+            self.sim.at(end, self, _DONE, 0, _PRIORITY_CPU)
         return 0
 
     @cython.cfunc
@@ -232,7 +272,6 @@ class RemoteReceiver(Port):
         before: cython.longlong = receiver.copied_seq
         timeout: cython.longlong
         in_order: cython.bint = skb.seq == receiver.rcv_nxt
-        self.latency.add(done_ps - skb.arrival_ps)
         if receiver.segment(skb.seq, skb.end_seq, skb.push, in_order, jiffy):
             self.ack_due = True
         else:
@@ -246,7 +285,7 @@ class RemoteReceiver(Port):
         elif in_order:
             receiver.space_adjust(jiffy)
         self.copied += receiver.copied_seq - before
-        self.delivered += receiver.copied_seq - before
+        self.taken.append((done_ps, done_ps - skb.arrival_ps, receiver.copied_seq - before))
         return 0
 
     @cython.cfunc
@@ -297,5 +336,7 @@ class RemoteReceiver(Port):
             return 0
         self.receiver.timeout_jiffy = _NONE
         if self.receiver.delack_expired(jiffy):
+            # it covers the segments whose work is under way
+            self.ack_due = False
             self._acknowledge()
         return 0

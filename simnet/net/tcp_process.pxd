@@ -11,7 +11,7 @@ cdef class SocketTask(Task):
     cdef int state
     cdef Skb skb
     cdef Skb second
-    cdef long long debt_ps
+    cdef readonly long long debt_ps
     cdef bint direct
     cdef bint moved
     cdef readonly long long calls

@@ -36,7 +36,7 @@ cdef class TcpSocket(Endpoint):
     cdef readonly SkbQueue prequeue
     cdef readonly SkbQueue backlog
     cdef long long prequeue_memory
-    cdef SkbQueue staged
+    cdef readonly SkbQueue staged
     cdef Cpu timer_cpu
     cdef Occupation timer_work
     cdef long long delack_timer

@@ -87,7 +87,10 @@ class HostPlan:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """One port of the system, the peer's port at the other end, and the stream between them."""
+    """One port of the system, the peer's port at the other end, and the stream between them.
+
+    The system receives; it sends instead if `sends`, and does both at once if `both`.
+    """
 
     node: int = 0
     irq_cpu: int = 0
@@ -98,6 +101,15 @@ class StreamPlan:
     recv: int = 87380
     bound: bool = False
     idle: bool = False
+    sends: bool = False
+    both: bool = False
+
+    @property
+    def directions(self) -> tuple[bool, ...]:
+        """For each stream, whether the system receives it."""
+        if self.idle:
+            return ()
+        return (True, False) if self.both else (not self.sends,)
 
 
 @dataclass(frozen=True)
@@ -241,6 +253,12 @@ def _port(number: int, node: int, cpu: int, nic: Any) -> Port:
     )
 
 
+def _flow_name(number: int, stream: StreamPlan, *, receives: bool) -> str:
+    """As `simnet.scenario.load` names them."""
+    role = "netserver" if receives else "netperf"
+    return f"eth{number}.{role}" if stream.both else f"eth{number}"
+
+
 def cpu_count(plan: HostPlan) -> int:
     """Logical CPUs."""
     return plan.nodes * plan.sockets * plan.cores * plan.threads
@@ -259,20 +277,19 @@ def effective(plan: Plan) -> Effective:
         peer = replace(plan.peer, hz=plan.peer.hz + 3 * number + 1)
         port = _port(number, 0, stream.peer_irq_cpu % peer_cpus, _nic(stream.peer_nic, rate))
         peers.append(_host(peer, f"peer{number}", (port,)))
-        if stream.idle:
-            continue
-        flows.append(
+        flows += [
             Flow(
-                name=f"eth{number}",
+                name=_flow_name(number, stream, receives=receives),
                 port=number,
                 peer=number,
                 peer_port=0,
-                receives=True,
+                receives=receives,
                 message_bytes=stream.message,
                 recv_bytes=stream.recv,
                 cpubind_node=node if stream.bound else None,
             )
-        )
+            for receives in stream.directions
+        ]
     return _base().model_copy(
         update={
             "host": _host(plan.host, "sut", tuple(ports)),
@@ -326,8 +343,33 @@ class _Cables:
         )
 
 
+@dataclass(frozen=True)
+class Wire:
+    """A port of the system and what is at the other end of its link.
+
+    Attributes:
+        plan: of the port.
+        nic: of the system.
+        ends: on the system: the sockets.
+        peer: the peer's device; None where the peer is two ends of streams.
+        far: at the other end: sockets of the peer's machine, or its ends.
+        out, back: from the system, and to it.
+    """
+
+    plan: StreamPlan
+    nic: Any
+    ends: tuple[Any, ...]
+    peer: Any
+    far: tuple[Any, ...]
+    out: SwitchedPath
+    back: SwitchedPath
+
+
 class Lab:
-    """A built plan, with names for its parts."""
+    """A built plan, with names for its parts.
+
+    `receivers` and `senders` (TCP's part of them) are in the order of the streams.
+    """
 
     def __init__(
         self, plan: Plan, *, per_frame: bool = False, stop_after: int = 0, tracer: Any = None
@@ -347,17 +389,44 @@ class Lab:
             )
         self.sim = self.system.env.sim
         parts = self.sim.components
-        names = [f"eth{n}" for n, stream in enumerate(plan.streams) if not stream.idle]
-        self.receivers = [parts[f"flow.{name}.netserver.socket"] for name in names]
-        self.nics = [parts[f"sut.{name}"] for name in names]
-        self.peers = [parts[f"peer{name[3:]}.{name}"] for name in names]
-        self.senders = [
-            parts[f"flow.{name}.netperf.socket"].sender if plan.whole_peer else peer.sender
-            for name, peer in zip(names, self.peers, strict=True)
-        ]
+        self.wires: list[Wire] = []
+        self.receivers: list[Any] = []
+        self.senders: list[Any] = []
+        for number, stream in enumerate(plan.streams):
+            if not stream.idle:
+                self._find(number, stream, parts)
         self.cpus = [part for path, part in parts.items() if _is_cpu(path)]
         self.softirqs = [part for path, part in parts.items() if path.endswith(".softirq")]
         self._moves = sorted(plan.moves)
+
+    def _find(self, number: int, stream: StreamPlan, parts: dict[str, Any]) -> None:
+        """Find the parts of a port and its streams."""
+        nic = parts[f"sut.eth{number}"]
+        peer = parts[f"peer{number}.eth{number}"]
+        ends, far = [], []
+        for receives in stream.directions:
+            flow = _flow_name(number, stream, receives=receives)
+            roles = ("netserver", "netperf") if receives else ("netperf", "netserver")
+            mine, theirs = (f"flow.{flow}.{role}.socket" for role in roles)
+            ends.append(parts[mine])
+            if self.plan.whole_peer:
+                far.append(parts[theirs])
+            else:
+                far.append(parts[f"peer{number}.eth{number}.{flow}"] if stream.both else peer)
+            receiver, sender = (ends[-1], far[-1]) if receives else (far[-1], ends[-1])
+            self.receivers.append(receiver)
+            self.senders.append(sender.sender)
+        self.wires.append(
+            Wire(
+                stream,
+                nic,
+                tuple(ends),
+                peer if self.plan.whole_peer else None,
+                tuple(far),
+                nic.path_out,
+                peer.path_out if self.plan.whole_peer else far[0].link.path_out,
+            )
+        )
 
     def run(self, duration_ps: int) -> Lab:
         """Simulate, moving interrupts when the plan says so."""

@@ -77,6 +77,8 @@ stream_plans = st.builds(
     message=st.sampled_from([8192, 64, 700, 1448, 65_536, 262_144]),
     recv=st.sampled_from([87_380, 4096, 1000, 100, 262_144]),
     bound=st.booleans(),
+    sends=st.booleans(),
+    both=st.sampled_from([False, False, True]),
 )
 
 

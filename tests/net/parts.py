@@ -106,8 +106,8 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
         settings.pop("tx_ring"),
         settings.pop("descriptor_bytes", 64),
         settings.pop("qdisc_limit", 1000),
-        make_buffers(machine),
-        0,
+        make_buffers(machine, settings.pop("skb_lines", 0), settings.pop("slab_lines", 0)),
+        settings.pop("queue_lines", 0),
         **settings,
     )
     nic.line = Line(sim, 177, name, machine.cpus, settings.pop("mask", 1))

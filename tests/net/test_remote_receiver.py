@@ -1,0 +1,335 @@
+"""A remote host of which only the receiving counts: its acknowledgements, interrupts, timers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.host.cpu import Cpu
+from simnet.kernel.simulator import Simulator
+from simnet.net.remote_link import RemoteLink
+from simnet.net.remote_receiver import RemoteReceiver
+from simnet.net.skb import Endpoint, Skb, new_skb
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.wire import SwitchedPath
+from tests.host.parts import MS, NS, US, Agenda, make_costs
+from tests.net.parts import GIGABIT, Far, Sink
+
+JIFFY = 4 * MS
+# 90 bytes at 1 Gbit/s, and then on a wire on which a byte takes 1 ps
+ACK_WIRE_PS = 90 * 8 * NS + 90
+# a receive buffer of which 4000 bytes are window, from the first segment on
+FOUR_SEGMENTS = {"rmem_default": 5333, "rmem_max": 5333, "moderate_rcvbuf": False}
+
+
+@dataclass(frozen=True)
+class Ack:
+    """An acknowledgement: when it was sent, and what it says."""
+
+    sent_ps: int
+    number: int
+    window: int
+    held: int
+
+
+class Neighbour(Endpoint):
+    """Logs when an ARP reply is taken."""
+
+    def __init__(self, sim: Simulator) -> None:
+        super().__init__(sim, "neighbour")
+        self.log: list[int] = []
+
+    def receive(self, skb: Skb, cpu: Cpu) -> int:  # noqa: ARG002 - an endpoint's
+        self.log.append(self.sim.now)
+        return 0
+
+
+class Remote:
+    """A remote receiver whose peer is the test; segments carry 1000 bytes."""
+
+    def __init__(
+        self,
+        *,
+        throttle_ps: int = 0,
+        mmio_ps: int = 0,
+        jiffy_ps: int = JIFFY,
+        receiver: dict[str, Any] | None = None,
+        **cost_ns: int,
+    ) -> None:
+        self.sim = Simulator()
+        usual: dict[str, Any] = {
+            "advmss": 1000,
+            "jiffy_ps": jiffy_ps,
+            "ato_min_ps": 40 * MS,
+            "delack_max_ps": 200 * MS,
+            "rto_ps": 3000 * MS,
+            "max_quickacks": 16,
+            "min_rcvmss": 536,
+            "truesize_overhead": 300,
+            "window_scaling": False,
+        }
+        self.tcp = TcpReceiver(**(usual | FOUR_SEGMENTS | (receiver or {})))
+        self.remote = RemoteReceiver(
+            self.sim,
+            "remote",
+            receiver=self.tcp,
+            link=RemoteLink(GIGABIT),
+            costs=make_costs(**cost_ns),
+            mmio_ps=mmio_ps,
+            throttle_ps=throttle_ps,
+            jiffy_ps=jiffy_ps,
+            overhead_bytes=90,
+        )
+        self.far = Far(self.sim)
+        # so fast that a frame arrives when its last bit leaves
+        self.remote.path_out = SwitchedPath(
+            self.sim, "wire", self.far, 8 * 10**12, 0, 0, per_frame=False
+        )
+        self.remote.acknowledged = Sink(self.sim)
+        self.neighbour = self.remote.neighbour = Neighbour(self.sim)
+
+    def frame(self, arrival_ps: int, seq: int, length: int = 1000) -> Skb:
+        """A segment for it; one of no bytes stands for an ARP reply."""
+        endpoint = self.remote.acknowledged if length else self.neighbour
+        skb = new_skb(endpoint, seq, seq + length, 0, 0, length + 90, push=False)
+        skb.arrival_ps = arrival_ps
+        return skb
+
+    def announce(self, *frames: Skb) -> None:
+        """Make frames known, before or when they arrive."""
+        for skb in frames:
+            self.remote.incoming.append(skb)
+        self.remote.frames_coming()
+
+    def segments(self, *numbers: int, start_ps: int, gap_ps: int = 9 * US) -> None:
+        """Announce full segments by their numbers in the stream."""
+        self.announce(
+            *(self.frame(start_ps + n * gap_ps, 1000 * at) for n, at in enumerate(numbers))
+        )
+
+    def run(self, until_ps: int) -> list[Ack]:
+        """Simulate; return the acknowledgements sent since."""
+        self.sim.run_until(until_ps)
+        queue = self.far.incoming
+        sent = [queue.pop() for _ in range(queue.count)]
+        return [Ack(s.arrival_ps - ACK_WIRE_PS, s.ack, s.window, s.held) for s in sent]
+
+    def established(self, **options: Any) -> None:
+        """Let the quick ACKs of the start be over: two segments, at the start of a jiffy."""
+        self.segments(0, 1, start_ps=self.sim.now, **options)
+        assert [ack.number for ack in self.run(4 * JIFFY)] == [1000, 2000]
+
+
+class TestWhenItAcknowledges:
+    def test_quickly_at_first_then_every_second_segment(self) -> None:
+        remote = Remote()
+        remote.segments(*range(8), start_ps=100 * US)
+        acks = remote.run(MS)
+        # rcv_wnd / (2 rcv_mss) segments are acknowledged one by one
+        assert [ack.number for ack in acks] == [1000, 2000, 4000, 6000, 8000]
+        assert [ack.sent_ps // US for ack in acks] == [100, 109, 127, 145, 163]
+        assert {ack.window for ack in acks} == {4000}
+
+    @pytest.mark.parametrize("into_jiffy_us", [1, 3999])
+    def test_a_lone_segment_waits_for_the_timer(self, into_jiffy_us: int) -> None:
+        remote = Remote()
+        remote.established()
+        remote.segments(2, start_ps=4 * JIFFY + into_jiffy_us * US)
+        # 40 ms are ten jiffies, and the timer runs when they have passed
+        assert remote.run(60 * MS) == [Ack(15 * JIFFY, 3000, 4000, 0)]
+
+    def test_the_timer_is_put_off_by_what_is_acknowledged_meanwhile(self) -> None:
+        remote = Remote()
+        remote.established()
+        remote.segments(2, 3, 4, start_ps=5 * JIFFY, gap_ps=3 * JIFFY)
+        acks = remote.run(200 * MS)
+        # the second of them is in jiffy 8, the third alone from jiffy 11 on
+        assert [(ack.sent_ps // JIFFY, ack.number) for ack in acks] == [(8, 4000), (22, 5000)]
+
+    def test_what_is_shorter_than_others_is_acknowledged_when_it_has_been_read(self) -> None:
+        remote = Remote(copy_line=1000)
+        remote.established()
+        remote.announce(remote.frame(5 * JIFFY, 2000, 300))
+        # 300 bytes are three lines
+        assert remote.run(6 * JIFFY) == [Ack(5 * JIFFY + 3 * US, 2300, 4000, 0)]
+
+    def test_a_reader_with_more_to_read_does_not_leave_recv_for_that(self) -> None:
+        remote = Remote(copy_line=1000)
+        remote.established()
+        remote.announce(
+            remote.frame(5 * JIFFY, 2000, 300), remote.frame(5 * JIFFY + 2 * US, 2300, 300)
+        )
+        assert remote.run(6 * JIFFY) == [Ack(5 * JIFFY + 6 * US, 2600, 4000, 0)]
+
+    def test_a_hole_is_reported_at_once_until_it_is_filled(self) -> None:
+        remote = Remote()
+        remote.established()
+        remote.segments(3, 4, 2, 5, 6, start_ps=5 * JIFFY)
+        acks = remote.run(6 * JIFFY)
+        assert [(ack.number, ack.held) for ack in acks] == [
+            (2000, 1),
+            (2000, 2),
+            (5000, 0),
+            (7000, 0),
+        ]
+        assert [(ack.sent_ps - 5 * JIFFY) // US for ack in acks] == [0, 9, 18, 36]
+        assert remote.remote.delivered == 7000
+
+    def test_old_data_are_answered_at_once(self) -> None:
+        remote = Remote()
+        remote.established()
+        remote.segments(0, start_ps=5 * JIFFY)
+        assert [ack.number for ack in remote.run(6 * JIFFY)] == [2000]
+        assert remote.remote.delivered == 2000
+
+    def test_window_grows_to_the_buffer_and_its_edge_never_goes_back(self) -> None:
+        remote = Remote(receiver={"rmem_default": 87_380, "rmem_max": 174_760})
+        remote.segments(*range(60), start_ps=US)
+        acks = remote.run(MS)
+        assert acks[0].window == 6000
+        assert acks[-1].window == 65_535 // 1000 * 1000
+        edges = [ack.number + ack.window for ack in acks]
+        assert edges == sorted(edges)
+
+
+COSTS: dict[str, Any] = {
+    "hardirq": 1000,
+    "softirq_entry": 500,
+    "poll": 500,
+    "wakeup": 400,
+    "context_switch": 600,
+    "syscall": 300,
+    "user_recv": 200,
+    "driver_rx": 300,
+    "skb_alloc": 100,
+    "ip_rx": 200,
+    "tcp_rx": 700,
+    "skb_free": 100,
+    "copy_line": 10,
+    "ack_tx": 900,
+}
+# with five register writes of 50 ns; 1000 bytes are eight lines
+IRQ_PS, FRAME_PS, ACK_PS = 3750 * NS, 1480 * NS, 950 * NS
+
+
+class TestItsCpu:
+    def test_interrupt_frame_and_acknowledgement_take_their_time(self) -> None:
+        remote = Remote(mmio_ps=50 * NS, **COSTS)
+        remote.segments(0, start_ps=100 * US)
+        done = 100 * US + IRQ_PS + FRAME_PS
+        remote.sim.run_until(done - 1)
+        assert remote.remote.delivered == 0
+        assert remote.run(MS) == [Ack(done, 1000, 4000, 0)]
+        assert (remote.remote.delivered, remote.remote.interrupts) == (1000, 1)
+        assert sum(count for _, count in remote.remote.latency_buckets()) == 1
+
+    def test_frames_that_wait_are_served_in_order_without_an_interrupt(self) -> None:
+        remote = Remote(mmio_ps=50 * NS, **COSTS)
+        # two quick ACKs, then one for two
+        remote.segments(0, 1, 2, 3, start_ps=100 * US, gap_ps=100 * NS)
+        first = 100 * US + IRQ_PS + FRAME_PS
+        second = first + ACK_PS + FRAME_PS
+        third = second + ACK_PS + 2 * FRAME_PS
+        assert [ack.sent_ps for ack in remote.run(MS)] == [first, second, third]
+        assert remote.remote.interrupts == 1
+
+    def test_a_frame_that_comes_while_an_acknowledgement_is_sent_needs_no_interrupt(self) -> None:
+        remote = Remote(mmio_ps=50 * NS, **COSTS)
+        first = 100 * US + IRQ_PS + FRAME_PS
+        remote.segments(0, 1, start_ps=100 * US, gap_ps=first + ACK_PS - 100 * US)
+        assert [ack.sent_ps for ack in remote.run(MS)] == [first, first + ACK_PS + FRAME_PS]
+        assert remote.remote.interrupts == 1
+
+    def test_interrupts_keep_their_distance(self) -> None:
+        remote = Remote(throttle_ps=125 * US, hardirq=1000, tcp_rx=1000)
+        remote.segments(0, 1, 2, start_ps=100 * US, gap_ps=40 * US)
+        # the second waits from 140 us for 225, and the third with it; it is the second quick ACK
+        remote.segments(3, start_ps=400 * US)
+        acks = remote.run(MS)
+        assert [(ack.number, ack.sent_ps) for ack in acks] == [
+            (1000, 102 * US),
+            (2000, 227 * US),
+            (4000, 402 * US),
+        ]
+        assert remote.remote.interrupts == 3
+
+    def test_the_timer_finds_a_frame_whose_work_is_under_way(self) -> None:
+        remote = Remote(tcp_rx=10_000)
+        remote.established()
+        remote.segments(2, start_ps=4 * JIFFY + 100 * US)
+        remote.segments(3, start_ps=15 * JIFFY - US)
+        # one ACK for both, not another when the work is done
+        assert remote.run(300 * MS) == [Ack(15 * JIFFY, 4000, 4000, 0)]
+
+    def test_an_arp_reply_alone_is_no_work(self) -> None:
+        remote = Remote(**COSTS)
+        remote.established()
+        at = remote.sim.now + MS
+        remote.announce(
+            remote.frame(at, 0, 0), remote.frame(at + MS, 2000), remote.frame(at + MS, 3000)
+        )
+        assert [ack.number for ack in remote.run(100 * MS)] == [4000]
+        assert remote.neighbour.log == [at]
+
+
+# what comes: (gap to the one before in ns, number of the segment relative to the expected, bytes)
+arrivals = st.lists(
+    st.tuples(
+        st.sampled_from([1, 8720, 9000, 100_000, 900_000, 5_000_001]) | st.integers(1, 3_000_000),
+        st.sampled_from([0, 0, 0, 0, 1, 2, -1]),
+        st.sampled_from([1000, 1000, 1000, 300, 1, 0]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+hosts = st.fixed_dictionaries(
+    {
+        "throttle_ps": st.sampled_from([0, 125 * US, 2 * MS]),
+        "hardirq": st.sampled_from([1000, 0, 30_000]),
+        "tcp_rx": st.sampled_from([1000, 10_000, 200_000, 3_000_000]),
+        "ack_tx": st.sampled_from([1000, 0, 20_000]),
+        "receiver": st.fixed_dictionaries(
+            {"ato_min_ps": st.sampled_from([40 * MS, 1 * MS, 4 * MS])},
+            optional={
+                "rmem_default": st.just(87_380),
+                "rmem_max": st.just(174_760),
+                "moderate_rcvbuf": st.just(True),  # noqa: FBT003 - a value
+            },
+        ),
+    }
+)
+
+
+@given(hosts, arrivals, st.lists(st.integers(1, 40 * MS), max_size=4), st.integers(1, 30))
+def test_what_is_known_in_advance_changes_nothing(
+    host: dict[str, Any], train: list[tuple[int, int, int]], looks_ps: list[int], lot: int
+) -> None:
+    """All frames known at the start, in lots, or each one when it arrives."""
+
+    def simulate(lot: int) -> tuple[list[Ack], list[int], list[int], int]:
+        remote = Remote(jiffy_ps=MS + 7 * NS, **host)
+        frames, now, expected = [], 0, 0
+        for gap_ns, ahead, length in train:
+            now += gap_ns * NS + 1
+            seq = max(0, expected + 1000 * ahead)
+            frames.append(remote.frame(now, seq, length))
+            expected = max(expected, seq + length) if not ahead else expected
+        agenda = Agenda(remote.sim)
+        for first in range(0, len(frames), lot):
+            some = frames[first : first + lot]
+            known_ps = frames[max(0, first - lot + 1)].arrival_ps if first or lot == 1 else 0
+            agenda.at(known_ps, remote.announce, *some)
+        delivered = []
+        for look_ps in sorted(looks_ps):
+            remote.sim.run_until(look_ps)
+            delivered.append(int(remote.remote.delivered))
+        acks = remote.run(now + 400 * MS)
+        return acks, delivered, remote.neighbour.log, int(remote.remote.interrupts)
+
+    reference = simulate(1)
+    assert simulate(len(train)) == reference
+    assert simulate(lot) == reference
