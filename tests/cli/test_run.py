@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from simnet.host.ledger import MECHANISMS, PLACEMENT
 from tests.cli.conftest import Simnet
 
 SHORT = ("x460-out-of-box", "--set", "nodes=1", "--warm-up", "20 ms", "--duration", "2 ms")
@@ -28,6 +29,26 @@ def test_the_result_is_json_with_its_schema(simnet: Simnet) -> None:
     assert [flow["name"] for flow in result["flows"]] == ["eth0", "eth1"]
     busy = [port["rx_bps"] > 0 for port in result["ports"]]
     assert busy == [True, True, *[False] * 6]
+
+
+def test_both_directions_and_what_work_goes_where(simnet: Simnet) -> None:
+    settings = ("--set", "test=bidirectional")
+    result = json.loads(simnet("run", *SHORT, *settings, "--json").out)
+    assert [(flow["name"], flow["port"]) for flow in result["flows"]] == [
+        ("eth0.netserver", "eth0"),
+        ("eth0.netperf", "eth0"),
+    ]
+    assert min(flow["goodput_bps"] for flow in result["flows"]) > 0
+    total = sum(flow["goodput_bps"] for flow in result["flows"])
+    assert result["throughput_bps"] == pytest.approx(total)
+    work = {row["mechanism"]: row for row in result["work"]}
+    assert {name for name, row in work.items() if row["placement"]} == {
+        MECHANISMS[name] for name in PLACEMENT
+    }
+    assert list(work) == list(MECHANISMS.values())
+    # in percent of one CPU, before SMT siblings slow each other; those of 64 are busy with it
+    busy = 64 * result["cpu_busy_percent"]
+    assert 0.6 * busy < sum(row["percent"] for row in result["work"]) < 1.02 * busy
 
 
 def test_formats_follow_one_another(simnet: Simnet) -> None:
