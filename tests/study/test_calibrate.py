@@ -14,6 +14,7 @@ from simnet.report.calibration import calibration
 from simnet.scenario.effective import Effective
 from simnet.study import calibrate as module
 from simnet.study import cases
+from simnet.study.answers import ANSWERS
 from simnet.study.calibrate import Runs, calibrate, target
 from simnet.study.measurements import measurement
 from simnet.study.predictions import Frozen, FrozenRow
@@ -132,7 +133,10 @@ def test_some_message_sizes_stand_for_all(
 
     monkeypatch.setattr(cases, "simulate", simulate)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
-    against = ["x460.table1.netserver:cpu_1to4"]
+    table = "x460.table1.netserver"
+    few = ANSWERS[table].of(messages=("64 B", "8 KiB", "256 KiB"))
+    monkeypatch.setitem(ANSWERS, table, few)
+    against = [f"{table}:cpu_1to4"]
     whole, some = (
         calibrate(against, [name], runs=Runs(jobs=1, seeds=(1,), messages=messages))
         for messages in ((), ("64 B",))
