@@ -8,7 +8,10 @@ from pydantic import BaseModel, ConfigDict
 
 from simnet.study.result import Result
 
-__all__ = ["Moved", "moved", "said"]
+__all__ = ["SIBLINGS", "Moved", "moved", "per_packet_us", "said"]
+
+SIBLINGS = "slowed by a busy SMT sibling"
+"""What executing the work takes beyond the work itself."""
 
 _US_PER_S = 10**6
 _HEADERS_BYTES = 40  # IPv4 and TCP
@@ -54,6 +57,21 @@ def said(one: Moved) -> str:
     """``payload from another node: +9.10 us a packet (placement)``."""
     why = " (placement)" if one.placement else ""
     return f"{one.mechanism}: {one.change_us:+.2f} us a packet{why}"
+
+
+def per_packet_us(result: Result) -> dict[str, float]:
+    """CPU time of a data packet in microseconds by mechanism, `SIBLINGS` last.
+
+    The values add up to all that the CPUs were busy with. A data packet is payload as large as
+    the MTU lets it be. Empty where nothing was carried. Raises KeyError for a result whose
+    configuration was left out.
+    """
+    shares = _mean_us([result])
+    if not shares:
+        return {}
+    busy = sum(cpu.busy for cpu in result.cpus)
+    slowed = busy - sum(percent for _, percent, _ in _work(result))
+    return {**shares, SIBLINGS: _US_PER_S / 100 / _data_packets_per_s(result) * slowed}
 
 
 def _mean_us(results: Sequence[Result]) -> dict[str, float]:
