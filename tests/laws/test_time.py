@@ -64,14 +64,19 @@ def test_clock_is_monotone_and_spans_add_up(plan: Plan) -> None:
 
 
 def test_ticks_agree_with_exact_times() -> None:
-    """Within five standard deviations of a binomial sample, on every CPU of a long run."""
+    """Within four standard deviations of a binomial sample, on every CPU of a long run.
+
+    Frames at line rate come every 12.304 us, and 250 or 1000 Hz are 65 and 16 1/4 times five of
+    them: ticks that nearly keep step with the traffic are no independent samples of it. 997 Hz is
+    far from such ratios.
+    """
     plan = Plan(
-        host=HostPlan(cores=2, threads=2, spread_permille=300),
+        host=HostPlan(cores=2, threads=2, spread_permille=300, hz=997),
         peer=HostPlan(spread_permille=300),
         streams=(StreamPlan(irq_cpu=0), StreamPlan(irq_cpu=1)),
         whole_peer=False,
     )
-    duration_ps = (20_000 if COMPILED else 600) * MS
+    duration_ps = (8000 if COMPILED else 600) * MS
     lab = Lab(plan).run(duration_ps)
     busy = 0
     for cpu in lab.system.machine.cpus:
@@ -86,6 +91,6 @@ def test_ticks_agree_with_exact_times() -> None:
         ):
             share = time_ps / duration_ps
             deviation = math.sqrt(share * (1 - share) / ticks)
-            assert abs(count / ticks - share) <= 5 * deviation + 1 / ticks
+            assert abs(count / ticks - share) <= 4 * deviation + 1 / ticks
         busy += kernel_ps > duration_ps // 4
     assert busy >= 2
