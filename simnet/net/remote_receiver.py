@@ -244,12 +244,7 @@ class RemoteReceiver(Port):
             self.incoming.pop()
             self._take(skb, end)
             skb = self.incoming.head
-            if (
-                not self.ack_due
-                and skb is not None
-                and skb.arrival_ps > end
-                and not self._timer_by(end + 1)
-            ):
+            if not self.ack_due and skb is not None and skb.arrival_ps > end:
                 self.ack_due = self._ack_after_copy()
         if served > 0:
             self.working = True

@@ -265,6 +265,25 @@ class TestItsCpu:
         # one ACK for both, not another when the work is done
         assert remote.run(300 * MS) == [Ack(15 * JIFFY, 4000, 4000, 0)]
 
+    def test_a_frame_that_is_known_but_comes_later_does_not_keep_the_timer_from_running(
+        self,
+    ) -> None:
+        remote = Remote()
+        remote.established()
+        remote.segments(2, 3, start_ps=4 * JIFFY, gap_ps=12 * JIFFY)
+        assert remote.run(20 * JIFFY) == [Ack(15 * JIFFY, 3000, 4000, 0)]
+
+    @pytest.mark.parametrize(("arp_us", "taken_us"), [(1, 10), (15, 15)])
+    def test_an_arp_reply_waits_for_the_frame_before_it(self, arp_us: int, taken_us: int) -> None:
+        remote = Remote(tcp_rx=10_000)
+        remote.established(gap_ps=20 * US)
+        start = 5 * JIFFY
+        arp = remote.frame(start + arp_us * US, 0, 0)
+        remote.announce(remote.frame(start, 2000), arp, remote.frame(start + 50 * US, 3000))
+        (ack,) = remote.run(6 * JIFFY)
+        assert (ack.number, ack.sent_ps) == (4000, start + 60 * US)
+        assert remote.neighbour.log == [start + taken_us * US]
+
     def test_an_arp_reply_alone_is_no_work(self) -> None:
         remote = Remote(**COSTS)
         remote.established()

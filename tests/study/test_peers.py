@@ -1,0 +1,53 @@
+"""Whole machines at the other ends, or only the ends of streams: much the same for the system."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import simnet
+from simnet.host.ledger import MECHANISMS
+from simnet.study.result import Result
+
+pytestmark = pytest.mark.compiled
+
+INTERRUPTS = (MECHANISMS["hardirq"], MECHANISMS["softirq"])
+
+
+@cache
+def measured(test: str, peers: str) -> Result:
+    settings = {"test": test, "nodes": "1", "peers_simulated": peers}
+    return simnet.run("x460-out-of-box", settings=settings, warmup="200 ms", duration="200 ms")
+
+
+def work(result: Result, *, interrupts: bool) -> float:
+    """Percent of one CPU, for interrupts and polls or for all else."""
+    return sum(row.percent for row in result.work if (row.mechanism in INTERRUPTS) == interrupts)
+
+
+@pytest.mark.parametrize("test", ["netserver", "netperf", "bidirectional"])
+class TestEndsStandForMachines:
+    def test_in_throughput(self, test: str) -> None:
+        ends, machines = measured(test, "ends"), measured(test, "machines")
+        assert len(ends.flows) == 2
+        assert ends.throughput_bps == pytest.approx(machines.throughput_bps, rel=0.01)
+        for light, whole in zip(ends.flows, machines.flows, strict=True):
+            assert light.goodput_bps == pytest.approx(whole.goodput_bps, rel=0.02)
+
+    def test_in_work_for_each_frame(self, test: str) -> None:
+        ends, machines = (work(measured(test, p), interrupts=False) for p in ("ends", "machines"))
+        assert ends == pytest.approx(machines, rel=0.02)
+
+    def test_in_cpu_time(self, test: str) -> None:
+        """Interrupts follow how evenly frames come.
+
+        A machine's softirq goes before its reader, who then acknowledges several pairs of
+        segments in a row; an end acknowledges each pair when it has come, which is an interrupt
+        on the system for each ACK.
+        """
+        ends, machines = (work(measured(test, p), interrupts=True) for p in ("ends", "machines"))
+        assert machines <= ends * 1.1
+        near = 0.03 if test == "netserver" else 0.13
+        light, whole = (measured(test, p).cpu_busy_percent for p in ("ends", "machines"))
+        assert light == pytest.approx(whole, rel=near)
