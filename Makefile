@@ -50,7 +50,7 @@ test-interpreted: $(VENV)/installed-dev ## run the tests on the interpreted engi
 
 .PHONY: test-compiled
 test-compiled: $(VENV)/installed-dev core ## run the tests on the compiled engine, packaging included
-	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST) --dist loadfile
+	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST) --dist loadfile --no-loadscope-reorder
 
 .PHONY: other-python
 other-python: $(VENV)-other/installed ## install on a second Python, if there is one, for the tests

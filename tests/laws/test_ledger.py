@@ -15,7 +15,7 @@ from tests.laws.machines import MS, HostPlan, Lab, Plan, StreamPlan
 from tests.laws.strategies import plans
 
 COMPILED = _engine.active() == "compiled"
-EXAMPLES = 150 if COMPILED else 8
+EXAMPLES = 60 if COMPILED else 8
 STREAM_BYTES = 60_000
 
 
