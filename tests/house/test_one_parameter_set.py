@@ -1,0 +1,70 @@
+"""One set of parameters explains every configuration: no mechanism knows which one it runs in."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simnet import _share
+from simnet.scenario.library import find_scenario, read_scenario, scenario_names
+
+ROOT = Path(__file__).parents[2] / "simnet"
+FLOORS = ("kernel", "host", "net", "storage", "workload")
+MODULES = sorted(path for floor in FLOORS for path in (ROOT / floor).rglob("*.py"))
+
+
+def _names() -> set[str]:
+    """Names of scenarios, of their tunings and interrupt maps, and of models."""
+    found = {path.stem for path in _share.folder("models").rglob("*.toml")}
+    for name in scenario_names():
+        form, _ = read_scenario(find_scenario(name))
+        found |= {name, *form.tunings, *form.irqbalance.maps}
+    return found
+
+
+def _words(source: str) -> Iterator[str]:
+    """Yield identifiers and strings of a module; what is said in docstrings does not matter."""
+    tree = ast.parse(source)
+    said = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif (
+            isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said
+        ):
+            yield node.value
+
+
+def _known(source: str, names: set[str]) -> list[str]:
+    """Return the words that hold a name; an identifier has underscores for its hyphens."""
+    forms = names | {name.replace("-", "_") for name in names}
+    pattern = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(forms)))
+    return [word for word in _words(source) if pattern.search(word)]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_mechanism_names_a_configuration(module: Path) -> None:
+    assert not _known(module.read_text("utf-8"), _names())
+
+
+@pytest.mark.parametrize(
+    "line", ['if tuning == "numactl": cost *= 2', "out_of_box = 3", 'name == "listing-1"']
+)
+def test_a_name_would_be_found(line: str) -> None:
+    names = {"numactl", "x460-out-of-box", "out-of-box", "listing-1"}
+    assert _known(f'"""About numactl."""\n{line}\n', names)
+    assert not _known('"""About numactl."""\n', names)
