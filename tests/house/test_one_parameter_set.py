@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ FLOORS = ("kernel", "host", "net", "storage", "workload")
 MODULES = sorted(path for floor in FLOORS for path in (ROOT / floor).rglob("*.py"))
 
 
+@functools.cache
 def _names() -> set[str]:
     """Names of scenarios, of their tunings and interrupt maps, and of models."""
     found = {path.stem for path in _share.folder("models").rglob("*.toml")}
