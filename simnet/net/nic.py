@@ -417,10 +417,11 @@ class Nic(Port):
                 frames_ps += self.spread.vary(self.frame_ps)
             self.ledger.driver += frames_ps - self.batch * self.far_frame_ps
             self.ledger.device_lines += self.batch * self.far_frame_ps
-            seen = self.batch
-            while seen > 0:
-                seen -= 1
-                work += self.buffers.allocated_ps(cpu, endpoint.freer)
+            if endpoint.freer is not None and endpoint.freer is not cpu:
+                seen = self.batch
+                while seen > 0:
+                    seen -= 1
+                    work += self.buffers.allocated_ps(cpu, endpoint.freer)
             work += frames_ps
         else:
             # mailboxes: return ring consumer, standard ring producer, interrupt
@@ -502,7 +503,8 @@ class Nic(Port):
             self.debt_ps += done_ps + queue_ps
             while self.tx_reclaimed < self.tx_announced:
                 toucher = self.tx_touchers[self.tx_reclaimed & self.tx_mask]
-                self.debt_ps += self.buffers.freed_ps(cpu, toucher)
+                if toucher is not cpu:
+                    self.debt_ps += self.buffers.freed_ps(cpu, toucher)
                 self.tx_reclaimed += 1
             self.tx_freer = cpu
         if self.qdisc.count > 0:

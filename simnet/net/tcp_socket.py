@@ -245,8 +245,9 @@ class TcpSocket(Endpoint):
         """Work of TCP on one segment, its copy to the user included if `copying`."""
         length: cython.longlong = skb.end_seq - skb.seq
         work: cython.longlong
-        elsewhere: cython.longlong
-        elsewhere = self.buffers.freed_ps(cpu, skb.toucher)
+        elsewhere: cython.longlong = 0
+        if skb.toucher is not cpu:
+            elsewhere = self.buffers.freed_ps(cpu, skb.toucher)
         self.freer = cpu
         if length == 0:
             self.ledger.tcp_ack += self.costs.ack_rx_ps
@@ -372,7 +373,7 @@ class TcpSocket(Endpoint):
     def _clean_queue(self, cpu: Cpu, acked: cython.longlong) -> cython.longlong:
         """`tcp_clean_rtx_queue`: fetch the lines of `acked` segments from who sent them."""
         work: cython.longlong = 0
-        while acked > 0:
+        while acked > 0 and self.send_toucher is not cpu:
             acked -= 1
             work += self.buffers.freed_ps(cpu, self.send_toucher)
         return work
