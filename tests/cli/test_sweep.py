@@ -88,8 +88,8 @@ def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) 
 def test_what_was_done_before_the_end_is_not_done_again(
     simnet: Simnet, kept: Path, ending: signal.Signals
 ) -> None:
-    seeds = 6
-    duration = "1500 ms" if _engine.active() == "compiled" else "30 ms"
+    seeds = 16
+    duration = "600 ms" if _engine.active() == "compiled" else "12 ms"
     grid = (SCENARIO, "--over", f"seed=1..{seeds}", "--set", "nodes=1", "--warm-up", "0 s",
             "--duration", duration)  # fmt: skip
     command = subprocess.Popen(
