@@ -48,20 +48,21 @@ def validate_command(
     """
     from simnet.report.progress import progress
     from simnet.report.validation import validation
+    from simnet.study import predictions
     from simnet.study.validate import validate
 
     if (freeze is None) != (stage is None):
         raise InputError("--freeze NAME and --stage TEXT go together", key="--freeze")
-    if freeze and options["members"] == 0:
+    if freeze is not None and options["members"] == 0:
         raise InputError(
             "a frozen prediction has an interval: not with --members 0", key="--freeze"
         )
+    if freeze is not None:
+        predictions.record_path(freeze, predictions.today())  # before minutes of simulating
     given = {name: value for name, value in options.items() if value is not None}
     with progress("simulating") as callback:
         found = validate(ids, progress=callback, **given)
-    if freeze and stage:
-        from simnet.study import predictions
-
+    if freeze is not None and stage:
         message(f"frozen: {predictions.freeze(found.frozen(stage), freeze)}")
     click.echo(found.to_json() if as_json else validation(found), nl=as_json)
     if not all(gate.passed for gate in found.gates):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simnet.scenario.parameter import Spec, Value
 from simnet.scenario.specs import Flag, Quantity
-from simnet.scenario.units import UnitError
+from simnet.scenario.units import UnitError, parse_quantity
 from simnet.scenario.unread import UNREAD
 
 if TYPE_CHECKING:
@@ -158,6 +158,8 @@ class Knob:
     def parse(self, raw: Any) -> Value:
         """Return a value in base units; a bare number is in the knob's own unit.
 
+        The machine takes whole numbers of that unit and nothing else, so neither does this.
+
         Raises:
             UnitError: not a legal value; the message says what was expected.
         """
@@ -166,31 +168,34 @@ class Knob:
         text = str(raw)
         items = text.split(",") if "," in text else text.split()
         several = isinstance(self.spec, Quantity) and self.spec.length
-        if not several:
-            return self.spec.parse(self._with_unit(text))
-        return self.spec.parse([self._with_unit(item) for item in items])
+        typed = [self._with_unit(item) for item in items] if several else self._with_unit(text)
+        value: Any = self.spec.parse(typed)
+        if any(item % self._unit_in_base for item in (value if several else (value,))):
+            raise UnitError(f"expected a whole number of {self.unit}, got {text!r}")
+        return value
 
     def _with_unit(self, text: str) -> str:
         bare = re.fullmatch(r"\s*[+-]?[\d.]+\s*", text)
         return f"{text.strip()} {self.unit}" if bare else text
 
+    @cached_property
+    def _unit_in_base(self) -> int:
+        """Base units in one unit of the knob."""
+        if not isinstance(self.spec, Quantity):
+            return 1
+        return parse_quantity(f"1 {self.unit}", self.spec.quantity_kind)
+
     def admin_text(self, value: Any) -> str:
         """Return a value (base units) as the real machine takes it."""
         items = value if isinstance(value, tuple) else (value,)
         if isinstance(self.spec, Quantity) and self.unit:
-            scale = int(str(Quantity.parse(_whole(self.spec), f"1 {self.unit}")))
-            return " ".join(_number(item, scale) for item in items)
+            return " ".join(_number(item, self._unit_in_base) for item in items)
         if isinstance(self.spec, Flag) and self.command.startswith("sysctl"):
             return "1" if value else "0"
         return self.spec.text(value)
 
 
-def _whole(spec: Quantity) -> Quantity:
-    """Return a spec of the same kind without a range."""
-    unit = spec.quantity_kind.unit or "1"
-    return Quantity("", spec.kind, f"0 {unit}", f"{2**62} {unit}")
-
-
 def _number(value: int, scale: int) -> str:
+    """Return a value in a unit; a model's own may be no whole number of it."""
     whole, rest = divmod(value, scale)
     return str(whole) if not rest else f"{value / scale:g}"

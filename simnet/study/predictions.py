@@ -6,9 +6,11 @@ record. Its name starts with the date, so the folder lists them in order.
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -16,6 +18,7 @@ from simnet._share import folder
 from simnet.errors import InputError
 
 _SCHEMA: Literal["simnet.predictions/1"] = "simnet.predictions/1"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class FrozenRow(BaseModel):
@@ -61,21 +64,44 @@ def predictions(directory: Path | None = None) -> dict[str, Frozen]:
     return {path.name: _read(path) for path in sorted(place.glob("*.json"))}
 
 
-def freeze(frozen: Frozen, name: str, directory: Path | None = None) -> Path:
-    """Write predictions as `DATE-NAME.json`; raises InputError when that record exists already."""
+def today() -> date:
+    """The day that a record made now is of, in UTC."""
+    return dt.datetime.now(tz=dt.UTC).date()
+
+
+def record_path(name: str, day: date, directory: Path | None = None) -> Path:
+    """Where the record `DAY-NAME.json` goes.
+
+    Raises InputError for a name that is no plain file stem, and when the record exists already.
+    """
+    if not _NAME.fullmatch(name):
+        expected = f"a name of letters, digits, - and _ was expected, got {name!r}"
+        raise InputError(expected, key="--freeze")
     place = directory or folder("validation") / "predictions"
-    path = place / f"{frozen.date.isoformat()}-{name}.json"
+    path = place / f"{day.isoformat()}-{name}.json"
+    if path.exists():
+        raise _exists(path)
+    return path
+
+
+def freeze(frozen: Frozen, name: str, directory: Path | None = None) -> Path:
+    """Write predictions to `record_path`, which says which names raise InputError."""
+    path = record_path(name, frozen.date, directory)
     text = frozen.model_dump_json(by_alias=True, indent=2) + "\n"
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        expected = "a new name was expected: a frozen prediction is never overwritten"
-        raise InputError(expected, file=path) from error
+        raise _exists(path) from error
     except OSError as error:
         expected = f"a place to write predictions to was expected: {error.strerror}"
         raise InputError(expected, file=path) from error
     return path
+
+
+def _exists(path: Path) -> InputError:
+    message = "a new name was expected: a frozen prediction is never overwritten"
+    return InputError(message, file=path)
 
 
 def _read(path: Path) -> Frozen:

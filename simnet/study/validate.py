@@ -10,7 +10,6 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
@@ -38,7 +37,7 @@ from simnet.study.listing import (
     sibling_gate,
 )
 from simnet.study.measurements import Use, measurement, measurements, wanted
-from simnet.study.predictions import Frozen, FrozenRow, predictions
+from simnet.study.predictions import Frozen, FrozenRow, predictions, today
 from simnet.study.result import Result
 
 MEMBERS = 48
@@ -102,8 +101,7 @@ class Validation:
         """Today's predictions as a record for `predictions.freeze`; see there for `stage`."""
         names = ("id", "key", "predicted", "low", "high")
         rows = tuple(FrozenRow(**row.model_dump(include=set(names))) for row in self.rows)
-        today = datetime.now(tz=UTC).date()
-        return Frozen(date=today, version=simnet.__version__, stage=stage, rows=rows)
+        return Frozen(date=today(), version=simnet.__version__, stage=stage, rows=rows)
 
 
 def validate(

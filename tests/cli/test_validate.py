@@ -71,8 +71,9 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "predictions"
 
 
-@pytest.mark.usefixtures("asked")
-def test_predictions_are_frozen_and_stand_beside_later_ones(simnet: Simnet, records: Path) -> None:
+def test_predictions_are_frozen_and_stand_beside_later_ones(
+    simnet: Simnet, asked: dict[str, Any], records: Path
+) -> None:
     freeze = ("--freeze", "early", "--stage", "before any fit")
     status, out, err = simnet("validate", ROW.id, *freeze)
     assert status == 0
@@ -87,9 +88,22 @@ def test_predictions_are_frozen_and_stand_beside_later_ones(simnet: Simnet, reco
     later = simnet("validate", ROW.id).out.splitlines()
     assert later[0].split()[-3:] == ["frozen", "low", "high"]
     assert later[1].split()[-3:] == ["70.00", "65.00", "78.00"]
+    asked.clear()
     again = simnet("validate", ROW.id, *freeze)
     assert (again.status, again.out) == (2, "")
     assert "a frozen prediction is never overwritten" in again.err
+    assert not asked  # nothing was simulated for it
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "", ".", "a.json", "a b", "a\n", "x" * 99])
+def test_a_record_is_named_before_anything_is_simulated(
+    simnet: Simnet, asked: dict[str, Any], records: Path, name: str
+) -> None:
+    before = dict(asked)
+    line = f"simnet: --freeze: a name of letters, digits, - and _ was expected, got {name!r}\n"
+    assert simnet("validate", f"--freeze={name}", "--stage", "b") == (2, "", line)
+    assert asked == before
+    assert not list(records.parent.rglob("*.json"))
 
 
 @pytest.mark.usefixtures("asked")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -114,6 +115,11 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
          f"ibm-x460 has no port eth9: expected one of {PORTS}"),
         ("ethtool -C eth0 rx-usecs", "1024", "1.024 ms is outside the legal range 0 us to 1023 us"),
         ("ethtool -C eth0 rx-usecs", "-1", "-1 us is outside the legal range 0 us to 1023 us"),
+        ("ethtool -C eth0 rx-usecs", "20.5us", "expected a whole number of us, got '20.5us'"),
+        ("ethtool -C eth0 tx-usecs", "0.5", "expected a whole number of us, got '0.5'"),
+        ("modprobe bonding miimon", "100us", "expected a whole number of ms, got '100us'"),
+        ("modprobe bonding updelay", "2.5", "expected a whole number of ms, got '2.5'"),
+        ("net.ipv4.tcp_rmem", "4096 87380.5 174760", "'87380.5 B' is not a whole number of bytes"),
         ("ethtool -C eth0 rx-frames", "256", "256 is outside the legal range 0 to 255"),
         ("ethtool -G eth0 rx", "512", "rx_buffers_posted: at most 511 buffers in a ring of 512"),
         ("peer:ethtool -C eth0 rx-usecs", "50",
@@ -193,6 +199,17 @@ def test_a_bare_number_is_in_the_knobs_own_unit() -> None:
     with_unit = load(SCENARIO, settings={"ethtool -C eth0 rx-usecs": "50 us"})
     assert bare.ports[0].nic.rx_usecs_ps == 50_000_000
     assert bare.digest() == with_unit.digest()
+
+
+UNITS = [knob for knob in KNOBS if knob.unit and not getattr(knob.spec, "length", 0)]
+
+
+@given(knob=st.sampled_from(UNITS), value=st.fractions(0, 2000, max_denominator=1000))
+def test_what_is_accepted_is_a_whole_number_of_the_knobs_unit(knob: Knob, value: Fraction) -> None:
+    with contextlib.suppress(UnitError):
+        accepted = knob.parse(f"{float(value):.4f} {knob.unit}")
+        assert value.denominator == 1
+        assert knob.admin_text(accepted) == str(value)
 
 
 def test_one_port_is_tuned_alone() -> None:
