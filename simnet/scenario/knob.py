@@ -169,8 +169,9 @@ class Knob:
         items = text.split(",") if "," in text else text.split()
         several = isinstance(self.spec, Quantity) and self.spec.length
         typed = [self._with_unit(item) for item in items] if several else self._with_unit(text)
-        value: Any = self.spec.parse(typed)
-        if any(item % self._unit_in_base for item in (value if several else (value,))):
+        value = self.spec.parse(typed)
+        numbers: Any = value if several else (value,)
+        if any(number % self._unit_in_base for number in numbers):
             raise UnitError(f"expected a whole number of {self.unit}, got {text!r}")
         return value
 
