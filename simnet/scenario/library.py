@@ -40,6 +40,7 @@ MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
     "server": "servers",
     "nic": "nics",
     "switch": "switches",
+    "fabric": "fabrics",
     "kernel": "kernels",
 }
 _LONGEST_SHOWN: Final = 60

@@ -1,4 +1,4 @@
-"""What a model consists of: CPU, server, NIC, switch and kernel.
+"""What a model consists of: CPU, server, NIC, switch, fabric and kernel.
 
 Each class is the effective form of one model, plain numbers in base units with the unit in the
 attribute's name; this is what the mechanisms read. The form in files follows from it
@@ -13,6 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from simnet.scenario.parameter import Bare, Parameter, Spec
+from simnet.scenario.schema_fabric import Fabric
+from simnet.scenario.section import Section
 from simnet.scenario.specs import (
     Choice,
     Edges,
@@ -32,6 +34,7 @@ __all__ = [
     "Bonding",
     "Costs",
     "Cpu",
+    "Fabric",
     "Kernel",
     "Machine",
     "Memory",
@@ -47,13 +50,7 @@ __all__ = [
     "spec_of",
 ]
 
-ModelKind = Literal["cpu", "server", "nic", "switch", "kernel"]
-
-
-class Section(BaseModel):
-    """A frozen group of values; unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+ModelKind = Literal["cpu", "server", "nic", "switch", "fabric", "kernel"]
 
 
 class Costs(Section):
@@ -350,6 +347,7 @@ MODELS: dict[ModelKind, type[Section]] = {
     "server": Server,
     "nic": Nic,
     "switch": Switch,
+    "fabric": Fabric,
     "kernel": Kernel,
 }
 

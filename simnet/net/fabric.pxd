@@ -1,0 +1,61 @@
+from simnet.kernel.component cimport Component
+from simnet.kernel.random cimport RandomStream
+from simnet.net.skb cimport Skb
+from simnet.net.wire cimport Path, Port
+
+cdef class Fabric
+cdef class FabricPath
+
+cdef class Link:
+    cdef readonly str name
+    cdef readonly long long byte_ps
+    cdef readonly long long propagation_ps
+    cdef public long long free_ps
+    cdef public long long packets
+    cdef public long long bytes
+    cdef public long long waited_ps
+    cdef public long long longest_ps
+    cdef RandomStream background
+    cdef long long gap_ps
+    cdef long long service_ps
+    cdef long long permille
+    cdef long long next_ps
+    cpdef long long backlog_ps(self, long long now) except? -1
+    cdef int _bring_up_to(self, long long now) except -1
+
+cdef class Hop:
+    cdef readonly Link link
+    cdef readonly list following
+
+cdef class Transit:
+    cdef Skb skb
+    cdef FabricPath path
+    cdef Hop hop
+    cdef long long tail_ps
+    cdef long long next_free
+
+cdef class FabricPath(Path):
+    cdef readonly Fabric fabric
+    cdef readonly Hop first
+    cdef readonly long long packets
+    cdef readonly long long bytes
+    cdef public long long delivered
+
+cdef class Fabric(Component):
+    cdef object graph
+    cdef readonly dict links
+    cdef readonly long long latency_ps
+    cdef readonly int routing
+    cdef readonly int routes
+    cdef readonly bint cut_through
+    cdef readonly bint per_frame
+    cdef RandomStream luck
+    cdef list transits
+    cdef long long free
+    cdef readonly long long in_flight
+    cpdef int inject(self, Skb skb, long long tx_end_ps, FabricPath path) except -1
+    cpdef void on_event(self, int kind, long long arg) except *
+    cdef int _forward(self, long long slot, Transit transit) except -1
+    cdef Hop _choose(self, list following, long long now)
+    cdef int _arrives(self, long long slot, Transit transit) except -1
+    cdef int _announce(self, long long slot, Transit transit) except -1
