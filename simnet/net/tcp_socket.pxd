@@ -61,6 +61,8 @@ cdef class TcpSocket(Endpoint):
     cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1
     cpdef long long copy_cost_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1
     cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
+    cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
+    cdef int _acknowledge_with(self, Skb skb) except -1
     cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
     cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
     cdef long long _segment_cost_ps(self, Cpu cpu) except? -1

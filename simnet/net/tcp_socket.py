@@ -320,15 +320,23 @@ class TcpSocket(Endpoint):
         """
         length: cython.longlong = skb.end_seq - skb.seq
         work: cython.longlong = 0
-        acked: cython.longlong
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         timeout: cython.longlong
+        at_once: cython.bint
         if length > 0:
             direct = direct and self.takes_directly(skb)
             if not direct:
                 self.queue_home = skb.home_node
                 self.queue_writer = skb.writer_node
-            if self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy):
+            if skb.ack > 0:
+                work += self._acknowledged(skb, cpu)
+            at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
+            if skb.ack > 0:
+                work += self.output(cpu)
+            if skb.ack > 0 and not self.receiver.scheduled:
+                # the acknowledgement went out with data
+                pass
+            elif at_once:
                 work += self.send_ack(cpu)
             else:
                 timeout = self.receiver.schedule_delack(jiffy)
@@ -349,14 +357,25 @@ class TcpSocket(Endpoint):
                 work += self._wakeup_ps(cpu, self.reader)
             self.latency.add(self.sim.now - skb.arrival_ps)
             return work
+        work = self._acknowledged(skb, cpu)
+        return work + self.output(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _acknowledged(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`tcp_ack`: what a segment says about what was sent; return the work."""
+        work: cython.longlong = 0
+        acked: cython.longlong
         if skb.held > 0 or skb.dsack:
             self.sender.sack_option(skb.ack, skb.held, skb.highest, skb.recent, skb.dsack)
-        acked = self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held)
+        acked = self.sender.acknowledge(
+            skb.ack, skb.window, self.sim.now // self.jiffy_ps, skb.held
+        )
         if acked > 0:
             work += self._clean_queue(cpu, acked)
             if self.writer_waiting and self.sender.write_space() and self.writer.wake_on(cpu):
                 work += self._wakeup_ps(cpu, self.writer)
-        return work + self.output(cpu)
+        return work
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -466,13 +485,28 @@ class TcpSocket(Endpoint):
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def send_staged(self) -> cython.int:
-        """Give the staged segments to the NIC."""
+        """Give the staged segments to the NIC; data that have come are acknowledged with them."""
+        skb: Skb
         if self.staged.count > 0:
             while self.staged.count > 0:
-                self.nic.transmit(self.staged.pop())
+                skb = self.staged.pop()
+                if self.receiver.segments > 0:
+                    self._acknowledge_with(skb)
+                self.nic.transmit(skb)
             self.nic.flush()
         self._arm_rto()
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _acknowledge_with(self, skb: Skb) -> cython.int:
+        """`tcp_transmit_skb`: a data segment says what has been received."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        dsack: cython.bint = self.receiver.dsack
+        skb.window = self.receiver.ack_sent(jiffy)
+        skb.ack = self.receiver.rcv_nxt
+        self.receiver.fill_sack(skb, dsack)
+        return self.receiver.data_sent(jiffy)
 
     # -- reader's side --------------------------------------------------------------------
 
