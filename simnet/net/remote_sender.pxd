@@ -1,6 +1,7 @@
 from simnet.host.costs cimport Costs
+from simnet.net.jiffy_timer cimport JiffyTimer
 from simnet.net.remote_link cimport RemoteLink
-from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue
 from simnet.net.tcp_sender cimport TcpSender
 from simnet.net.wire cimport Port
 
@@ -26,8 +27,7 @@ cdef class RemoteSender(Port):
     cdef bint switched
     cdef long long left
     cdef SkbQueue staged
-    cdef long long rto_timer
-    cdef long long rto_at
+    cdef JiffyTimer rto
     cdef readonly long long interrupts
     cdef readonly long long sends
 
@@ -36,7 +36,6 @@ cdef class RemoteSender(Port):
     cdef int _write(self) except -1
     cdef int _take_ack(self, Skb skb, long long jiffy) except -1
     cdef long long _stage(self, long long jiffy) except? -1
-    cdef int _frame(self, long long seq, long long end_seq, bint push) except -1
     cdef int _send_staged(self) except -1
     cdef int _arm_rto(self) except -1
     cdef int _retransmission_timer(self) except -1

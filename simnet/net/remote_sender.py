@@ -14,15 +14,15 @@ import cython
 
 from simnet.host.costs import Costs
 from simnet.kernel.simulator import Simulator
+from simnet.net.jiffy_timer import JiffyTimer
 from simnet.net.remote_link import RemoteLink
-from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.skb import Endpoint, Skb, SkbQueue
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.wire import Path, Port
 
 __all__ = ["RemoteSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
-_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _NAPI_WEIGHT = cython.declare(cython.int, 64)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 # what an event means
@@ -58,9 +58,6 @@ class RemoteSender(Port):
     `neighbour` is the ARP entry behind which its receiver is, if that may move.
     """
 
-    rto_timer: cython.longlong
-    rto_at: cython.longlong
-
     sender: TcpSender
     link: RemoteLink
     receiver: Endpoint
@@ -82,6 +79,7 @@ class RemoteSender(Port):
     switched: cython.bint
     left: cython.longlong
     staged: SkbQueue
+    rto: JiffyTimer
     interrupts: cython.longlong
     sends: cython.longlong
 
@@ -122,8 +120,7 @@ class RemoteSender(Port):
         self.switched = True
         self.left = 0
         self.staged = SkbQueue()
-        self.rto_timer = 0
-        self.rto_at = _NONE
+        self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.interrupts = 0
         self.sends = 0
         sim.at(start_ps, self, _START, 0, _PRIORITY_CPU)
@@ -295,34 +292,9 @@ class RemoteSender(Port):
     @cython.exceptval(-1)
     def _stage(self, jiffy: cython.longlong) -> cython.longlong:
         """Make the segments that the windows allow; return the work of sending them."""
-        sender: TcpSender = self.sender
-        length: cython.longlong = sender.retransmission()
-        work: cython.longlong = 0
-        large: cython.int
-        if length > 0:
-            self._frame(sender.snd_una, sender.snd_una + length, False)
-            work += self.costs.tcp_tx_ps + self.mmio_ps
-        while True:
-            # with TSO the stack handles one large frame, which the NIC cuts
-            large = sender.burst_left
-            length = sender.next_segment(jiffy)
-            if length == 0:
-                return work
-            sender.sent(length, jiffy)
-            self._frame(sender.snd_nxt - length, sender.snd_nxt, sender.last_pushed())
-            if large == 0:
-                work += self.costs.tcp_tx_ps + self.mmio_ps
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _frame(
-        self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
-    ) -> cython.int:
-        size: cython.longlong = self.overhead_bytes + end_seq - seq
-        if size < _MIN_WIRE_BYTES:
-            size = _MIN_WIRE_BYTES
-        self.staged.append(new_skb(self.receiver, seq, end_seq, 0, 0, size, push))
-        return 0
+        return (self.costs.tcp_tx_ps + self.mmio_ps) * self.sender.stage(
+            self.staged, self.receiver, self.overhead_bytes, None, jiffy
+        )
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -338,37 +310,20 @@ class RemoteSender(Port):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _arm_rto(self) -> cython.int:
-        """Have the retransmission timer run when it is due, or before."""
-        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        due: cython.longlong = self.sender.rto_jiffy
-        if due == _NONE:
-            if not self.sender.awaits_window(jiffy):
-                return 0
-            due = self.sender.rto_jiffy
-        if due < jiffy:
-            # it is due, but copying and sending are under way: look again
-            due = jiffy
-        if self.rto_timer != 0:
-            if self.rto_at <= due:
-                return 0
-            self.sim.cancel(self.rto_timer)
-        self.rto_at = due
-        self.rto_timer = self.sim.at((due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_CPU)
+        due: cython.longlong = self.sender.timer_due(self.sim.now // self.jiffy_ps)
+        if due != _NONE:
+            self.rto.set(due)
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _retransmission_timer(self) -> cython.int:
-        """The timer is not moved when ACKs put it off; whether it is due is looked up here."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        due: cython.longlong = self.sender.rto_jiffy
-        self.rto_timer = 0
-        if due != _NONE and due < jiffy and self.job != _SEND and self.sender.timer_expired(jiffy):
+        self.rto.ran()
+        # a process that copies and sends owns the socket: look again later
+        if self.sender.overdue(jiffy) and self.job != _SEND and self.sender.timer_expired(jiffy):
             self._stage(jiffy)
-            if self.sender.probing:
-                # tcp_xmit_probe_skb: old data, to which the peer answers with its window
-                self.sender.probing = False
-                self._frame(self.sender.snd_una - 1, self.sender.snd_una, False)
+            self.sender.stage_probe(self.staged, self.receiver, self.overhead_bytes, None)
             self._send_staged()
         else:
             self._arm_rto()

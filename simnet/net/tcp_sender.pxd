@@ -1,4 +1,6 @@
+from simnet.host.cpu cimport Cpu
 from simnet.net.congestion cimport Congestion
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_sack cimport SackScore
 
 cdef class TcpSender:
@@ -56,6 +58,18 @@ cdef class TcpSender:
     cpdef int sent(self, long long length, long long now_jiffy) except -1
     cpdef long long acknowledge(self, long long ack, long long window, long long now_jiffy, int held=*) except? -1
     cpdef long long retransmission(self) except? -1
+    cpdef long long stage(
+        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
+    ) except? -1
+    cpdef bint stage_probe(
+        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu
+    ) except? -1
+    cdef int _append(
+        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long seq,
+        long long end_seq, bint push
+    ) except -1
+    cpdef long long timer_due(self, long long now_jiffy) except? -1
+    cpdef bint overdue(self, long long now_jiffy) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
     cpdef int sack_option(self, long long ack, int held, long long highest, long long recent, bint dsack) except -1
     cdef int _duplicate(self, int held) except -1

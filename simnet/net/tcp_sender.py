@@ -14,7 +14,9 @@ from typing import Any
 
 import cython
 
+from simnet.host.cpu import Cpu
 from simnet.net.congestion import Congestion
+from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_sack import SackScore
 
 __all__ = ["TcpSender"]
@@ -22,6 +24,7 @@ __all__ = ["TcpSender"]
 _NONE = cython.declare(cython.longlong, -1)
 _TSO_BYTES = cython.declare(cython.longlong, 65536)
 _RETRIES2 = cython.declare(cython.int, 15)
+_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 
 
 @cython.final
@@ -311,6 +314,81 @@ class TcpSender:
         self.ends_mask = size - 1
         return 0
 
+    @cython.ccall
+    @cython.exceptval(-1)
+    def stage(
+        self,
+        queue: SkbQueue,
+        remote: Endpoint,
+        overhead_bytes: cython.int,
+        cpu: Cpu,
+        now_jiffy: cython.longlong,
+    ) -> cython.longlong:
+        """`tcp_write_xmit`: append the segments that may go now to `queue`, for `remote`.
+
+        `cpu` makes them (None where CPUs are not told apart); `overhead_bytes` is what a segment
+        takes on the wire beyond its payload. Returns how many frames the stack handles: with TSO
+        one of them is cut into several segments by the NIC.
+        """
+        frames: cython.longlong = 0
+        large: cython.int
+        length: cython.longlong = self.retransmission()
+        if length > 0:
+            self._append(
+                queue, remote, overhead_bytes, cpu, self.snd_una, self.snd_una + length, False
+            )
+            frames += 1
+        while True:
+            large = self.burst_left
+            length = self.next_segment(now_jiffy)
+            if length == 0:
+                return frames
+            self.sent(length, now_jiffy)
+            self._append(
+                queue,
+                remote,
+                overhead_bytes,
+                cpu,
+                self.snd_nxt - length,
+                self.snd_nxt,
+                self.last_pushed(),
+            )
+            if large == 0:
+                frames += 1
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def stage_probe(
+        self, queue: SkbQueue, remote: Endpoint, overhead_bytes: cython.int, cpu: Cpu
+    ) -> cython.bint:
+        """`tcp_xmit_probe_skb` if `probing`: old data, whose answer tells the window."""
+        if not self.probing:
+            return False
+        self.probing = False
+        self._append(queue, remote, overhead_bytes, cpu, self.snd_una - 1, self.snd_una, False)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _append(
+        self,
+        queue: SkbQueue,
+        remote: Endpoint,
+        overhead_bytes: cython.int,
+        cpu: Cpu,
+        seq: cython.longlong,
+        end_seq: cython.longlong,
+        push: cython.bint,
+    ) -> cython.int:
+        skb: Skb
+        size: cython.longlong = overhead_bytes + end_seq - seq
+        if size < _MIN_WIRE_BYTES:
+            size = _MIN_WIRE_BYTES
+        skb = new_skb(remote, seq, end_seq, 0, 0, size, push)
+        skb.toucher = cpu
+        queue.append(skb)
+        return 0
+
     # -- acknowledgement ------------------------------------------------------------------
 
     @cython.ccall
@@ -487,6 +565,23 @@ class TcpSender:
         self.retransmissions += 1
         self.score.retransmitted()
         return end - self.snd_una
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def timer_due(self, now_jiffy: cython.longlong) -> cython.longlong:
+        """Jiffy for which the timer is to be set, no earlier than now; -1 if for none.
+
+        It is in the past if copying and sending took longer than the timeout.
+        """
+        if self.rto_jiffy == _NONE and not self.awaits_window(now_jiffy):
+            return _NONE
+        return self.rto_jiffy if self.rto_jiffy >= now_jiffy else now_jiffy
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def overdue(self, now_jiffy: cython.longlong) -> cython.bint:
+        """Whether the timer, if it runs now, has expired: ACKs put it off without moving it."""
+        return self.rto_jiffy != _NONE and self.rto_jiffy < now_jiffy
 
     @cython.ccall
     @cython.exceptval(-1)

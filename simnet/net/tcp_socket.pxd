@@ -5,6 +5,7 @@ from simnet.host.ledger cimport Ledger
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
+from simnet.net.jiffy_timer cimport JiffyTimer
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
 from simnet.net.tcp_sender cimport TcpSender
@@ -39,10 +40,8 @@ cdef class TcpSocket(Endpoint):
     cdef readonly SkbQueue staged
     cdef Cpu timer_cpu
     cdef Occupation timer_work
-    cdef long long delack_timer
-    cdef long long delack_at
-    cdef long long rto_timer
-    cdef long long rto_at
+    cdef JiffyTimer delack
+    cdef JiffyTimer rto
     cdef int line_key
     cdef long long line_extra_ps
     cdef int queue_home
@@ -65,7 +64,6 @@ cdef class TcpSocket(Endpoint):
     cdef int _acknowledge_with(self, Skb skb) except -1
     cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
     cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
-    cdef long long _segment_cost_ps(self, Cpu cpu) except? -1
     cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cpdef long long read_queue(self, long long count) except? -1
     cpdef long long after_copy(self, Cpu cpu, long long copied) except? -1
@@ -74,10 +72,10 @@ cdef class TcpSocket(Endpoint):
     cpdef long long output(self, Cpu cpu) except? -1
     cpdef long long lock(self, Cpu cpu) except? -1
     cpdef int unlock(self) except -1
-    cdef int _arm_delack(self, long long jiffy) except -1
     cdef long long _drain_prequeue(self) except? -1
     cdef int _arm_rto(self) except -1
-    cdef int _stage(self, Cpu cpu, long long seq, long long end_seq, bint push) except -1
+    cdef int _retransmission_timer(self) except -1
+    cdef int _delack_timer(self) except -1
     cpdef long long stage(self, Cpu cpu) except? -1
     cpdef int send_staged(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *

@@ -19,6 +19,7 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
+from simnet.net.jiffy_timer import JiffyTimer
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
@@ -29,7 +30,6 @@ __all__ = ["TcpSocket"]
 _NONE = cython.declare(cython.longlong, -1)
 _DELACK = cython.declare(cython.int, 0)
 _RTO = cython.declare(cython.int, 1)
-_PRIORITY_TIMER = cython.declare(cython.int, 2)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
 
@@ -84,10 +84,8 @@ class TcpSocket(Endpoint):
     prequeue_memory: cython.longlong
     staged: SkbQueue
     timer_cpu: Cpu
-    delack_timer: cython.longlong
-    delack_at: cython.longlong
-    rto_timer: cython.longlong
-    rto_at: cython.longlong
+    delack: JiffyTimer
+    rto: JiffyTimer
     line_key: cython.int
     line_extra_ps: cython.longlong
     queue_home: cython.int
@@ -149,10 +147,8 @@ class TcpSocket(Endpoint):
         self.prequeue_memory = 0
         self.timer_cpu = timer_cpu
         self.timer_work = Occupation(sim, f"{path}.timer")
-        self.delack_timer = 0
-        self.delack_at = _NONE
-        self.rto_timer = 0
-        self.rto_at = _NONE
+        self.delack = JiffyTimer(sim, self, _DELACK, jiffy_ps)
+        self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.line_key = -1
         self.line_extra_ps = 0
         self.queue_home = nic.node
@@ -209,7 +205,7 @@ class TcpSocket(Endpoint):
                     self.receiver.timeout_jiffy = (
                         self.sim.now + _PREQUEUE_DELACK_PS
                     ) // self.jiffy_ps
-                    self._arm_delack(self.receiver.timeout_jiffy)
+                    self.delack.set(self.receiver.timeout_jiffy)
             return work
         self.softirq_processed += 1
         work += self.process_cost_ps(skb, cpu, False)
@@ -343,7 +339,7 @@ class TcpSocket(Endpoint):
                 if timeout == 0:
                     work += self.send_ack(cpu)
                 else:
-                    self._arm_delack(timeout)
+                    self.delack.set(timeout)
             if direct:
                 self.reader_room -= length
                 self.delivered += length
@@ -441,46 +437,23 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def stage(self, cpu: Cpu) -> cython.longlong:
         """Make the segments that the windows allow, for `send_staged`; return their work."""
-        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        sender: TcpSender = self.sender
-        length: cython.longlong = sender.retransmission()
         work: cython.longlong = 0
-        large: cython.int
-        if length > 0:
-            self._stage(cpu, sender.snd_una, sender.snd_una + length, False)
-            work += self._segment_cost_ps(cpu)
-        while True:
-            # with TSO the stack handles one large frame, which the NIC cuts
-            large = sender.burst_left
-            length = sender.next_segment(jiffy)
-            if length == 0:
-                return work
-            sender.sent(length, jiffy)
-            self._stage(cpu, sender.snd_nxt - length, sender.snd_nxt, sender.last_pushed())
-            if large == 0:
-                work += self._segment_cost_ps(cpu)
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _segment_cost_ps(self, cpu: Cpu) -> cython.longlong:
-        """TCP, IP and driver for one segment, or one large one that the NIC cuts."""
-        self.ledger.tcp_send += self.costs.tcp_tx_ps
-        return self.costs.tcp_tx_ps + self.nic.transmit_cost_ps(cpu)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _stage(
-        self, cpu: Cpu, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
-    ) -> cython.int:
-        skb: Skb
-        size: cython.longlong = self.wire_overhead + self.header_bytes + end_seq - seq
-        if size < _MIN_WIRE_BYTES:
-            size = _MIN_WIRE_BYTES
-        skb = new_skb(self.remote, seq, end_seq, 0, 0, size, push)
-        skb.toucher = cpu
-        self.send_toucher = cpu
-        self.staged.append(skb)
-        return 0
+        frames: cython.longlong = self.sender.stage(
+            self.staged,
+            self.remote,
+            self.wire_overhead + self.header_bytes,
+            cpu,
+            self.sim.now // self.jiffy_ps,
+        )
+        if self.staged.count > 0:
+            self.send_toucher = cpu
+            self.ledger.tcp_send += frames * self.costs.tcp_tx_ps
+            work = frames * self.costs.tcp_tx_ps
+        while frames > 0:
+            # TCP, IP and driver for one segment, or one large one that the NIC cuts
+            work += self.nic.transmit_cost_ps(cpu)
+            frames -= 1
+        return work
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -549,85 +522,59 @@ class TcpSocket(Endpoint):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _arm_delack(self, jiffy: cython.longlong) -> cython.int:
-        """Have the delayed-ACK timer run at `jiffy` or before."""
-        if self.delack_timer != 0:
-            if self.delack_at <= jiffy:
-                return 0
-            self.sim.cancel(self.delack_timer)
-        self.delack_at = jiffy
-        self.delack_timer = self.sim.at(
-            (jiffy + 1) * self.jiffy_ps, self, _DELACK, 0, _PRIORITY_TIMER
-        )
+    def _arm_rto(self) -> cython.int:
+        due: cython.longlong = self.sender.timer_due(self.sim.now // self.jiffy_ps)
+        if due != _NONE:
+            self.rto.set(due)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A timer has run; whether anything is due is looked up."""
+        if kind == _RTO:
+            self.rto.ran()
+            self._retransmission_timer()
+        else:
+            self.delack.ran()
+            self._delack_timer()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _retransmission_timer(self) -> cython.int:
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        # while the user owns the socket: look again later
+        if self.sender.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
+            self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
+            if self.sender.stage_probe(
+                self.staged, self.remote, self.wire_overhead + self.header_bytes, self.timer_cpu
+            ):
+                self.send_toucher = self.timer_cpu
+                self.send_staged()
+        self._arm_rto()
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _arm_rto(self) -> cython.int:
-        """Have the retransmission timer run when it is due, or before."""
+    def _delack_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        due: cython.longlong = self.sender.rto_jiffy
-        if due == _NONE:
-            if not self.sender.awaits_window(jiffy):
-                return 0
-            due = self.sender.rto_jiffy
-        if due < jiffy:
-            # copying and sending took longer than the timeout
-            due = jiffy
-        if self.rto_timer != 0:
-            if self.rto_at <= due:
-                return 0
-            self.sim.cancel(self.rto_timer)
-        self.rto_at = due
-        self.rto_timer = self.sim.at((due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER)
-        return 0
-
-    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
-        """A timer has run out; timers are not moved when they are put off, but checked here."""
-        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        due: cython.longlong
+        due: cython.longlong = self.receiver.timeout_jiffy
         work: cython.longlong
-        if kind == _RTO:
-            self.rto_timer = 0
-            due = self.sender.rto_jiffy
-            if due == _NONE:
-                return
-            if due >= jiffy or self.owned:
-                # put off by ACKs, or the user owns the socket: look again
-                if due < jiffy:
-                    due = jiffy
-                self.rto_at = due
-                self.rto_timer = self.sim.at(
-                    (due + 1) * self.jiffy_ps, self, _RTO, 0, _PRIORITY_TIMER
-                )
-                return
-            if self.sender.timer_expired(jiffy):
-                self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
-                if self.sender.probing:
-                    # tcp_xmit_probe_skb: old data, to which the peer answers with its window
-                    self.sender.probing = False
-                    self._stage(self.timer_cpu, self.sender.snd_una - 1, self.sender.snd_una, False)
-                    self.send_staged()
-            self._arm_rto()
-            return
-        self.delack_timer = 0
-        due = self.receiver.timeout_jiffy
         if due == _NONE:
-            return
+            return 0
         if due >= jiffy:
-            self._arm_delack(due)
-            return
+            self.delack.set(due)
+            return 0
         if self.owned:
             self.receiver.blocked = True
             self.receiver.timeout_jiffy = jiffy + self.receiver.ato_min
-            self._arm_delack(self.receiver.timeout_jiffy)
-            return
+            self.delack.set(self.receiver.timeout_jiffy)
+            return 0
         self.receiver.timeout_jiffy = _NONE
         work = self._drain_prequeue()
         if self.receiver.delack_expired(jiffy):
             self.delayed_acks += 1
             work += self.send_ack(self.timer_cpu)
         self.timer_cpu.raise_irq(self.timer_work, work)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)

@@ -1,0 +1,50 @@
+"""A timer that is looked at instead of moved."""
+
+from __future__ import annotations
+
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+from simnet.net.jiffy_timer import JiffyTimer
+from tests.host.parts import MS
+
+
+class Owner(Component):
+    def __init__(self, sim: Simulator) -> None:
+        super().__init__(sim, "owner")
+        self.timer = JiffyTimer(sim, self, 7, 4 * MS)
+        self.ran_at: list[tuple[int, int]] = []
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
+        self.timer.ran()
+        self.ran_at.append((kind, self.sim.now // MS))
+
+
+def ran_at(*jiffies: int) -> list[tuple[int, int]]:
+    sim = Simulator()
+    owner = Owner(sim)
+    for jiffy in jiffies:
+        owner.timer.set(jiffy)
+    sim.run_until(10**12)
+    return owner.ran_at
+
+
+def test_runs_when_the_jiffy_is_over() -> None:
+    assert ran_at(10) == [(7, 44)]
+
+
+def test_is_not_put_off() -> None:
+    assert ran_at(10, 20) == [(7, 44)]
+
+
+def test_is_brought_forward() -> None:
+    assert ran_at(20, 10) == [(7, 44)]
+
+
+def test_can_be_set_again_once_it_has_run() -> None:
+    sim = Simulator()
+    owner = Owner(sim)
+    owner.timer.set(0)
+    sim.run_until(4 * MS)
+    owner.timer.set(1)
+    sim.run_until(10**12)
+    assert owner.ran_at == [(7, 4), (7, 8)]
