@@ -1,0 +1,49 @@
+from simnet.host.cpu cimport Cpu
+from simnet.net.jiffy_timer cimport JiffyTimer
+from simnet.net.lossy_path cimport LossyPath
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp_receiver cimport TcpReceiver
+from simnet.net.tcp_sender cimport TcpSender
+
+cdef class TcpEndpoint
+
+cdef class Application:
+    cpdef int readable(self, TcpEndpoint socket) except -1
+    cpdef int writable(self, TcpEndpoint socket) except -1
+
+cdef class BulkSource(Application):
+    cdef readonly long long total_bytes
+    cdef readonly long long written
+
+cdef class Sink(Application):
+    pass
+
+cdef class TcpEndpoint(Endpoint):
+    cdef readonly TcpSender sender
+    cdef readonly TcpReceiver receiver
+    cdef readonly Application application
+    cdef readonly LossyPath path_out
+    cdef public Endpoint peer
+    cdef long long jiffy_ps
+    cdef int overhead_bytes
+    cdef long long service_ps
+    cdef long long free_ps
+    cdef SkbQueue waiting
+    cdef SkbQueue staged
+    cdef JiffyTimer delack
+    cdef JiffyTimer rto
+    cdef bint full
+    cdef readonly long long acks_sent
+    cdef readonly long long delayed_acks
+    cdef readonly long long segments_received
+    cdef readonly long long delivered
+
+    cpdef long long write(self, long long count) except? -1
+    cpdef long long read(self, long long count) except? -1
+    cdef int _process(self, Skb skb) except -1
+    cdef int _output(self) except -1
+    cdef int _transmit(self, long long jiffy) except -1
+    cdef int _acknowledge_with(self, Skb skb, long long jiffy) except -1
+    cdef int _send_ack(self) except -1
+    cdef int _delack_timer(self, long long jiffy) except -1
+    cpdef void on_event(self, int kind, long long arg) except *

@@ -1,0 +1,348 @@
+"""A connected TCP socket on a host that costs nothing, or a fixed time for each segment.
+
+For questions about TCP itself: both halves of a connection, segments that carry data and an
+acknowledgement at once, timers, and an application. Segments are processed in the order of
+`tcp_rcv_established` (net/ipv4/tcp_input.c): acknowledgement, data, what may be sent now, and an
+ACK if none went with it; then the application runs, for which waiting costs nothing.
+What processes and interrupts do to that is `simnet.net.tcp_socket`'s.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.kernel.simulator import Simulator
+from simnet.net.jiffy_timer import JiffyTimer
+from simnet.net.lossy_path import LossyPath
+from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_sender import TcpSender
+
+__all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+_PRIORITY_CPU = cython.declare(cython.int, 2)
+# what an event means
+_DELACK = cython.declare(cython.int, 0)
+_RTO = cython.declare(cython.int, 1)
+_SERVED = cython.declare(cython.int, 2)
+
+
+@cython.cclass
+class Application:
+    """What uses a socket. Subclass it; both calls may read and write."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def readable(self, socket: TcpEndpoint) -> cython.int:
+        """Bytes are in the receive queue."""
+        raise NotImplementedError
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def writable(self, socket: TcpEndpoint) -> cython.int:
+        """The connection is there, or a third of the send buffer is free again."""
+        raise NotImplementedError
+
+
+@cython.final
+@cython.cclass
+class BulkSource(Application):
+    """Writes as much as the send buffer takes, up to `total_bytes` (0 for no end).
+
+    Args:
+        total_bytes: what it has to send.
+    """
+
+    total_bytes: cython.longlong
+    written: cython.longlong
+
+    def __init__(self, total_bytes: int = 0) -> None:
+        self.total_bytes = total_bytes
+        self.written = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def readable(self, socket: TcpEndpoint) -> cython.int:
+        """Nobody is expected to answer: discard it."""
+        socket.read(socket.receiver.readable())
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def writable(self, socket: TcpEndpoint) -> cython.int:
+        """Fill the send buffer."""
+        count: cython.longlong
+        while True:
+            count = socket.sender.room()
+            if self.total_bytes > 0 and count > self.total_bytes - self.written:
+                count = self.total_bytes - self.written
+            if count <= 0:
+                return 0
+            self.written += count
+            socket.write(count)
+
+
+@cython.final
+@cython.cclass
+class Sink(Application):
+    """Reads everything at once."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def readable(self, socket: TcpEndpoint) -> cython.int:
+        """Read it."""
+        socket.read(socket.receiver.readable())
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def writable(self, socket: TcpEndpoint) -> cython.int:
+        """Nothing to write."""
+        return 0
+
+
+@cython.final
+@cython.cclass
+class TcpEndpoint(Endpoint):
+    """One end of a connection.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        sender, receiver: the protocol's state.
+        application: who uses it.
+        path_out: where segments leave to.
+        jiffy_ps: length of a jiffy.
+        overhead_bytes: of a segment on the wire beyond its payload.
+        service_ps: what a segment that arrives keeps the host busy for.
+
+    `peer` is the other end; set it, then call `connect`.
+    """
+
+    sender: TcpSender
+    receiver: TcpReceiver
+    application: Application
+    path_out: LossyPath
+    peer: Endpoint
+    jiffy_ps: cython.longlong
+    overhead_bytes: cython.int
+    service_ps: cython.longlong
+    free_ps: cython.longlong
+    waiting: SkbQueue
+    staged: SkbQueue
+    delack: JiffyTimer
+    rto: JiffyTimer
+    full: cython.bint
+    acks_sent: cython.longlong
+    delayed_acks: cython.longlong
+    segments_received: cython.longlong
+    delivered: cython.longlong
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        sender: TcpSender,
+        receiver: TcpReceiver,
+        application: Application,
+        path_out: LossyPath,
+        jiffy_ps: int,
+        overhead_bytes: int,
+        service_ps: int = 0,
+    ) -> None:
+        super().__init__(sim, path)
+        self.sender = sender
+        self.receiver = receiver
+        self.application = application
+        self.path_out = path_out
+        self.peer = None
+        self.jiffy_ps = jiffy_ps
+        self.overhead_bytes = overhead_bytes
+        self.service_ps = service_ps
+        self.free_ps = 0
+        self.waiting = SkbQueue()
+        self.staged = SkbQueue()
+        self.delack = JiffyTimer(sim, self, _DELACK, jiffy_ps)
+        self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
+        self.full = False
+        self.acks_sent = 0
+        self.delayed_acks = 0
+        self.segments_received = 0
+        self.delivered = 0
+
+    def connect(self) -> None:
+        """The handshake is over and the peer's window known: let the application begin."""
+        self.application.writable(self)
+
+    # -- the application's calls ----------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def write(self, count: cython.longlong) -> cython.longlong:
+        """One call of send: return how many bytes fit into the send buffer."""
+        room: cython.longlong = self.sender.room()
+        self.full = count > room
+        if self.full:
+            count = room
+        if count > 0:
+            self.sender.write(count, True)
+            self._output()
+        if self.sender.room() == 0:
+            self.full = True
+        return count
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def read(self, count: cython.longlong) -> cython.longlong:
+        """One call of recv: return how many bytes were there, at most `count`."""
+        readable: cython.longlong = self.receiver.readable()
+        if count > readable:
+            count = readable
+        if count > 0:
+            self.delivered += count
+            self.receiver.copied(count, self.sim.now // self.jiffy_ps)
+            if self.receiver.ack_due_after_copy(count):
+                self._send_ack()
+        return count
+
+    # -- segments -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """A segment has arrived; it is processed now, or when the host comes to it."""
+        now: cython.longlong = self.sim.now
+        if self.service_ps == 0:
+            self._process(skb)
+            return 0
+        if self.free_ps < now:
+            self.free_ps = now
+        self.free_ps += self.service_ps
+        self.waiting.append(skb)
+        self.sim.at(self.free_ps, self, _SERVED, 0, _PRIORITY_CPU)
+        return self.service_ps
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _process(self, skb: Skb) -> cython.int:
+        """`tcp_rcv_established`."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        timeout: cython.longlong
+        at_once: cython.bint = False
+        self.segments_received += 1
+        if skb.held > 0 or skb.dsack:
+            self.sender.sack_option(skb.ack, skb.held, skb.highest, skb.recent, skb.dsack)
+        self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held)
+        if skb.end_seq > skb.seq:
+            at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, False, jiffy)
+        self._output()
+        if self.receiver.scheduled and skb.end_seq > skb.seq:
+            if not at_once:
+                timeout = self.receiver.schedule_delack(jiffy)
+                if timeout > 0:
+                    self.delack.set(timeout)
+                else:
+                    at_once = True
+            if at_once:
+                self._send_ack()
+        if self.receiver.readable() > 0:
+            self.application.readable(self)
+        if self.full and self.sender.write_space():
+            self.full = False
+            self.application.writable(self)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _output(self) -> cython.int:
+        """`tcp_write_xmit`: send what may go now, each segment with an acknowledgement."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
+        self._transmit(jiffy)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _transmit(self, jiffy: cython.longlong) -> cython.int:
+        skb: Skb
+        due: cython.longlong
+        while self.staged.count > 0:
+            skb = self.staged.pop()
+            self._acknowledge_with(skb, jiffy)
+            self.receiver.data_sent(jiffy)
+            self.path_out.send(skb)
+        due = self.sender.timer_due(jiffy)
+        if due != _NONE:
+            self.rto.set(due)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
+        dsack: cython.bint = self.receiver.dsack
+        skb.window = self.receiver.ack_sent(jiffy)
+        skb.ack = self.receiver.rcv_nxt
+        self.receiver.fill_sack(skb, dsack)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_ack(self) -> cython.int:
+        """`tcp_send_ack`."""
+        size: cython.int = self.overhead_bytes
+        skb: Skb
+        if size < _MIN_WIRE_BYTES:
+            size = _MIN_WIRE_BYTES
+        skb = new_skb(self.peer, 0, 0, 0, 0, size, False)
+        self._acknowledge_with(skb, self.sim.now // self.jiffy_ps)
+        self.acks_sent += 1
+        self.path_out.send(skb)
+        return 0
+
+    # -- timers ---------------------------------------------------------------------------
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A timer has run, or the host has come to a segment."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        if kind == _SERVED:
+            self._process(self.waiting.pop())
+        elif kind == _RTO:
+            self.rto.ran()
+            if self.sender.overdue(jiffy) and self.sender.timer_expired(jiffy):
+                self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
+                self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
+            self._transmit(jiffy)
+        else:
+            self.delack.ran()
+            self._delack_timer(jiffy)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _delack_timer(self, jiffy: cython.longlong) -> cython.int:
+        due: cython.longlong = self.receiver.timeout_jiffy
+        if due == _NONE:
+            return 0
+        if due >= jiffy:
+            self.delack.set(due)
+            return 0
+        self.receiver.timeout_jiffy = _NONE
+        if self.receiver.delack_expired(jiffy):
+            self.delayed_acks += 1
+            self._send_ack()
+        return 0
+
+    def counters(self) -> dict[str, int]:
+        """Of both halves."""
+        return {
+            "delivered": self.delivered,
+            "acks_sent": self.acks_sent,
+            "delayed_acks": self.delayed_acks,
+            "segments_received": self.segments_received,
+            "segments_sent": self.sender.segments,
+            "retransmissions": self.sender.retransmissions,
+            "timeouts": self.sender.timeouts,
+        }

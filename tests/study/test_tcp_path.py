@@ -1,0 +1,54 @@
+"""TCP alone over a path."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.net.tcp_endpoint import BulkSource, Sink
+from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
+from tests.host.parts import MS, US
+
+SECOND = 1000 * MS
+
+
+def bulk(total_bytes: int = 0, seconds: int = 2, seed: int = 1, **path: int) -> TcpPath:
+    options = {"rate_bps": 100 * 10**6, "delay_ps": 500 * US} | path
+    run = TcpPath(PathOptions(**options), TcpOptions(), BulkSource(total_bytes), Sink(), seed=seed)
+    run.run_for(seconds * SECOND)
+    return run
+
+
+class TestBulk:
+    def test_fills_the_bottleneck(self) -> None:
+        run = bulk()
+        # 1448 bytes of 1538 on the wire
+        assert run.right.delivered * 8 / 2 == pytest.approx(100e6 * 1448 / 1538, rel=0.01)
+        assert run.left.counters()["retransmissions"] == 0
+
+    def test_loss_is_made_good(self) -> None:
+        run = bulk(total_bytes=500_000, seconds=60, loss_ppb=2 * 10**7)
+        assert run.forward.lost > 2
+        assert run.right.delivered == 500_000
+
+    def test_the_seed_decides_which_frames_are_lost(self) -> None:
+        runs = [bulk(seed=seed, loss_ppb=10**7) for seed in (1, 1, 2)]
+        counts = [run.left.counters() for run in runs]
+        assert counts[0] == counts[1] != counts[2]
+
+
+class TestRequests:
+    def test_one_write_is_answered_after_a_round_trip(self) -> None:
+        path = PathOptions(rate_bps=10**10, delay_ps=20 * US)
+        client = Requester((300,), 10, 20)
+        run = TcpPath(path, TcpOptions(), client, Responder(300, 10))
+        run.run_for(SECOND)
+        assert len(client.times_ps) == 20
+        assert all(40 * US < time < 41 * US for time in client.times_ps)
+
+    def test_a_host_that_takes_time_adds_it(self) -> None:
+        path = PathOptions(rate_bps=10**10, delay_ps=20 * US)
+        client = Requester((300,), 10, 50)
+        run = TcpPath(path, TcpOptions(service_ps=7 * US), client, Responder(300, 10))
+        run.run_for(SECOND)
+        # once the answers carry the acknowledgements
+        assert 54 * US < client.times_ps[-1] < 55 * US
