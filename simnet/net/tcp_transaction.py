@@ -2,8 +2,8 @@
 
 Source: the calls of netperf 2.4.5's TCP_RR (src/nettest_bsd.c, `send_tcp_rr` and
 `recv_tcp_rr`): one send for the whole message, then recv for what is missing of the other's,
-until nothing is. Both ends are the same process; one of them begins. Inside the calls: `tcp_sendmsg` and `tcp_recvmsg`,
-see `simnet.net.tcp_process`.
+until nothing is. Both ends are the same process; one of them begins. Inside the calls:
+`tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp_process`.
 """
 
 from __future__ import annotations

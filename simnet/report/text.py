@@ -81,6 +81,8 @@ def _ports(result: Result) -> str:
 def _flows(result: Result) -> str:
     if not result.flows:
         return ""
+    if any(flow.transactions_per_s is not None for flow in result.flows):
+        return _transactions(result)
     return columns(
         ("flow", "port", "Mbit/s", "p50 us", "p99 us"),
         [
@@ -88,6 +90,24 @@ def _flows(result: Result) -> str:
                 flow.name,
                 flow.port,
                 f"{flow.goodput_bps / 1e6:.1f}",
+                _us(flow.latency_us.p50),
+                _us(flow.latency_us.p99),
+            )
+            for flow in result.flows
+        ],
+        left=2,
+    )
+
+
+def _transactions(result: Result) -> str:
+    """Requests and responses: latency is one way, half of the time from request to request."""
+    return columns(
+        ("flow", "port", "transactions/s", "p50 us", "p99 us"),
+        [
+            (
+                flow.name,
+                flow.port,
+                f"{flow.transactions_per_s or 0:.0f}",
                 _us(flow.latency_us.p50),
                 _us(flow.latency_us.p99),
             )

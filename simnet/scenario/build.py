@@ -28,7 +28,7 @@ from simnet.scenario.build_host import (
     throttle_ps,
 )
 from simnet.scenario.system import Receiver, System
-from simnet.workload.netperf import Netperf, Netserver, Start
+from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -83,7 +83,8 @@ class _Builder:
         by_port = defaultdict(list)
         for flow in self.effective.flows:
             by_port[flow.port].append(flow)
-        whole = self.effective.workload.peers_simulated == "machines"
+        workload = self.effective.workload
+        whole = workload.peers_simulated == "machines" or workload.test == "tcp_rr"
         peers = [
             make_machine(self.sim, host, f"peer{number}")
             for number, host in enumerate(self.effective.peers)
@@ -136,6 +137,9 @@ class _Builder:
                 self.sim, host, end, peer, nic, path=f"{path}.socket", seed=self.seed
             )
             mine.remote, other.remote = other, mine
+            if self.effective.workload.test == "tcp_rr":
+                receivers[flow.name] = self._transactions(flow, peer, mine, other)
+                continue
             receiver, sender = (mine, other) if flow.receives else (other, mine)
             sender.sender.open_window(receiver.receiver.rcv_wnd)
             self.senders.append(sender)
@@ -150,6 +154,38 @@ class _Builder:
             if self._enslaved(flow):
                 self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
         return receivers
+
+    def _transactions(
+        self, flow: Flow, peer: Machine, mine: TcpSocket, other: TcpSocket
+    ) -> Requester:
+        """Requests of the system, responses of the peer."""
+        mine.sender.open_window(other.receiver.rcv_wnd)
+        other.sender.open_window(mine.receiver.rcv_wnd)
+        self.senders += [mine, other]
+        path = f"flow.{flow.name}.netserver"
+        server = Responder(
+            peer.scheduler,
+            path,
+            peer.cpus[0],
+            other,
+            flow.recv_bytes,
+            flow.message_bytes,
+            begins=False,
+        )
+        Start(self.sim, f"{path}.start", server, 0)
+        path = f"flow.{flow.name}.netperf"
+        client = Requester(
+            self.machine.scheduler,
+            path,
+            self.machine.cpus[0],
+            mine,
+            flow.message_bytes,
+            flow.recv_bytes,
+            begins=True,
+            allowed=self._allowed(flow),
+        )
+        Start(self.sim, f"{path}.start", client, self._begin_ps(flow))
+        return client
 
     def _to_ends(self, port: int, flows: list[Flow]) -> dict[str, Receiver]:
         """Streams between a port and a peer of which only their ends count."""

@@ -98,8 +98,9 @@ def _check_bond(tree: Tree, place: Path, table: Table) -> None:
     if slaves and primary not in {"none", *slaves}:
         message = f"{primary} is no slave of bond0: expected one of {', '.join(slaves)}"
         raise table.error((*place, "bonding", "primary"), "system", message)
-    if slaves and tree.get(("workload", "test")) == "bidirectional":
-        message = "bidirectional: not simulated over a bond, use netserver or netperf"
+    test = tree.get(("workload", "test"))
+    if slaves and test in {"bidirectional", "tcp_rr"}:
+        message = f"{test}: not simulated over a bond, use netserver or netperf"
         raise table.error(("workload", "test"), "workload.test", message)
     version = tuple(int(part) for part in host["kernel"]["version"].split("."))
     if bonding["xmit_hash_policy"] == "layer2+3" and version < _LAYER_2_3:

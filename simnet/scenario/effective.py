@@ -119,8 +119,8 @@ class Flow(Section):
         peer: index in ``effective.peers``.
         peer_port: index in that peer's ``ports``.
         receives: the system receives; otherwise it sends.
-        message_bytes: bytes per send().
-        recv_bytes: bytes asked for per recv(), at the receiving end.
+        message_bytes: bytes per send(); of a request.
+        recv_bytes: bytes asked for per recv(), at the receiving end; of a response.
         cpubind_node: node that the process on the system is bound to; None when it is free.
         preferred_node: node that its memory comes from; None for the node where it runs.
     """

@@ -25,8 +25,9 @@ class Workload(Section):
         str,
         Choice(
             "what runs on the system: netserver receives from the peers, netperf sends to them,"
-            " bidirectional is both at the first port of each node",
-            ("netserver", "netperf", "bidirectional"),
+            " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
+            " and waits for the responses (peers are then simulated as machines)",
+            ("netserver", "netperf", "bidirectional", "tcp_rr"),
         ),
     ]
     nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]
@@ -34,6 +35,8 @@ class Workload(Section):
     recv_size_bytes: Annotated[
         int, size("bytes asked for per recv(); 0: the receive buffer's size", "0 B", "16 MiB")
     ] = 0
+    request_bytes: Annotated[int, size("of a request of tcp_rr", "1 B", "16 MiB")] = 1
+    response_bytes: Annotated[int, size("of a response of tcp_rr", "1 B", "16 MiB")] = 1
     peers_simulated: Annotated[
         str,
         Choice(

@@ -160,7 +160,8 @@ class _Assembly:
 def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     """Return one stream for each port on the nodes that carry traffic.
 
-    The bidirectional test has two on the first port of each node, and none on the others.
+    The bidirectional test has two on the first port of each node, and none on the others; in
+    tcp_rr messages are requests, and what is received are responses.
     """
     workload = tree.get(("workload",))
     both = workload["test"] == "bidirectional"
@@ -178,6 +179,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
         tests = ("netserver", "netperf") if both else (workload["test"],)
         for test in tests:
             receiver = ("host",) if test == "netserver" else ("peers", ends[number][0])
+            asks = test == "tcp_rr"
             flows.append(
                 {
                     "name": f"{port['name']}.{test}" if both else port["name"],
@@ -185,8 +187,8 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
                     "peer": ends[number][0],
                     "peer_port": ends[number][1],
                     "receives": test == "netserver",
-                    "message_bytes": workload["message_bytes"],
-                    "recv_bytes": workload["recv_size_bytes"]
+                    "message_bytes": workload["request_bytes" if asks else "message_bytes"],
+                    "recv_bytes": workload["response_bytes" if asks else "recv_size_bytes"]
                     or tree.get((*receiver, "kernel", "tcp_rmem_bytes"))[1],
                     **bindings,
                 }

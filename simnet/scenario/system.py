@@ -65,7 +65,8 @@ class FlowCounts:
         port: name of the system's port.
         bytes: payload that the receiving application has got.
         latency: histogram of the time from a frame's arrival in the NIC to its processing by
-            TCP for the reader: pairs of upper bound in ps and count.
+            TCP for the reader, or of half of each transaction's: pairs of upper bound in ps and
+            count.
     """
 
     name: str

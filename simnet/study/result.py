@@ -34,6 +34,7 @@ SCHEMA: Literal["simnet.result/1"] = "simnet.result/1"
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 Rate = Annotated[float, Field(ge=0.0)]
 
+_REQUESTS = "tcp_rr"
 _T = TypeVar("_T")
 _TABLES = ("cpus", "ticks", "work", "ports", "flows", "disks", "interrupts")
 
@@ -115,12 +116,17 @@ class Latency(_Row):
 
 
 class FlowRates(_Row):
-    """Payload that one flow delivered to its reader, in bit/s, and its latency."""
+    """Payload that one flow delivered to its reader, in bit/s, and its latency.
+
+    Of requests and responses: what netperf got, half of the time from request to request, and how
+    many transactions that were.
+    """
 
     name: str
     port: str
     goodput_bps: Rate
     latency_us: Latency
+    transactions_per_s: Rate | None = Field(default=None, description="null for a stream")
 
 
 class Result(_Row):
@@ -224,6 +230,7 @@ class Result(_Row):
         flows = _pairs(start.flows, end.flows)
         busy_ps = sum(_busy_ps(last) - _busy_ps(first) for first, last in cpus)
         payload = sum(last.bytes - first.bytes for first, last in flows)
+        asks = dict(configuration or {}).get("workload", {}).get("test") == _REQUESTS
         return cls(
             scenario=scenario,
             seed=seed,
@@ -240,7 +247,7 @@ class Result(_Row):
             work=_work(start.work_ps, end.work_ps, elapsed_ps),
             ports=tuple(_port_rates(*pair, elapsed_ps) for pair in ports),
             interrupts=tuple(_port_interrupts(*pair, elapsed_ps) for pair in ports),
-            flows=tuple(_flow_rates(*pair, elapsed_ps) for pair in flows),
+            flows=tuple(_flow_rates(*pair, elapsed_ps, asks=asks) for pair in flows),
         )
 
 
@@ -357,10 +364,18 @@ def _port_interrupts(first: PortCounts, last: PortCounts, elapsed_ps: int) -> Po
     return PortInterrupts(port=last.name, irq=last.irq, by_cpu=rates)
 
 
-def _flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int) -> FlowRates:
+def _flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool) -> FlowRates:
     latency = Latency(
         p50=quantile_us(first.latency, last.latency, Fraction(50, 100)),
         p99=quantile_us(first.latency, last.latency, Fraction(99, 100)),
     )
     goodput_bps = _per_s(8 * (last.bytes - first.bytes), elapsed_ps)
-    return FlowRates(name=last.name, port=last.port, goodput_bps=goodput_bps, latency_us=latency)
+    # there is one sample of latency for each transaction
+    samples = sum(count for _, count in last.latency) - sum(count for _, count in first.latency)
+    return FlowRates(
+        name=last.name,
+        port=last.port,
+        goodput_bps=goodput_bps,
+        latency_us=latency,
+        transactions_per_s=_per_s(samples, elapsed_ps) if asks else None,
+    )

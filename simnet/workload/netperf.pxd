@@ -1,7 +1,14 @@
 from simnet.net.tcp_process cimport TcpReader, TcpWriter
+from simnet.net.tcp_transaction cimport TcpTransactor
 
 cdef class Netserver(TcpReader):
     pass
 
 cdef class Netperf(TcpWriter):
+    pass
+
+cdef class Requester(TcpTransactor):
+    pass
+
+cdef class Responder(TcpTransactor):
     pass

@@ -1,7 +1,8 @@
-"""netperf TCP_STREAM: one netperf that sends, one netserver that receives.
+"""netperf TCP_STREAM and TCP_RR: netperf on one side, netserver on the other.
 
-Source: netperf 2.4 (nettest_bsd.c): netserver calls recv with a buffer as large as its receive
-socket buffer until the peer closes; netperf calls send with messages of one size in a loop.
+Source: netperf 2.4 (nettest_bsd.c). TCP_STREAM: netserver calls recv with a buffer as large as its
+receive socket buffer until the peer closes; netperf calls send with messages of one size in a
+loop. TCP_RR: netperf sends a request and waits for the response; latency is half of that time.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import cython
 
 from simnet.kernel.component import Component
 from simnet.net.tcp_process import TcpReader, TcpWriter
+from simnet.net.tcp_transaction import TcpTransactor
 
 if TYPE_CHECKING:
     from simnet.host.scheduler import Task
     from simnet.kernel.simulator import Simulator
 
-__all__ = ["Netperf", "Netserver", "Start"]
+__all__ = ["Netperf", "Netserver", "Requester", "Responder", "Start"]
 
 
 @cython.final
@@ -30,6 +32,18 @@ class Netserver(TcpReader):
 @cython.cclass
 class Netperf(TcpWriter):
     """The sending process."""
+
+
+@cython.final
+@cython.cclass
+class Requester(TcpTransactor):
+    """netperf in TCP_RR."""
+
+
+@cython.final
+@cython.cclass
+class Responder(TcpTransactor):
+    """netserver in TCP_RR."""
 
 
 class Start(Component):

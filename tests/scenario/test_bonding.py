@@ -85,6 +85,7 @@ class TestSetup:
                 "eth1 is no slave of a bond",
             ),
             ({"test": "bidirectional"}, "not simulated over a bond"),
+            ({"test": "tcp_rr"}, "not simulated over a bond"),
             ({"peer:ifenslave bond0 eth0": "on"}, 'needs peers_simulated = "machines"'),
             ({"peer:unplug eth0": "1 s"}, "only for the system under test"),
             ({"ifenslave bond0 eth9": "on"}, "ibm-x460 has no port eth9"),
