@@ -22,6 +22,8 @@ cdef class Costs:
     cdef readonly long long user_recv_ps
     cdef readonly long long user_send_ps
     cdef readonly long long copy_line_ps
+    cdef readonly long long csum_line_ps
+    cdef readonly long long rx_page_ps
     cdef readonly int line_bytes
     cdef readonly int copy_overlap
     cdef readonly Ledger ledger

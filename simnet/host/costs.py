@@ -32,6 +32,8 @@ COST_NAMES = (
     "user_recv",
     "user_send",
     "copy_line",
+    "csum_line",
+    "rx_page",
 )
 
 
@@ -72,6 +74,8 @@ class Costs:
     user_recv_ps: cython.longlong
     user_send_ps: cython.longlong
     copy_line_ps: cython.longlong
+    csum_line_ps: cython.longlong
+    rx_page_ps: cython.longlong
     line_bytes: cython.int
     copy_overlap: cython.int
     ledger: Ledger
@@ -101,6 +105,8 @@ class Costs:
         self.user_recv_ps = ps["user_recv"]
         self.user_send_ps = ps["user_send"]
         self.copy_line_ps = ps["copy_line"]
+        self.csum_line_ps = ps["csum_line"]
+        self.rx_page_ps = ps["rx_page"]
         self.line_bytes = line_bytes
         self.copy_overlap = copy_overlap
         self.ledger = Ledger()

@@ -7,6 +7,7 @@ cdef class Ledger:
     cdef public long long tcp_send
     cdef public long long completion
     cdef public long long copy
+    cdef public long long checksum
     cdef public long long device_lines
     cdef public long long copy_lines
     cdef public long long socket_lines

@@ -20,6 +20,7 @@ MECHANISMS = {
     "tcp_send": "TCP and driver, send",
     "completion": "transmit completion",
     "copy": "copy to and from user",
+    "checksum": "checksums by the CPU",
     "device_lines": "lines and registers of a device on another node",
     "copy_lines": "payload from another node",
     "socket_lines": "socket lines from another CPU",
@@ -44,6 +45,7 @@ class Ledger:
     tcp_send: cython.longlong
     completion: cython.longlong
     copy: cython.longlong
+    checksum: cython.longlong
     device_lines: cython.longlong
     copy_lines: cython.longlong
     socket_lines: cython.longlong

@@ -190,6 +190,14 @@ class Nic(Port):
         self.tx_bytes = 0
         self.qdisc_drops = 0
 
+    @property
+    def uncounted_bytes(self) -> int:
+        """What `tx_bytes` and `rx_bytes` hold of a frame beyond what the driver counts.
+
+        Of Ethernet that is preamble, FCS and gap.
+        """
+        return 24
+
     # -- the chip: subclasses -------------------------------------------------------------
 
     @cython.ccall

@@ -26,6 +26,7 @@ cdef class TcpSocket(Endpoint):
     cdef int header_bytes
     cdef int wire_overhead
     cdef bint low_latency
+    cdef long long csum_line_ps
     cdef public bint owned
     cdef public Task reader
     cdef public Task writer
@@ -62,6 +63,7 @@ cdef class TcpSocket(Endpoint):
     cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
     cdef int _acknowledge_with(self, Skb skb) except -1
+    cdef long long _checksum_ps(self, long long length) except? -1
     cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
     cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
     cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1

@@ -53,6 +53,8 @@ class TcpSocket(Endpoint):
         wire_overhead: preamble, Ethernet header, FCS and gap.
         low_latency: tcp_low_latency.
         timer_cpu: where the socket's timers run.
+        checksum_by_cpu: the device computes and verifies none: while copying from the user, and
+            wherever a received segment goes through TCP.
     """
 
     timer_work: Occupation
@@ -71,6 +73,7 @@ class TcpSocket(Endpoint):
     header_bytes: cython.int
     wire_overhead: cython.int
     low_latency: cython.bint
+    csum_line_ps: cython.longlong
     owned: cython.bint
     reader: Task
     writer: Task
@@ -117,6 +120,7 @@ class TcpSocket(Endpoint):
         wire_overhead: int,
         low_latency: bool,
         timer_cpu: Cpu,
+        checksum_by_cpu: bool = False,
     ) -> None:
         super().__init__(sim, path)
         self.receiver = receiver
@@ -133,6 +137,7 @@ class TcpSocket(Endpoint):
         self.header_bytes = header_bytes
         self.wire_overhead = wire_overhead
         self.low_latency = low_latency
+        self.csum_line_ps = costs.csum_line_ps if checksum_by_cpu else 0
         self.owned = False
         self.reader = None
         self.writer = None
@@ -252,6 +257,7 @@ class TcpSocket(Endpoint):
         if copying:
             work += self.costs.skb_free_ps
             elsewhere += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
+        elsewhere += self._checksum_ps(length)
         work = self.spread.vary(work + elsewhere)
         self.ledger.tcp_receive += work - elsewhere
         return work
@@ -294,7 +300,15 @@ class TcpSocket(Endpoint):
         )
         self.ledger.copy += lines * self.costs.copy_line_ps
         self.ledger.copy_lines += far_ps
-        return lines * self.costs.copy_line_ps + far_ps
+        return lines * self.costs.copy_line_ps + far_ps + self._checksum_ps(length)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _checksum_ps(self, length: cython.longlong) -> cython.longlong:
+        """What the CPU's checksum of a payload costs; nothing if the device computes it."""
+        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
+        self.ledger.checksum += lines * self.csum_line_ps
+        return lines * self.csum_line_ps
 
     @cython.ccall
     @cython.exceptval(-1)

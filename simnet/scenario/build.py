@@ -27,12 +27,14 @@ from simnet.scenario.build_host import (
     make_socket,
     throttle_ps,
 )
+from simnet.scenario.build_ipoib import connect_by_fabric, make_fabric
 from simnet.scenario.system import Receiver, System
 from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.scenario.effective import Effective, Flow, Host
+    from simnet.scenario.effective import Port as EffectivePort
 
 __all__ = ["build"]
 
@@ -71,10 +73,7 @@ class _Builder:
         self.bonded: list[BondedFlow] = []
         self.senders: list[TcpSocket | RemoteSender] = []
         self.machine = make_machine(self.sim, effective.host, "sut")
-        self.nics = [
-            make_nic(self.sim, self.machine, effective.host, port, seed=seed, per_frame=per_frame)
-            for port in effective.host.ports
-        ]
+        self.nics = [self._nic(self.machine, effective.host, port) for port in effective.host.ports]
 
     def build(self) -> System:
         """Make the rest."""
@@ -113,6 +112,17 @@ class _Builder:
         ]
         return System(self.env, self.machine, self.nics, named, parts)
 
+    def _nic(self, machine: Machine, host: Host, port: EffectivePort) -> Nic:
+        return make_nic(
+            self.sim,
+            machine,
+            host,
+            port,
+            switch=self.effective.switch,
+            seed=self.seed,
+            per_frame=self.per_frame,
+        )
+
     def _enslaved(self, flow: Flow) -> bool:
         return self.effective.ports[flow.port].enslaved
 
@@ -125,8 +135,12 @@ class _Builder:
         """Streams between a port and a port of a peer, all of whose CPUs are simulated."""
         host = self.effective.peers[flows[0].peer]
         end = host.ports[flows[0].peer_port]
-        nic = make_nic(self.sim, peer, host, end, seed=self.seed, per_frame=self.per_frame)
-        if not self._enslaved(flows[0]):
+        nic = self._nic(peer, host, end)
+        fabric = self.effective.fabric
+        if fabric:
+            made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
+            connect_by_fabric(made, fabric, self.nics[port], nic)
+        elif not self._enslaved(flows[0]):
             self._connect(self.nics[port], nic, nic)
         receivers: dict[str, Receiver] = {}
         for flow in flows:

@@ -16,11 +16,13 @@ from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tg3 import Tg3
+from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.net.nic import Nic
     from simnet.scenario.effective import Host, Port
+    from simnet.scenario.schema import Switch
 
 __all__ = [
     "PS",
@@ -41,6 +43,7 @@ _TIMESTAMP_BYTES = 12
 _MAX_TCP_HEADER_BYTES = 192
 # segments that one large frame holds in the mean
 _TSO_SEGMENTS = 8
+_ETHERNET_MSS = 1460
 
 
 def make_costs(host: Host) -> Costs:
@@ -100,10 +103,11 @@ def make_nic(
     host: Host,
     port: Port,
     *,
+    switch: Switch,
     seed: int,
     per_frame: bool,
 ) -> Nic:
-    """One port with its driver and interrupt line."""
+    """One port with its driver and interrupt line; `switch` is what it is cabled to."""
     model = port.nic
     common = (
         sim,
@@ -135,6 +139,8 @@ def make_nic(
             tx_frames_irq=model.tx_frames_irq,
             shared_update=model.shared_status_update,
         )
+    elif model.moderation == "completions":
+        nic = make_ipoib(*common, host=host, port=port, switch=switch, seed=seed)
     else:
         nic = E1000(
             *common,
@@ -167,7 +173,10 @@ def make_sender(host: Host, port: Port) -> TcpSender:
         congestion=make_congestion(
             kernel.tcp_congestion_control, _initial_cwnd(kernel.initial_cwnd, mss)
         ),
-        wmem_default=kernel.tcp_wmem_bytes[1],
+        # tcp_fixup_sndbuf: room for three segments
+        wmem_default=max(
+            kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])
+        ),
         wmem_max=kernel.tcp_wmem_bytes[2],
         segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.tso else 1),
         jiffy_ps=PS // kernel.hz,
@@ -181,13 +190,29 @@ def make_sender(host: Host, port: Port) -> TcpSender:
     )
 
 
+def _fixed_up(host: Host, port: Port) -> int:
+    """`tcp_fixup_rcvbuf`: the receive buffer in which a few segments have room.
+
+    Four of Linux 2.6, as many as the first window of 3.x holds; a quarter is not offered.
+    """
+    mss = _mss(host, port)
+    segment = mss + _MAX_TCP_HEADER_BYTES + host.kernel.skb_truesize_overhead_bytes
+    while segment - (segment >> 2) < mss:
+        segment += 128
+    if host.kernel.version.startswith("2."):
+        return 4 * segment
+    return segment * (10 if mss <= _ETHERNET_MSS else max(10 * _ETHERNET_MSS // mss, 2))
+
+
 def make_receiver(host: Host, port: Port) -> TcpReceiver:
     """The receiving half of a connection."""
     kernel = host.kernel
     mss = _mss(host, port)
     return TcpReceiver(
         advmss=mss,
-        rmem_default=kernel.tcp_rmem_bytes[1],
+        rmem_default=max(
+            kernel.tcp_rmem_bytes[1], min(_fixed_up(host, port), kernel.tcp_rmem_bytes[2])
+        ),
         rmem_max=kernel.tcp_rmem_bytes[2],
         jiffy_ps=PS // kernel.hz,
         ato_min_ps=kernel.ato_min_ps,
@@ -219,9 +244,10 @@ def make_socket(
         runqueue_lines=kernel.runqueue_lines,
         jiffy_ps=PS // kernel.hz,
         header_bytes=_IP_TCP_BYTES + _options(host),
-        wire_overhead=_ETHERNET_OVERHEAD_BYTES,
+        wire_overhead=link_overhead_bytes(port),
         low_latency=kernel.tcp_low_latency,
         timer_cpu=nic.line.current_target(),
+        checksum_by_cpu=port.nic.checksum == "cpu",
     )
     socket.spread = _spread(host, path, seed)
     return socket

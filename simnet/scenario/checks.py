@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.scenario.schema import Kernel, spec_of
+from simnet.scenario.tree import dotted
+
 if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.settings import Table
     from simnet.scenario.toml import Document, KeyPath
     from simnet.scenario.tree import Path, Tree
 
+_SECOND_PS: Final = 10**12
+_UD_HEADERS_BYTES: Final = 4
+_NODES: Final = 2
+_CM_LARGEST_MTU_BYTES: Final = 65520
 _LAYER_2_3: Final = (2, 6, 24)
 
 __all__ = ["check_server", "check_whole", "peer_ports"]
@@ -83,10 +90,57 @@ def check_whole(tree: Tree, table: Table) -> None:
     if used[-1] >= ends:
         message = f"{used[-1] + 1} ports need a peer, the peers have {ends} ports"
         raise table.error(path, "system.peers", message)
+    _check_streams(tree, table)
+    _check_fabric(tree, table)
     for place in _hosts(tree):
         _check_bond(tree, place, table)
+        _check_kernel(tree, place, table)
         for number, port in enumerate(tree.get((*place, "ports"))):
             _check_nic((*place, "ports", number, "nic"), port["nic"], table)
+
+
+def _check_streams(tree: Tree, table: Table) -> None:
+    """Refuse what is only simulated where both ends are whole machines."""
+    workload = tree.get(("workload",))
+    if workload["peers_simulated"] == "machines":
+        return
+    path: Path = ("workload", "peers_simulated")
+    message = 'expected peers_simulated = "machines"'
+    if workload["connections"] > 1:
+        raise table.error(path, "workload.connections", f"several connections: {message}")
+    for place in _hosts(tree):
+        for port in tree.get((*place, "ports")):
+            if port["nic"]["ipoib_mode"] != "none":
+                text = f"{port['name']} is an InfiniBand port: {message}"
+                raise table.error(path, "workload.peers_simulated", text)
+
+
+def _check_fabric(tree: Tree, table: Table) -> None:
+    """Refuse a fabric in which the two nodes have no place or no way to each other."""
+    fabric = tree.values.get("fabric")
+    if not fabric:
+        return
+    path: Path = ("fabric", "hosts_per_leaf")
+    if len(tree.get(("peers",))) != 1 or len(tree.get(("host", "ports"))) != 1:
+        message = "a fabric joins one port of the system with one peer's"
+        raise table.error(path, "system.fabric", message)
+    if fabric["leaf_switches"] * fabric["hosts_per_leaf"] < _NODES:
+        raise table.error(path, "system.fabric", "the fabric has no place for two nodes")
+    if fabric["leaf_switches"] > 1 and not fabric["spine_switches"] and not fabric["links"]:
+        path = ("fabric", "spine_switches")
+        raise table.error(path, "system.fabric", "no spine switch joins the leaf switches")
+
+
+def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
+    """Refuse a delayed ACK that the kernel's clock cannot time."""
+    kernel = tree.get((*place, "kernel"))
+    jiffy_ps = _SECOND_PS // kernel["hz"]
+    for attribute in ("delack_min_ps", "ato_min_ps"):
+        spec = spec_of(Kernel, attribute)
+        if spec and kernel[attribute] < jiffy_ps:
+            shown, jiffy = spec.text(kernel[attribute]), spec.text(jiffy_ps)
+            message = f"{shown} is less than a jiffy, {jiffy} at HZ {kernel['hz']}"
+            raise table.error((*place, "kernel", attribute), "system", message)
 
 
 def _check_bond(tree: Tree, place: Path, table: Table) -> None:
@@ -129,6 +183,16 @@ def _check_nic(path: Path, nic: dict[str, Any], table: Table) -> None:
     def error(field: str, message: str) -> InputError:
         return table.error((*path, field), "system", f"{field}: {message}")
 
+    most = {
+        "connected": _CM_LARGEST_MTU_BYTES,
+        "datagram": nic["ib_mtu_bytes"] - _UD_HEADERS_BYTES,
+    }.get(nic["ipoib_mode"])
+    if most and nic["mtu_bytes"] > most:
+        message = f"an MTU of at most {most} B"
+        set_ = dotted((*path, "mtu_bytes")) in table.origins
+        raise error("mtu_bytes" if set_ else "ipoib_mode", f"{nic['ipoib_mode']}: {message}")
+    if (nic["ipoib_mode"] != "none") != (nic["moderation"] == "completions"):
+        raise error("ipoib_mode", "only, and always, with moderation = completions")
     if nic["rx_buffers_posted"] >= nic["rx_ring"]:
         message = f"at most {nic['rx_ring'] - 1} buffers in a ring of {nic['rx_ring']}"
         raise error("rx_buffers_posted", message)

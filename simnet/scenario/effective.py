@@ -22,6 +22,7 @@
     effective.host.bonding.mode                 see schema.Bonding
     effective.peers[1]                          a Host, too; its ports[k] likewise
     effective.switch.latency_ps                 see schema.Switch
+    effective.fabric.switch_latency_ps          see schema_fabric.Fabric; fabric may be None
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
                                                 result) or "daemon" (to be simulated)
     effective.workload.type, .test, .nodes, .message_bytes, .recv_size_bytes
@@ -47,7 +48,7 @@ from pydantic import ConfigDict, Field
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
-from simnet.scenario.schema import Bonding, Cpu, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.schema import Bonding, Cpu, Fabric, Kernel, Machine, Nic, Section, Switch
 
 __all__ = ["Effective", "Flow", "Host", "Port"]
 
@@ -144,6 +145,7 @@ class Effective(Section):
         host: the system under test.
         peers: the machines at the other ends.
         switch: the switch between them.
+        fabric: the InfiniBand fabric that is there in place of the switch, if any.
         irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
         workload: what runs.
         flows: one per stream.
@@ -161,6 +163,7 @@ class Effective(Section):
     host: Host
     peers: tuple[Host, ...]
     switch: Switch
+    fabric: Fabric | None = None
     irqbalance: str
     workload: Workload
     flows: tuple[Flow, ...]

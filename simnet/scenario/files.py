@@ -20,7 +20,7 @@ __all__ = ["IrqMap", "PeerTable", "Run", "ScenarioFile", "Setting", "TuningTable
 class Workload(Section):
     """What runs on the system."""
 
-    type: Annotated[str, Choice("workload", ("netperf-tcp-stream",))]
+    type: Annotated[str, Choice("workload", ("netperf-tcp-stream", "iperf"))]
     test: Annotated[
         str,
         Choice(
@@ -37,6 +37,9 @@ class Workload(Section):
     ] = 0
     request_bytes: Annotated[int, size("of a request of tcp_rr", "1 B", "16 MiB")] = 1
     response_bytes: Annotated[int, size("of a response of tcp_rr", "1 B", "16 MiB")] = 1
+    connections: Annotated[
+        int, count("streams of each test at each port, as iperf -P has it", 1, 64)
+    ] = 1
     peers_simulated: Annotated[
         str,
         Choice(
@@ -101,6 +104,9 @@ class SystemTable(_Table):
     server: Annotated[str, Field(description="server model")]
     kernel: Annotated[str, Field(description="kernel model")]
     switch: Annotated[str, Field(description="switch model")]
+    fabric: Annotated[
+        str, Field(description="InfiniBand fabric model, in place of the switch; none if absent")
+    ] = ""
     peers: Annotated[tuple[PeerTable, ...], Field(min_length=1, description="the other ends")]
 
 

@@ -15,11 +15,15 @@ from typing import Any, Final
 
 from simnet.scenario.knob import CpuMask, Knob, NodeNumber
 from simnet.scenario.knobs_bonding import BONDING
+from simnet.scenario.knobs_ipoib import IPOIB
 from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import Kernel, Nic, spec_of
 from simnet.scenario.specs import Flag, Quantity, count, time
 
 __all__ = ["KNOBS"]
+
+
+_OF_A_COMPLETION_QUEUE: Final = ("rx_usecs_ps", "rx_frames")
 
 
 def _of(section: type[Kernel | Nic], target: str) -> Spec:
@@ -50,7 +54,8 @@ def _coalesce(field: str) -> Knob:
     doc = _of(Nic, target).doc
     spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
     name = f"ethtool -C {{port}} {field}"
-    return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit, drivers=("tg3",))
+    drivers = ("tg3", "ib_ipoib") if target in _OF_A_COMPLETION_QUEUE else ("tg3",)
+    return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit, drivers=drivers)
 
 
 def _constant(name: str, target: str, where: str, **more: Any) -> Knob:
@@ -267,6 +272,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *_PLACEMENT,
     *_ETHTOOL,
     *BONDING,
+    *IPOIB,
     *_SYSCTLS,
     *_STEERING,
     *_CONSTANTS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
@@ -10,7 +11,16 @@ from simnet.scenario.checks import check_server, check_whole, peer_ports
 from simnet.scenario.effective import Effective
 from simnet.scenario.entries import entries, tuning_names
 from simnet.scenario.files import Run, Workload
-from simnet.scenario.schema import Bonding, Cpu, Kernel, Machine, Nic, Switch, file_model
+from simnet.scenario.schema import (
+    Bonding,
+    Cpu,
+    Fabric,
+    Kernel,
+    Machine,
+    Nic,
+    Switch,
+    file_model,
+)
 from simnet.scenario.settings import Table
 from simnet.scenario.tree import Path, Tree, dotted
 
@@ -87,6 +97,12 @@ class _Assembly:
         )
         self.tree.graft(("switch",), Switch, switch)
         self.models["switch"] = form.system.switch
+        if form.system.fabric:
+            fabric, _, _ = self._model(
+                "fabric", form.system.fabric, document, path, ("system", "fabric")
+            )
+            self.tree.graft(("fabric",), Fabric, fabric)
+            self.models["fabric"] = form.system.fabric
         self._table("workload", Workload, form.workload)
         self._table("run", Run, form.run)
 
@@ -161,7 +177,8 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     """Return one stream for each port on the nodes that carry traffic.
 
     The bidirectional test has two on the first port of each node, and none on the others; in
-    tcp_rr messages are requests, and what is received are responses.
+    tcp_rr messages are requests, and what is received are responses. With several connections
+    there are as many of each.
     """
     workload = tree.get(("workload",))
     both = workload["test"] == "bidirectional"
@@ -177,12 +194,13 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
             for name, node in table.bindings.items()
         }
         tests = ("netserver", "netperf") if both else (workload["test"],)
-        for test in tests:
+        count = workload["connections"]
+        for test, stream in itertools.product(tests, range(count)):
             receiver = ("host",) if test == "netserver" else ("peers", ends[number][0])
             asks = test == "tcp_rr"
             flows.append(
                 {
-                    "name": f"{port['name']}.{test}" if both else port["name"],
+                    "name": f"{port['name']}{f'.{test}' * both}{f'.{stream}' * (count > 1)}",
                     "port": number,
                     "peer": ends[number][0],
                     "peer_port": ends[number][1],

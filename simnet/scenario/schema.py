@@ -77,6 +77,12 @@ class Costs(Section):
     user_send_cycles: Annotated[int, cycles("user part of the send loop, per send()")]
     copy_line_cycles: Annotated[int, cycles("copying one cache line to or from user memory")]
     ipi_cycles: Annotated[int, cycles("sending or taking one interprocessor interrupt")]
+    csum_line_cycles: Annotated[
+        int, cycles("checksum of one cache line, where the CPU computes it; copying is extra")
+    ] = 0
+    rx_page_cycles: Annotated[
+        int, cycles("allocating, mapping, posting and freeing one page of a receive buffer")
+    ] = 0
 
 
 class Memory(Section):
@@ -171,9 +177,9 @@ class Nic(Section):
     moderation: Annotated[
         str,
         Choice(
-            "how interrupts are moderated: frames or a gap (coalesce), or a minimum interval"
-            " (throttle)",
-            ("coalesce", "throttle"),
+            "how interrupts are moderated: frames or a gap (coalesce), a minimum interval"
+            " (throttle), or a completion queue that is armed anew each time (completions)",
+            ("coalesce", "throttle", "completions"),
         ),
     ]
     rx_ring: Annotated[int, count("receive descriptors", 16, 65536)]
@@ -198,7 +204,7 @@ class Nic(Section):
     ]
     napi_weight: Annotated[int, count("packets per poll", 1, 4096)]
     tso: Annotated[bool, Flag("segmentation offload")]
-    rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "64 KiB")]
+    rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "1 MiB")]
     descriptor_bytes: Annotated[
         int, size("descriptors that one received frame takes in all rings", "8 B", "1 KiB")
     ]
@@ -208,6 +214,32 @@ class Nic(Section):
     dma_latency_ps: Annotated[
         int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
     ]
+    checksum: Annotated[
+        str, Choice("who computes and verifies TCP's checksums", ("device", "cpu"))
+    ] = "device"
+    ipoib_mode: Annotated[
+        str,
+        Choice(
+            "transport of IP over InfiniBand: reliable connections, datagrams; none for Ethernet",
+            ("none", "connected", "datagram"),
+        ),
+    ] = "none"
+    ib_mtu_bytes: Annotated[int, size("payload of an InfiniBand packet", "256 B", "4 KiB")] = 4096
+    rx_page_bytes: Annotated[
+        int, size("pages that a connection's received packets are put into", "4 KiB", "64 KiB")
+    ] = 4096
+    reorder_window: Annotated[
+        int, count("received packets ahead of the next that wait for it; 0: none", 0, 32767)
+    ] = 0
+    drain_after_slide: Annotated[
+        bool, Flag("go on handing up from the left edge after a slide; off: the paper's letter")
+    ] = True
+    flush_timeout_ps: Annotated[
+        int, time("give up what is missing after this time; 0: never, as the paper", "0 us", "10 s")
+    ] = 0
+    send_loss_permyriad: Annotated[
+        int, count("packets of 10000 that the driver drops on purpose, not sending them", 0, 10000)
+    ] = 0
 
 
 class Switch(Section):

@@ -12,7 +12,7 @@ from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.library import nearest
 from simnet.scenario.parameter import Parameter, Spec
-from simnet.scenario.schema import Cpu, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.schema import Cpu, Fabric, Kernel, Machine, Nic, Section, Switch
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
@@ -139,6 +139,9 @@ class Table:
                 yield _key(path, spec), ((top, *path),), spec
         for path, spec in walk(Switch):
             yield f"switch.{_key(path, spec)}", (("switch", *path),), spec
+        if "fabric" in self.tree.values:
+            for path, spec in walk(Fabric):
+                yield f"fabric.{_key(path, spec)}", (("fabric", *path),), spec
         for prefix, peers in (("", False), (_PEER, True)):
             for top, section in _HOST_SECTIONS.items():
                 for path, spec in walk(section):

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CpuTimes", "FlowCounts", "PortCounts", "Receiver", "Snapshot", "System"]
 
-# what `wire_bytes` holds beyond the frame that a driver counts: preamble, FCS and gap
-_NOT_COUNTED_BYTES = 24
 _ALLOCATIONS_PER_COLLECTION = 200_000
 
 
@@ -175,8 +173,8 @@ def _port_counts(nic: Nic) -> PortCounts:
         name=nic.name,
         node=nic.node,
         irq=nic.line.irq,
-        rx_bytes=nic.rx_bytes - _NOT_COUNTED_BYTES * nic.rx_packets,
-        tx_bytes=nic.tx_bytes - _NOT_COUNTED_BYTES * nic.tx_packets,
+        rx_bytes=nic.rx_bytes - nic.uncounted_bytes * nic.rx_packets,
+        tx_bytes=nic.tx_bytes - nic.uncounted_bytes * nic.tx_packets,
         rx_packets=nic.rx_packets,
         tx_packets=nic.tx_packets,
         interrupts=nic.line.total,

@@ -89,4 +89,5 @@ def test_a_machine_of_two_nodes_pays_for_all_of_it() -> None:
     far = StreamPlan(node=0, irq_cpu=2, both=True)
     lab = Lab(Plan(host=HostPlan(nodes=2, spread_permille=300), streams=(far, far))).run(20 * MS)
     booked = lab.system.machine.costs.ledger.work()
-    assert min(booked.values()) > 0
+    # its devices compute the checksums
+    assert [name for name, work in booked.items() if not work] == ["checksum"]

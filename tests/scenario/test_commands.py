@@ -210,9 +210,9 @@ def test_the_peers_do_it_their_way(tmp_path: Path) -> None:
 
 
 def test_a_constant_is_a_comment_that_says_to_rebuild() -> None:
-    found = _commands(load(SCENARIO, settings={"TCP_DELACK_MIN": "1 ms"}))
+    found = _commands(load(SCENARIO, settings={"TCP_DELACK_MIN": "4 ms"}))
     where = "in include/net/tcp.h, rebuild the kernel, boot it"
-    assert found.apply == (f"# set TCP_DELACK_MIN to 1 ms {where}",)
+    assert found.apply == (f"# set TCP_DELACK_MIN to 4 ms {where}",)
     assert found.undo == (f"# set TCP_DELACK_MIN to 40 ms {where}",)
     assert found.keep == ()
     assert found.drop == ()
@@ -288,7 +288,7 @@ def test_every_knob_of_every_scenario_is_text_for_a_shell(tmp_path: Path) -> Non
     typed = {
         "port-channel load-balance": "src-ip",
         "unplug eth0": "1 s",
-        "TCP_ATO_MIN": "1 ms",
+        "TCP_ATO_MIN": "4 ms",
     }
     tuned = load("x460-bonding", settings=typed)
     for found in commands(load("x460-bonding"), tuned):
