@@ -1,7 +1,7 @@
-from simnet.host.costs cimport Costs
+from simnet.host.costs cimport Costs, Spread
 from simnet.kernel.histogram cimport LogHistogram
 from simnet.net.remote_link cimport RemoteLink
-from simnet.net.skb cimport Endpoint, Skb, new_skb
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
 from simnet.net.wire cimport Port
 
@@ -11,13 +11,23 @@ cdef class RemoteReceiver(Port):
     cdef public Endpoint acknowledged
     cdef public Endpoint neighbour
     cdef Costs costs
+    cdef public Spread poll_spread
+    cdef public Spread read_spread
+    cdef SkbQueue prequeue
+    cdef Skb reading
+    cdef long long left_ps
     cdef long long irq_ps
+    cdef long long wake_ps
     cdef long long ack_ps
-    cdef long long frame_ps
+    cdef long long softirq_frame_ps
+    cdef long long reader_frame_ps
     cdef long long throttle_ps
     cdef long long jiffy_ps
     cdef int ack_bytes
     cdef bint working
+    cdef bint polling
+    cdef bint asleep
+    cdef bint unsure
     cdef bint ack_due
     cdef long long copied
     cdef long long free_ps
@@ -30,12 +40,23 @@ cdef class RemoteReceiver(Port):
     cdef long long delivered_bytes
     cdef readonly long long acks_sent
 
+    cdef bint _owned(self) except? -1
     cdef bint _idle_at(self, long long time_ps) except? -1
     cdef bint _ack_after_copy(self) except? -1
     cdef int _settle(self) except -1
     cdef bint _timer_by(self, long long time_ps) except? -1
+    cdef long long _irq_at(self, Skb skb) except? -1
     cdef int _work(self) except -1
-    cdef long long _frame_work_ps(self, Skb skb) except? -1
+    cdef int _look_at(self, long long time_ps) except -1
+    cdef bint _arp(self) except? -1
+    cdef bint _arp_next(self) except? -1
+    cdef bint _take_arp(self) except? -1
+    cdef bint _interrupted(self) except? -1
+    cdef bint _interrupt(self) except? -1
+    cdef bint _poll(self) except? -1
+    cdef bint _read(self) except? -1
+    cdef int _begin_read(self) except -1
+    cdef int _end_read(self) except -1
     cdef int _take(self, Skb skb, long long done_ps) except -1
     cdef int _acknowledge(self) except -1
     cdef int _arm_delack(self, long long jiffy) except -1

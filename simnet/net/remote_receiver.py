@@ -1,20 +1,22 @@
 """A remote host that receives one stream: real TCP, its NIC, and one CPU that serves in order.
 
 What the far end of a stream must get right is when it acknowledges and what window it offers. So
-the host is one server without preemption: an interrupt for a frame that finds it idle, then frame
-by frame driver, TCP and the copy to a reader who always waits in recv. A machine whose own CPUs
-are in question is simulated in full instead, see `simnet.host.machine`.
+the host is one CPU that does two things: softirq, which takes all frames that have come, by driver
+and IP, and the reader, who sleeps in recv and takes segment by segment from the prequeue, by TCP
+and the copy. An interrupt preempts the reader, so acknowledgements of frames that came during one
+poll leave in a bunch. A machine whose own CPUs are in question is simulated in
+full instead, see `simnet.host.machine`.
 """
 
 from __future__ import annotations
 
 import cython
 
-from simnet.host.costs import Costs
+from simnet.host.costs import Costs, Spread
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.remote_link import RemoteLink
-from simnet.net.skb import Endpoint, Skb, new_skb
+from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.wire import Path, Port
 
@@ -24,6 +26,8 @@ _NONE = cython.declare(cython.longlong, -1)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 _DONE = cython.declare(cython.int, 0)
 _DELACK = cython.declare(cython.int, 1)
+# an Ethernet frame of 64 bytes with preamble and gap
+_LEAST_WIRE_BYTES = cython.declare(cython.int, 84)
 
 
 @cython.final
@@ -42,7 +46,8 @@ class RemoteReceiver(Port):
         jiffy_ps: length of a jiffy.
         overhead_bytes: of a frame on the wire beyond its payload.
 
-    `neighbour` is the ARP entry behind which its sender is, if that may move.
+    `poll_spread` and `read_spread` vary the work for each frame. `neighbour` is the ARP entry
+    behind which its sender is, if that may move.
     """
 
     receiver: TcpReceiver
@@ -50,13 +55,23 @@ class RemoteReceiver(Port):
     acknowledged: Endpoint
     neighbour: Endpoint
     costs: Costs
+    poll_spread: Spread
+    read_spread: Spread
+    prequeue: SkbQueue
+    reading: Skb
+    left_ps: cython.longlong
     irq_ps: cython.longlong
+    wake_ps: cython.longlong
     ack_ps: cython.longlong
-    frame_ps: cython.longlong
+    softirq_frame_ps: cython.longlong
+    reader_frame_ps: cython.longlong
     throttle_ps: cython.longlong
     jiffy_ps: cython.longlong
     ack_bytes: cython.int
     working: cython.bint
+    polling: cython.bint
+    asleep: cython.bint
+    unsure: cython.bint
     ack_due: cython.bint
     copied: cython.longlong
     free_ps: cython.longlong
@@ -88,28 +103,27 @@ class RemoteReceiver(Port):
         self.acknowledged = None
         self.neighbour = None
         self.costs = costs
-        self.irq_ps = (
-            costs.hardirq_ps
-            + costs.softirq_entry_ps
-            + costs.poll_ps
-            + 5 * mmio_ps
-            + costs.wakeup_ps
-            + costs.context_switch_ps
-            + costs.syscall_ps
-            + costs.user_recv_ps
+        self.poll_spread = Spread(0, 0)
+        self.read_spread = Spread(0, 0)
+        # frames that softirq has taken, for the reader
+        self.prequeue = SkbQueue()
+        # what the reader is at, and how much of its work is left after `free_ps`
+        self.reading = None
+        self.left_ps = 0
+        self.irq_ps = costs.hardirq_ps + costs.softirq_entry_ps + costs.poll_ps + 5 * mmio_ps
+        self.wake_ps = (
+            costs.wakeup_ps + costs.context_switch_ps + costs.syscall_ps + costs.user_recv_ps
         )
         self.ack_ps = costs.ack_tx_ps + mmio_ps
-        self.frame_ps = (
-            costs.driver_rx_ps
-            + costs.skb_alloc_ps
-            + costs.ip_rx_ps
-            + costs.tcp_rx_ps
-            + costs.skb_free_ps
-        )
+        self.softirq_frame_ps = costs.driver_rx_ps + costs.skb_alloc_ps + costs.ip_rx_ps
+        self.reader_frame_ps = costs.tcp_rx_ps + costs.skb_free_ps
         self.throttle_ps = throttle_ps
         self.jiffy_ps = jiffy_ps
-        self.ack_bytes = max(overhead_bytes, 84)
+        self.ack_bytes = max(overhead_bytes, _LEAST_WIRE_BYTES)
         self.working = False
+        self.polling = False
+        self.asleep = False
+        self.unsure = False
         self.ack_due = False
         self.copied = 0
         self.free_ps = 0
@@ -135,6 +149,11 @@ class RemoteReceiver(Port):
         return self.delivered_bytes
 
     @property
+    def untaken(self) -> int:
+        """Frames on the wire, in the NIC or in the prequeue, which TCP has not got."""
+        return self.incoming.count + self.prequeue.count + (self.reading is not None)
+
+    @property
     def path_out(self) -> Path:
         """Where frames leave to."""
         return self.link.path_out
@@ -158,9 +177,12 @@ class RemoteReceiver(Port):
         else:
             self.working = False
             self._settle()
-            if self.ack_due or (self._idle_at(self.sim.now) and self._ack_after_copy()):
+            if self.ack_due or (
+                self.unsure and self._idle_at(self.sim.now) and self._ack_after_copy()
+            ):
                 self._acknowledge()
-        if self.incoming.count > 0 and not self.working:
+            self.unsure = False
+        if not self.working and (self.incoming.count > 0 or self._owned()):
             self._work()
 
     @cython.cfunc
@@ -181,9 +203,24 @@ class RemoteReceiver(Port):
 
     @cython.cfunc
     @cython.exceptval(-1)
+    def _irq_at(self, skb: Skb) -> cython.longlong:
+        """When a frame interrupts: the NIC may hold the interrupt back."""
+        least: cython.longlong = self.last_irq_ps + self.throttle_ps
+        return skb.arrival_ps if skb.arrival_ps > least else least
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _owned(self) -> cython.bint:
+        """The reader has segments to take: the socket is locked."""
+        return self.reading is not None or self.prequeue.count > 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
     def _idle_at(self, time_ps: cython.longlong) -> cython.bint:
-        """No frame has come by `time_ps`: recv returns."""
-        return self.incoming.head is None or self.incoming.head.arrival_ps > time_ps
+        """Nothing is left and no interrupt has come by `time_ps`: recv returns."""
+        if self.polling or self.left_ps > 0 or self._owned():
+            return False
+        return self.incoming.head is None or self._irq_at(self.incoming.head) > time_ps
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -201,62 +238,159 @@ class RemoteReceiver(Port):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _work(self) -> cython.int:
-        """Serve frames up to the next acknowledgement, as far as they are known to come.
+        """Work up to the next acknowledgement, as far as it is known which frames come.
 
-        Frames come in order, so a known frame is the next one and nothing can come between; only
-        the timer could, and then the rest is left until it has run.
+        Frames come in order, so a known frame is the next one; where none is known, whether one
+        comes is looked up when the time has come. Before the timer all waits until it has run.
         """
-        skb: Skb = self.incoming.head
-        start: cython.longlong
-        end: cython.longlong = self.free_ps
-        # when TCP gets the next frame, if it has arrived
-        ready: cython.longlong = self.sim.now
-        work: cython.longlong
-        served: cython.int = 0
+        more: cython.bint = True
         self.ack_due = False
-        while skb is not None and not self.ack_due:
-            if self._timer_by(skb.arrival_ps if skb.arrival_ps > ready else ready):
-                break
-            if self.neighbour is not None and skb.endpoint is self.neighbour:
-                # an ARP reply, which changes where acknowledgements go
-                if served > 0:
-                    break
-                if skb.arrival_ps > ready:
-                    self.working = True
-                    self.sim.at(skb.arrival_ps, self, _DONE, 0, _PRIORITY_CPU)
-                    return 0
-                self.neighbour.receive(self.incoming.pop(), None)
-                skb = self.incoming.head
-                continue
-            start = end
-            work = self._frame_work_ps(skb)
-            if skb.arrival_ps > start:
-                # idle: an interrupt, which the NIC may hold back
-                start = skb.arrival_ps
-                if start < self.last_irq_ps + self.throttle_ps:
-                    start = self.last_irq_ps + self.throttle_ps
-                self.last_irq_ps = start
-                self.interrupts += 1
-                work += self.irq_ps
-            end = start + work
-            ready = end
-            served += 1
-            self.incoming.pop()
-            self._take(skb, end)
-            skb = self.incoming.head
-            if not self.ack_due and skb is not None and skb.arrival_ps > end:
-                self.ack_due = self._ack_after_copy()
-        if served > 0:
-            self.working = True
-            self.free_ps = end
-            self.sim.at(end, self, _DONE, 0, _PRIORITY_CPU)
+        while more and not self.ack_due:
+            if self._arp_next():
+                more = self._take_arp()
+            elif self.polling:
+                more = self._poll()
+            elif self._interrupted():
+                more = self._interrupt()
+            else:
+                more = self._read()
+        if not self.working and (self.ack_due or self.polling or self.unsure):
+            self._look_at(self.free_ps)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _look_at(self, time_ps: cython.longlong) -> cython.int:
+        """Go on at `time_ps`, when it is known what has come."""
+        self.working = True
+        self.sim.at(time_ps, self, _DONE, 0, _PRIORITY_CPU)
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _frame_work_ps(self, skb: Skb) -> cython.longlong:
-        lines: cython.longlong = skb.end_seq - skb.seq + self.costs.line_bytes - 1
-        return self.frame_ps + lines // self.costs.line_bytes * self.costs.copy_line_ps
+    def _arp(self) -> cython.bint:
+        """Whether an ARP reply comes first, which is no work but changes where frames go."""
+        skb: Skb = self.incoming.head
+        return self.neighbour is not None and skb is not None and skb.endpoint is self.neighbour
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _arp_next(self) -> cython.bint:
+        """Whether an ARP reply goes next; it waits until the reader is done with a segment."""
+        if not self._arp() or self.polling:
+            return False
+        if self.left_ps > 0 or self.reading is not None:
+            return False
+        return self.prequeue.count == 0 or self.incoming.head.arrival_ps <= self.free_ps
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _take_arp(self) -> cython.bint:
+        """Hand the ARP reply over; False if it is not there yet."""
+        time_ps: cython.longlong = self.incoming.head.arrival_ps
+        if time_ps < self.free_ps:
+            time_ps = self.free_ps
+        if time_ps > self.sim.now:
+            self._look_at(time_ps)
+            return False
+        self.neighbour.receive(self.incoming.pop(), None)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _interrupted(self) -> cython.bint:
+        """Whether softirq goes next, since a frame has come or there is nothing to read."""
+        skb: Skb = self.incoming.head
+        if skb is None or self._arp():
+            return False
+        return self._irq_at(skb) <= self.free_ps or not (self.left_ps > 0 or self._owned())
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _interrupt(self) -> cython.bint:
+        """The interrupt of the next frame; False if the timer is to run before."""
+        start: cython.longlong = self._irq_at(self.incoming.head)
+        if start < self.free_ps:
+            start = self.free_ps
+        if self._timer_by(start):
+            return False
+        # if it is later than that, nothing was left to do
+        self.asleep = start > self.free_ps
+        self.last_irq_ps = start
+        self.interrupts += 1
+        self.free_ps = start + self.irq_ps
+        self.polling = True
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _poll(self) -> cython.bint:
+        """Take a frame that has come, or end; False if one could still come."""
+        skb: Skb = self.incoming.head
+        if skb is not None and skb.arrival_ps <= self.free_ps and not self._arp():
+            self.prequeue.append(self.incoming.pop())
+            self.free_ps += self.poll_spread.vary(self.softirq_frame_ps)
+            return True
+        if skb is None and self.free_ps > self.sim.now:
+            return False
+        self.polling = False
+        if self.asleep:
+            self.asleep = False
+            self.left_ps += self.wake_ps
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _read(self) -> cython.bint:
+        """Run the reader until it is done with a segment or preempted; False if it has to wait."""
+        skb: Skb = self.incoming.head
+        end: cython.longlong
+        irq: cython.longlong
+        if self.left_ps == 0 and self.reading is None:
+            if self.prequeue.count == 0 or self._timer_by(self.free_ps):
+                return False
+            self._begin_read()
+        end = self.free_ps + self.left_ps
+        if self._timer_by(end):
+            return False
+        if skb is not None and not self._arp():
+            irq = self._irq_at(skb)
+            if irq < end:
+                self.left_ps = end - irq
+                self.free_ps = irq
+                return True
+        if skb is None and end > self.sim.now:
+            self._look_at(end)
+            return False
+        self.free_ps = end
+        self.left_ps = 0
+        if self.reading is not None:
+            self._end_read()
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _begin_read(self) -> cython.int:
+        lines: cython.longlong
+        self.reading = self.prequeue.pop()
+        lines = self.reading.end_seq - self.reading.seq + self.costs.line_bytes - 1
+        self.left_ps = self.read_spread.vary(
+            self.reader_frame_ps + lines // self.costs.line_bytes * self.costs.copy_line_ps
+        )
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _end_read(self) -> cython.int:
+        skb: Skb = self.reading
+        self.reading = None
+        self._take(skb, self.free_ps)
+        if not self.ack_due:
+            # does recv return?
+            self.unsure = self.incoming.head is None and self.free_ps > self.sim.now
+            if not self.unsure and self._idle_at(self.free_ps):
+                self.ack_due = self._ack_after_copy()
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -299,7 +433,7 @@ class RemoteReceiver(Port):
         self.link.path_out.flush()
         if self.free_ps < now:
             self.free_ps = now
-        self.free_ps += self.ack_ps
+        self.left_ps += self.ack_ps
         return 0
 
     # -- delayed ACK ------------------------------------------------------------------------
@@ -329,9 +463,12 @@ class RemoteReceiver(Port):
         if due >= jiffy:
             self._arm_delack(due)
             return 0
-        self.receiver.timeout_jiffy = _NONE
+        if self.reading is not None:
+            # the reader acknowledges when it is done
+            self.receiver.blocked = True
+            self.receiver.timeout_jiffy = jiffy + self.receiver.ato_min
+            self._arm_delack(self.receiver.timeout_jiffy)
+            return 0
         if self.receiver.delack_expired(jiffy):
-            # it covers the segments whose work is under way
-            self.ack_due = False
             self._acknowledge()
         return 0

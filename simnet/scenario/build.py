@@ -25,6 +25,7 @@ from simnet.scenario.build_host import (
     make_receiver,
     make_sender,
     make_socket,
+    make_spread,
     throttle_ps,
 )
 from simnet.scenario.build_ipoib import connect_by_fabric, make_fabric
@@ -83,7 +84,10 @@ class _Builder:
         for flow in self.effective.flows:
             by_port[flow.port].append(flow)
         workload = self.effective.workload
-        whole = workload.peers_simulated == "machines" or workload.test == "tcp_rr"
+        sends = workload.test == "tcp_rr" or not all(f.receives for f in self.effective.flows)
+        whole = workload.peers_simulated == "machines" or (
+            workload.peers_simulated == "auto" and sends
+        )
         peers = [
             make_machine(self.sim, host, f"peer{number}")
             for number, host in enumerate(self.effective.peers)
@@ -344,4 +348,6 @@ class _Builder:
             overhead_bytes=frame_overhead_bytes(host),
         )
         remote.acknowledged = sending
+        remote.poll_spread = make_spread(host, f"{path}.poll", self.seed)
+        remote.read_spread = make_spread(host, f"{path}.read", self.seed)
         return remote

@@ -33,6 +33,7 @@ __all__ = [
     "make_receiver",
     "make_sender",
     "make_socket",
+    "make_spread",
     "throttle_ps",
 ]
 
@@ -52,7 +53,7 @@ def make_costs(host: Host) -> Costs:
     return Costs(cycles, host.cpu.clock_hz, host.cpu.cache_line_bytes, host.cpu.copy_overlap)
 
 
-def _spread(host: Host, path: str, seed: int) -> Spread:
+def make_spread(host: Host, path: str, seed: int) -> Spread:
     """The component's luck with caches and buses."""
     return Spread(stream(seed, path).below(1 << 31), host.cpu.work_spread_permille)
 
@@ -148,7 +149,7 @@ def make_nic(
             tx_delay_ps=model.tx_usecs_ps,
         )
     nic.per_frame = per_frame
-    nic.spread = _spread(host, nic.path, seed)
+    nic.spread = make_spread(host, nic.path, seed)
     mask = sum(1 << cpu for cpu in port.smp_affinity)
     nic.line = IrqLine(port.irq, port.name, machine.cpus, mask)
     return nic
@@ -249,7 +250,7 @@ def make_socket(
         timer_cpu=nic.line.current_target(),
         checksum_by_cpu=port.nic.checksum == "cpu",
     )
-    socket.spread = _spread(host, path, seed)
+    socket.spread = make_spread(host, path, seed)
     return socket
 
 

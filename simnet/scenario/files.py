@@ -43,10 +43,11 @@ class Workload(Section):
     peers_simulated: Annotated[
         str,
         Choice(
-            "how: as ends of streams (TCP, NIC, a CPU that serves in order), or as whole machines",
-            ("ends", "machines"),
+            "how: as ends of streams (TCP, NIC, one CPU each), as whole machines, or auto: as"
+            " machines if they receive, since how evenly they acknowledge matters",
+            ("auto", "ends", "machines"),
         ),
-    ] = "ends"
+    ] = "auto"
 
 
 class Run(Section):

@@ -213,36 +213,60 @@ COSTS: dict[str, Any] = {
     "ack_tx": 900,
 }
 # with five register writes of 50 ns; 1000 bytes are eight lines
-IRQ_PS, FRAME_PS, ACK_PS = 3750 * NS, 1480 * NS, 950 * NS
+IRQ_PS, WAKE_PS, ACK_PS = 2250 * NS, 1500 * NS, 950 * NS
+SOFTIRQ_PS, READ_PS = 600 * NS, 880 * NS
+FRAME_PS = SOFTIRQ_PS + READ_PS
 
 
 class TestItsCpu:
     def test_interrupt_frame_and_acknowledgement_take_their_time(self) -> None:
         remote = Remote(mmio_ps=50 * NS, **COSTS)
         remote.segments(0, start_ps=100 * US)
-        done = 100 * US + IRQ_PS + FRAME_PS
+        done = 100 * US + IRQ_PS + WAKE_PS + FRAME_PS
         remote.sim.run_until(done - 1)
         assert remote.remote.delivered == 0
         assert remote.run(MS) == [Ack(done, 1000, 4000, 0)]
         assert (remote.remote.delivered, remote.remote.interrupts) == (1000, 1)
         assert sum(count for _, count in remote.remote.latency_buckets()) == 1
 
-    def test_frames_that_wait_are_served_in_order_without_an_interrupt(self) -> None:
+    def test_acknowledgements_of_one_poll_leave_in_a_bunch(self) -> None:
         remote = Remote(mmio_ps=50 * NS, **COSTS)
         # two quick ACKs, then one for two
         remote.segments(0, 1, 2, 3, start_ps=100 * US, gap_ps=100 * NS)
-        first = 100 * US + IRQ_PS + FRAME_PS
-        second = first + ACK_PS + FRAME_PS
-        third = second + ACK_PS + 2 * FRAME_PS
+        first = 100 * US + IRQ_PS + 4 * SOFTIRQ_PS + WAKE_PS + READ_PS
+        second = first + ACK_PS + READ_PS
+        third = second + ACK_PS + 2 * READ_PS
         assert [ack.sent_ps for ack in remote.run(MS)] == [first, second, third]
         assert remote.remote.interrupts == 1
 
-    def test_a_frame_that_comes_while_an_acknowledgement_is_sent_needs_no_interrupt(self) -> None:
+    def test_a_frame_that_comes_during_a_poll_is_taken_by_it(self) -> None:
         remote = Remote(mmio_ps=50 * NS, **COSTS)
-        first = 100 * US + IRQ_PS + FRAME_PS
-        remote.segments(0, 1, start_ps=100 * US, gap_ps=first + ACK_PS - 100 * US)
-        assert [ack.sent_ps for ack in remote.run(MS)] == [first, first + ACK_PS + FRAME_PS]
+        remote.segments(0, 1, start_ps=100 * US, gap_ps=IRQ_PS + SOFTIRQ_PS)
+        first = 100 * US + IRQ_PS + 2 * SOFTIRQ_PS + WAKE_PS + READ_PS
+        assert [ack.sent_ps for ack in remote.run(MS)] == [first, first + ACK_PS + READ_PS]
         assert remote.remote.interrupts == 1
+
+    def test_an_interrupt_preempts_the_reader(self) -> None:
+        remote = Remote(mmio_ps=50 * NS, **COSTS)
+        # the third comes while the first is read
+        gap = IRQ_PS + 2 * SOFTIRQ_PS + WAKE_PS + READ_PS // 2
+        remote.announce(
+            remote.frame(100 * US, 0),
+            remote.frame(100 * US, 1000),
+            remote.frame(100 * US + gap, 2000),
+        )
+        first = 100 * US + IRQ_PS + 2 * SOFTIRQ_PS + WAKE_PS + READ_PS + IRQ_PS + SOFTIRQ_PS
+        second = first + ACK_PS + READ_PS
+        assert [ack.sent_ps for ack in remote.run(MS)] == [first, second]
+        assert remote.remote.interrupts == 2
+
+    def test_a_reader_who_is_awake_is_not_woken(self) -> None:
+        remote = Remote(mmio_ps=50 * NS, **COSTS)
+        first = 100 * US + IRQ_PS + WAKE_PS + FRAME_PS
+        remote.segments(0, 1, start_ps=100 * US, gap_ps=first + ACK_PS - 100 * US)
+        second = first + ACK_PS + IRQ_PS + FRAME_PS
+        assert [ack.sent_ps for ack in remote.run(MS)] == [first, second]
+        assert remote.remote.interrupts == 2
 
     def test_interrupts_keep_their_distance(self) -> None:
         remote = Remote(throttle_ps=125 * US, hardirq=1000, tcp_rx=1000)
@@ -262,8 +286,8 @@ class TestItsCpu:
         remote.established()
         remote.segments(2, start_ps=4 * JIFFY + 100 * US)
         remote.segments(3, start_ps=15 * JIFFY - US)
-        # one ACK for both, not another when the work is done
-        assert remote.run(300 * MS) == [Ack(15 * JIFFY, 4000, 4000, 0)]
+        # the reader has locked the socket, and acknowledges both when he is done
+        assert remote.run(300 * MS) == [Ack(15 * JIFFY + 9 * US, 4000, 4000, 0)]
 
     def test_a_frame_that_is_known_but_comes_later_does_not_keep_the_timer_from_running(
         self,

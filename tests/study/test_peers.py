@@ -46,12 +46,11 @@ class TestEndsStandForMachines:
     def test_in_cpu_time(self, test: str) -> None:
         """Interrupts follow how evenly frames come.
 
-        A machine's softirq goes before its reader, who then acknowledges several pairs of
-        segments in a row; an end acknowledges each pair when it has come, which is an interrupt
-        on the system for each ACK.
+        The softirq of a machine that is busy does TCP's work while the reader starves, so its
+        acknowledgements are spaced less evenly than those of an end.
         """
         ends, machines = (work(measured(test, p), interrupts=True) for p in ("ends", "machines"))
         assert machines <= ends * 1.1
-        near = 0.03 if test == "netserver" else 0.13
+        near = 0.03 if test == "netserver" else 0.11
         light, whole = (measured(test, p).cpu_busy_percent for p in ("ends", "machines"))
         assert light == pytest.approx(whole, rel=near)
