@@ -106,6 +106,8 @@ def _check_streams(tree: Tree, table: Table) -> None:
         return
     path: Path = ("workload", "peers_simulated")
     message = 'expected peers_simulated = "machines"'
+    if workload["test"] == "tcp_rr" and workload["peers_simulated"] == "ends":
+        raise table.error(path, "workload.peers_simulated", f"ends answer no requests: {message}")
     if workload["connections"] > 1:
         raise table.error(path, "workload.connections", f"several connections: {message}")
     for place in _hosts(tree):

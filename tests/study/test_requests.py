@@ -57,3 +57,8 @@ def test_tables_show_transactions(plain: Result) -> None:
 def test_a_stream_has_none() -> None:
     result = run(test="netserver")
     assert [flow.transactions_per_s for flow in result.flows] == [None, None]
+
+
+def test_ends_of_streams_answer_no_requests() -> None:
+    with pytest.raises(simnet.InputError, match="ends answer no requests"):
+        run(peers_simulated="ends")
