@@ -38,6 +38,7 @@ cdef class Skb:
     cdef public long long recent
     cdef public bint dsack
     cdef public bint push
+    cdef public int segment_bytes
     cdef public int msg_id
     cdef public int home_node
     cdef public int writer_node

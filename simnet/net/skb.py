@@ -136,6 +136,7 @@ class Skb:
             holds, end of the highest, first byte of the one that came last, and whether
             what came last had come before.
         push: TCP PSH flag.
+        segment_bytes: payload of one segment where a NIC's driver has merged several.
         msg_id: number of the packet between two hosts, 16 bits, where packets are numbered.
         home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
         toucher: the CPU that wrote the `sk_buff` last.
@@ -154,6 +155,7 @@ class Skb:
     recent: cython.longlong
     dsack: cython.bint
     push: cython.bint
+    segment_bytes: cython.int
     msg_id: cython.int
     home_node: cython.int
     writer_node: cython.int
@@ -187,6 +189,7 @@ def new_skb(
     skb.recent = 0
     skb.dsack = False
     skb.arrival_ps = 0
+    skb.segment_bytes = 0
     skb.msg_id = 0
     skb.home_node = 0
     skb.writer_node = 0
