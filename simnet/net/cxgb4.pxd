@@ -1,7 +1,7 @@
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq cimport SoftirqNetRx
 from simnet.net.nic cimport Nic
-from simnet.net.skb cimport Skb, SkbQueue
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue
 
 cdef class Cxgb4(Nic):
     cdef readonly long long holdoff_ps
@@ -9,6 +9,11 @@ cdef class Cxgb4(Nic):
     cdef readonly bint gro
     cdef long long entries
     cdef long long deadline_ps
+    cdef bint tso
+    cdef signed char[::1] tx_parts
+    cdef Endpoint tx_endpoint
+    cdef long long tx_end_seq
+    cdef long long tx_cut_bytes
     cdef SkbQueue held
     cdef int phase
     cdef readonly long long merged

@@ -10,8 +10,9 @@ poll takes entries until there are none, or as many as its weight says; then a w
 index arms it again. That the timer runs from the first entry, or from arming if entries wait, is
 assumed: the chip's manual is not public.
 
-What has been sent causes no interrupt: the next transmission reclaims up to 16 descriptors. Only
-when frames wait for the ring does the chip report that it has drained.
+What has been sent causes no interrupt: the next transmission reclaims up to 16 frames; with TSO
+the segments that the chip cut from one are one. Only when frames wait for the ring does the chip
+report that it has drained.
 
 With GRO the poll holds back segments that continue each other, up to 65535 bytes of a connection
 and eight connections, and hands them up as one: when something else of the connection comes, PSH
@@ -19,6 +20,9 @@ is set, a segment is shorter than the ones before, or the poll ends.
 """
 
 from __future__ import annotations
+
+from array import array
+from typing import Any
 
 import cython
 
@@ -29,7 +33,7 @@ from simnet.host.memory import Memory
 from simnet.host.softirq import SoftirqNetRx
 from simnet.kernel.simulator import Simulator
 from simnet.net.nic import Nic
-from simnet.net.skb import Skb, SkbQueue
+from simnet.net.skb import Endpoint, Skb, SkbQueue
 
 __all__ = ["Cxgb4"]
 
@@ -42,6 +46,7 @@ _MODE_SOFTIRQ = cython.declare(cython.int, 3)
 # MAX_TX_RECLAIM, MAX_GRO_SKBS, the largest IP packet less its headers
 _MAX_TX_RECLAIM = cython.declare(cython.int, 16)
 _MAX_GRO_SKBS = cython.declare(cython.int, 8)
+_MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
 _MAX_GRO_BYTES = cython.declare(cython.longlong, 65535 - 52)
 # what the piece of work that has just been executed was
 _MERGED = cython.declare(cython.int, 0)
@@ -59,6 +64,7 @@ class Cxgb4(Nic):
         holdoff_ps: interrupt holdoff, `ethtool -C rx-usecs`.
         frames: packet count that ends it, `rx-frames`; 0 for none.
         gro: generic receive offload.
+        tso: segmentation offload.
 
     Attributes:
         merged: received segments that were added to an earlier one.
@@ -69,6 +75,11 @@ class Cxgb4(Nic):
     gro: cython.bint
     entries: cython.longlong
     deadline_ps: cython.longlong
+    tso: cython.bint
+    tx_parts: Any
+    tx_endpoint: Endpoint
+    tx_end_seq: cython.longlong
+    tx_cut_bytes: cython.longlong
     held: SkbQueue
     phase: cython.int
     merged: cython.longlong
@@ -93,6 +104,7 @@ class Cxgb4(Nic):
         holdoff_ps: int,
         frames: int,
         gro: bool,
+        tso: bool,
     ) -> None:
         super().__init__(
             sim,
@@ -115,6 +127,12 @@ class Cxgb4(Nic):
         self.gro = gro
         self.entries = 0
         self.deadline_ps = _NEVER
+        self.tso = tso
+        # whether a descriptor is a later part of what the one before began
+        self.tx_parts = array("b", [0]) * (self.tx_mask + 1)
+        self.tx_endpoint = None
+        self.tx_end_seq = 0
+        self.tx_cut_bytes = 0
         self.held = SkbQueue()
         self.phase = _MERGED
         self.merged = 0
@@ -443,6 +461,31 @@ class Cxgb4(Nic):
 
     # -- transmit -------------------------------------------------------------------------------
 
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_now(self, skb: Skb) -> cython.int:
+        """Put a frame on the wire, and note whether it is cut from the same as the one before."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        part: cython.bint = (
+            self.tso
+            and length > 0
+            and skb.endpoint is self.tx_endpoint
+            and skb.seq == self.tx_end_seq
+            and self.tx_cut_bytes + length <= _MAX_TSO_BYTES
+        )
+        self.tx_cut_bytes = self.tx_cut_bytes + length if part else length
+        self.tx_endpoint = skb.endpoint
+        self.tx_end_seq = skb.end_seq
+        self.tx_parts[self.tx_sent & self.tx_mask] = part
+        return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """End of a burst: what follows is not cut from the same."""
+        self.tx_endpoint = None
+        return Nic.flush(self)
+
     @cython.ccall
     @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
@@ -450,7 +493,12 @@ class Cxgb4(Nic):
         work: cython.longlong = Nic.transmit_cost_ps(self, cpu)
         count: cython.int = 0
         self.advance(self.sim.now)
-        while count < _MAX_TX_RECLAIM and self.tx_reclaimed < self.tx_announced:
+        while self.tx_reclaimed < self.tx_announced:
+            if self.tx_parts[self.tx_reclaimed & self.tx_mask]:
+                self.tx_reclaimed += 1
+                continue
+            if count == _MAX_TX_RECLAIM:
+                break
             count += 1
             if self.tx_touchers[self.tx_reclaimed & self.tx_mask] is not cpu:
                 work += self.buffers.freed_ps(

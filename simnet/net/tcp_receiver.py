@@ -152,8 +152,9 @@ class TcpReceiver:
     @cython.ccall
     @cython.exceptval(-1)
     def truesize(self, length: cython.longlong) -> cython.longlong:
-        """Memory that a segment of `length` bytes is charged for."""
-        return self.advmss + self.truesize_overhead if length > 0 else 0
+        """Memory that a segment of `length` bytes, or several merged ones, is charged for."""
+        parts: cython.longlong = (length + self.advmss - 1) // self.advmss
+        return parts * (self.advmss + self.truesize_overhead)
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -302,6 +303,9 @@ class TcpReceiver:
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.int:
+        if length > self.advmss:
+            # merged by the driver: the size of its parts counts
+            length = self.advmss
         if length >= self.rcv_mss:
             self.rcv_mss = length
             return 0

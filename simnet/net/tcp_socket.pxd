@@ -47,6 +47,7 @@ cdef class TcpSocket(Endpoint):
     cdef long long line_extra_ps
     cdef int queue_home
     cdef int queue_writer
+    cdef long long queue_merged
     cdef readonly LogHistogram latency
     cdef public Spread spread
     cdef readonly long long delivered

@@ -93,6 +93,7 @@ class TcpSocket(Endpoint):
     line_extra_ps: cython.longlong
     queue_home: cython.int
     queue_writer: cython.int
+    queue_merged: cython.longlong
     latency: LogHistogram
     spread: Spread
     delivered: cython.longlong
@@ -158,6 +159,7 @@ class TcpSocket(Endpoint):
         self.line_extra_ps = 0
         self.queue_home = nic.node
         self.queue_writer = nic.node
+        self.queue_merged = 0
         self.latency = LogHistogram()
         self.spread = Spread(0, 0)
         self.delivered = 0
@@ -314,7 +316,11 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy from the receive queue, buffers freed."""
-        segments: cython.longlong = (length + self.receiver.rcv_mss - 1) // self.receiver.rcv_mss
+        each: cython.longlong = self.receiver.rcv_mss
+        segments: cython.longlong
+        if self.queue_merged > each:
+            each = self.queue_merged
+        segments = (length + each - 1) // each
         self.ledger.tcp_receive += segments * self.costs.skb_free_ps
         return (
             self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
@@ -338,6 +344,8 @@ class TcpSocket(Endpoint):
             if not direct:
                 self.queue_home = skb.home_node
                 self.queue_writer = skb.writer_node
+                # segments that the driver has merged are freed as one
+                self.queue_merged = length if skb.segment_bytes > 0 else 0
             if skb.ack > 0:
                 work += self._acknowledged(skb, cpu)
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)

@@ -11,6 +11,7 @@ from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
 from simnet.kernel.random import stream
 from simnet.net.congestion import make_congestion
+from simnet.net.cxgb4 import Cxgb4
 from simnet.net.e1000 import E1000
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
@@ -139,6 +140,14 @@ def make_nic(
             tx_usecs_irq_ps=model.tx_usecs_irq_ps,
             tx_frames_irq=model.tx_frames_irq,
             shared_update=model.shared_status_update,
+        )
+    elif model.moderation == "holdoff":
+        nic = Cxgb4(
+            *common,
+            holdoff_ps=model.rx_usecs_ps,
+            frames=model.rx_frames,
+            gro=model.gro,
+            tso=model.tso,
         )
     elif model.moderation == "completions":
         nic = make_ipoib(*common, host=host, port=port, switch=switch, seed=seed)

@@ -178,8 +178,9 @@ class Nic(Section):
         str,
         Choice(
             "how interrupts are moderated: frames or a gap (coalesce), a minimum interval"
-            " (throttle), or a completion queue that is armed anew each time (completions)",
-            ("coalesce", "throttle", "completions"),
+            " (throttle), frames or a time after the first of them (holdoff), or a completion queue"
+            " that is armed anew each time (completions)",
+            ("coalesce", "throttle", "holdoff", "completions"),
         ),
     ]
     rx_ring: Annotated[int, count("receive descriptors", 16, 65536)]
@@ -204,6 +205,9 @@ class Nic(Section):
     ]
     napi_weight: Annotated[int, count("packets per poll", 1, 4096)]
     tso: Annotated[bool, Flag("segmentation offload")]
+    gro: Annotated[
+        bool, Flag("receive offload: a poll merges segments, with moderation = holdoff")
+    ] = False
     rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "1 MiB")]
     descriptor_bytes: Annotated[
         int, size("descriptors that one received frame takes in all rings", "8 B", "1 KiB")

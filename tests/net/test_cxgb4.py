@@ -47,6 +47,7 @@ class Bench:
         weight: int = 64,
         rx_buffers: int = 1023,
         tx_ring: int = 1023,
+        tso: bool = False,
         per_frame: bool = False,
     ) -> None:
         self.sim = Simulator()
@@ -71,6 +72,7 @@ class Bench:
             holdoff_ps=holdoff_ps,
             frames=frames,
             gro=gro,
+            tso=tso,
         )
         self.nic.per_frame = per_frame
         self.line = Line(self.sim, 50, "eth0", self.machine.cpus, 1)
@@ -212,6 +214,18 @@ class TestTransmit:
             4 * 70 * NS,
             0,
         ]
+
+    def test_what_the_chip_cut_is_reclaimed_as_one(self) -> None:
+        bench = Bench(tso=True)
+        cpu = bench.machine.cpus[0]
+        # 45 segments fit into 64 KiB; a flush begins another
+        for burst in (range(50), range(50, 60)):
+            for number in burst:
+                bench.nic.transmit(bench.segment(number))
+            bench.nic.flush()
+        bench.sim.run_until(MS)
+        assert bench.nic.transmit_cost_ps(cpu) == 3 * 70 * NS
+        assert bench.nic.transmit_cost_ps(cpu) == 0
 
     def test_a_full_ring_reports_that_it_has_drained(self) -> None:
         bench = Bench(tx_ring=16)

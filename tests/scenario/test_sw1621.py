@@ -1,0 +1,45 @@
+"""The 10 Gigabit Ethernet comparator: a Shenwei 1621 server with a T520."""
+
+from __future__ import annotations
+
+import pytest
+
+import simnet
+from simnet.study.result import Result
+
+LINE_BPS = 10**10 * 1448 / 1538
+
+
+def run(duration: str = "20 ms", **settings: str) -> Result:
+    return simnet.run("sw1621-t520", settings=settings, warmup="30 ms", duration=duration)
+
+
+def test_a_stream_fills_the_line_where_cpus_are_free() -> None:
+    free = {
+        f"{host}cpu.costs.{step}": "100 cycles"
+        for host in ("", "peer:")
+        for step in ("driver_rx", "hardirq", "tcp_rx", "ip_rx", "copy_line", "ack_tx", "tcp_tx")
+    }
+    assert run(**free).throughput_bps == pytest.approx(LINE_BPS, rel=0.01)
+
+
+def test_receive_offload_is_what_carries_it() -> None:
+    """Without, each frame goes through IP and TCP by itself: the receiver's CPU is the limit."""
+    offloaded = run().throughput_bps
+    assert 0.5 * LINE_BPS < offloaded <= LINE_BPS
+    assert run(**{"peer:nic.gro": "off"}).throughput_bps < 0.6 * offloaded
+
+
+def test_the_holdoff_is_in_every_latency() -> None:
+    waits = run(test="tcp_rr").flows[0].latency_us.p50
+    at_once = run(test="tcp_rr", **{"nic.rx_usecs": "0 us", "peer:nic.rx_usecs": "0 us"})
+    assert waits is not None
+    assert at_once.flows[0].latency_us.p50 == pytest.approx(waits - 5, abs=0.2)
+
+
+def test_taking_frames_together_changes_nothing() -> None:
+    results = [
+        simnet.run("sw1621-t520", warmup="5 ms", duration="5 ms", per_frame=per_frame)
+        for per_frame in (False, True)
+    ]
+    assert results[0].fingerprint == results[1].fingerprint
