@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from pathlib import Path
@@ -37,16 +38,13 @@ def _timeouts() -> None:
 
 
 def _simulated_s(found: Sweep) -> float:
-    return sum(point.result.warmup_s + point.result.simulated_s for point in found.points)
+    return math.fsum(row["warmup_s"] + row["simulated_s"] for row in found.rows())
 
 
 def _packets(found: Sweep) -> float:
     """Frames that crossed the system's ports, ACKs included, warm-up too."""
-    return sum(
-        (port.rx_packets_per_s + port.tx_packets_per_s)
-        * (point.result.warmup_s + point.result.simulated_s)
-        for point in found.points
-        for port in point.result.ports
+    return math.fsum(
+        row["packets_per_s"] * (row["warmup_s"] + row["simulated_s"]) for row in found.rows()
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,11 +13,13 @@ from simnet.cli.options import run_options, settings_of
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simnet.study.sweep import Sweep
 
 __all__ = ["sweep_command"]
 
-_SUFFIXES: Final = (".csv", ".json", ".png", ".svg", ".pdf")
+_SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
 
 
 @click.command("sweep")
@@ -35,14 +39,33 @@ _SUFFIXES: Final = (".csv", ".json", ".png", ".svg", ".pdf")
     help="A tuning to try; again for more; none: the scenario as it is.",
 )
 @run_options
+@click.option(
+    "--replications",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    help="Runs of every combination, each with another seed, all with the same ones.",
+)
+@click.option(
+    "--best",
+    metavar="MEASURE",
+    default="throughput_bps",
+    help="What decides which is best: throughput_bps (default), cpu_busy_percent, interrupts_per_s,"
+    " drops, latency_us_p50 or latency_us_p99.",
+)
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Simulate on the workers of this Dask scheduler, as in tcp://host:8786.",
+)
+@click.option("--yes", is_flag=True, help="Don't ask before more than 10,000 simulations.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--out",
     "files",
     metavar="FILE",
     multiple=True,
-    help="Write a table (.csv, .json) or a plot (.png, .svg, .pdf); again for more.",
+    help="Write a table (.csv, .parquet, .json) or a plot (.png, .svg, .pdf); again for more.",
 )
 def sweep_command(
     scenario: str,
@@ -51,7 +74,9 @@ def sweep_command(
     assignments: tuple[str, ...],
     files: tuple[str, ...],
     *,
+    best: str,
     as_json: bool,
+    yes: bool,
     **options: Any,
 ) -> None:
     """Simulate SCENARIO with every combination of values; go on where an interrupt came.
@@ -61,6 +86,9 @@ def sweep_command(
     """
     paths = [_path(file) for file in files]
     over = _over(varied)
+    from simnet.study.measures import measure
+
+    measure(best)
     from simnet.report.progress import progress
     from simnet.report.sweep import sweep as table
     from simnet.study.sweep import sweep
@@ -72,12 +100,22 @@ def sweep_command(
             tunings=tunings,
             settings=settings_of(assignments),
             warmup=options.pop("warm_up"),
+            confirm=_confirm(yes=yes),
             progress=callback,
             **options,
         )
     for path in paths:
-        _write(found, path)
-    click.echo(found.to_json() if as_json else table(found), nl=as_json)
+        _write(found, path, best)
+    click.echo(found.to_json(by=best) if as_json else table(found, best), nl=as_json)
+
+
+def _confirm(*, yes: bool) -> Callable[[str], bool] | None:
+    """What answers for the person: the option, the person, or nobody."""
+    if yes:
+        return lambda _sentence: True
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return lambda sentence: click.confirm(f"{sentence}. Go on?", err=True)
+    return None
 
 
 def _over(varied: tuple[str, ...]) -> dict[str, str]:
@@ -100,17 +138,22 @@ def _path(file: str) -> Path:
         raise InputError(message, file="--out", key=file)
     if not path.parent.is_dir():
         raise InputError("expected a folder that exists", file="--out", key=str(path.parent))
+    if path.suffix == ".parquet" and find_spec("pyarrow") is None:
+        message = "needs PyArrow: pip install 'simnet-hostpath[parquet]'"
+        raise InputError(message, file="--out", key=file)
     return path
 
 
-def _write(found: Sweep, path: Path) -> None:
+def _write(found: Sweep, path: Path, best: str) -> None:
     try:
         if path.suffix == ".csv":
             found.to_frame().to_csv(path, index=False)
+        elif path.suffix == ".parquet":
+            found.to_frame().to_parquet(path, index=False)
         elif path.suffix == ".json":
-            path.write_text(found.to_json() + "\n", encoding="utf-8")
+            path.write_text(found.to_json(by=best) + "\n", encoding="utf-8")
         else:
-            found.plot().savefig(path)
+            found.plot(best).savefig(path)
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         raise InputError(message, file="--out", key=str(path)) from error

@@ -1,33 +1,46 @@
-"""A sweep as a table: one line a run."""
+"""A sweep as a table, one line a combination of values, and where the best lies."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
+from simnet.study.measures import MEASURES
 
 if TYPE_CHECKING:
+    from simnet.study.optimum import Cell
     from simnet.study.sweep import Sweep
 
+_WITH_INTERVAL = frozenset({"throughput_bps", "cpu_busy_percent"})
 
-def sweep(found: Sweep) -> str:
-    """Knobs, tuning, throughput, CPU time, interrupts, drops and latency of every run."""
-    names = [*found.knobs, *(["tuning"] if found.tuned else [])]
-    heading = (*names, "Mbit/s", "CPUs busy %", "interrupts/s", "drops", "p50 us", "p99 us")
+
+def sweep(found: Sweep, by: str) -> str:
+    """Knobs, tuning and means; half widths (95 %) where there are several runs of each."""
+    several = len(found.points) > len(found.cells)
+    heading = [*found.names, *(["runs"] if several else [])]
+    for name, measure in MEASURES.items():
+        heading.append(measure.heading)
+        if several and name in _WITH_INTERVAL:
+            heading.append("±")
+    runs = len(found.points) // len(found.cells)
     cells = [
-        (
-            *(row[name] for name in names),
-            f"{row['throughput_bps'] / 1e6:.1f}",
-            f"{row['cpu_busy_percent']:.3f}",
-            f"{row['interrupts_per_s']:.0f}",
-            str(row["drops"]),
-            _us(row["latency_us_p50"]),
-            _us(row["latency_us_p99"]),
-        )
-        for row in found.rows()
+        [
+            *(cell.settings[name] for name in found.names),
+            *([str(runs)] if several else []),
+            *_means(cell, several=several),
+        ]
+        for cell in found.cells
     ]
-    return columns(heading, cells, left=len(names))
+    table = columns(heading, cells, left=len(found.names))
+    return f"{table}\n{found.optimum(by).sentence()}\n"
 
 
-def _us(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
+def _means(cell: Cell, *, several: bool) -> list[str]:
+    texts = []
+    for name, measure in MEASURES.items():
+        estimate = cell.estimate(name)
+        texts.append("-" if estimate is None else measure.shown(estimate.mean))
+        if several and name in _WITH_INTERVAL:
+            width = estimate.half_width if estimate else None
+            texts.append("-" if width is None else measure.shown(width))
+    return texts

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
@@ -16,7 +17,7 @@ from simnet.scenario.schema import spec_of
 from simnet.scenario.units import UnitError
 from simnet.study.ensemble import Range
 from simnet.study.run import effective_of, simulate
-from simnet.study.store import Store, sources_digest
+from simnet.study.store import MOST_FILES, Store, sources_digest
 from simnet.study.vary import ranged, with_values
 from simnet.study.worker import deaf_children, working_for
 
@@ -102,52 +103,102 @@ def simulate_all(
     store: Store | None = None,
     lean: bool = False,
 ) -> list[Result]:
-    """The results of all members, in their order.
-
-    Equal members are simulated once, and none that is in `store` (the user's when None). The
-    process that simulates puts its result there at once: whatever ends the others, or the caller,
-    loses no finished run. `jobs` is the number of processes, by default one a CPU; the results
-    don't depend on it. `lean` leaves most of the effective configuration out of the results:
-    thousands of them would fill the memory.
-    """
-    import joblib  # one simulation needs no workers
-
-    store = store or Store.of_user()
-    keys = {member: _key(member) for member in dict.fromkeys(members)}
-    found = {}
-    for member, key in keys.items():
-        if (known := store.get(key)) is not None:
-            found[member] = _lean(known) if lean else known
-    missing = [member for member in keys if member not in found]
-    report = progress or _silent
-    report(len(found), len(keys))
-    # a worker costs more to start than one short simulation takes
-    workers = min(jobs or joblib.cpu_count(), len(missing))
-    pool = joblib.Parallel(
-        n_jobs=max(workers, 1),
-        return_as="generator_unordered",
-    )
-    work = joblib.delayed(_simulate)
-    caller = os.getpid()
-    with deaf_children():
-        done = pool(
-            work(number, member, keys[member], store, caller=caller, lean=lean)
-            for number, member in enumerate(missing)
-        )
-    for number, result in done:
-        found[missing[number]] = result
-        report(len(found), len(keys))
-    store.prune()
+    """The results of all members, in their order; `simulate_each` says how."""
+    done = simulate_each(members, jobs=jobs, progress=progress, store=store, lean=lean)
+    found = dict(done)
     return [found[member] for member in members]
 
 
-def _simulate(
-    number: int, member: Member, key: str, store: Store, *, caller: int, lean: bool
-) -> tuple[int, Result]:
+def simulate_each(
+    members: Iterable[Member],
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+    lean: bool = False,
+) -> Iterator[tuple[Member, Result]]:
+    """The result of each member as it is done, in no order.
+
+    Every member is checked before the first is simulated. Equal ones are simulated once, and none
+    that is in `store` (the user's when None). The process that simulates puts its result there at
+    once: whatever ends the others, or the caller, loses no finished run. `jobs` is the number of
+    processes, by default one a CPU; the results don't depend on it. With the address of a Dask
+    `scheduler`, its workers simulate instead. `lean` leaves most of the effective configuration out
+    of the results: thousands of them would fill the memory.
+    """
+    kept = store or Store.of_user()
+    keys = {member: _key(member) for member in dict.fromkeys(members)}
+    missing = []
+    report = progress or _silent
+    for member, key in keys.items():
+        known = kept.get(key)
+        if known is None:
+            missing.append(member)
+        else:
+            yield member, _lean(known) if lean else known
+    count = len(keys) - len(missing)
+    report(count, len(keys))
+    tasks = (
+        Task(number, member.effective(), member.case.settings, keys[member])
+        for number, member in enumerate(missing)
+    )
+    if scheduler is None:
+        done = _on_processes(tasks, len(missing), jobs=jobs, store=kept, lean=lean)
+    else:
+        from simnet.study.cluster import on_cluster  # optional, as is Dask
+
+        done = on_cluster(tasks, scheduler, store=kept)
+    with closing(done):
+        for number, result in done:
+            count += 1
+            report(count, len(keys))
+            yield missing[number], _lean(result) if lean else result
+    kept.prune(max(MOST_FILES, len(keys)))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One simulation to do, with all that it needs: no file is read where it is done.
+
+    Attributes:
+        number: tells it from the others.
+        effective: what to simulate.
+        settings: for the record in the result.
+        key: names its result in a store.
+    """
+
+    number: int
+    effective: Effective
+    settings: tuple[tuple[str, str], ...]
+    key: str
+
+    def done(self, store: Store) -> Result:
+        """Simulate, keep the result and return it."""
+        result = simulate(self.effective, settings=dict(self.settings))
+        store.put(self.key, result)
+        return result
+
+
+def _on_processes(
+    tasks: Iterable[Task], count: int, *, jobs: int | None, store: Store, lean: bool
+) -> Generator[tuple[int, Result]]:
+    import joblib  # one simulation needs no workers
+
+    # a worker costs more to start than one short simulation takes
+    workers = min(jobs or joblib.cpu_count(), count)
+    pool = joblib.Parallel(n_jobs=max(workers, 1), return_as="generator_unordered")
+    work = joblib.delayed(_work)
+    caller = os.getpid()
+    with deaf_children():
+        done = pool(work(task, store, caller=caller, lean=lean) for task in tasks)
+    yield from done
+
+
+def _work(task: Task, store: Store, *, caller: int, lean: bool) -> tuple[int, Result]:
     with working_for(caller):
-        result = simulate(member.effective(), settings=dict(member.case.settings))
-        store.put(key, result)
-    return number, _lean(result) if lean else result
+        result = task.done(store)
+    return task.number, _lean(result) if lean else result
 
 
 def _lean(result: Result) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -11,9 +12,10 @@ from typing import Final
 from simnet.errors import InputError
 from simnet.scenario.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
 
-__all__ = ["axis", "combinations"]
+__all__ = ["axis", "combinations", "size"]
 
-MOST_VALUES: Final = 10_000
+MOST_VALUES: Final = 1_000_000
+_TOO_MANY: Final = f"at most {MOST_VALUES} values were expected"
 _OPTION: Final = "--over"
 _RANGE: Final = re.compile(r"\s*(?P<low>.+?)\s*\.\.\s*(?P<high>[^:]+?)\s*(?::\s*(?P<step>.+?)\s*)?")
 _NUMBER: Final = re.compile(
@@ -45,16 +47,20 @@ def axis(text: str, knob: str) -> tuple[str, ...]:
         for value in values:
             found[value] = None
             if len(found) > MOST_VALUES:
-                message = f"at most {MOST_VALUES} values were expected"
-                raise InputError(message, file=_OPTION, key=f"{knob}={text}")
+                raise InputError(_TOO_MANY, file=_OPTION, key=f"{knob}={text}")
     return tuple(found)
 
 
-def combinations(over: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, str], ...]]:
+def size(over: Mapping[str, Sequence[str]]) -> int:
+    """How many combinations there are."""
+    return math.prod(map(len, over.values()))
+
+
+def combinations(over: Mapping[str, Sequence[str]]) -> Iterator[tuple[tuple[str, str], ...]]:
     """Every combination of one value a knob; the last knob's value changes first."""
     names = list(over)
-    rows = itertools.product(*over.values())
-    return [tuple(zip(names, row, strict=True)) for row in rows]
+    for row in itertools.product(*over.values()):
+        yield tuple(zip(names, row, strict=True))
 
 
 def _between(match: re.Match[str], text: str, knob: str) -> Iterator[str]:
@@ -122,6 +128,8 @@ def _ordered(first: Fraction, last: Fraction) -> None:
 def _counted(first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fraction]:
     if step <= 0:
         raise UnitError("a step above 0 was expected")
+    if last - first >= step * MOST_VALUES:
+        raise UnitError(_TOO_MANY)
     while first <= last:
         yield first
         first += step

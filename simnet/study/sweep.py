@@ -1,19 +1,23 @@
-"""A grid of simulations: every combination of some knobs' values and of tunings."""
+"""A grid of simulations: every combination of some knobs' values, of tunings and of seeds."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.entries import tuning_names
-from simnet.study.cases import Case, Member, Progress, simulate_all
-from simnet.study.grid import axis, combinations
-from simnet.study.result import Result
+from simnet.study.cases import Case, Member, Progress, simulate_each
+from simnet.study.effort import check
+from simnet.study.grid import axis, combinations, size
+from simnet.study.measures import measures
+from simnet.study.optimum import Cell, Optimum, cells, optimum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["AS_IT_IS", "Point", "Sweep", "sweep"]
 
 _OVER: Final = "--over"
+_SEED: Final = "seed"
 SCHEMA: Final = "simnet.sweep/1"
 AS_IT_IS: Final = "none"
 """Stands for the scenario without a tuning, among several."""
+
+_Cell = tuple[str, tuple[tuple[str, str], ...], int | None]
 
 
 @dataclass(frozen=True)
@@ -34,17 +41,19 @@ class Point:
     Attributes:
         settings: the values of the knobs that vary.
         tuning: the tuning's name as given; empty where tunings don't vary.
-        result: what was measured, without the effective configuration.
+        seed: of all its random numbers.
+        measured: what was measured, by name with unit; None for what was not.
     """
 
     settings: Mapping[str, str]
     tuning: str
-    result: Result
+    seed: int
+    measured: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """All runs of a grid, the last knob's value changing first, then the tuning."""
+    """All runs of a grid: by tuning, then the last knob's value changes first, then the seed."""
 
     scenario: str
     knobs: tuple[str, ...]
@@ -55,32 +64,69 @@ class Sweep:
         """Whether tunings vary."""
         return any(point.tuning for point in self.points)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One flat row a run: knobs, tuning, and the totals of the result with units in names."""
-        return [_row(point, tuned=self.tuned) for point in self.points]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What tells the cells apart: the knobs, and `tuning` where tunings vary."""
+        return (*self.knobs, *(("tuning",) if self.tuned else ()))
 
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The rows as a document `simnet.sweep/1`."""
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row a run: knobs, tuning, seed, and what was measured with units in names."""
+        tuned = self.tuned
+        return [
+            {
+                **point.settings,
+                **({"tuning": point.tuning} if tuned else {}),
+                "seed": point.seed,
+                **point.measured,
+            }
+            for point in self.points
+        ]
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The runs of equal values together, each cell with means and 95 % intervals."""
+        return cells(self.rows(), self.names)
+
+    def optimum(self, by: str = "throughput_bps") -> Optimum:
+        """The cell that is best by a measure, and those that can't be told from it.
+
+        More throughput is better; of everything else, less. Raises InputError for a name that is
+        no measure, or one that was not measured.
+        """
+        return optimum(self.cells, by)
+
+    def to_json(self, *, indent: int | None = 2, by: str = "throughput_bps") -> str:
+        """Rows, cells and optimum as a document `simnet.sweep/1`."""
         document = {
             "schema": SCHEMA,
             "scenario": self.scenario,
             "version": simnet.__version__,
             "knobs": list(self.knobs),
             "rows": self.rows(),
+            "cells": [cell.document() for cell in self.cells],
+            "optimum": self.optimum(by).document(),
         }
         return json.dumps(document, indent=indent)
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows as a pandas data frame."""
+        """The rows as a pandas data frame; values that are all plain numbers are numbers in it."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows())
+        frame = pd.DataFrame(self.rows())
+        for name in self.knobs:
+            if all(text.isdecimal() for text in frame[name]):
+                frame[name] = frame[name].astype("int64")
+        return frame
 
-    def plot(self) -> Figure:
-        """Throughput and CPU time over the knob with the most values, a line for all else."""
-        from simnet.study.sweepfigure import lines
+    def plot(self, by: str = "throughput_bps") -> Figure:
+        """The measure over the knobs, and the CPU time beside it, with the optimum marked.
 
-        return lines(self)
+        A heat map over two knobs; else curves with 95 % intervals over the knob with the most
+        values, a line for each combination of the others.
+        """
+        from simnet.study import sweepfigure
+
+        return sweepfigure.figure(self, by)
 
 
 def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
@@ -89,11 +135,14 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     *,
     tunings: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
+    replications: int = 1,
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
     precision: str | None = None,
     jobs: int | None = None,
+    scheduler: str | None = None,
+    confirm: Callable[[str], bool] | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
     """Simulate every combination of values, in parallel; none that was done before.
@@ -106,72 +155,103 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         tunings: tunings to compare, each as `simnet run --tuning` takes it; `"none"` is the
             scenario as it is.
         settings: knobs that are the same in all runs.
-        seed: of all random numbers; the scenario's when None.
+        replications: runs of every combination, each with another seed, all with the same ones.
+        seed: of all random numbers, or the first of them; the scenario's when None.
         duration: measured simulated time of each run; the scenario's when None.
         warmup: simulated time before that; the scenario's when None.
         precision: end each run when its intervals are this narrow, such as `"1 %"`; see `run`.
         jobs: number of processes, one a CPU when None.
+        scheduler: address of a Dask scheduler whose workers simulate instead.
+        confirm: asked before more than 10,000 simulations, with a sentence that says how long they
+            take; None refuses them.
         progress: called with the number of simulations done and in all.
 
     Raises:
-        InputError: nothing varies, or a knob, a value or a tuning can't be used.
+        InputError: nothing varies, a knob, a value or a tuning can't be used, the cluster can't be
+            reached, or the grid is large and not confirmed.
     """
-    if not over and not tunings:
+    if not over and not tunings and replications == 1:
         raise InputError("something to vary was expected: KNOB=VALUES, or tunings", key=_OVER)
     axes = {
         name: axis(values, name) if isinstance(values, str) else tuple(values)
         for name, values in over.items()
     }
+    seeds = axes.pop(_SEED, None)
+    if seeds is not None and replications != 1:
+        raise InputError("--over seed=... says already which seeds", key="--replications")
     fixed = {name: value for name, value in (settings or {}).items() if name not in axes}
-    cells = [(tuning, row) for tuning in tunings or ("",) for row in combinations(axes)]
-    members = [
-        Member(
-            Case(str(scenario), (*fixed.items(), *row), _tunings(tuning)),
-            seed=seed,
-            duration=duration,
-            warmup=warmup,
-            precision=precision,
+    run = Member(Case(str(scenario)), duration=duration, warmup=warmup, precision=precision)
+    grid = Grid(str(scenario), axes, tuple(tunings) or ("",), fixed, run)
+    with _naming_the_axis(axes):
+        loaded = [member.effective() for _, member in grid.corners().members()]
+        first = loaded[0].run.seed if seed is None else seed
+        chosen = _seeds(seeds) if seeds else tuple(range(first, first + replications))
+        grid = replace(grid, seeds=chosen)
+        _, one = next(grid.members())
+        check(one, len(grid), confirm, jobs=jobs, scheduler=scheduler)
+        members = dict(grid.members())
+        done = simulate_each(
+            members.values(), jobs=jobs, scheduler=scheduler, progress=progress, lean=True
         )
-        for tuning, row in cells
-    ]
-    name = _checked(members, axes)
-    results = simulate_all(members, jobs=jobs, progress=progress, lean=True)
+        measured = {member: measures(result) for member, result in done}
     points = [
-        Point(dict(row), tuning, result)
-        for (tuning, row), result in zip(cells, results, strict=True)
+        Point(dict(row), tuning, cast("int", member.seed), measured[member])
+        for (tuning, row, _), member in members.items()
     ]
-    return Sweep(name, tuple(axes), tuple(points))
+    return Sweep(loaded[0].scenario, tuple(axes), tuple(points))
 
 
-def _tunings(given: str) -> tuple[str, ...]:
-    return () if given in {"", AS_IT_IS} else tuning_names([given])
+@dataclass(frozen=True)
+class Grid:
+    """What a sweep simulates.
+
+    Attributes:
+        scenario: a name, or the path of a file.
+        axes: the values of each knob that varies.
+        tunings: as given; empty for the scenario as it is where they don't vary.
+        fixed: knobs that are the same in all runs.
+        run: says how long each runs.
+        seeds: of the runs of each combination; None stands for the scenario's.
+    """
+
+    scenario: str
+    axes: Mapping[str, Sequence[str]]
+    tunings: tuple[str, ...]
+    fixed: Mapping[str, str]
+    run: Member
+    seeds: tuple[int | None, ...] = (None,)
+
+    def __len__(self) -> int:
+        return size(self.axes) * len(self.tunings) * len(self.seeds)
+
+    def members(self) -> Iterator[tuple[_Cell, Member]]:
+        """Tuning, values and seed of each run, and the simulation; made one by one."""
+        for tuning in self.tunings:
+            names = () if tuning in {"", AS_IT_IS} else tuning_names([tuning])
+            for row in combinations(self.axes):
+                case = Case(self.scenario, (*self.fixed.items(), *row), names)
+                for seed in self.seeds:
+                    yield (tuning, row, seed), replace(self.run, case=case, seed=seed)
+
+    def corners(self) -> Grid:
+        """The first and the last value of every axis: enough to find most mistakes at once."""
+        ends = {name: dict.fromkeys((values[0], values[-1])) for name, values in self.axes.items()}
+        return replace(self, axes={name: tuple(values) for name, values in ends.items()})
 
 
-def _checked(members: Sequence[Member], axes: Mapping[str, Sequence[str]]) -> str:
-    """Load every configuration before anything is simulated; return the scenario's name."""
-    name = ""
-    for member in members:
-        try:
-            name = member.effective().scenario
-        except InputError as error:
-            if error.file == "--set" and error.key in axes:
-                raise InputError(error.message, file=_OVER, key=error.key) from error
-            raise
-    return name
+def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
+    for text in texts:
+        if not text.isdecimal():
+            raise InputError(f"expected whole numbers, got {text!r}", file=_OVER, key=_SEED)
+    return tuple(map(int, texts))
 
 
-def _row(point: Point, *, tuned: bool) -> dict[str, Any]:
-    result = point.result
-    latencies = [flow.latency_us for flow in result.flows]
-    return {
-        **point.settings,
-        **({"tuning": point.tuning} if tuned else {}),
-        "throughput_bps": result.throughput_bps,
-        "cpu_busy_percent": result.cpu_busy_percent,
-        "interrupts_per_s": sum(port.interrupts_per_s for port in result.ports),
-        "drops": sum(port.drops for port in result.ports),
-        "latency_us_p50": max((q.p50 for q in latencies if q.p50 is not None), default=None),
-        "latency_us_p99": max((q.p99 for q in latencies if q.p99 is not None), default=None),
-        "simulated_s": result.simulated_s,
-        "fingerprint": result.fingerprint,
-    }
+@contextmanager
+def _naming_the_axis(axes: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    """Say of a value that a scenario refuses which option had it."""
+    try:
+        yield
+    except InputError as error:
+        if error.file == "--set" and error.key in axes:
+            raise InputError(error.message, file=_OVER, key=error.key) from error
+        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,17 +31,20 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("kept")
 def test_a_grid_is_a_table_with_files_beside_it(simnet: Simnet, tmp_path: Path) -> None:
     grid = (SCENARIO, "--over", "seed=1,2", "--tuning", "none", "--tuning", "numactl", *SHORT)
-    names = [tmp_path / f"grid.{kind}" for kind in ("csv", "json", "png")]
+    names = [tmp_path / f"grid.{kind}" for kind in ("csv", "json", "png", "parquet")]
     status, out, err = simnet("sweep", *grid, *(f"--out={name}" for name in names))
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split()[:3] == ["seed", "tuning", "Mbit/s"]
-    assert [line.split()[:2] for line in lines[1:]] == [
-        ["1", "none"], ["2", "none"], ["1", "numactl"], ["2", "numactl"],
-    ]  # fmt: skip
+    assert lines[0].split()[:4] == ["tuning", "runs", "Mbit/s", "±"]
+    assert [line.split()[:2] for line in lines[1:3]] == [["none", "2"], ["numactl", "2"]]
+    assert lines[-1].startswith("best throughput (Mbit/s): ")
     document = json.loads(names[1].read_text(encoding="utf-8"))
     assert document["schema"] == "simnet.sweep/1"
     frame = pd.read_csv(names[0])
+    pd.testing.assert_frame_equal(pd.read_parquet(names[3]), frame, check_dtype=False)
+    assert list(zip(frame["tuning"].fillna("none"), frame["seed"], strict=True)) == [
+        ("none", 1), ("none", 2), ("numactl", 1), ("numactl", 2),
+    ]  # fmt: skip
     assert frame["fingerprint"].tolist() == [row["fingerprint"] for row in document["rows"]]
     assert frame["fingerprint"].nunique() == 4
     assert names[2].read_bytes().startswith(b"\x89PNG")
@@ -54,6 +58,12 @@ def test_a_run_of_a_grid_is_the_run_alone(simnet: Simnet) -> None:
     alone = simnet("run", SCENARIO, "--set", "message=1 KiB", *SHORT[:-2], "--json")
     (row,) = json.loads(swept.out)["rows"]
     assert row["fingerprint"] == json.loads(alone.out)["fingerprint"]
+    replicated = simnet("sweep", SCENARIO, "--over", "message=1 KiB", "--seed", "7",
+                        "--replications", "2", *SHORT, "--json")  # fmt: skip
+    eighth = simnet("run", SCENARIO, "--set", "message=1 KiB", *SHORT[:-2], "--seed=8", "--json")
+    rows = json.loads(replicated.out)["rows"]
+    assert [row["seed"] for row in rows] == [7, 8]
+    assert rows[1]["fingerprint"] == json.loads(eighth.out)["fingerprint"]
 
 
 @pytest.mark.parametrize(
@@ -73,15 +83,36 @@ def test_a_run_of_a_grid_is_the_run_alone(simnet: Simnet) -> None:
          "--set: mesage: unknown knob; did you mean message?"),
         (["--tuning", "numaclt"], "--tuning: numaclt: unknown tuning; did you mean numactl?"),
         (["--over", "nodes=1", "--out", "a.xls"],
-         "--out: a.xls: expected a name that ends with one of .csv, .json, .png, .svg, .pdf"),
+         ("--out: a.xls: expected a name that ends with one of"
+          " .csv, .parquet, .json, .png, .svg, .pdf")),
         (["--over", "nodes=1", "--out", "no/where.csv"],
          "--out: no: expected a folder that exists"),
+        (["--over", "seed=1,a"], "--over: seed: expected whole numbers, got 'a'"),
+        (["--over", "seed=1,2", "--replications", "3"],
+         "--replications: --over seed=... says already which seeds"),
+        (["--over", "nodes=4..1"],
+         "--over: nodes=4..1: a range from the smaller to the larger value was expected"),
+        (["--over", "nodes="],
+         "--over: nodes=: values as in 1,2,4 or a range as in 10 us..50 us:10 us were expected"),
+        (["--over", "nodes=1", "--best", "throughput"],
+         "--best: throughput: unknown measure; did you mean throughput_bps?"),
         (["--over", "nodes=1", "--precision", "1"],
          "--precision: precision: 1 is outside the legal range 0 to 0.5"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) -> None:
     assert simnet("sweep", SCENARIO, *arguments) == (2, "", f"simnet: {line}\n")
+
+
+def test_a_grid_of_a_million_says_how_long_it_takes(simnet: Simnet) -> None:
+    million = ("--over", "message=64 B..1063 B:1 B", "--replications", "1000", *SHORT)
+    status, out, err = simnet("sweep", SCENARIO, *million)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(
+        r"simnet: --over: 1,000,000 simulations, about [\d.,]+ (minutes|hours|days)"
+        r" with 1 at a time: --yes allows it\n",
+        err,
+    )
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL], ids=["interrupt", "kill"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,18 @@ def test_equal_members_are_simulated_once_and_kept(
     assert seen == [(0, 2), (1, 2), (2, 2)]
     assert simulate_all(members, jobs=1, store=store) == results
     assert len(simulated) == 2
+
+
+def test_workers_outlive_the_folder_that_they_were_started_in(tmp_path: Path) -> None:
+    for first in (0, 2):
+        folder = tmp_path / str(first)
+        folder.mkdir()
+        members = [
+            Member(CASE, seed, duration="1 ms", warmup="0 s") for seed in range(first, first + 2)
+        ]
+        with chdir(folder):
+            assert len(simulate_all(members, jobs=2, store=Store(None))) == 2
+        folder.rmdir()
 
 
 def test_another_value_or_duration_is_another_simulation(

@@ -1,0 +1,61 @@
+"""How long a grid takes, for a person to say whether it is meant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from simnet.errors import InputError
+from simnet.study.run import simulate
+
+if TYPE_CHECKING:
+    from simnet.study.cases import Member
+
+__all__ = ["MOST_RUNS", "check", "spoken"]
+
+MOST_RUNS: Final = 10_000
+_UNITS: Final = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
+
+
+def check(
+    member: Member,
+    count: int,
+    confirm: Callable[[str], bool] | None,
+    *,
+    jobs: int | None,
+    scheduler: str | None,
+) -> None:
+    """Ask before more than `MOST_RUNS` simulations such as this one, which is timed for that.
+
+    Raises InputError when the answer is no, or there is nobody to ask.
+    """
+    if count <= MOST_RUNS:
+        return
+    start = time.perf_counter()
+    simulate(member.effective())
+    each_s = time.perf_counter() - start
+    if scheduler is None:
+        import joblib
+
+        workers = jobs or joblib.cpu_count()
+    else:
+        from simnet.study.cluster import threads
+
+        workers = threads(scheduler)
+    sentence = (
+        f"{count:,} simulations, about {spoken(each_s * count / workers)} with {workers} at a time"
+    )
+    if confirm is None:
+        raise InputError(f"{sentence}: --yes allows it", key="--over")
+    if not confirm(sentence):
+        raise InputError(f"{sentence}: not wanted", key="--over")
+
+
+def spoken(seconds: float) -> str:
+    """A time as a person says it: two digits, in the largest unit of which it has one."""
+    for unit, scale in _UNITS:
+        if seconds >= scale:
+            amount = seconds / scale
+            return f"{amount:,.0f} {unit}" if amount >= 10 else f"{amount:.1f} {unit}"  # noqa: PLR2004
+    return f"{seconds:.0f} seconds"
