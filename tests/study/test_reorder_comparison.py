@@ -26,13 +26,13 @@ def test_a_window_wider_than_the_reordering_removes_it(window: int) -> None:
     assert found.out_of_order_before > 3000
 
 
-def test_a_window_narrower_than_the_reordering_leaves_some() -> None:
-    for window in (0, 4, 8, 16):
-        found, linux = row(window), measured()[0.0, window]
-        assert found.out_of_order > 0
-        assert found.retransmissions > 100
-        assert found.mbit_per_s < 0.9 * row(24).mbit_per_s
-        assert linux.mbit_per_s < 0.9 * measured()[0.0, 24].mbit_per_s
+@pytest.mark.parametrize("window", [0, 4, 8, 16])
+def test_a_window_narrower_than_the_reordering_leaves_some(window: int) -> None:
+    found, linux = row(window), measured()[0.0, window]
+    assert found.out_of_order > 500
+    assert linux.out_of_order > 500
+    assert found.retransmissions > 0
+    assert found.mbit_per_s < row(24).mbit_per_s
 
 
 @pytest.mark.parametrize("window", [0, 16, *WIDE])
