@@ -37,6 +37,7 @@ class Layout:
     netdev_budget: int
     max_softirq_restart: int
     net_rx_time_limit_jiffies: int
+    idle_balance: bool = False
 
     @property
     def cpus_per_socket(self) -> int:
@@ -83,7 +84,13 @@ class Machine:
             for cpu in self.cpus:
                 cpu.sibling = self.cpus[cpu.cpu_id ^ 1]
         self.scheduler = Scheduler(
-            sim, f"{path}.scheduler", self.cpus, costs, layout.tick_ps, layout.timeslice_ps
+            sim,
+            f"{path}.scheduler",
+            self.cpus,
+            costs,
+            layout.tick_ps,
+            layout.timeslice_ps,
+            idle_balance=layout.idle_balance,
         )
         for cpu in self.cpus:
             SoftirqNetRx(

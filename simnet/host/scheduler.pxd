@@ -25,6 +25,8 @@ cdef class Scheduler(Dispatcher):
     cdef long long[::1] load_ticks
     cdef long long[::1] running_counts
     cdef Occupation resched
+    cdef bint idle_balance
+    cdef long long balance_timer
     cdef readonly long long ipis
     cpdef Cpu place(self, Task task, Cpu waker)
     cpdef int wake(self, Task task, Cpu waker) except -1
@@ -32,4 +34,7 @@ cdef class Scheduler(Dispatcher):
     cdef Cpu _wake_idle(self, Cpu cpu, Task task)
     cdef long long _load(self, Cpu cpu) except? -1
     cdef int _count(self, Cpu cpu, int change) except -1
+    cdef int _pull(self, Cpu idle) except -1
+    cdef int _await_tick(self) except -1
+    cpdef void on_event(self, int kind, long long arg) except *
     cpdef void switch_in(self, Cpu cpu) except *

@@ -3,8 +3,10 @@
 Source: kernel/sched.c `try_to_wake_up`, `wake_idle`, `source_load`, `target_load` and
 include/linux/topology.h of 2.6.18. Load numbers count runnable tasks only, so a CPU that is
 busy with softirqs looks idle, and a task woken from its softirq is pulled onto it, even from
-another node (SD_NODE has WAKE_BALANCE). Periodic and new-idle balancing move queued tasks only
-and are left out: with at most one runnable task a CPU they move nothing.
+another node (SD_NODE has WAKE_BALANCE). Balancing moves queued tasks only: with at most one
+runnable task a CPU it moves nothing, and it is left out unless `idle_balance` asks for it. Then an
+idle CPU takes the task that has waited longest in the longest run queue of another: when its last
+task goes to sleep (`idle_balance` of 3.8), and at the next tick (`rebalance_domains`).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ _LOAD_SCALE = cython.declare(cython.longlong, 128)
 _NICE_0 = cython.declare(cython.int, 120)
 _LEAST_PRIORITY = cython.declare(cython.int, 140)
 _LEAST_SLICE_PS = cython.declare(cython.longlong, 5_000_000_000)
+_PRIORITY_TICK = cython.declare(cython.int, 2)
 _LEVEL_PROCESS = cython.declare(cython.int, 0)
 _MODE_SYSTEM = cython.declare(cython.int, 2)
 _PERCENT = 100
@@ -79,6 +82,8 @@ class Task(Context):
         self.sleeping = True
         self.cpu.current = None
         self.scheduler._count(self.cpu, -1)  # noqa: SLF001 - C method of this module
+        if self.scheduler.idle_balance and len(self.cpu.runqueue) == 0:
+            self.scheduler._pull(self.cpu)  # noqa: SLF001 - C method of this module
         return 0
 
     @cython.ccall
@@ -132,6 +137,7 @@ class Scheduler(Dispatcher):
         costs: of the CPUs.
         tick_ps: timer tick, at which load averages are taken.
         timeslice_ps: of nice 0.
+        idle_balance: an idle CPU takes a waiting task from another.
     """
 
     cpus: list[Any]
@@ -142,6 +148,8 @@ class Scheduler(Dispatcher):
     load_ticks: Any
     running_counts: Any
     resched: Occupation
+    idle_balance: cython.bint
+    balance_timer: cython.longlong
     ipis: cython.longlong
 
     def __init__(
@@ -152,8 +160,12 @@ class Scheduler(Dispatcher):
         costs: Costs,
         tick_ps: int,
         timeslice_ps: int,
+        *,
+        idle_balance: bool = False,
     ) -> None:
         super().__init__(sim, path)
+        self.idle_balance = idle_balance
+        self.balance_timer = 0
         self.cpus = cpus
         self.costs = costs
         self.tick_ps = tick_ps
@@ -193,6 +205,56 @@ class Scheduler(Dispatcher):
                 load = (load + current + 1) >> 1 if current > load else (load + current) >> 1
             self.loads[number] = load
         return load
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _pull(self, idle: Cpu) -> cython.int:
+        """Move the task that has waited longest in the longest run queue to an idle CPU."""
+        cpu: Cpu
+        busiest: Cpu = None
+        task: Task
+        for cpu in self.cpus:
+            if len(cpu.runqueue) > 0 and (
+                busiest is None or len(cpu.runqueue) > len(busiest.runqueue)
+            ):
+                busiest = cpu
+        if busiest is None:
+            return 0
+        for task in busiest.runqueue:
+            if task.allowed is None or idle.cpu_id in task.allowed:
+                busiest.runqueue.remove(task)
+                self._count(busiest, -1)
+                task.cpu = idle
+                task.migrations += 1
+                self._count(idle, 1)
+                idle.runqueue.append(task)
+                return 0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _await_tick(self) -> cython.int:
+        """A task waits for a CPU: at the next tick, an idle one will look for it."""
+        if self.balance_timer == 0:
+            self.balance_timer = self.sim.at(
+                (self.sim.now // self.tick_ps + 1) * self.tick_ps, self, 0, 0, _PRIORITY_TICK
+            )
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A tick, with tasks that wait."""
+        cpu: Cpu
+        waiting: cython.bint = False
+        self.balance_timer = 0
+        for cpu in self.cpus:
+            if self._idle(cpu):
+                self._pull(cpu)
+                if len(cpu.runqueue) > 0:
+                    cpu.kick()
+        for cpu in self.cpus:
+            waiting = waiting or len(cpu.runqueue) > 0
+        if waiting:
+            self._await_tick()
 
     # -- wake-up --------------------------------------------------------------------------
 
@@ -299,6 +361,8 @@ class Scheduler(Dispatcher):
             task.cpu = cpu
         self._count(cpu, 1)
         cpu.runqueue.append(task)
+        if self.idle_balance and (cpu.current is not None or len(cpu.runqueue) > 1):
+            self._await_tick()
         if cpu.current is not None:
             current = cpu.current
             if task.priority < current.priority:

@@ -170,6 +170,12 @@ class Ipoib(Nic):
         """The driver counts what `tx_bytes` and `rx_bytes` hold: packet and encapsulation."""
         return 0
 
+    def out_of_order(self) -> tuple[int, ...]:
+        """Packets that the reorder window got, and handed up, behind one with a higher number."""
+        if self.window is None:
+            return ()
+        return self.window.out_of_order_before, self.window.out_of_order_after
+
     # -- the completion queue ---------------------------------------------------------------
 
     @cython.ccall

@@ -198,6 +198,10 @@ class Nic(Port):
         """
         return 24
 
+    def out_of_order(self) -> tuple[int, ...]:
+        """Packets that a reorder window got, and handed up, behind one with a higher number."""
+        return ()
+
     # -- the chip: subclasses -------------------------------------------------------------
 
     @cython.ccall

@@ -83,6 +83,7 @@ def make_machine(sim: Simulator, host: Host, path: str) -> Machine:
             netdev_budget=kernel.netdev_budget,
             max_softirq_restart=kernel.max_softirq_restart,
             net_rx_time_limit_jiffies=kernel.net_rx_time_limit_jiffies,
+            idle_balance=kernel.idle_balance,
         ),
         make_costs(host),
         Memory(
@@ -225,7 +226,8 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         ),
         rmem_max=kernel.tcp_rmem_bytes[2],
         jiffy_ps=PS // kernel.hz,
-        ato_min_ps=kernel.ato_min_ps,
+        # tcp_send_delayed_ack: no longer than TCP_DELACK_MIN, the round-trip time being shorter
+        ato_min_ps=min(kernel.ato_min_ps, kernel.delack_min_ps),
         delack_max_ps=kernel.delack_max_ps,
         rto_ps=kernel.rto_init_ps,
         max_quickacks=kernel.max_quickacks,

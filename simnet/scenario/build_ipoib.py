@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["connect_by_fabric", "link_overhead_bytes", "make_fabric", "make_ipoib"]
 
 _ETHERNET_OVERHEAD_BYTES: Final = 38
-_PPM_PER_PERMYRIAD: Final = 100
 _SECOND_PS: Final = 10**12
 
 
@@ -44,7 +43,7 @@ def make_ipoib(*common: Any, host: Host, port: Port, switch: Switch, seed: int) 
         acknowledged_ps=2 * (2 * switch.cable_delay_ps + switch.latency_ps),
         page_bytes=model.rx_page_bytes,
         jiffy_ps=_SECOND_PS // host.kernel.hz,
-        loss_ppm=model.send_loss_permyriad * _PPM_PER_PERMYRIAD,
+        loss_ppm=model.send_loss_ppm,
         luck=stream(seed, f"{path}.loss"),
     )
     nic.numbers = MessageNumbers()

@@ -75,8 +75,8 @@ IPOIB: Final = (
     ),
     _knob(
         "ib_ipoib drop",
-        "send_loss_permyriad",
-        "have ipoib_cm_send drop {value} of 10000 packets, rebuild ib_ipoib, load it",
+        "send_loss_ppm",
+        "have ipoib_cm_send drop {value} of a million packets, rebuild ib_ipoib, load it",
         compile_time=True,
         note="for experiments with a reorder window",
     ),

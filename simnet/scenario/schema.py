@@ -241,8 +241,8 @@ class Nic(Section):
     flush_timeout_ps: Annotated[
         int, time("give up what is missing after this time; 0: never, as the paper", "0 us", "10 s")
     ] = 0
-    send_loss_permyriad: Annotated[
-        int, count("packets of 10000 that the driver drops on purpose, not sending them", 0, 10000)
+    send_loss_ppm: Annotated[
+        int, count("packets of a million that the driver drops on purpose", 0, 1_000_000)
     ] = 0
 
 
@@ -376,6 +376,9 @@ class Kernel(Section):
     skb_truesize_overhead_bytes: Annotated[
         int, size("socket buffer accounting beyond the data buffer", "0 B", "4 KiB")
     ]
+    idle_balance: Annotated[bool, Flag("an idle CPU takes a process that waits for another")] = (
+        False
+    )
 
 
 MODELS: dict[ModelKind, type[Section]] = {

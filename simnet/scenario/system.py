@@ -40,7 +40,11 @@ class CpuTimes:
 
 @dataclass(frozen=True)
 class PortCounts:
-    """Cumulative counters of one port; bytes as the driver counts them (no FCS)."""
+    """Cumulative counters of one port; bytes as the driver counts them (no FCS).
+
+    `out_of_order` are packets behind one with a higher number as a reorder window gets them and
+    as it hands them up; empty without a window.
+    """
 
     name: str
     node: int
@@ -52,6 +56,7 @@ class PortCounts:
     interrupts: int
     drops: int
     interrupts_by_cpu: dict[int, int]
+    out_of_order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -180,4 +185,5 @@ def _port_counts(nic: Nic) -> PortCounts:
         interrupts=nic.line.total,
         drops=nic.drops,
         interrupts_by_cpu={cpu: n for cpu, n in enumerate(nic.line.counts) if n},
+        out_of_order=nic.out_of_order(),
     )

@@ -33,7 +33,6 @@ UNREAD: Final = frozenset(
         "tcp_app_win",
         "tcp_abc",
         "tcp_slow_start_after_idle",
-        "delack_min_ps",
         "prequeue_timer_ps",
         # nic
         "tx_wake_threshold",

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.library import nearest
-from simnet.study import answers_bonding
+from simnet.study import answers_bonding, answers_ipoib
 from simnet.study.cases import Case
 from simnet.study.measurements import measurements, wanted
 from simnet.study.result import Result
@@ -150,4 +150,28 @@ ANSWERS: dict[str, Answer] = {
         for test in _TESTS
     },
     "x460.bonding": Answer(answers_bonding.CASES, answers_bonding.numbers),
+    **{
+        name: Answer(cases, numbers, 100.0 if name == "ipoib.cpu_utilisation" else math.inf)
+        for name, (cases, numbers) in answers_ipoib.ANSWERS.items()
+    },
 }
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """A measurement that the parameters were fitted to: some keys, and their relative error."""
+
+    id: str
+    keys: tuple[str, ...]
+    error: float
+
+
+_ANCHORS = {
+    "x460": (Anchored(ANCHOR, ANCHOR_KEYS, ANCHOR_ERROR),),
+    "ipoib": tuple(Anchored(*anchor) for anchor in answers_ipoib.ANCHORS),
+}
+
+
+def anchors(name: str) -> tuple[Anchored, ...]:
+    """What the parameters behind the answer to a measurement's id were fitted to."""
+    return _ANCHORS[name.partition(".")[0]]

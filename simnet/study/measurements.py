@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from simnet._share import folder
 from simnet.errors import InputError
@@ -28,12 +28,18 @@ class Measurement(BaseModel):
 
     id: str = Field(min_length=1)
     where: str
-    setup: dict[str, str | int]
+    setup: dict[str, str | int] = {}
     use: Literal["calibrate", "predict", "predict first, then calibrate"]
     unit: str
     value: dict[str, float]
     note: str = ""
     derived: bool = False
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _keyed(cls, value: object) -> object:
+        """A measurement of one number: its key is `value`."""
+        return {"value": value} if isinstance(value, int | float) else value
 
     @property
     def role(self) -> Use:

@@ -100,6 +100,14 @@ class PortRates(_Row):
     drops: int = Field(ge=0)
 
 
+class PortOrder(_Row):
+    """Packets behind one with a higher number, before and after a port's reorder window."""
+
+    port: str
+    out_of_order_before: int = Field(ge=0)
+    out_of_order_after: int = Field(ge=0)
+
+
 class PortInterrupts(_Row):
     """One column of /proc/interrupts: interrupts a second of one port's IRQ by CPU id."""
 
@@ -161,6 +169,9 @@ class Result(_Row):
     ports: tuple[PortRates, ...]
     interrupts: tuple[PortInterrupts, ...]
     flows: tuple[FlowRates, ...]
+    reordering: tuple[PortOrder, ...] = Field(
+        default=(), description="one entry a port with a reorder window"
+    )
     disks: tuple[dict[str, str | float], ...] = Field(
         default=(), description="one entry a disk: its name and the columns of iostat -x"
     )
@@ -247,6 +258,7 @@ class Result(_Row):
             work=_work(start.work_ps, end.work_ps, elapsed_ps),
             ports=tuple(_port_rates(*pair, elapsed_ps) for pair in ports),
             interrupts=tuple(_port_interrupts(*pair, elapsed_ps) for pair in ports),
+            reordering=tuple(_port_order(*pair) for pair in ports if pair[1].out_of_order),
             flows=tuple(_flow_rates(*pair, elapsed_ps, asks=asks) for pair in flows),
         )
 
@@ -362,6 +374,11 @@ def _port_interrupts(first: PortCounts, last: PortCounts, elapsed_ps: int) -> Po
         for cpu, count in sorted(last.interrupts_by_cpu.items())
     }
     return PortInterrupts(port=last.name, irq=last.irq, by_cpu=rates)
+
+
+def _port_order(first: PortCounts, last: PortCounts) -> PortOrder:
+    before, after = (b - a for a, b in zip(first.out_of_order, last.out_of_order, strict=True))
+    return PortOrder(port=last.name, out_of_order_before=before, out_of_order_after=after)
 
 
 def _flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool) -> FlowRates:

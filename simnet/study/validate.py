@@ -16,15 +16,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 import simnet
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.study.answers import (
-    ANCHOR,
-    ANCHOR_ERROR,
-    ANCHOR_KEYS,
-    ANSWERS,
-    LISTING_1,
-    Answer,
-    answer,
-)
+from simnet.study.answers import ANSWERS, LISTING_1, Anchored, Answer, anchors, answer
 from simnet.study.capture import read_capture
 from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
 from simnet.study.ensemble import Anchor, condition, intervals, latin_hypercube
@@ -172,7 +164,8 @@ def _sizes(answers: Mapping[str, Answer], members: int) -> dict[Case, int]:
     """How many members of each case are simulated: fewer where an answer takes many cases."""
     if not members:
         return {}
-    sizes = {LISTING_1: members}
+    fitted = {anchor.id for name in answers for anchor in anchors(name)}
+    sizes = {case: members for name in sorted(fitted) for case in answer(name).cases.values()}
     for of in answers.values():
         size = members if len(of.cases) == 1 else -(-members // _SWEEP_SHARE)
         for case in of.cases.values():
@@ -206,14 +199,19 @@ def _rows(
     measured, use = _asked(name)
     predicted = _numbers(name, best)
     known = {key: predicted[key] for key in measured}
-    needed = [LISTING_1, *answer(name).cases.values()] if spread else []
-    size = min((len(spread[case]) for case in needed), default=0)
+    fitted = anchors(name)
+    needed = [c for known in (name, *(a.id for a in fitted)) for c in answer(known).cases.values()]
+    size = min((len(spread.get(case, ())) for case in needed), default=0)
     by_member = [{case: spread[case][number] for case in needed} for number in range(size)]
-    fitted = measurement(ANCHOR).value
     conditioned = condition(
         [_numbers(name, results) for results in by_member],
-        [_numbers(ANCHOR, results) for results in by_member],
-        {key: Anchor(fitted[key], ANCHOR_ERROR * fitted[key]) for key in ANCHOR_KEYS},
+        [_at_anchors(fitted, results) for results in by_member],
+        {
+            f"{anchor.id}:{key}": Anchor(value, anchor.error * value)
+            for anchor in fitted
+            for key, value in measurement(anchor.id).value.items()
+            if key in anchor.keys
+        },
     )
     most = answer(name).most
     ranges = {
@@ -231,6 +229,15 @@ def _rows(
         )
         for key, value in measured.items()
     ]
+
+
+def _at_anchors(fitted: Sequence[Anchored], results: Mapping[Case, Result]) -> dict[str, float]:
+    return {
+        f"{anchor.id}:{key}": value
+        for anchor in fitted
+        for key, value in _numbers(anchor.id, results).items()
+        if key in anchor.keys
+    }
 
 
 def _asked(name: str) -> tuple[Mapping[str, float | None], Use]:

@@ -65,7 +65,8 @@ def make_machine(
         "max_softirq_restart": 10,
         "net_rx_time_limit_jiffies": 1,
     }
-    plan = Layout(**(usual | layout))
+    balanced = bool(layout.pop("idle_balance", False))
+    plan = Layout(**(usual | layout), idle_balance=balanced)
     return Machine(sim, path, plan, costs or make_costs(), memory or make_memory(plan.nodes))
 
 

@@ -270,3 +270,59 @@ class TestTurns:
         rival.wake_on(cpu)
         host.sim.run_until(1000 * MS)
         assert rival.log[0][0] == pytest.approx(expected_ms * MS, abs=200 * US)
+
+
+def _two_on_one_of_two(*, idle_balance: bool) -> tuple[list[Busy], Simulator, list[Cpu]]:
+    """Two CPUs; two tasks are woken on the first."""
+    sim = Simulator()
+    machine = make_machine(sim, cores_per_socket=2, idle_balance=idle_balance)
+    cpus = machine.cpus
+    tasks = [Busy(machine.scheduler, f"task{n}", cpus[0]) for n in range(2)]
+    for task in tasks:
+        machine.scheduler.wake(task, cpus[0])
+    cpus[0].kick()
+    return tasks, sim, cpus
+
+
+def test_an_idle_cpu_takes_a_waiting_task_at_the_next_tick() -> None:
+    tasks, sim, cpus = _two_on_one_of_two(idle_balance=True)
+    sim.run_until(TICK - US)
+    assert [task.cpu.cpu_id for task in tasks] == [0, 0]
+    sim.run_until(TICK + MS)
+    assert [task.cpu.cpu_id for task in tasks] == [0, 1]
+    assert cpus[1].times()["user_ps"] == MS
+
+
+def test_without_balancing_a_waiting_task_waits() -> None:
+    tasks, sim, cpus = _two_on_one_of_two(idle_balance=False)
+    sim.run_until(3 * TICK)
+    assert [task.cpu.cpu_id for task in tasks] == [0, 0]
+    assert cpus[1].times()["idle_ps"] == 3 * TICK
+
+
+def test_a_cpu_whose_last_task_sleeps_takes_a_waiting_one() -> None:
+    sim = Simulator()
+    machine = make_machine(sim, cores_per_socket=2, idle_balance=True)
+    cpus = machine.cpus
+    once = Once(machine.scheduler, "once", cpus[1])
+    busy = [Busy(machine.scheduler, f"task{n}", cpus[0]) for n in range(2)]
+    machine.scheduler.wake(once, cpus[1])
+    cpus[1].kick()
+    for task in busy:
+        machine.scheduler.wake(task, cpus[0])
+    cpus[0].kick()
+    sim.run_until(MS + US)
+    assert once.sleeping
+    assert [task.cpu.cpu_id for task in busy] == [0, 1]
+
+
+def test_a_waiting_task_that_may_not_run_there_stays() -> None:
+    sim = Simulator()
+    machine = make_machine(sim, cores_per_socket=2, idle_balance=True)
+    cpus = machine.cpus
+    tasks = [Busy(machine.scheduler, f"task{n}", cpus[0], allowed=frozenset({0})) for n in range(2)]
+    for task in tasks:
+        machine.scheduler.wake(task, cpus[0])
+    cpus[0].kick()
+    sim.run_until(3 * TICK)
+    assert [task.cpu.cpu_id for task in tasks] == [0, 0]

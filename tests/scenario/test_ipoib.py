@@ -59,7 +59,7 @@ def test_results_do_not_depend_on_batching_of_arrivals() -> None:
 
 
 def test_dropped_packets_are_sent_again() -> None:
-    system = build(load(SCENARIO, tunings=BOTH, settings={"ib_ipoib drop": "50"}), seed=1)
+    system = build(load(SCENARIO, tunings=BOTH, settings={"ib_ipoib drop": "5000"}), seed=1)
     system.run(60 * 10**9)
     nic: Any = system.nics[0]
     assert nic.lost > 0
@@ -116,3 +116,11 @@ def test_a_datagram_interface_carries_data() -> None:
         }
     )
     assert result.throughput_bps > 10**8
+
+
+def test_a_result_tells_what_a_window_put_in_order() -> None:
+    settings = {"type": "iperf", "connections": "4", "test": "netserver"}
+    loaded = short(settings=settings, tunings=(*BOTH, "window-32"))
+    (order,) = loaded.reordering
+    assert order.out_of_order_before > order.out_of_order_after
+    assert short(tunings=BOTH).reordering == ()

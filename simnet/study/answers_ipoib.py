@@ -1,0 +1,134 @@
+"""The runs that answer the IPoIB document's measurements, and what it leaves to be predicted.
+
+The document's netperf figures are those of the best message size: so are these. A node's CPU
+utilisation is read as the mean over its four management cores, on the node that sends. `iperf`
+writes and reads 8 KiB, the default of iperf 2.0.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.study.cases import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simnet.study.result import Result
+
+__all__ = ["ANCHORS", "ANSWERS"]
+
+_SCENARIO: Final = "ipoib-sunway"
+_MESSAGES: Final = ("64 KiB", "128 KiB", "256 KiB")
+TUNED: Final = ("checksum-offload", "kernel-parameters", "window-32")
+_IPERF: Final = (("type", "iperf"), ("message", "8 KiB"), ("recv_size", "8 KiB"))
+_RECEIVING: Final = (("test", "netserver"),)
+_DELAYS_MS: Final = range(1, 41)
+_CONNECTIONS: Final = range(1, 11)
+# "now and then": one packet of a thousand
+_DROPS: Final = (("peer:ib_ipoib drop", "1000"),)
+_SEVERAL: Final = "4"
+_LOADS: Final = {"high_load": "8", "light_load": "2"}
+_WINDOWS: Final = (32, 80)
+
+
+def _best(results: Mapping[str, Result]) -> Result:
+    return max(results.values(), key=lambda result: result.throughput_bps)
+
+
+def _mb_s(result: Result) -> float:
+    return result.throughput_bps / 8e6
+
+
+def _single(tunings: tuple[str, ...]) -> dict[str, Case]:
+    return {size: Case(_SCENARIO, (("message", size),), tunings) for size in _MESSAGES}
+
+
+def _bandwidth(results: Mapping[str, Result]) -> dict[str, float]:
+    return {"value": _mb_s(_best(results))}
+
+
+def _utilisation(results: Mapping[str, Result]) -> dict[str, float]:
+    states = ("before", "after")
+    runs = {state: {k: r for k, r in results.items() if k.startswith(state)} for state in states}
+    return {state: _best(found).cpu_busy_percent for state, found in runs.items()}
+
+
+def _iperf(connections: object, tunings: tuple[str, ...], *more: tuple[str, str]) -> Case:
+    return Case(_SCENARIO, (*_IPERF, ("connections", str(connections)), *more), tunings)
+
+
+def _connections(results: Mapping[str, Result]) -> dict[str, float]:
+    by_count = {f"c{count}": _mb_s(results[f"{count}"]) for count in _CONNECTIONS}
+    best = max(_CONNECTIONS, key=lambda count: by_count[f"c{count}"])
+    return {"best_connections": best, "best_mb_s": by_count[f"c{best}"], **by_count}
+
+
+def _delay(delay_ms: int) -> Case:
+    value = f"{delay_ms} ms"
+    names = ("TCP_DELACK_MIN", "peer:TCP_DELACK_MIN")
+    return Case(_SCENARIO, (("message", "128 KiB"), *((name, value) for name in names)), TUNED)
+
+
+def _delays(results: Mapping[str, Result]) -> dict[str, float]:
+    by_delay = {delay: _mb_s(results[f"{delay}"]) for delay in _DELAYS_MS}
+    best = max(by_delay, key=lambda delay: by_delay[delay])
+    return {
+        "best_ms": best,
+        "best_over_1ms": by_delay[best] / by_delay[1],
+        "best_over_40ms": by_delay[best] / by_delay[40],
+    }
+
+
+def _window(window: int, connections: str, *more: tuple[str, str]) -> Case:
+    name = "ib_ipoib reorder_window"
+    windows = ((name, str(window)), (f"peer:{name}", str(window)))
+    return _iperf(connections, TUNED[:2], *_RECEIVING, *windows, *more)
+
+
+def _removed_percent(result: Result) -> float:
+    """Share of the packets out of order that no longer are behind the window."""
+    order = result.reordering[0]
+    before, after = order.out_of_order_before, order.out_of_order_after
+    return 100.0 * (before - after) / before if before else 0.0
+
+
+def _windows(results: Mapping[str, Result]) -> dict[str, float]:
+    found = {f"w{window}_mb_s": _mb_s(results[f"w{window}"]) for window in _WINDOWS}
+    for label in (*(f"w{window}" for window in _WINDOWS), *_LOADS):
+        found[f"{label}_removed_percent"] = _removed_percent(results[label])
+    return found
+
+
+ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]]] = {
+    "ipoib.single_before": (_single(()), _bandwidth),
+    "ipoib.single_after": (_single(TUNED), _bandwidth),
+    "ipoib.cpu_utilisation": (
+        {
+            f"{state} {size}": case
+            for state, tunings in (("before", ()), ("after", TUNED))
+            for size, case in _single(tunings).items()
+        },
+        _utilisation,
+    ),
+    "ipoib.multi_before_best": (
+        {f"{count}": _iperf(count, ()) for count in _CONNECTIONS if count > 1},
+        _bandwidth,
+    ),
+    "ipoib.connections": (
+        {f"{count}": _iperf(count, TUNED) for count in _CONNECTIONS},
+        _connections,
+    ),
+    "ipoib.delack": ({f"{delay}": _delay(delay) for delay in _DELAYS_MS}, _delays),
+    "ipoib.window": (
+        {f"w{window}": _window(window, _SEVERAL, *_DROPS) for window in _WINDOWS}
+        | {load: _window(_WINDOWS[0], connections) for load, connections in _LOADS.items()},
+        _windows,
+    ),
+}
+
+# what the parameters were fitted to, and how far either may be from the truth
+ANCHORS: Final = (
+    ("ipoib.single_before", ("value",), 0.02),
+    ("ipoib.single_after", ("value",), 0.02),
+)

@@ -1,0 +1,90 @@
+"""The answers to the IPoIB document's measurements and to what it leaves to be predicted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simnet.errors import InputError
+from simnet.study.answers import anchors, answer
+from simnet.study.answers_ipoib import ANSWERS, TUNED
+from simnet.study.cases import Member
+from simnet.study.measurements import measurement, measurements, wanted
+from simnet.study.result import PortOrder, Result
+from tests.study.synthetic import result
+
+
+def _with_window(of: Result, before: int, after: int) -> Result:
+    order = PortOrder(port="ib0", out_of_order_before=before, out_of_order_after=after)
+    return of.model_copy(update={"reordering": (order,)})
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_has_the_keys_that_are_asked_for(name: str) -> None:
+    asked = measurement(name).value if name in measurements() else wanted()[name].keys
+    cases, numbers = ANSWERS[name]
+    assert set(numbers({label: _with_window(result(), 9, 3) for label in cases})) == set(asked)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_its_cases_can_be_simulated(name: str) -> None:
+    cases = list(ANSWERS[name][0].values())
+    for case in (cases[0], cases[-1]):
+        assert Member(case).effective().scenario == "ipoib-sunway"
+
+
+def test_a_bandwidth_is_that_of_the_best_message_size() -> None:
+    cases, numbers = ANSWERS["ipoib.single_before"]
+    results = {label: result(8e6 * place) for place, label in enumerate(cases, 1)}
+    assert numbers(results) == {"value": pytest.approx(3.0)}
+
+
+def test_utilisation_is_that_of_the_run_with_the_best_bandwidth() -> None:
+    cases, numbers = ANSWERS["ipoib.cpu_utilisation"]
+    results = {label: result(1e9 * place, 10.0 * place) for place, label in enumerate(cases, 1)}
+    assert numbers(results) == {"before": 30.0, "after": 60.0}
+
+
+def test_the_best_delay_is_compared_with_both_ends() -> None:
+    cases, numbers = ANSWERS["ipoib.delack"]
+    results = {label: result(1e9 + 1e8 * (label == "7") - 2e8 * (label == "1")) for label in cases}
+    assert numbers(results) == {
+        "best_ms": 7,
+        "best_over_1ms": pytest.approx(1.1 / 0.8),
+        "best_over_40ms": pytest.approx(1.1),
+    }
+
+
+def test_the_share_removed_compares_before_with_after_the_window() -> None:
+    cases, numbers = ANSWERS["ipoib.window"]
+    found = numbers({label: _with_window(result(), 40, 10) for label in cases})
+    assert found["w80_removed_percent"] == 75.0
+    nothing = numbers({label: _with_window(result(), 0, 0) for label in cases})
+    assert nothing["w32_removed_percent"] == 0.0
+
+
+def test_the_documents_figures_anchor_the_predictions() -> None:
+    assert [anchor.id for anchor in anchors("ipoib.delack")] == [
+        "ipoib.single_before",
+        "ipoib.single_after",
+    ]
+    assert anchors("x460.bonding") != anchors("ipoib.delack")
+
+
+def test_the_state_before_is_untuned_and_the_state_after_has_the_tunings() -> None:
+    before = answer("ipoib.multi_before_best").cases
+    after = answer("ipoib.connections").cases
+    assert {case.tunings for case in before.values()} == {()}
+    assert {case.tunings for case in after.values()} == {TUNED}
+
+
+def test_a_measurement_of_one_number_has_the_key_value() -> None:
+    assert measurement("ipoib.single_after").value == {"value": 1340.0}
+
+
+def test_a_measurement_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    text = 'document = "d"\n[[measurement]]\nid = "a"\nwhere = ""\nuse = "predict"\nunit = ""\n'
+    (tmp_path / "d.toml").write_text(text + 'value = "many"\n', encoding="utf-8")
+    with pytest.raises(InputError):
+        measurements(tmp_path)
