@@ -1,27 +1,11 @@
 from simnet.kernel.component cimport Component
 from simnet.kernel.random cimport RandomStream
+from simnet.net.fabric_link cimport Link
 from simnet.net.skb cimport Skb
 from simnet.net.wire cimport Path, Port
 
 cdef class Fabric
 cdef class FabricPath
-
-cdef class Link:
-    cdef readonly str name
-    cdef readonly long long byte_ps
-    cdef readonly long long propagation_ps
-    cdef public long long free_ps
-    cdef public long long packets
-    cdef public long long bytes
-    cdef public long long waited_ps
-    cdef public long long longest_ps
-    cdef RandomStream background
-    cdef long long gap_ps
-    cdef long long service_ps
-    cdef long long permille
-    cdef long long next_ps
-    cpdef long long backlog_ps(self, long long now) except? -1
-    cdef int _bring_up_to(self, long long now) except -1
 
 cdef class Hop:
     cdef readonly Link link

@@ -12,11 +12,8 @@ switch, the egress link with the least in front of it (a tie is drawn); `random`
 that took different routes meet again at the last switch, in the order of their arrival there:
 where waits or lengths of routes differ, one overtakes the other.
 
-Waits differ because other jobs use the links between switches, too: their packets of
-`background_bytes` come at random times (Poisson) and fill `background` of each such link. Queues
-are simulated exactly whenever a packet looks at a link; after a pause in which its queue has
-forgotten its past many times over, its state is drawn from the stationary distribution (Pollaczek
-and Khinchine: a geometric number of residual service times).
+Waits differ because other jobs use the links between switches, too, see
+`simnet.net.fabric_link`.
 
 To connect devices::
 
@@ -46,10 +43,11 @@ import networkx as nx
 from simnet.kernel.component import Component
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
+from simnet.net.fabric_link import Link
 from simnet.net.skb import Skb
 from simnet.net.wire import Path, Port
 
-__all__ = ["ROUTINGS", "Fabric", "FabricPath", "Hop", "Link", "fat_tree", "switch_graph"]
+__all__ = ["ROUTINGS", "Fabric", "FabricPath", "Hop", "fat_tree", "switch_graph"]
 
 ROUTINGS = ("deterministic", "adaptive", "random")
 
@@ -58,10 +56,8 @@ _ADAPTIVE = cython.declare(cython.int, 1)
 _ENTERS = cython.declare(cython.int, 0)
 _ARRIVES = cython.declare(cython.int, 1)
 _NONE = cython.declare(cython.longlong, -1)
-_WHOLE = cython.declare(cython.longlong, 1000)
+_WHOLE = 1000
 _MOST_ROUTES = 64
-# service times after which a queue is taken to have forgotten its past
-_FORGETS = cython.declare(cython.longlong, 1000)
 
 
 def fat_tree(*, leaves: int, spines: int, hosts_per_leaf: int) -> nx.Graph[str]:
@@ -76,82 +72,6 @@ def switch_graph(links: list[tuple[int, int]], hosts: list[int]) -> nx.Graph[str
     graph.add_edges_from((f"switch{a}", f"switch{b}") for a, b in links)
     graph.add_edges_from((f"host{host}", f"switch{switch}") for host, switch in enumerate(hosts))
     return graph
-
-
-@cython.final
-@cython.cclass
-class Link:
-    """One direction of a link, with the egress port that it leaves.
-
-    Attributes:
-        name: `from>to`.
-        free_ps: when all that has been accepted will have left, the background included.
-        packets, bytes: sent for the devices; `waited_ps` is what they waited here, added up.
-        longest_ps: the longest wait.
-    """
-
-    name: str
-    byte_ps: cython.longlong
-    propagation_ps: cython.longlong
-    free_ps: cython.longlong
-    packets: cython.longlong
-    bytes: cython.longlong
-    waited_ps: cython.longlong
-    longest_ps: cython.longlong
-    background: RandomStream
-    gap_ps: cython.longlong
-    service_ps: cython.longlong
-    permille: cython.longlong
-    next_ps: cython.longlong
-
-    def __init__(self, name: str, byte_ps: int, propagation_ps: int) -> None:
-        self.name = name
-        self.byte_ps = byte_ps
-        self.propagation_ps = propagation_ps
-        self.free_ps = 0
-        self.packets = 0
-        self.bytes = 0
-        self.waited_ps = 0
-        self.longest_ps = 0
-        self.background = None
-        self.gap_ps = 0
-        self.service_ps = 0
-        self.permille = 0
-        self.next_ps = 0
-
-    def share(self, stream: RandomStream, permille: int, size_bytes: int) -> None:
-        """Let others use `permille` of the link with packets of `size_bytes`."""
-        self.background = stream
-        self.permille = permille
-        self.service_ps = size_bytes * self.byte_ps
-        self.gap_ps = self.service_ps * _WHOLE // permille
-        self.next_ps = -1
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def backlog_ps(self, now: cython.longlong) -> cython.longlong:
-        """How long a packet that becomes ready `now` would wait; `now` never goes back."""
-        if self.background is not None:
-            self._bring_up_to(now)
-        return self.free_ps - now if self.free_ps > now else 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _bring_up_to(self, now: cython.longlong) -> cython.int:
-        """Let the background's packets in that came until `now`."""
-        if self.next_ps < 0 or (
-            self.free_ps <= now and now - self.next_ps > _FORGETS * self.service_ps
-        ):
-            self.free_ps = now
-            while self.background.below(_WHOLE) < self.permille:
-                self.free_ps += self.background.below(self.service_ps)
-            self.next_ps = now + self.background.exponential_ps(self.gap_ps)
-        while self.next_ps <= now:
-            if self.free_ps < self.next_ps:
-                self.free_ps = self.next_ps
-            self.free_ps += self.service_ps
-            self.next_ps += self.background.exponential_ps(self.gap_ps)
-        return 0
 
 
 @cython.final

@@ -167,10 +167,12 @@ class TestGro:
 
     def test_a_shorter_segment_is_the_last(self) -> None:
         bench = Bench()
-        self.burst(bench, bench.segment(0), bench.segment(1, length=100), bench.segment(5))
+        after = SEGMENT + 100
+        last = new_skb(bench.log, after, after + SEGMENT, 0, 0, 1538, push=False)
+        self.burst(bench, bench.segment(0), bench.segment(1, length=100), last)
         assert [(first, last) for _, first, last, _ in bench.log.log] == [
-            (0, SEGMENT + 100),
-            (5 * SEGMENT, 6 * SEGMENT),
+            (0, after),
+            (after, after + SEGMENT),
         ]
 
     def test_another_acknowledgement_ends_it(self) -> None:

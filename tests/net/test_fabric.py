@@ -135,6 +135,15 @@ class TestRoutes:
         assert sum(used) == 400
         assert max(link.longest_ps for link in net.fabric.links.values()) <= 2000 * BYTE
 
+    def test_links_that_are_equal_are_drawn(self) -> None:
+        net = Net(fat_tree(leaves=2, spines=4, hosts_per_leaf=1), routing="adaptive")
+        for seq in range(400):
+            net.send(0, 1, seq, at=seq * 10 * US)
+        net.sim.run_until(5 * MS)
+        used = [net.fabric.links["switch0", f"switch{spine}"].packets for spine in range(2, 6)]
+        assert sum(used) == 400
+        assert min(used) > 70
+
     def test_random_routing_uses_all(self) -> None:
         net = Net(fat_tree(leaves=2, spines=4, hosts_per_leaf=1), routing="random")
         for seq in range(400):

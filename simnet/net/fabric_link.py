@@ -1,0 +1,95 @@
+"""One direction of a link of an InfiniBand fabric, and what other jobs send over it.
+
+Packets of other jobs, all of one length, come at random times (Poisson) and fill a share of the
+link. The queue is simulated exactly whenever somebody looks at it; after a pause in which it has
+forgotten its past many times over, its state is drawn from the stationary distribution (Pollaczek
+and Khinchine: a geometric number of residual service times).
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.kernel.random import RandomStream
+
+__all__ = ["Link"]
+
+_WHOLE = cython.declare(cython.longlong, 1000)
+# service times after which a queue is taken to have forgotten its past
+_FORGETS = cython.declare(cython.longlong, 1000)
+
+
+@cython.final
+@cython.cclass
+class Link:
+    """One direction of a link, with the egress port that it leaves.
+
+    Attributes:
+        name: `from>to`.
+        free_ps: when all that has been accepted will have left, the background included.
+        packets, bytes: sent for the devices; `waited_ps` is what they waited here, added up.
+        longest_ps: the longest wait.
+    """
+
+    name: str
+    byte_ps: cython.longlong
+    propagation_ps: cython.longlong
+    free_ps: cython.longlong
+    packets: cython.longlong
+    bytes: cython.longlong
+    waited_ps: cython.longlong
+    longest_ps: cython.longlong
+    background: RandomStream
+    gap_ps: cython.longlong
+    service_ps: cython.longlong
+    permille: cython.longlong
+    next_ps: cython.longlong
+
+    def __init__(self, name: str, byte_ps: int, propagation_ps: int) -> None:
+        self.name = name
+        self.byte_ps = byte_ps
+        self.propagation_ps = propagation_ps
+        self.free_ps = 0
+        self.packets = 0
+        self.bytes = 0
+        self.waited_ps = 0
+        self.longest_ps = 0
+        self.background = None
+        self.gap_ps = 0
+        self.service_ps = 0
+        self.permille = 0
+        self.next_ps = 0
+
+    def share(self, stream: RandomStream, permille: int, size_bytes: int) -> None:
+        """Let others use `permille` of the link with packets of `size_bytes`."""
+        self.background = stream
+        self.permille = permille
+        self.service_ps = size_bytes * self.byte_ps
+        self.gap_ps = self.service_ps * _WHOLE // permille
+        self.next_ps = -1
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def backlog_ps(self, now: cython.longlong) -> cython.longlong:
+        """How long a packet that becomes ready `now` would wait; `now` never goes back."""
+        if self.background is not None:
+            self._bring_up_to(now)
+        return self.free_ps - now if self.free_ps > now else 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _bring_up_to(self, now: cython.longlong) -> cython.int:
+        """Let the background's packets in that came until `now`."""
+        if self.next_ps < 0 or (
+            self.free_ps <= now and now - self.next_ps > _FORGETS * self.service_ps
+        ):
+            self.free_ps = now
+            while self.background.below(_WHOLE) < self.permille:
+                self.free_ps += self.background.below(self.service_ps)
+            self.next_ps = now + self.background.exponential_ps(self.gap_ps)
+        while self.next_ps <= now:
+            if self.free_ps < self.next_ps:
+                self.free_ps = self.next_ps
+            self.free_ps += self.service_ps
+            self.next_ps += self.background.exponential_ps(self.gap_ps)
+        return 0
