@@ -31,7 +31,7 @@ def test_an_answer_has_the_keys_that_are_asked_for(name: str) -> None:
 def test_its_cases_can_be_simulated(name: str) -> None:
     cases = list(ANSWERS[name][0].values())
     for case in (cases[0], cases[-1]):
-        assert Member(case).effective().scenario == "ipoib-sunway"
+        assert Member(case).effective().scenario in {"ipoib-sunway", "sw1621-t520"}
 
 
 def test_a_bandwidth_is_that_of_the_best_message_size() -> None:
@@ -62,6 +62,16 @@ def test_the_share_removed_compares_before_with_after_the_window() -> None:
     assert found["w80_removed_percent"] == 75.0
     nothing = numbers({label: _with_window(result(), 0, 0) for label in cases})
     assert nothing["w32_removed_percent"] == 0.0
+
+
+def test_latency_is_half_of_a_transaction() -> None:
+    cases, numbers = ANSWERS["ipoib.vs_10gbe"]
+    plain = result(8e9)
+    asks = plain.flows[0].model_copy(update={"transactions_per_s": 25_000.0})
+    found = numbers({label: plain.model_copy(update={"flows": (asks,)}) for label in cases})
+    assert found["ipoib_latency_us"] == found["tengbe_latency_us"] == 20.0
+    assert found["tengbe_mb_s"] == pytest.approx(1000.0)
+    assert {case.scenario for case in cases.values()} == {"ipoib-sunway", "sw1621-t520"}
 
 
 def test_the_documents_figures_anchor_the_predictions() -> None:
