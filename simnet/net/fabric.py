@@ -314,6 +314,9 @@ class Fabric(Component):
         head = transit.tail_ps
         if self.cut_through:
             head -= skb.wire_bytes * link.byte_ps
+            if head < self.sim.now + link.propagation_ps:
+                # the device's own rate is above the link's
+                head = self.sim.now + link.propagation_ps
         self.sim.at(head + self.latency_ps, self, _ENTERS, slot, 0)
         return 0
 

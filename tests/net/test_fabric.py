@@ -61,6 +61,16 @@ class TestOneRoute:
         # three cables, two switches, the packet's length once
         assert net.arrived(1) == [(3 * 10 * NS + 2 * 100 * NS + 1000 * BYTE, 0)]
 
+    def test_a_head_does_not_arrive_before_it_was_sent(self) -> None:
+        net = Net(LINE, rate_bps=RATE // 4)
+        # the device sends four times as fast as its link
+        net.send(0, 1, 0, at=5 * US)
+        net.sim.run_until(5 * US)
+        net.paths[0, 1].send(frame(net.sink, 1, wire_bytes=1000), 5 * US + 1000 * BYTE)
+        (first, _), (second, _) = net.arrived(1)
+        assert second >= first
+        assert second >= 5 * US + 3 * 10 * NS + 2 * 100 * NS
+
     def test_store_and_forward_serialises_at_every_link(self) -> None:
         net = Net(LINE, cut_through=False)
         net.send(0, 1, 0)
