@@ -109,14 +109,10 @@ class Sweep:
         return json.dumps(document, indent=indent)
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows as a pandas data frame; values that are all plain numbers are numbers in it."""
+        """The rows as a pandas data frame; the knobs' values are texts, as they were given."""
         import pandas as pd
 
-        frame = pd.DataFrame(self.rows())
-        for name in self.knobs:
-            if all(text.isdecimal() for text in frame[name]):
-                frame[name] = frame[name].astype("int64")
-        return frame
+        return pd.DataFrame(self.rows())
 
     def plot(self, by: str = "throughput_bps") -> Figure:
         """The measure over the knobs, and the CPU time beside it, with the optimum marked.
