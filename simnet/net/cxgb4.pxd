@@ -17,6 +17,7 @@ cdef class Cxgb4(Nic):
     cdef SkbQueue held
     cdef int phase
     cdef readonly long long merged
+    cdef long long _timed(self, long long at) except? -1
     cdef int _entry(self, long long at) except -1
     cdef int _next_entry(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef long long _frame_work_ps(self) except? -1

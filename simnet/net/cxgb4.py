@@ -7,8 +7,10 @@ Source: drivers/net/ethernet/chelsio/cxgb4 (sge.c `process_responses`, `napi_rx_
 Each received frame is an entry of the response queue. An armed queue interrupts (MSI-X, which masks
 itself and needs no register read) `holdoff` after its first entry, or when `frames` have come. The
 poll takes entries until there are none, or as many as its weight says; then a write of the queue's
-index arms it again. That the timer runs from the first entry, or from arming if entries wait, is
-assumed: the chip's manual is not public.
+index arms it again. The chip has six timers and four counts: the driver takes the nearest
+(`closest_timer`, `closest_thres`); 0 is no timer, or no count, and both 0 is every frame. That
+the timer runs from the first entry, or from arming if entries wait, is assumed: the chip's manual
+is not public.
 
 What has been sent causes no interrupt: the next transmission reclaims up to 16 frames; with TSO
 the segments that the chip cut from one are one. Only when frames wait for the ring does the chip
@@ -48,11 +50,19 @@ _MAX_TX_RECLAIM = cython.declare(cython.int, 16)
 _MAX_GRO_SKBS = cython.declare(cython.int, 8)
 _MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
 _MAX_GRO_BYTES = cython.declare(cython.longlong, 65535 - 52)
+# intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt
+_TIMERS_PS = tuple(us * 10**6 for us in (5, 10, 20, 50, 100, 200))
+_COUNTS = (1, 4, 8, 16)
 # what the piece of work that has just been executed was
 _MERGED = cython.declare(cython.int, 0)
 _FRAME = cython.declare(cython.int, 1)
 _FLUSH = cython.declare(cython.int, 2)
 _FINISHED = cython.declare(cython.int, 3)
+
+
+def _nearest(values: tuple[int, ...], wanted: int) -> int:
+    """The value that is nearest, the first of equals."""
+    return min(values, key=lambda value: abs(value - wanted))
 
 
 @cython.final
@@ -61,8 +71,8 @@ class Cxgb4(Nic):
     """One port; see `Nic` for the arguments that it shares with others.
 
     Args:
-        holdoff_ps: interrupt holdoff, `ethtool -C rx-usecs`.
-        frames: packet count that ends it, `rx-frames`; 0 for none.
+        holdoff_ps: interrupt holdoff asked for, `ethtool -C rx-usecs`.
+        frames: packet count asked for that ends it, `rx-frames`.
         gro: generic receive offload.
         tso: segmentation offload.
 
@@ -122,8 +132,10 @@ class Cxgb4(Nic):
             buffers,
             queue_lines,
         )
-        self.holdoff_ps = holdoff_ps
-        self.frames = frames or _NEVER
+        if holdoff_ps == 0 and frames == 0:
+            frames = 1
+        self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else _NEVER
+        self.frames = _nearest(_COUNTS, frames) if frames else _NEVER
         self.gro = gro
         self.entries = 0
         self.deadline_ps = _NEVER
@@ -177,10 +189,16 @@ class Cxgb4(Nic):
             return 0
         self.entries += 1
         if self.entries == 1:
-            self.deadline_ps = at + self.holdoff_ps
+            self.deadline_ps = self._timed(at)
         if self.entries >= self.frames and at < self.deadline_ps:
             self.deadline_ps = at
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _timed(self, at: cython.longlong) -> cython.longlong:
+        """When the timer that starts at `at` runs out; never if there is none."""
+        return at + self.holdoff_ps if self.holdoff_ps < _NEVER else _NEVER
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -208,7 +226,7 @@ class Cxgb4(Nic):
                 return deadline
             count += 1
             if count == 1:
-                deadline = at + self.holdoff_ps
+                deadline = self._timed(at)
             if count >= self.frames:
                 self.armed_by_count = True
                 return at
@@ -247,7 +265,7 @@ class Cxgb4(Nic):
         if self.entries >= self.frames:
             self.deadline_ps = now
         elif self.entries > 0:
-            self.deadline_ps = now + self.holdoff_ps
+            self.deadline_ps = self._timed(now)
         if self.deadline_ps <= now:
             self.raise_line()
         else:

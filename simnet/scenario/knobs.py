@@ -54,7 +54,7 @@ def _coalesce(field: str) -> Knob:
     doc = _of(Nic, target).doc
     spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
     name = f"ethtool -C {{port}} {field}"
-    drivers = ("tg3", "ib_ipoib") if target in _OF_A_COMPLETION_QUEUE else ("tg3",)
+    drivers = ("tg3", "ib_ipoib", "cxgb4") if target in _OF_A_COMPLETION_QUEUE else ("tg3",)
     return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit, drivers=drivers)
 
 

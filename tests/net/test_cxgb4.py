@@ -98,7 +98,7 @@ class Bench:
             skb.arrival_ps = time_ps
             self.nic.incoming.append(skb)
             self.nic.frames_coming()
-        self.sim.run_until(self.sim.now + 10 * MS)
+        self.sim.run_until(arrivals[-1][0] + 10 * MS if arrivals else 0)
 
 
 class TestHoldoff:
@@ -114,8 +114,22 @@ class TestHoldoff:
 
     def test_a_count_of_frames_ends_it(self) -> None:
         bench = Bench(frames=3)
-        bench.feed(*((100 * US + n * US, bench.segment(n)) for n in range(3)))
-        assert bench.line.asserted_ps == [102 * US]
+        # the chip has no 3: it counts to 4
+        bench.feed(*((100 * US + n * US, bench.segment(n)) for n in range(4)))
+        assert bench.line.asserted_ps == [103 * US]
+
+    def test_without_a_timer_only_the_count_interrupts(self) -> None:
+        bench = Bench(holdoff_ps=0, frames=4)
+        bench.feed(*((100 * US + n * 50 * US, bench.segment(n)) for n in range(3)))
+        assert bench.line.asserted_ps == []
+        bench.feed((50 * MS, bench.segment(3)))
+        assert bench.line.asserted_ps == [50 * MS]
+
+    @pytest.mark.parametrize(
+        ("asked_us", "timer_us"), [(1, 5), (7, 5), (8, 10), (40, 50), (1000, 200)]
+    )
+    def test_the_nearest_of_the_chips_timers_is_taken(self, asked_us: int, timer_us: int) -> None:
+        assert Bench(holdoff_ps=asked_us * US).nic.holdoff_ps == timer_us * US
 
     def test_without_holdoff_every_frame_interrupts(self) -> None:
         bench = Bench(holdoff_ps=0, frames=0)
