@@ -12,6 +12,8 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The checks start hundreds of processes, which would compile the same modules again and again.
+export PYTHONDONTWRITEBYTECODE :=
 
 # A machine that checks changes has to check the compiled engine too.
 ifdef CI
@@ -20,6 +22,8 @@ endif
 SIMNET_BUILD ?= auto
 
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+# What depends on the engine; everything else is the same Python on both.
+ON_BOTH_ENGINES := $(addprefix tests/,kernel host net workload laws)
 
 .PHONY: help
 help: ## show this list
@@ -30,10 +34,11 @@ run: core ## simulate the x460 out of the box, and compare it with the measureme
 	@$(BIN)/simnet run x460-out-of-box --format compare
 
 .PHONY: test
-test: ## check the code, and run all tests on both engines
+test: ## check the code, run all tests compiled, and those of the engine interpreted too
 	@$(MAKE) --jobs 3 --output-sync=target lint types core other-python
-	@$(MAKE) test-interpreted
-	@$(MAKE) test-compiled
+	@rm -f .coverage
+	@$(MAKE) test-interpreted PYTEST_OPTIONS="--cov --cov-append --cov-report= --cov-fail-under=0"
+	@$(MAKE) test-compiled PYTEST_OPTIONS="--cov --cov-append --cov-report=term"
 
 .PHONY: lint
 lint: $(VENV)/installed-dev ## check style and form
@@ -45,12 +50,12 @@ types: $(VENV)/installed-dev ## check types
 	@$(BIN)/mypy
 
 .PHONY: test-interpreted
-test-interpreted: $(VENV)/installed-dev ## run the tests on the interpreted engine, with coverage
-	@SIMNET_ENGINE=interpreted $(PYTEST) --dist worksteal -m "not packaging" --cov --cov-report=term
+test-interpreted: $(VENV)/installed-dev ## run the tests of the mechanisms on the interpreted engine
+	@SIMNET_ENGINE=interpreted $(PYTEST) --dist worksteal $(PYTEST_OPTIONS) $(ON_BOTH_ENGINES)
 
 .PHONY: test-compiled
-test-compiled: $(VENV)/installed-dev core ## run the tests on the compiled engine, packaging included
-	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST) --dist loadfile --no-loadscope-reorder
+test-compiled: $(VENV)/installed-dev core ## run all tests on the compiled engine, packaging included
+	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST) --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
 
 .PHONY: other-python
 other-python: $(VENV)-other/installed ## install on a second Python, if there is one, for the tests
@@ -92,7 +97,7 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "simnet: installing what the checks need"
-	@SIMNET_BUILD=skip $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	@SIMNET_BUILD=skip $(BIN)/python -m pip install --quiet --no-compile --no-build-isolation --editable '.[dev]'
 	@touch $@
 
 # Results must not depend on the version of Python: a test compares this one's if it is there.
@@ -104,7 +109,7 @@ $(VENV)-other/installed: pyproject.toml | $(VENV)/bin/python
 	  if [ -n "$$version" ] && [ "$$version" != "$$mine" ]; then \
 	    echo "simnet: installing on $$python too"; \
 	    "$$python" -m venv $(VENV)-other; \
-	    SIMNET_BUILD=skip $(VENV)-other/bin/python -m pip install --quiet --editable .; \
+	    SIMNET_BUILD=skip $(VENV)-other/bin/python -m pip install --quiet --no-compile --editable .; \
 	    break; \
 	  fi; \
 	done

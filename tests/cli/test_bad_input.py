@@ -138,7 +138,7 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
         (["show", "intel-82546", "--set", "nodes=1"],
          "intel-82546: a model takes no settings, only a scenario does"),
         (["show", "--schema", "nick"],
-         ("--schema: expected one of model, cpu, server, nic, switch, kernel, scenario,"
+         ("--schema: expected one of model, cpu, server, nic, switch, fabric, kernel, scenario,"
          " got 'nick'; did you mean nic?")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -51,6 +51,7 @@ def test_busy_lines_end_up_on_cpus_of_their_own() -> None:
     assert settled == [0, 3, 1, 2]
 
 
+@pytest.mark.compiled
 def test_once_settled_nothing_moves() -> None:
     setup = Setup([900, 300, 700, 500], [0xFFFF] * 4)
     settled = setup.cpus(15)

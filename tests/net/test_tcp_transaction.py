@@ -129,6 +129,7 @@ def test_the_acknowledgement_rides_on_the_answer() -> None:
     assert all(socket.sender.timeouts == 0 for socket in pair.sockets)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("request_bytes", "response_bytes"), [(64, 1024), (1, 100_000)])
 def test_messages_of_any_size_come_whole(request_bytes: int, response_bytes: int) -> None:
     pair = Pair(request_bytes, response_bytes)
