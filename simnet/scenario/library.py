@@ -144,7 +144,8 @@ def flat(form: BaseModel) -> tuple[dict[str, Parameter], dict[str, Any]]:
             values |= {f"{key}.{inner}": value for inner, value in flat(item)[0].items()}
         elif isinstance(item, tuple):
             structure[key] = [part.model_dump(mode="json") for part in item]
-        elif key not in ModelFile.header:
+        elif item is not None and key not in ModelFile.header:
+            # None is a value that the file leaves to its default
             structure[key] = item
     return values, structure
 

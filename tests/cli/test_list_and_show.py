@@ -65,6 +65,9 @@ def test_show_a_model_gives_values_with_sources(simnet: Simnet, name: str) -> No
     for key, value in document["values"].items():
         assert f"\n{key} " in out
         assert value["source"] in out
+    # what a file leaves to its default is no part
+    assert None not in document.values()
+    assert " None" not in out
 
 
 def test_show_a_scenario_gives_every_effective_value(simnet: Simnet) -> None:
