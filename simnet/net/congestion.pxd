@@ -1,17 +1,31 @@
 cdef class Congestion:
-    cdef readonly long long cwnd
-    cdef readonly long long ssthresh
-    cdef long long cwnd_count
+    cdef public long long cwnd
+    cdef public long long ssthresh
+    cdef public long long cwnd_count
+    cdef public long long bytes_acked
     cdef readonly long long clamp
-    cpdef int acked(self) except -1
-    cpdef int loss(self, long long flight) except -1
-    cpdef int timeout(self, long long flight) except -1
-    cpdef int set_cwnd(self, long long cwnd) except -1
-    cpdef long long undo_cwnd(self) except? -1
-    cpdef int undo(self, long long prior_ssthresh, long long flight) except -1
+    cdef long long mss
+    cdef readonly int abc
+    cdef readonly bint wants_us
+    cpdef int segments_acked(
+        self, long long count, long long rtt_us, long long now_jiffy, long long now_us,
+        bint open_state
+    ) except -1
+    cpdef int avoid(self, long long ack, long long snd_nxt, long long now_jiffy) except -1
+    cdef int _slow_start(self) except -1
+    cdef int _additive(self, long long count) except -1
     cpdef long long reduced(self) except? -1
-    cpdef long long acks_for_increase(self) except? -1
+    cpdef long long least(self) except? -1
+    cpdef int forget(self) except -1
+    cpdef long long undo_cwnd(self) except? -1
 
 cdef class Bic(Congestion):
+    cdef readonly long long count
     cdef long long last_cwnd
-    cdef long long last_max_cwnd
+    cdef long long last_jiffy
+    cdef readonly long long last_max_cwnd
+    cdef long long loss_cwnd
+    cdef readonly long long ack_ratio
+    cdef long long refresh
+    cdef bint counts_delayed
+    cdef int _update(self, long long now_jiffy) except -1

@@ -1,18 +1,21 @@
-"""Congestion control: Reno and BIC.
+"""Congestion control: Reno and BIC; CUBIC is in `cubic`.
 
-Sources: RFC 5681; net/ipv4/tcp_bic.c of Linux 2.6.18 (beta 819/1024, max_increment 16,
-low_window 14, smooth_part 20, B = 4), in 2.6.9 the same algorithm inside tcp_input.c. Windows
-are in segments; slow start adds one segment per ACK (no appropriate byte counting).
+Sources: RFC 5681, 3465; net/ipv4/tcp_cong.c and tcp_bic.c of Linux 2.6.18 (beta 819/1024,
+max_increment 16, low_window 14, smooth_part 20, B = 4), in 2.6.9 the same algorithm inside
+tcp_input.c without `delayed_ack`. Windows are in segments, times in jiffies.
 """
 
 from __future__ import annotations
 
 import cython
 
-__all__ = ["Bic", "Congestion", "make_congestion"]
+from simnet.net.tcp_sender_rules import SenderRules
+
+__all__ = ["INFINITE_SSTHRESH", "Bic", "Congestion"]
 
 INFINITE_SSTHRESH = 0x7FFFFFFF
-_INFINITE = cython.declare(cython.longlong, 0x7FFFFFFF)
+_BIC_SSTHRESH = 100
+_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.cclass
@@ -21,70 +24,111 @@ class Congestion:
 
     Args:
         initial_cwnd: segments.
+        mss: payload of a full segment.
+        abc: `tcp_abc`: 0 counts ACKs, 1 and 2 bytes.
+
+    Attributes:
+        cwnd, ssthresh: segments.
+        cwnd_count: `snd_cwnd_cnt`: ACKs towards the next change of the window.
+        bytes_acked: bytes towards it, with `tcp_abc`.
+        wants_us: round-trip times are wanted in microseconds.
     """
 
     cwnd: cython.longlong
     ssthresh: cython.longlong
     cwnd_count: cython.longlong
+    bytes_acked: cython.longlong
     clamp: cython.longlong
+    mss: cython.longlong
+    abc: cython.int
+    wants_us: cython.bint
 
-    def __init__(self, initial_cwnd: int) -> None:
+    def __init__(self, initial_cwnd: int, mss: int = 1, abc: int = 0) -> None:
         self.cwnd = initial_cwnd
         self.ssthresh = INFINITE_SSTHRESH
         self.cwnd_count = 0
+        self.bytes_acked = 0
         self.clamp = 65535
+        self.mss = mss
+        self.abc = abc
+        self.wants_us = False
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def acked(self) -> cython.int:
-        """An ACK for data arrived while the window was in full use."""
-        if self.cwnd <= self.ssthresh:
-            self.cwnd += 1
-        elif self.cwnd_count >= self.acks_for_increase():
-            self.cwnd += 1
-            self.cwnd_count = 0
-        else:
-            self.cwnd_count += 1
-        if self.cwnd > self.clamp:
-            self.cwnd = self.clamp
+    def segments_acked(
+        self,
+        count: cython.longlong,
+        rtt_us: cython.longlong,
+        now_jiffy: cython.longlong,
+        now_us: cython.longlong,
+        open_state: cython.bint,
+    ) -> cython.int:
+        """`pkts_acked`: an ACK took `count` segments off; the window is not touched.
+
+        `rtt_us` is -1 if not measured; it and `now_us` are in microseconds if `wants_us`.
+        """
         return 0
 
     @cython.ccall
-    @cython.exceptval(-1)
-    def acks_for_increase(self) -> cython.longlong:
-        """How many ACKs raise the window by one segment in congestion avoidance."""
-        return self.cwnd
+    @cython.exceptval(-1, check=False)
+    def avoid(
+        self, ack: cython.longlong, snd_nxt: cython.longlong, now_jiffy: cython.longlong
+    ) -> cython.int:
+        """`cong_avoid`: an ACK for data arrived while the window was in full use."""
+        if self.cwnd <= self.ssthresh:
+            self._slow_start()
+        elif self.abc > 0:
+            if self.bytes_acked >= self.cwnd * self.mss:
+                self.bytes_acked -= self.cwnd * self.mss
+                if self.cwnd < self.clamp:
+                    self.cwnd += 1
+        else:
+            self._additive(self.cwnd)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _slow_start(self) -> cython.int:
+        """`tcp_slow_start`."""
+        if self.abc > 0:
+            if self.bytes_acked < self.mss:
+                return 0
+            if self.abc > 1 and self.bytes_acked >= 2 * self.mss and self.cwnd < self.clamp:
+                self.cwnd += 1
+        self.bytes_acked = 0
+        if self.cwnd < self.clamp:
+            self.cwnd += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _additive(self, count: cython.longlong) -> cython.int:
+        """`tcp_cong_avoid_ai`: one segment more for so many ACKs."""
+        if self.cwnd_count >= count:
+            if self.cwnd < self.clamp:
+                self.cwnd += 1
+            self.cwnd_count = 0
+        else:
+            self.cwnd_count += 1
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
     def reduced(self) -> cython.longlong:
-        """Slow-start threshold after a loss."""
+        """`ssthresh`: the slow-start threshold after a loss."""
         half: cython.longlong = self.cwnd >> 1
         return half if half > 2 else 2
 
     @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def loss(self, flight: cython.longlong) -> cython.int:
-        """Fast retransmit: `flight` segments are outstanding."""
-        self.ssthresh = self.reduced()
-        self.cwnd = self.ssthresh
-        self.cwnd_count = 0
-        return 0
+    @cython.exceptval(-1)
+    def least(self) -> cython.longlong:
+        """`tcp_cwnd_min`: how far rate halving goes."""
+        return self.ssthresh // 2
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def timeout(self, flight: cython.longlong) -> cython.int:
-        """Retransmission timeout."""
-        self.ssthresh = self.reduced()
-        self.cwnd = 1
-        self.cwnd_count = 0
-        return 0
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def set_cwnd(self, cwnd: cython.longlong) -> cython.int:
-        """Set the window (restart after idle, end of recovery)."""
-        self.cwnd = cwnd
+    def forget(self) -> cython.int:
+        """A timeout: what was learnt does not hold any more."""
         return 0
 
     @cython.ccall
@@ -94,36 +138,78 @@ class Congestion:
         double: cython.longlong = self.ssthresh << 1
         return double if double > self.cwnd else self.cwnd
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def undo(self, prior_ssthresh: cython.longlong, flight: cython.longlong) -> cython.int:
-        """`tcp_undo_cwr` and `tcp_moderate_cwnd`: at most three segments more than `flight`."""
-        self.cwnd = self.undo_cwnd()
-        if prior_ssthresh > self.ssthresh:
-            self.ssthresh = prior_ssthresh
-        if self.cwnd > flight + 3:
-            self.cwnd = flight + 3
-        return 0
-
 
 @cython.cclass
 class Bic(Congestion):
-    """BIC, the default of Linux 2.6.8 to 2.6.18."""
+    """BIC, the default of Linux 2.6.8 to 2.6.18.
 
+    Args:
+        initial_cwnd, mss, abc: see `Congestion`.
+        hz: jiffies a second.
+        rules: of the kernel's version.
+    """
+
+    count: cython.longlong
     last_cwnd: cython.longlong
+    last_jiffy: cython.longlong
     last_max_cwnd: cython.longlong
+    loss_cwnd: cython.longlong
+    ack_ratio: cython.longlong
+    refresh: cython.longlong
+    counts_delayed: cython.bint
 
-    def __init__(self, initial_cwnd: int) -> None:
-        super().__init__(initial_cwnd)
-        self.last_cwnd = 0
-        self.last_max_cwnd = 0
+    def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
+        super().__init__(initial_cwnd, mss, abc)
+        self.refresh = hz // 32
+        self.counts_delayed = rules.delayed_ack
+        if rules.bic_start:
+            self.ssthresh = _BIC_SSTHRESH
+        Bic.forget(self)
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def timeout(self, flight: cython.longlong) -> cython.int:
-        """Retransmission timeout: `bictcp_state` forgets the past."""
-        Congestion.timeout(self, flight)
+    def segments_acked(
+        self,
+        count: cython.longlong,
+        rtt_us: cython.longlong,
+        now_jiffy: cython.longlong,
+        now_us: cython.longlong,
+        open_state: cython.bint,
+    ) -> cython.int:
+        """Track how many segments an ACK acknowledges, in 1/16."""
+        if open_state:
+            self.ack_ratio += count - (self.ack_ratio >> 4)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def avoid(
+        self, ack: cython.longlong, snd_nxt: cython.longlong, now_jiffy: cython.longlong
+    ) -> cython.int:
+        """`bictcp_cong_avoid`."""
+        if self.cwnd <= self.ssthresh:
+            self._slow_start()
+        else:
+            self._update(now_jiffy)
+            self._additive(self.count)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def least(self) -> cython.longlong:
+        """No lower than the threshold."""
+        return self.ssthresh
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def forget(self) -> cython.int:
+        """`bictcp_reset`."""
+        self.count = 0
         self.last_max_cwnd = 0
+        self.loss_cwnd = 0
+        self.last_cwnd = 0
+        self.last_jiffy = 0
+        self.ack_ratio = 32
         return 0
 
     @cython.ccall
@@ -132,33 +218,40 @@ class Bic(Congestion):
         """`bictcp_undo_cwnd`."""
         return self.cwnd if self.cwnd > self.last_max_cwnd else self.last_max_cwnd
 
-    @cython.ccall
-    @cython.exceptval(-1)
-    def acks_for_increase(self) -> cython.longlong:
-        """`bictcp_update`."""
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _update(self, now_jiffy: cython.longlong) -> cython.int:
+        """`bictcp_update`: how many ACKs raise the window by one segment."""
         cwnd: cython.longlong = self.cwnd
         distance: cython.longlong
-        count: cython.longlong
+        if self.last_cwnd == cwnd and now_jiffy - self.last_jiffy <= self.refresh:
+            return 0
         self.last_cwnd = cwnd
+        self.last_jiffy = now_jiffy
         if cwnd <= 14:
-            return cwnd
+            self.count = cwnd
+            return 0
         if cwnd < self.last_max_cwnd:
             distance = (self.last_max_cwnd - cwnd) // 4
             if distance > 16:
-                count = cwnd // 16
+                self.count = cwnd // 16
             elif distance <= 1:
-                count = cwnd * 20 // 4
+                self.count = cwnd * 20 // 4
             else:
-                count = cwnd // distance
+                self.count = cwnd // distance
         elif cwnd < self.last_max_cwnd + 4:
-            count = cwnd * 20 // 4
+            self.count = cwnd * 20 // 4
         elif cwnd < self.last_max_cwnd + 16 * 3:
-            count = cwnd * 3 // (cwnd - self.last_max_cwnd)
+            self.count = cwnd * 3 // (cwnd - self.last_max_cwnd)
         else:
-            count = cwnd // 16
-        if self.last_max_cwnd == 0 and count > 20:
-            count = 20
-        return count if count > 0 else 1
+            self.count = cwnd // 16
+        if self.loss_cwnd == 0 and self.count > 20:
+            self.count = 20
+        if self.counts_delayed:
+            self.count = (self.count << 4) // self.ack_ratio
+        if self.count == 0:
+            self.count = 1
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -169,15 +262,7 @@ class Bic(Congestion):
             self.last_max_cwnd = cwnd * (1024 + 819) // 2048
         else:
             self.last_max_cwnd = cwnd
+        self.loss_cwnd = cwnd
         if cwnd <= 14:
             return cwnd >> 1 if cwnd >> 1 > 2 else 2
         return cwnd * 819 // 1024 if cwnd * 819 // 1024 > 2 else 2
-
-
-def make_congestion(name: str, initial_cwnd: int) -> Congestion:
-    """Make the algorithm called `name` (``net.ipv4.tcp_congestion_control``).
-
-    Raises:
-        KeyError: no such algorithm.
-    """
-    return {"reno": Congestion, "bic": Bic}[name](initial_cwnd)

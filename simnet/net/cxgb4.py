@@ -400,7 +400,7 @@ class Cxgb4(Nic):
             0 < length <= held.segment_bytes
             and skb.seq == held.end_seq
             and skb.ack == held.ack
-            and skb.held == 0
+            and skb.sack is None
             and skb.end_seq - held.seq <= _MAX_GRO_BYTES
         )
 
@@ -409,7 +409,7 @@ class Cxgb4(Nic):
     def _adds(self, skb: Skb) -> cython.bint:
         """Whether a frame only changes what is held, so that nobody can notice it yet."""
         held: Skb
-        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.held > 0:
+        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
             return False
         held = self._held_of(skb)
         if held is None:
@@ -443,7 +443,7 @@ class Cxgb4(Nic):
             return 0
         if held is not None:
             self._release(held, cpu)
-        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.held > 0:
+        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
             self._hand_up(skb, cpu)
         elif self.held.count < _MAX_GRO_SKBS:
             self._merge(skb)

@@ -23,6 +23,7 @@ from simnet.net.wire import Path, Port
 __all__ = ["RemoteSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
+_US = cython.declare(cython.longlong, 10**6)
 _NAPI_WEIGHT = cython.declare(cython.int, 64)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 # what an event means
@@ -272,10 +273,10 @@ class RemoteSender(Port):
             # an ARP reply
             self.neighbour.receive(skb, None)
             return 0
-        if skb.held > 0 or skb.dsack:
-            self.sender.sack_option(skb.ack, skb.held, skb.highest, skb.recent, skb.dsack)
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
         if (
-            self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held) > 0
+            self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.sack, skb.tsecr) > 0
             and self.waiting
             and self.sender.write_space()
         ):

@@ -33,10 +33,9 @@ cdef class Skb:
     cdef public long long window
     cdef public long long arrival_ps
     cdef public int wire_bytes
-    cdef public int held
-    cdef public long long highest
-    cdef public long long recent
-    cdef public bint dsack
+    cdef public list sack
+    cdef public long long tsval
+    cdef public long long tsecr
     cdef public bint push
     cdef public int segment_bytes
     cdef public int msg_id

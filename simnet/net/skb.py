@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.host.cpu import Cpu
@@ -18,6 +20,8 @@ __all__ = [
     "copy_skb",
     "new_skb",
 ]
+
+_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.cclass
@@ -132,9 +136,9 @@ class Skb:
         ack, window: acknowledgement number and offered window, bytes.
         arrival_ps: when its last bit is in the receiving NIC.
         wire_bytes: length on the wire with preamble, FCS and gap.
-        held, highest, recent, dsack: the SACK option: segments ahead of `ack` that the receiver
-            holds, end of the highest, first byte of the one that came last, and whether
-            what came last had come before.
+        sack: the SACK option: (first byte, last plus one) of up to four blocks, D-SACK first; None
+            if there is none.
+        tsval, tsecr: the timestamps option, in jiffies of the host that set the clock; -1 if none.
         push: TCP PSH flag.
         segment_bytes: payload of one segment where a NIC's driver has merged several.
         msg_id: number of the packet between two hosts, 16 bits, where packets are numbered.
@@ -150,10 +154,9 @@ class Skb:
     window: cython.longlong
     arrival_ps: cython.longlong
     wire_bytes: cython.int
-    held: cython.int
-    highest: cython.longlong
-    recent: cython.longlong
-    dsack: cython.bint
+    sack: list[Any] | None
+    tsval: cython.longlong
+    tsecr: cython.longlong
     push: cython.bint
     segment_bytes: cython.int
     msg_id: cython.int
@@ -184,10 +187,9 @@ def new_skb(
     skb.window = window
     skb.wire_bytes = wire_bytes
     skb.push = push
-    skb.held = 0
-    skb.highest = 0
-    skb.recent = 0
-    skb.dsack = False
+    skb.sack = None
+    skb.tsval = _NONE
+    skb.tsecr = _NONE
     skb.arrival_ps = 0
     skb.segment_bytes = 0
     skb.msg_id = 0
@@ -205,10 +207,9 @@ def copy_skb(skb: Skb) -> Skb:
     copy: Skb = new_skb(
         skb.endpoint, skb.seq, skb.end_seq, skb.ack, skb.window, skb.wire_bytes, skb.push
     )
-    copy.held = skb.held
-    copy.highest = skb.highest
-    copy.recent = skb.recent
-    copy.dsack = skb.dsack
+    copy.sack = skb.sack
+    copy.tsval = skb.tsval
+    copy.tsecr = skb.tsecr
     copy.header = skb.header
     return copy
 

@@ -33,6 +33,7 @@ cdef class TcpEndpoint(Endpoint):
     cdef JiffyTimer delack
     cdef JiffyTimer rto
     cdef bint full
+    cdef long long ts_recent
     cdef readonly long long acks_sent
     cdef readonly long long delayed_acks
     cdef readonly long long segments_received

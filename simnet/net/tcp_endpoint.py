@@ -22,6 +22,7 @@ from simnet.net.tcp_sender import TcpSender
 __all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
 
 _NONE = cython.declare(cython.longlong, -1)
+_US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 # what an event means
@@ -136,6 +137,7 @@ class TcpEndpoint(Endpoint):
     delack: JiffyTimer
     rto: JiffyTimer
     full: cython.bint
+    ts_recent: cython.longlong
     acks_sent: cython.longlong
     delayed_acks: cython.longlong
     segments_received: cython.longlong
@@ -169,6 +171,7 @@ class TcpEndpoint(Endpoint):
         self.delack = JiffyTimer(sim, self, _DELACK, jiffy_ps)
         self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.full = False
+        self.ts_recent = _NONE
         self.acks_sent = 0
         self.delayed_acks = 0
         self.segments_received = 0
@@ -189,6 +192,8 @@ class TcpEndpoint(Endpoint):
         if self.full:
             count = room
         if count > 0:
+            if self.sender.congestion.wants_us:
+                self.sender.now_us = self.sim.now // _US
             self.sender.write(count, True)
             self._output()
         if self.sender.room() == 0:
@@ -234,10 +239,15 @@ class TcpEndpoint(Endpoint):
         timeout: cython.longlong
         at_once: cython.bint = False
         self.segments_received += 1
-        if skb.held > 0 or skb.dsack:
-            self.sender.sack_option(skb.ack, skb.held, skb.highest, skb.recent, skb.dsack)
-        self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.held)
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
+        self.sender.acknowledge(
+            skb.ack, skb.window, jiffy, skb.sack, skb.tsecr, skb.end_seq > skb.seq
+        )
         if skb.end_seq > skb.seq:
+            if skb.seq <= self.receiver.rcv_wup:
+                # tcp_store_ts_recent
+                self.ts_recent = skb.tsval
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, False, jiffy)
         self._output()
         if self.receiver.scheduled and skb.end_seq > skb.seq:
@@ -287,6 +297,7 @@ class TcpEndpoint(Endpoint):
         skb.window = self.receiver.ack_sent(jiffy)
         skb.ack = self.receiver.rcv_nxt
         self.receiver.fill_sack(skb, dsack)
+        skb.tsecr = self.ts_recent
         return 0
 
     @cython.cfunc
@@ -312,6 +323,8 @@ class TcpEndpoint(Endpoint):
             self._process(self.waiting.pop())
         elif kind == _RTO:
             self.rto.ran()
+            if self.sender.congestion.wants_us:
+                self.sender.now_us = self.sim.now // _US
             if self.sender.overdue(jiffy) and self.sender.timer_expired(jiffy):
                 self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
                 self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)

@@ -38,6 +38,7 @@ cdef class TcpReceiver:
     cdef readonly list out_of_order
     cdef readonly long long recent_seq
     cdef readonly bint dsack
+    cdef tuple repeated
     cdef readonly long long segments
     cdef readonly long long duplicates
     cdef readonly long long out_of_order_segments

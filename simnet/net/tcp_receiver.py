@@ -81,6 +81,7 @@ class TcpReceiver:
     out_of_order: list[Any]
     recent_seq: cython.longlong
     dsack: cython.bint
+    repeated: tuple[int, int]
     segments: cython.longlong
     duplicates: cython.longlong
     out_of_order_segments: cython.longlong
@@ -145,6 +146,7 @@ class TcpReceiver:
         self.out_of_order = []
         self.recent_seq = 0
         self.dsack = False
+        self.repeated = (0, 0)
         self.segments = 0
         self.duplicates = 0
         self.out_of_order_segments = 0
@@ -212,6 +214,7 @@ class TcpReceiver:
             # old data: tcp_data_queue enters quickack and acknowledges at once
             self.duplicates += 1
             self.dsack = True
+            self.repeated = (seq, end_seq)
             self._add_quickacks()
             self.scheduled = True
             return True
@@ -254,6 +257,7 @@ class TcpReceiver:
             if first <= seq and end_seq <= last:
                 self.duplicates += 1
                 self.dsack = True
+                self.repeated = (seq, end_seq)
                 return 0
         self.recent_seq = seq
         self.out_of_order.append((seq, end_seq))
@@ -389,12 +393,31 @@ class TcpReceiver:
     def fill_sack(self, skb: Skb, dsack: cython.bint) -> cython.int:
         """Give an ACK its SACK option; `dsack` is as it was before `ack_sent`."""
         held: cython.int = len(self.out_of_order)
-        skb.dsack = dsack
-        skb.held = held
+        blocks: list[Any]
+        first: cython.longlong
+        last: cython.longlong
+        start: cython.longlong
+        end: cython.longlong
         if held > 0:
-            skb.highest = self.out_of_order[held - 1][1]
-            skb.recent = self.recent_seq
+            blocks = []
+            start, end = self.out_of_order[0]
+            for first, last in self.out_of_order:
+                if first > end:
+                    blocks.append((start, end))
+                    start, end = first, last
+                elif last > end:
+                    end = last
+            blocks.append((start, end))
+            blocks.sort(key=self._not_recent)
+            skb.sack = ([self.repeated] if dsack else []) + blocks
+            skb.sack = skb.sack[:3]
+        elif dsack:
+            skb.sack = [self.repeated]
         return 0
+
+    def _not_recent(self, block: tuple[int, int]) -> tuple[bool, int]:
+        """Sorting key: the block of the segment that came last is the first."""
+        return (not block[0] <= self.recent_seq < block[1], -block[1])
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

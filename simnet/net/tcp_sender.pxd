@@ -1,7 +1,8 @@
 from simnet.host.cpu cimport Cpu
 from simnet.net.congestion cimport Congestion
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
-from simnet.net.tcp_sack cimport SackScore
+from simnet.net.tcp_recovery cimport Recovery
+from simnet.net.tcp_scoreboard cimport Scoreboard
 
 cdef class TcpSender:
     cdef readonly long long snd_una
@@ -12,14 +13,12 @@ cdef class TcpSender:
     cdef readonly long long sndbuf
     cdef readonly long long mss
     cdef readonly Congestion congestion
-    cdef readonly int reordering
-    cdef readonly int duplicate_acks
-    cdef readonly bint recovering
+    cdef readonly Scoreboard board
+    cdef readonly Recovery recovery
     cdef readonly bint sack
-    cdef readonly SackScore score
     cdef public bint nodelay
+    cdef public bint cork
     cdef public bint tso
-    cdef long long recover_seq
     cdef long long wmem_max
     cdef long long segment_truesize
     cdef long long pushed_seq
@@ -29,18 +28,25 @@ cdef class TcpSender:
     cdef long long rto_max
     cdef long long srtt
     cdef long long mdev
+    cdef long long mdev_max
+    cdef long long rttvar
+    cdef long long rtt_seq
     cdef readonly long long rto
     cdef readonly int backoff
     cdef readonly long long rto_jiffy
-    cdef long long timed_seq
-    cdef long long timed_jiffy
     cdef long long last_sent_jiffy
+    cdef long long initial_cwnd
+    cdef long long cwnd_used
+    cdef long long cwnd_jiffy
+    cdef bint no_space
+    cdef bint restarts
+    cdef bint timestamps
+    cdef bint near_limit
+    cdef bint defers_two_ticks
+    cdef long long deferred_jiffy
+    cdef bint force_head
+    cdef public long long now_us
     cdef int tso_win_divisor
-    cdef long long[::1] ends
-    cdef long long ends_mask
-    cdef long long ends_head
-    cdef long long ends_tail
-    cdef readonly long long retransmit_seq
     cdef readonly int burst_left
     cdef public bint probing
     cdef readonly long long retransmissions
@@ -56,8 +62,25 @@ cdef class TcpSender:
     cpdef bint last_pushed(self) except? -1
     cpdef bint awaits_window(self, long long now_jiffy) except? -1
     cpdef int sent(self, long long length, long long now_jiffy) except -1
-    cpdef long long acknowledge(self, long long ack, long long window, long long now_jiffy, int held=*) except? -1
-    cpdef long long retransmission(self) except? -1
+    cpdef long long acknowledge(
+        self, long long ack, long long window, long long now_jiffy, list blocks=*, long long echo=*,
+        bint with_data=*
+    ) except? -1
+    cdef bint _nearly_limited(self, long long flight) except? -1
+    cdef bint _tag(self, list blocks, long long ack, long long prior_una) except? -1
+    cdef int _dubious(
+        self, long long prior_una, long long flight, long long acked, long long now_jiffy,
+        list blocks, long long echo, bint sacked, bint no_duplicate
+    ) except -1
+    cdef int _timed(self, long long acked, long long now_jiffy, long long echo) except -1
+    cpdef bint holds_back(self) except? -1
+    cdef bint _defers(self, long long free, long long window, long long now_jiffy) except? -1
+    cpdef bint may_send_now(self) except? -1
+    cdef int _restart(self, long long now_jiffy) except -1
+    cdef int _application_limited(self, long long now_jiffy) except -1
+    cdef long long _stage_again(
+        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
+    ) except? -1
     cpdef long long stage(
         self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
     ) except? -1
@@ -66,13 +89,9 @@ cdef class TcpSender:
     ) except? -1
     cdef int _append(
         self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long seq,
-        long long end_seq, bint push
+        long long end_seq, bint push, long long now_jiffy
     ) except -1
     cpdef long long timer_due(self, long long now_jiffy) except? -1
     cpdef bint overdue(self, long long now_jiffy) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
-    cpdef int sack_option(self, long long ack, int held, long long highest, long long recent, bint dsack) except -1
-    cdef int _duplicate(self, int held) except -1
-    cdef bint _undo(self) except? -1
     cdef int _rtt_sample(self, long long rtt) except -1
-    cdef int _grow_ends(self) except -1

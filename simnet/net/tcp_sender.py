@@ -1,15 +1,14 @@
-"""TCP sender: window, Nagle, TSO deferral, send buffer, loss recovery (Linux 2.6).
+"""TCP sender of Linux: windows, Nagle, TSO deferral, send buffer, round-trip times.
 
 Sources: net/ipv4/tcp.c (`tcp_sendmsg`, `forced_push`), tcp_output.c (`tcp_write_xmit`,
-`tcp_nagle_check` with Minshall's rule, `tcp_tso_should_defer`), tcp_input.c (`tcp_ack`,
-`tcp_new_space`), tcp_timer.c of 2.6.18; RFC 6582 (NewReno) for recovery: duplicate ACKs
-start it, partial ACKs retransmit. What SACK adds is in `tcp_sack`; there is no map of holes.
+`tcp_nagle_check` with Minshall's rule, `tcp_tso_should_defer`, `tcp_cwnd_validate`,
+`tcp_cwnd_restart`), tcp_input.c (`tcp_ack`, `tcp_rtt_estimator`, `tcp_new_space`), tcp_timer.c.
+What is lost and what that does to the window is in `tcp_scoreboard` and `tcp_recovery`.
 Times are jiffies of the sending host, lengths bytes; sequence numbers do not wrap.
 """
 
 from __future__ import annotations
 
-from array import array
 from typing import Any
 
 import cython
@@ -17,7 +16,9 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.net.congestion import Congestion
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
-from simnet.net.tcp_sack import SackScore
+from simnet.net.tcp_recovery import Recovery
+from simnet.net.tcp_scoreboard import Scoreboard
+from simnet.net.tcp_sender_rules import SenderRules
 
 __all__ = ["TcpSender"]
 
@@ -25,6 +26,10 @@ _NONE = cython.declare(cython.longlong, -1)
 _TSO_BYTES = cython.declare(cython.longlong, 65536)
 _RETRIES2 = cython.declare(cython.int, 15)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+_MAX_BURST = cython.declare(cython.longlong, 3)
+_OPEN = cython.declare(cython.int, 0)
+_RECOVERY = cython.declare(cython.int, 3)
+_LOSS = cython.declare(cython.int, 4)
 
 
 @cython.final
@@ -42,6 +47,18 @@ class TcpSender:
         tso: the NIC segments.
         tso_win_divisor: tcp_tso_win_divisor.
         reordering: tcp_reordering, the duplicate-ACK threshold.
+        sack: the connection uses SACK.
+        rules: of the kernel's version; None for 2.6.18.
+        restarts: tcp_slow_start_after_idle.
+        timestamps: segments carry the timestamps option.
+
+    Attributes:
+        board: segments that are not acknowledged.
+        recovery: what losses have done.
+        nodelay, cork: TCP_NODELAY and TCP_CORK.
+        probing: a window probe is to be sent.
+        now_us: time of what is being handled, for algorithms with `Congestion.wants_us`.
+        segments: sent for the first time; `retransmissions` and `timeouts` come on top.
     """
 
     snd_una: cython.longlong
@@ -52,14 +69,12 @@ class TcpSender:
     sndbuf: cython.longlong
     mss: cython.longlong
     congestion: Congestion
-    reordering: cython.int
-    duplicate_acks: cython.int
-    recovering: cython.bint
+    board: Scoreboard
+    recovery: Recovery
     sack: cython.bint
-    score: SackScore
     nodelay: cython.bint
+    cork: cython.bint
     tso: cython.bint
-    recover_seq: cython.longlong
     wmem_max: cython.longlong
     segment_truesize: cython.longlong
     pushed_seq: cython.longlong
@@ -69,18 +84,25 @@ class TcpSender:
     rto_max: cython.longlong
     srtt: cython.longlong
     mdev: cython.longlong
+    mdev_max: cython.longlong
+    rttvar: cython.longlong
+    rtt_seq: cython.longlong
     rto: cython.longlong
     backoff: cython.int
     rto_jiffy: cython.longlong
-    timed_seq: cython.longlong
-    timed_jiffy: cython.longlong
     last_sent_jiffy: cython.longlong
+    initial_cwnd: cython.longlong
+    cwnd_used: cython.longlong
+    cwnd_jiffy: cython.longlong
+    no_space: cython.bint
+    restarts: cython.bint
+    timestamps: cython.bint
+    near_limit: cython.bint
+    defers_two_ticks: cython.bint
+    deferred_jiffy: cython.longlong
+    force_head: cython.bint
+    now_us: cython.longlong
     tso_win_divisor: cython.int
-    ends: Any
-    ends_mask: cython.longlong
-    ends_head: cython.longlong
-    ends_tail: cython.longlong
-    retransmit_seq: cython.longlong
     burst_left: cython.int
     probing: cython.bint
     retransmissions: cython.longlong
@@ -103,7 +125,11 @@ class TcpSender:
         tso_win_divisor: int,
         reordering: int,
         sack: bool = False,
+        rules: SenderRules | None = None,
+        restarts: bool = True,
+        timestamps: bool = False,
     ) -> None:
+        rules = rules or SenderRules()
         self.mss = mss
         self.congestion = congestion
         self.sndbuf = wmem_default
@@ -115,33 +141,38 @@ class TcpSender:
         self.rto = -(-rto_init_ps // jiffy_ps)
         self.tso = tso
         self.tso_win_divisor = tso_win_divisor
-        self.reordering = reordering
         self.sack = sack
-        self.score = SackScore(reordering)
+        self.board = Scoreboard(rules, sack=sack, reordering=reordering, mss=mss)
+        self.recovery = Recovery(rules, self.board, congestion)
+        self.near_limit = rules.near_limit
+        self.defers_two_ticks = rules.defers_two_ticks
+        self.restarts = restarts
+        self.timestamps = timestamps
         self.nodelay = False
+        self.cork = False
         self.snd_una = 0
         self.snd_nxt = 0
         self.write_seq = 0
         self.snd_wnd = 0
         self.max_window = 0
-        self.duplicate_acks = 0
-        self.recovering = False
-        self.recover_seq = 0
         self.pushed_seq = 0
         self.small_end = 0
         self.srtt = 0
         self.mdev = 0
+        self.mdev_max = 0
+        self.rttvar = 0
+        self.rtt_seq = 0
         self.backoff = 0
         self.rto_jiffy = _NONE
         self.probing = False
-        self.timed_seq = _NONE
-        self.timed_jiffy = 0
         self.last_sent_jiffy = 0
-        self.ends = array("q", [0]) * 256
-        self.ends_mask = 255
-        self.ends_head = 0
-        self.ends_tail = 0
-        self.retransmit_seq = _NONE
+        self.initial_cwnd = congestion.cwnd
+        self.cwnd_used = 0
+        self.cwnd_jiffy = 0
+        self.no_space = False
+        self.deferred_jiffy = _NONE
+        self.force_head = False
+        self.now_us = 0
         self.burst_left = 0
         self.retransmissions = 0
         self.timeouts = 0
@@ -156,7 +187,7 @@ class TcpSender:
     @cython.exceptval(-1)
     def packets_out(self) -> cython.longlong:
         """Segments sent and not acknowledged."""
-        return self.ends_tail - self.ends_head
+        return self.board.tail - self.board.head
 
     # -- send buffer ----------------------------------------------------------------------
 
@@ -181,6 +212,7 @@ class TcpSender:
                 self.sndbuf - queued + self.segment_truesize - 1
             ) // self.segment_truesize
             room += segments * self.mss
+        self.no_space = room == 0
         return room
 
     @cython.ccall
@@ -192,14 +224,17 @@ class TcpSender:
         window: cython.longlong = self.congestion.cwnd
         if self.packets_out() < window:
             # tcp_new_space
-            if window < self.reordering + 1:
-                window = self.reordering + 1
+            if window < self.board.reordering + 1:
+                window = self.board.reordering + 1
             grown = 2 * window * self.segment_truesize
             if grown > self.wmem_max:
                 grown = self.wmem_max
             if grown > self.sndbuf:
                 self.sndbuf = grown
-        return self.sndbuf - queued >= queued >> 1
+        if self.sndbuf - queued < queued >> 1:
+            return False
+        self.no_space = False
+        return True
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -214,18 +249,11 @@ class TcpSender:
 
     @cython.ccall
     @cython.exceptval(-1)
-    def next_segment(  # noqa: C901, PLR0912 - each test of tcp_write_xmit
-        self, now_jiffy: cython.longlong
-    ) -> cython.longlong:
-        """Payload of the next segment that may be sent now; 0 if none may."""
+    def next_segment(self, now_jiffy: cython.longlong) -> cython.longlong:
+        """Payload of the next segment that may be sent now for the first time; 0 if none may."""
         length: cython.longlong = self.write_seq - self.snd_nxt
         window: cython.longlong = self.snd_una + self.snd_wnd - self.snd_nxt
-        out: cython.longlong = self.ends_tail - self.ends_head
-        free: cython.longlong = self.congestion.cwnd - out
-        chunk: cython.longlong
-        if self.recovering:
-            # duplicate ACKs tell that segments have left the network
-            free += self.duplicate_acks
+        free: cython.longlong = self.congestion.cwnd - self.board.in_flight()
         if length <= 0 or free <= 0:
             return 0
         if length > self.mss:
@@ -238,27 +266,78 @@ class TcpSender:
             self.pushed_seq = self.snd_nxt + window
             return window
         if length < self.mss:
-            if not self.nodelay and out > 0 and self.small_end > self.snd_una:
+            if self.holds_back():
+                if not self.probing:
+                    return 0
+                self.probing = False
+        elif self.tso:
+            if self.burst_left > 0:
+                self.burst_left -= 1
+            elif self._defers(free, window, now_jiffy):
                 return 0
-        elif self.tso and self.burst_left > 0:
-            self.burst_left -= 1
-        elif self.tso and not self.recovering:
-            # tcp_tso_should_defer, once for a frame that the NIC will cut into segments
-            free *= self.mss
-            if window < free:
-                free = window
-            if free < _TSO_BYTES and self.tso_win_divisor > 0 and out > 0:
+        return length
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def holds_back(self) -> cython.bint:
+        """`tcp_nagle_check`: a small segment waits for more data, or for a small one's ACK."""
+        if self.cork:
+            return True
+        return (
+            not self.nodelay and self.board.tail > self.board.head and self.small_end > self.snd_una
+        )
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _defers(
+        self, free: cython.longlong, window: cython.longlong, now_jiffy: cython.longlong
+    ) -> cython.bint:
+        """`tcp_tso_should_defer`, once for a frame that the NIC will cut into segments."""
+        chunk: cython.longlong
+        segments: cython.longlong = free
+        free *= self.mss
+        if window < free:
+            free = window
+        if (
+            self.recovery.state == _OPEN
+            and free < _TSO_BYTES
+            and self.board.tail > self.board.head
+            and not (
+                self.defers_two_ticks
+                and self.deferred_jiffy != _NONE
+                and now_jiffy - self.deferred_jiffy > 1
+            )
+        ):
+            if self.tso_win_divisor > 0:
                 chunk = self.congestion.cwnd * self.mss
                 if self.snd_wnd < chunk:
                     chunk = self.snd_wnd
                 if free < chunk // self.tso_win_divisor:
-                    return 0
-            if self.write_seq - self.snd_nxt < free:
-                free = self.write_seq - self.snd_nxt
-            if free > _TSO_BYTES:
-                free = _TSO_BYTES
-            self.burst_left = free // self.mss - 1
-        return length
+                    if self.deferred_jiffy == _NONE:
+                        self.deferred_jiffy = now_jiffy
+                    return True
+            elif self.write_seq - self.snd_nxt > free and segments <= _MAX_BURST:
+                return True
+        self.deferred_jiffy = _NONE
+        if self.write_seq - self.snd_nxt < free:
+            free = self.write_seq - self.snd_nxt
+        if free > _TSO_BYTES:
+            free = _TSO_BYTES
+        self.burst_left = free // self.mss - 1
+        return False
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def may_send_now(self) -> cython.bint:
+        """Whether Nagle and the peer's window let new data go (`tcp_may_send_now` but for cwnd)."""
+        length: cython.longlong = self.write_seq - self.snd_nxt
+        if length <= 0:
+            return False
+        if length > self.mss:
+            length = self.mss
+        if length > self.snd_una + self.snd_wnd - self.snd_nxt:
+            return False
+        return length == self.mss or not self.holds_back()
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -270,23 +349,64 @@ class TcpSender:
     @cython.exceptval(-1, check=False)
     def sent(self, length: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """A segment of `length` bytes at `snd_nxt` has been given to the NIC."""
-        if self.ends_tail - self.ends_head > self.ends_mask:
-            self._grow_ends()
-        if self.ends_tail == self.ends_head:
+        board: Scoreboard = self.board
+        out: cython.longlong = board.tail - board.head
+        if out == 0:
+            if self.restarts and now_jiffy - self.last_sent_jiffy > self.rto and self.segments > 0:
+                self._restart(now_jiffy)
             # if the timer was set, then for a window probe
             self.rto_jiffy = now_jiffy + self.rto
             self.backoff = 0
             self.probing = False
         self.snd_nxt += length
-        self.ends[self.ends_tail & self.ends_mask] = self.snd_nxt
-        self.ends_tail += 1
+        board.append(self.snd_nxt, now_jiffy, self.now_us)
         self.segments += 1
         self.last_sent_jiffy = now_jiffy
         if length < self.mss:
             self.small_end = self.snd_nxt
-        if self.timed_seq == _NONE:
-            self.timed_seq = self.snd_nxt
-            self.timed_jiffy = now_jiffy
+        if self.recovery.state != _OPEN:
+            self.recovery.prr_out += 1
+        # tcp_cwnd_validate
+        out += 1
+        if out >= self.congestion.cwnd:
+            self.cwnd_used = 0
+            self.cwnd_jiffy = now_jiffy
+        else:
+            if out > self.cwnd_used:
+                self.cwnd_used = out
+            if now_jiffy - self.cwnd_jiffy >= self.rto:
+                self._application_limited(now_jiffy)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _restart(self, now_jiffy: cython.longlong) -> cython.int:
+        """`tcp_cwnd_restart`: half the window for every timeout that the connection was idle."""
+        idle: cython.longlong = now_jiffy - self.last_sent_jiffy - self.rto
+        cwnd: cython.longlong = self.congestion.cwnd
+        least: cython.longlong = self.initial_cwnd if self.initial_cwnd < cwnd else cwnd
+        self.congestion.ssthresh = self.recovery.current_ssthresh()
+        while idle > 0 and cwnd > least:
+            cwnd >>= 1
+            idle -= self.rto
+        self.congestion.cwnd = cwnd if cwnd > least else least
+        self.cwnd_jiffy = now_jiffy
+        self.cwnd_used = 0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _application_limited(self, now_jiffy: cython.longlong) -> cython.int:
+        """`tcp_cwnd_application_limited`: the window that is not used decays (RFC 2861)."""
+        used: cython.longlong = self.cwnd_used
+        if self.recovery.state == _OPEN and not self.no_space:
+            if used < self.initial_cwnd:
+                used = self.initial_cwnd
+            if used < self.congestion.cwnd:
+                self.congestion.ssthresh = self.recovery.current_ssthresh()
+                self.congestion.cwnd = (self.congestion.cwnd + used) >> 1
+            self.cwnd_used = 0
+        self.cwnd_jiffy = now_jiffy
         return 0
 
     @cython.ccall
@@ -294,25 +414,12 @@ class TcpSender:
     def awaits_window(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_check_probe_timer`: data to send and none outstanding; then the timer is set."""
         interval: cython.longlong
-        if self.ends_head != self.ends_tail or self.write_seq == self.snd_nxt:
+        if self.board.head != self.board.tail or self.write_seq == self.snd_nxt:
             return False
         if self.rto_jiffy == _NONE:
             interval = self.rto << self.backoff
             self.rto_jiffy = now_jiffy + (interval if interval < self.rto_max else self.rto_max)
         return True
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _grow_ends(self) -> cython.int:
-        size: cython.longlong = 2 * (self.ends_mask + 1)
-        position: cython.longlong = self.ends_head
-        larger = array("q", [0]) * size
-        while position < self.ends_tail:
-            larger[position & (size - 1)] = self.ends[position & self.ends_mask]
-            position += 1
-        self.ends = larger
-        self.ends_mask = size - 1
-        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -332,12 +439,9 @@ class TcpSender:
         """
         frames: cython.longlong = 0
         large: cython.int
-        length: cython.longlong = self.retransmission()
-        if length > 0:
-            self._append(
-                queue, remote, overhead_bytes, cpu, self.snd_una, self.snd_una + length, False
-            )
-            frames += 1
+        length: cython.longlong
+        if self.recovery.retransmitting or self.force_head:
+            frames = self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
         while True:
             large = self.burst_left
             length = self.next_segment(now_jiffy)
@@ -352,9 +456,49 @@ class TcpSender:
                 self.snd_nxt - length,
                 self.snd_nxt,
                 self.last_pushed(),
+                now_jiffy,
             )
             if large == 0:
                 frames += 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _stage_again(
+        self,
+        queue: SkbQueue,
+        remote: Endpoint,
+        overhead_bytes: cython.int,
+        cpu: Cpu,
+        now_jiffy: cython.longlong,
+    ) -> cython.longlong:
+        """`tcp_xmit_retransmit_queue`."""
+        board: Scoreboard = self.board
+        frames: cython.longlong = 0
+        number: cython.longlong
+        start: cython.longlong
+        self.recovery.retransmitting = False
+        while board.tail > board.head:
+            if self.force_head:
+                self.force_head = False
+                number = board.head
+            else:
+                number = self.recovery.next_retransmission(self.may_send_now())
+            if number == _NONE:
+                break
+            start = self.snd_una if number == board.head else board.end_of(number - 1)
+            if start >= self.snd_una + self.snd_wnd and start != self.snd_una:
+                # the peer has taken its window back
+                break
+            self._append(
+                queue, remote, overhead_bytes, cpu, start, board.end_of(number), False, now_jiffy
+            )
+            frames += 1
+            self.retransmissions += 1
+            self.recovery.resent(number, self.snd_nxt, now_jiffy)
+            if number == board.head:
+                self.rto_jiffy = now_jiffy + self.rto
+        self.force_head = False
+        return frames
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -365,7 +509,9 @@ class TcpSender:
         if not self.probing:
             return False
         self.probing = False
-        self._append(queue, remote, overhead_bytes, cpu, self.snd_una - 1, self.snd_una, False)
+        self._append(
+            queue, remote, overhead_bytes, cpu, self.snd_una - 1, self.snd_una, False, _NONE
+        )
         return True
 
     @cython.cfunc
@@ -379,6 +525,7 @@ class TcpSender:
         seq: cython.longlong,
         end_seq: cython.longlong,
         push: cython.bint,
+        now_jiffy: cython.longlong,
     ) -> cython.int:
         skb: Skb
         size: cython.longlong = overhead_bytes + end_seq - seq
@@ -386,6 +533,8 @@ class TcpSender:
             size = _MIN_WIRE_BYTES
         skb = new_skb(remote, seq, end_seq, 0, 0, size, push)
         skb.toucher = cpu
+        if self.timestamps:
+            skb.tsval = now_jiffy
         queue.append(skb)
         return 0
 
@@ -393,137 +542,169 @@ class TcpSender:
 
     @cython.ccall
     @cython.exceptval(-1)
-    def acknowledge(  # noqa: C901, PLR0912 - each case of tcp_ack
+    def acknowledge(
         self,
         ack: cython.longlong,
         window: cython.longlong,
         now_jiffy: cython.longlong,
-        held: cython.int = 0,
+        blocks: list[Any] | None = None,
+        echo: cython.longlong = -1,
+        with_data: cython.bint = False,  # noqa: FBT002 - a cdef function has no keywords
     ) -> cython.longlong:
-        """`tcp_ack` for a pure ACK; return how many segments it acknowledged.
+        """`tcp_ack`: return how many segments it acknowledged; `stage` sends what it lets go.
 
-        `held`: segments beyond `ack` that the receiver's SACK option reports. Afterwards
-        `retransmission` tells whether a segment must be sent again.
+        Args:
+            ack: of the segment.
+            window: of the segment, bytes.
+            now_jiffy: jiffies.
+            blocks: its SACK option: (first byte, last plus one), D-SACK first.
+            echo: its TSecr, the jiffy in which what it answers was sent; -1 without timestamps.
+            with_data: the segment carries data, too, so it is no duplicate ACK.
         """
-        before: cython.longlong = self.ends_head
-        full: cython.bint = self.ends_tail - self.ends_head >= self.congestion.cwnd
+        board: Scoreboard = self.board
+        prior_una: cython.longlong = self.snd_una
+        before: cython.longlong = board.tail - board.head
         update: cython.bint = window > self.snd_wnd
-        if ack < self.snd_una:
+        flight: cython.longlong
+        acked: cython.longlong
+        sacked: cython.bint = False
+        if ack < prior_una or ack > self.snd_nxt:
             # overtaken by a later one
+            if blocks is not None and ack < prior_una and before > 0:
+                self._tag(blocks, ack, prior_una)
             return 0
         # tcp_may_update_window
-        if ack > self.snd_una or update:
+        if ack > prior_una or update:
             self.snd_wnd = window
-        if window > self.max_window:
-            self.max_window = window
-        if ack <= self.snd_una:
-            if ack == self.snd_una and not update and self.snd_nxt > self.snd_una:
-                self._duplicate(held)
-            if self.sack and not self.recovering:
-                self._undo()
-            if self.ends_head == self.ends_tail:
-                # tcp_ack_probe: if the window is still closed, the next probe waits its full time
-                self.rto_jiffy = _NONE
-            return 0
+            if window > self.max_window:
+                self.max_window = window
         self.snd_una = ack
-        if self.snd_nxt < ack:
-            self.snd_nxt = ack
-        while self.ends_head < self.ends_tail and self.ends[self.ends_head & self.ends_mask] <= ack:
-            self.ends_head += 1
-        if self.timed_seq != _NONE and ack >= self.timed_seq:
-            self._rtt_sample(now_jiffy - self.timed_jiffy)
-            self.timed_seq = _NONE
-        self.backoff = 0
-        if self.ends_head == self.ends_tail:
+        if before == 0:
+            # tcp_ack_probe: if the window is still closed, the next probe waits its full time
             self.rto_jiffy = _NONE
-        else:
-            self.rto_jiffy = now_jiffy + self.rto
-        if self.recovering:
-            if ack >= self.recover_seq:
-                self.recovering = False
-                self.duplicate_acks = 0
-                if not (self.sack and self._undo()):
-                    self.congestion.set_cwnd(self.congestion.ssthresh)
-            elif self.sack and self.score.may_undo():
-                # tcp_try_undo_partial: what was missing was late, and so may be the rest
-                self.score.update_reordering(
-                    self.score.fackets_out(ack, self.mss) + self.ends_head - before
-                )
-                self.reordering = self.score.reordering
-                self.duplicate_acks = held
-                self.congestion.set_cwnd(self.congestion.undo_cwnd())
-            else:
-                # partial ACK: the next hole
-                self.duplicate_acks -= self.ends_head - before - 1
-                if self.duplicate_acks < 0:
-                    self.duplicate_acks = 0
-                if self.sack:
-                    self.duplicate_acks = held
-                self.retransmit_seq = ack
-        else:
-            self.duplicate_acks = 0
-            if full:
-                self.congestion.acked()
-            if self.sack:
-                self._undo()
-        if held == 0:
-            self.score.held = 0
-        return self.ends_head - before
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def sack_option(
-        self,
-        ack: cython.longlong,
-        held: cython.int,
-        highest: cython.longlong,
-        recent: cython.longlong,
-        dsack: cython.bint,
-    ) -> cython.int:
-        """Take an ACK's SACK option, before `acknowledge`; see `SackScore.tag`."""
-        if self.sack and ack >= self.snd_una:
-            self.score.tag(self.snd_una, self.mss, ack, held, highest, recent, dsack)
-            self.reordering = self.score.reordering
-        return 0
+            return 0
+        if blocks is not None:
+            sacked = self._tag(blocks, ack, prior_una)
+        flight = board.in_flight()
+        acked = board.clean(ack, now_jiffy)
+        if acked > 0:
+            self._timed(acked, now_jiffy, echo)
+        if acked > 0 and not sacked and self.recovery.state == _OPEN and self.recovery.frto == 0:
+            if self.congestion.abc > 0:
+                self.congestion.bytes_acked += ack - prior_una
+            if flight >= self.congestion.cwnd or self._nearly_limited(flight):
+                self.congestion.avoid(ack, self.snd_nxt, now_jiffy)
+            return acked
+        self._dubious(
+            prior_una, flight, acked, now_jiffy, blocks, echo, sacked, update or with_data
+        )
+        return acked
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _undo(self) -> cython.bint:
-        """`tcp_try_undo_recovery` and `tcp_try_undo_dsack`; return whether it was undone."""
-        if not self.score.may_undo():
+    def _nearly_limited(self, flight: cython.longlong) -> cython.bint:
+        """`tcp_is_cwnd_limited`, the window not being full."""
+        left: cython.longlong = self.congestion.cwnd - flight
+        if self.tso:
+            if self.tso_win_divisor > 0 and left * self.tso_win_divisor < self.congestion.cwnd:
+                return not self.near_limit or left * self.mss < _TSO_BYTES
+            return (self.tso_win_divisor == 0 or self.near_limit) and left <= _MAX_BURST
+        return self.near_limit and left <= _MAX_BURST
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _tag(
+        self, blocks: list[Any], ack: cython.longlong, prior_una: cython.longlong
+    ) -> cython.bint:
+        if not self.sack:
             return False
-        self.congestion.undo(
-            self.score.prior_ssthresh, self.ends_tail - self.ends_head - self.score.held
+        return self.board.tag_blocks(
+            blocks,
+            ack,
+            prior_una,
+            self.recovery.state == _RECOVERY,
+            self.recovery.state == _LOSS,
         )
-        self.score.forget()
-        self.score.undone += 1
-        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _duplicate(self, held: cython.int) -> cython.int:
-        lost: cython.bint
-        if self.sack:
-            # a second copy of an ACK tells nothing that is not known
-            self.duplicate_acks = held
+    def _dubious(
+        self,
+        prior_una: cython.longlong,
+        flight: cython.longlong,
+        acked: cython.longlong,
+        now_jiffy: cython.longlong,
+        blocks: list[Any] | None,
+        echo: cython.longlong,
+        sacked: cython.bint,
+        no_duplicate: cython.bint,
+    ) -> cython.int:
+        """What `tcp_ack` does with ACKs that are not just the next one."""
+        board: Scoreboard = self.board
+        recovery: Recovery = self.recovery
+        settled: cython.bint = False
+        data_lost: cython.bint = False
+        beyond: cython.bint = False
+        newly: cython.longlong = board.newly_sacked if sacked else 0
+        may_send: cython.bint = self.may_send_now()
+        duplicate: cython.bint = acked == 0 and not no_duplicate and self.snd_una == prior_una
+        recovery.see(
+            now_jiffy, self.rto, prior_una, self.snd_una, self.snd_nxt, acked + newly, echo
+        )
+        if not self.sack and duplicate:
+            recovery.delivered = 1
+        if self.congestion.abc > 0 and recovery.state == _LOSS:
+            self.congestion.bytes_acked += min(self.snd_una - prior_una, self.mss)
+        elif self.congestion.abc > 0 and recovery.may_raise():
+            self.congestion.bytes_acked += self.snd_una - prior_una
+        if blocks is not None:
+            for block in blocks:
+                if block[1] > recovery.high_seq:
+                    data_lost = True
+                if block[1] > recovery.frto_high:
+                    beyond = True
+        if recovery.frto > 0:
+            settled = recovery.process_frto(
+                acked,
+                newly,
+                beyond and newly > 0,
+                board.retrans_acked and acked > 0,
+                duplicate,
+                may_send,
+            )
+        if (
+            acked > 0
+            and not settled
+            and recovery.may_raise()
+            and (flight >= self.congestion.cwnd or self._nearly_limited(flight))
+        ):
+            self.congestion.avoid(self.snd_una, self.snd_nxt, now_jiffy)
+        # tcp_ack_is_dubious
+        if duplicate or sacked or recovery.state != _OPEN:
+            recovery.alert(duplicate, data_lost, sacked, acked, may_send)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _timed(
+        self, acked: cython.longlong, now_jiffy: cython.longlong, echo: cython.longlong
+    ) -> cython.int:
+        """`tcp_ack_update_rtt` and `tcp_ack_packets_out`, for an ACK that took segments off."""
+        board: Scoreboard = self.board
+        rtt_us: cython.longlong = _NONE
+        if self.congestion.wants_us and not board.retrans_acked:
+            rtt_us = self.now_us - board.acked_sent_us
+        if echo != _NONE:
+            self._rtt_sample(now_jiffy - echo)
+        elif board.rtt_jiffies != _NONE and not board.retrans_acked:
+            self._rtt_sample(board.rtt_jiffies)
+        if board.head == board.tail:
+            self.rto_jiffy = _NONE
         else:
-            self.duplicate_acks += 1
-        if self.recovering:
-            return 0
-        if self.sack:
-            # tcp_time_to_recover
-            lost = self.score.fackets_out(self.snd_una, self.mss) > self.reordering
-        else:
-            lost = self.duplicate_acks >= self.reordering
-        if lost:
-            if self.snd_una < self.recover_seq:
-                return 0
-            self.score.entered(self.snd_una, self.congestion.ssthresh, self.congestion.cwnd)
-            self.recovering = True
-            self.recover_seq = self.snd_nxt
-            self.timed_seq = _NONE
-            self.congestion.loss(self.ends_tail - self.ends_head)
-            self.retransmit_seq = self.snd_una
+            self.rto_jiffy = now_jiffy + self.rto
+        self.congestion.segments_acked(
+            acked, rtt_us, now_jiffy, self.now_us, self.recovery.state == _OPEN
+        )
         return 0
 
     @cython.cfunc
@@ -531,40 +712,41 @@ class TcpSender:
     def _rtt_sample(self, rtt: cython.longlong) -> cython.int:
         """`tcp_rtt_estimator` and `tcp_set_rto`; srtt is kept times 8, mdev times 4."""
         error: cython.longlong
-        spread: cython.longlong
         if rtt == 0:
             rtt = 1
         if self.srtt != 0:
             error = rtt - (self.srtt >> 3)
             self.srtt += error
             if error < 0:
-                error = -error
-            self.mdev += error - (self.mdev >> 2)
+                error = -error - (self.mdev >> 2)
+                # a round trip that gets shorter is no reason for a longer timeout
+                if error > 0:
+                    error >>= 3
+            else:
+                error -= self.mdev >> 2
+            self.mdev += error
+            if self.mdev > self.mdev_max:
+                self.mdev_max = self.mdev
+                if self.mdev_max > self.rttvar:
+                    self.rttvar = self.mdev_max
+            if self.snd_una > self.rtt_seq:
+                if self.mdev_max < self.rttvar:
+                    self.rttvar -= (self.rttvar - self.mdev_max) >> 2
+                self.rtt_seq = self.snd_nxt
+                self.mdev_max = self.rto_min
         else:
             self.srtt = rtt << 3
             self.mdev = rtt << 1
-        spread = self.mdev
-        if spread < self.rto_min:
-            spread = self.rto_min
-        self.rto = (self.srtt >> 3) + spread
+            self.rttvar = self.mdev if self.mdev > self.rto_min else self.rto_min
+            self.mdev_max = self.rttvar
+            self.rtt_seq = self.snd_nxt
+        self.rto = (self.srtt >> 3) + self.rttvar
         if self.rto > self.rto_max:
             self.rto = self.rto_max
+        self.backoff = 0
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
-    def retransmission(self) -> cython.longlong:
-        """Length of the segment at `snd_una` that must be sent again now; 0 if none."""
-        end: cython.longlong
-        if self.retransmit_seq == _NONE:
-            return 0
-        self.retransmit_seq = _NONE
-        if self.ends_head == self.ends_tail:
-            return 0
-        end = self.ends[self.ends_head & self.ends_mask]
-        self.retransmissions += 1
-        self.score.retransmitted()
-        return end - self.snd_una
+    # -- timer ------------------------------------------------------------------------------
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -590,24 +772,16 @@ class TcpSender:
 
         With nothing outstanding it is `tcp_probe_timer`: `probing` asks for a window probe.
         """
-        if self.ends_head == self.ends_tail:
+        if self.board.head == self.board.tail:
             self.rto_jiffy = _NONE
             self.probing = self.write_seq > self.snd_nxt
             if self.probing and self.backoff < _RETRIES2:
                 self.backoff += 1
             return self.probing
         self.timeouts += 1
-        self.congestion.timeout(self.ends_tail - self.ends_head)
-        # everything outstanding counts as lost and is sent again from the start
-        self.recovering = False
-        self.recover_seq = self.snd_nxt
-        self.snd_nxt = self.snd_una
-        self.ends_tail = self.ends_head
         self.burst_left = 0
-        self.small_end = 0
-        self.duplicate_acks = 0
-        self.score.reset()
-        self.timed_seq = _NONE
+        self.recovery.timeout(self.snd_una, self.snd_nxt)
+        self.force_head = True
         self.backoff += 1
         self.rto <<= 1
         if self.rto > self.rto_max:

@@ -28,6 +28,7 @@ from simnet.net.wire import Port
 __all__ = ["TcpSocket"]
 
 _NONE = cython.declare(cython.longlong, -1)
+_US = cython.declare(cython.longlong, 10**6)
 _DELACK = cython.declare(cython.int, 0)
 _RTO = cython.declare(cython.int, 1)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
@@ -384,10 +385,15 @@ class TcpSocket(Endpoint):
         """`tcp_ack`: what a segment says about what was sent; return the work."""
         work: cython.longlong = 0
         acked: cython.longlong
-        if skb.held > 0 or skb.dsack:
-            self.sender.sack_option(skb.ack, skb.held, skb.highest, skb.recent, skb.dsack)
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
         acked = self.sender.acknowledge(
-            skb.ack, skb.window, self.sim.now // self.jiffy_ps, skb.held
+            skb.ack,
+            skb.window,
+            self.sim.now // self.jiffy_ps,
+            skb.sack,
+            skb.tsecr,
+            skb.end_seq > skb.seq,
         )
         if acked > 0:
             work += self._clean_queue(cpu, acked)
@@ -460,7 +466,10 @@ class TcpSocket(Endpoint):
     def stage(self, cpu: Cpu) -> cython.longlong:
         """Make the segments that the windows allow, for `send_staged`; return their work."""
         work: cython.longlong = 0
-        frames: cython.longlong = self.sender.stage(
+        frames: cython.longlong
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
+        frames = self.sender.stage(
             self.staged,
             self.remote,
             self.wire_overhead + self.header_bytes,

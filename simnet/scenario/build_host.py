@@ -10,11 +10,12 @@ from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
 from simnet.kernel.random import stream
-from simnet.net.congestion import make_congestion
+from simnet.net.cubic import make_congestion
 from simnet.net.cxgb4 import Cxgb4
 from simnet.net.e1000 import E1000
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp_sender_rules import sender_rules
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tg3 import Tg3
 from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
@@ -176,13 +177,19 @@ def _mss(host: Host, port: Port) -> int:
 def make_sender(host: Host, port: Port) -> TcpSender:
     """The sending half of a connection."""
     kernel = host.kernel
+    rules = sender_rules(kernel.version)
     mss = _mss(host, port)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
     overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
     return TcpSender(
         mss=mss,
         congestion=make_congestion(
-            kernel.tcp_congestion_control, _initial_cwnd(kernel.initial_cwnd, mss)
+            kernel.tcp_congestion_control,
+            _initial_cwnd(kernel.initial_cwnd, mss),
+            mss=mss,
+            abc=kernel.tcp_abc,
+            hz=kernel.hz,
+            rules=rules,
         ),
         # tcp_fixup_sndbuf: room for three segments
         wmem_default=max(
@@ -198,6 +205,9 @@ def make_sender(host: Host, port: Port) -> TcpSender:
         tso_win_divisor=kernel.tcp_tso_win_divisor,
         reordering=kernel.tcp_reordering,
         sack=kernel.tcp_sack,
+        rules=rules,
+        restarts=kernel.tcp_slow_start_after_idle,
+        timestamps=kernel.tcp_timestamps,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.net.tcp_sender_rules import congestion_controls
 from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.tree import dotted
 
@@ -134,8 +135,13 @@ def _check_fabric(tree: Tree, table: Table) -> None:
 
 
 def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
-    """Refuse a delayed ACK that the kernel's clock cannot time."""
+    """Refuse an algorithm that the kernel lacks, a delayed ACK that its clock cannot time."""
     kernel = tree.get((*place, "kernel"))
+    offered = congestion_controls(kernel["version"])
+    chosen = kernel["tcp_congestion_control"]
+    if chosen not in offered:
+        message = f"{chosen} is not in Linux {kernel['version']}: expected {', '.join(offered)}"
+        raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
     jiffy_ps = _SECOND_PS // kernel["hz"]
     for attribute in ("delack_min_ps", "ato_min_ps"):
         spec = spec_of(Kernel, attribute)

@@ -341,7 +341,7 @@ class Kernel(Section):
         int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 64)
     ]
     tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
-    tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "reno"))]
+    tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "cubic", "reno"))]
     tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
     delack_min_ps: Annotated[int, time("TCP_DELACK_MIN", "0 ms", "10 s")]
     delack_max_ps: Annotated[int, time("TCP_DELACK_MAX", "0 ms", "10 s")]

@@ -31,8 +31,6 @@ UNREAD: Final = frozenset(
         "wmem_max_bytes",
         "tcp_adv_win_scale",
         "tcp_app_win",
-        "tcp_abc",
-        "tcp_slow_start_after_idle",
         "prequeue_timer_ps",
         # nic
         "tx_wake_threshold",

@@ -82,7 +82,16 @@ def simulate(
         late_ps=1200 * _US,
     )
     # on this link a packet of 1500 bytes takes 60 us: there is no Ethernet around it
-    tcp = TcpOptions(congestion="reno", sack=False, header_bytes=52, initial_cwnd=10)
+    # what was learnt of reordering was not used; timestamps count milliseconds, as jiffies do here
+    tcp = TcpOptions(
+        kernel="6.18",
+        congestion="reno",
+        sack=False,
+        header_bytes=52,
+        initial_cwnd=10,
+        max_reordering=3,
+        hz=1000,
+    )
     run = TcpPath(path, tcp, BulkSource(), Sink(), seed=seed)
     reorder = ReorderWindow(
         run.sim,

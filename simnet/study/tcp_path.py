@@ -14,15 +14,16 @@ be used; `Requester` and `Responder` write and read messages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-from simnet.net.congestion import make_congestion
+from simnet.net.cubic import make_congestion
 from simnet.net.lossy_path import LossyPath
 from simnet.net.tcp_endpoint import Application, TcpEndpoint
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp_sender_rules import sender_rules
 
 __all__ = ["PathOptions", "Requester", "Responder", "TcpOptions", "TcpPath"]
 
@@ -60,13 +61,17 @@ class TcpOptions:
     """What both ends have in common; kernel and sysctls.
 
     Attributes:
+        kernel: version, which decides the sender's rules.
         congestion: `tcp_congestion_control`.
         mss: payload of a full segment.
         hz: jiffies a second.
         initial_cwnd: segments.
         sack: `tcp_sack`.
-        nodelay: TCP_NODELAY.
+        timestamps: `tcp_timestamps`.
+        nodelay, cork: TCP_NODELAY and TCP_CORK.
+        abc: `tcp_abc`.
         reordering: `tcp_reordering`.
+        max_reordering: `tcp_max_reordering`; None for the kernel's.
         rmem_bytes, wmem_bytes: default and largest receive and send buffer.
         delack_ps: least delay of an ACK, TCP_DELACK_MIN.
         delack_max_ps: greatest.
@@ -75,13 +80,18 @@ class TcpOptions:
         header_bytes: on the wire beyond the payload.
     """
 
+    kernel: str = "2.6.18"
     congestion: str = "reno"
     mss: int = 1448
     hz: int = 250
     initial_cwnd: int = 3
     sack: bool = True
+    timestamps: bool = True
     nodelay: bool = False
+    cork: bool = False
+    abc: int = 0
     reordering: int = 3
+    max_reordering: int | None = None
     rmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
     wmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
     delack_ps: int = 40 * _MS
@@ -219,9 +229,19 @@ class TcpPath:
 
     def _endpoint(self, name: str, application: Application, out: LossyPath) -> TcpEndpoint:
         tcp = self.tcp
+        rules = sender_rules(tcp.kernel)
+        if tcp.max_reordering is not None:
+            rules = replace(rules, max_reordering=tcp.max_reordering)
         sender = TcpSender(
             mss=tcp.mss,
-            congestion=make_congestion(tcp.congestion, tcp.initial_cwnd),
+            congestion=make_congestion(
+                tcp.congestion,
+                tcp.initial_cwnd,
+                mss=tcp.mss,
+                abc=tcp.abc,
+                hz=tcp.hz,
+                rules=rules,
+            ),
             wmem_default=tcp.wmem_bytes[0],
             wmem_max=tcp.wmem_bytes[1],
             segment_truesize=tcp.mss + 400,
@@ -233,8 +253,11 @@ class TcpPath:
             tso_win_divisor=3,
             reordering=tcp.reordering,
             sack=tcp.sack,
+            rules=rules,
+            timestamps=tcp.timestamps,
         )
         sender.nodelay = tcp.nodelay
+        sender.cork = tcp.cork
         receiver = TcpReceiver(
             advmss=tcp.mss,
             rmem_default=tcp.rmem_bytes[0],

@@ -9,7 +9,7 @@ from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
-from simnet.net.congestion import make_congestion
+from simnet.net.cubic import make_congestion
 from simnet.net.e1000 import E1000
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb, new_skb

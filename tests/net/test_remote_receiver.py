@@ -26,6 +26,11 @@ ACK_WIRE_PS = 90 * 8 * NS + 90
 FOUR_SEGMENTS = {"rmem_default": 5333, "rmem_max": 5333, "moderate_rcvbuf": False}
 
 
+def held(skb: Skb) -> int:
+    """Segments that the SACK option reports."""
+    return sum((last - first) // 1000 for first, last in skb.sack or [])
+
+
 @dataclass(frozen=True)
 class Ack:
     """An acknowledgement: when it was sent, and what it says."""
@@ -116,7 +121,7 @@ class Remote:
         self.sim.run_until(until_ps)
         queue = self.far.incoming
         sent = [queue.pop() for _ in range(queue.count)]
-        return [Ack(s.arrival_ps - ACK_WIRE_PS, s.ack, s.window, s.held) for s in sent]
+        return [Ack(s.arrival_ps - ACK_WIRE_PS, s.ack, s.window, held(s)) for s in sent]
 
     def established(self, **options: Any) -> None:
         """Let the quick ACKs of the start be over: two segments, at the start of a jiffy."""

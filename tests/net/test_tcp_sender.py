@@ -11,12 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.congestion import make_congestion
+from simnet.kernel.simulator import Simulator
+from simnet.net.cubic import make_congestion
+from simnet.net.skb import SkbQueue
+from simnet.net.tcp_recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp_sender import TcpSender
-from tests.host.parts import MS
+from simnet.net.tcp_sender_rules import sender_rules
+from tests.host.parts import MS, make_machine
+from tests.net.parts import Sink
 
 MSS = 1000
 TRUESIZE = 1250
+SIM = Simulator()
+PEER = Sink(SIM, "peer")
+CPU = make_machine(SIM).cpus[0]
 
 
 def make(cwnd: int = 3, window: int = 1 << 20, **options: Any) -> TcpSender:
@@ -40,13 +48,22 @@ def make(cwnd: int = 3, window: int = 1 << 20, **options: Any) -> TcpSender:
     return sender
 
 
+def staged(sender: TcpSender, jiffy: int = 0) -> list[tuple[int, int]]:
+    """Send what may be sent; return first and last byte plus one of each segment."""
+    queue = SkbQueue()
+    sender.stage(queue, PEER, 90, CPU, jiffy)
+    segments = [queue.pop() for _ in range(queue.count)]
+    return [(skb.seq, skb.end_seq) for skb in segments]
+
+
 def send(sender: TcpSender, jiffy: int = 0) -> list[int]:
     """Send what may be sent; return the lengths."""
-    lengths = []
-    while length := sender.next_segment(jiffy):
-        sender.sent(length, jiffy)
-        lengths.append(length)
-    return lengths
+    return [end - seq for seq, end in staged(sender, jiffy)]
+
+
+def numbers(sender: TcpSender, jiffy: int = 0) -> list[int]:
+    """Send what may be sent; return which segments they are, counted from 0."""
+    return [seq // MSS for seq, _ in staged(sender, jiffy)]
 
 
 def ack(sender: TcpSender, segments: float, jiffy: int = 0, window: int = 1 << 20) -> int:
@@ -128,6 +145,76 @@ class TestNagle:
             assert send(sender) == [10]
 
 
+class TestCork:
+    def test_only_full_segments_go(self) -> None:
+        sender = make(cwnd=10)
+        sender.cork = True
+        sender.write(MSS + 10, end_of_send=True)
+        assert send(sender) == [MSS]
+        sender.write(MSS - 10, end_of_send=True)
+        assert send(sender) == [MSS]
+
+    def test_taking_it_off_lets_the_rest_go(self) -> None:
+        sender = make(cwnd=10)
+        sender.cork = True
+        sender.write(10, end_of_send=True)
+        assert send(sender) == []
+        sender.cork = False
+        assert send(sender) == [10]
+
+    def test_the_rest_goes_when_the_probe_timer_runs(self) -> None:
+        sender = make(cwnd=10)
+        sender.cork = True
+        sender.write(10, end_of_send=True)
+        assert sender.awaits_window(0)
+        assert sender.timer_expired(sender.rto_jiffy + 1)
+        assert send(sender, 800) == [10]
+
+
+class TestUnusedWindow:
+    """RFC 2861: the window says nothing about a path that has not been used for so long."""
+
+    def test_halves_for_every_timeout_that_was_idle(self) -> None:
+        sender = make(cwnd=3)
+        sender.congestion.cwnd = 40
+        sender.write(40 * MSS, end_of_send=True)
+        send(sender)
+        ack(sender, 40, 10)
+        sender.write(100 * MSS, end_of_send=True)
+        # the last was sent in jiffy 0, the timeout is 60
+        assert sender.rto == 60
+        assert len(send(sender, 150)) == 10
+        assert sender.congestion.ssthresh >= 30
+
+    def test_not_below_the_initial_window(self) -> None:
+        sender = make(cwnd=3)
+        sender.congestion.cwnd = 40
+        sender.write(MSS, end_of_send=True)
+        send(sender)
+        ack(sender, 1, 1)
+        sender.write(100 * MSS, end_of_send=True)
+        assert len(send(sender, 5000)) == 3
+
+    def test_can_be_turned_off(self) -> None:
+        sender = started(40, cwnd=40, restarts=False)
+        ack(sender, 40, 10)
+        sender.write(100 * MSS, end_of_send=True)
+        assert len(send(sender, 150)) == 40
+
+    def test_an_application_that_sends_little_loses_half_of_the_rest(self) -> None:
+        sender = make(cwnd=3)
+        sender.congestion.cwnd = 40
+        sender.write(MSS, end_of_send=True)
+        send(sender, 0)
+        now = 0
+        for number in range(1, 60):
+            now += 2
+            ack(sender, number, now)
+            sender.write(MSS, end_of_send=True)
+            send(sender, now)
+        assert sender.congestion.cwnd < 40
+
+
 class TestTsoDeferral:
     def test_less_than_a_third_of_the_window_waits(self) -> None:
         sender = started(12, cwnd=12, tso=True)
@@ -136,12 +223,13 @@ class TestTsoDeferral:
         # the window is 13 now, and 4 of it are free
         assert send(sender) == []
         ack(sender, 4)
-        assert send(sender) == [MSS] * 5
+        # less than a third was unused, which counts as full use: 14
+        assert send(sender) == [MSS] * 6
         ack(sender, 7)
-        # 4 of 14
+        # 4 of 15
         assert send(sender) == []
         ack(sender, 8)
-        assert send(sender) == [MSS] * 5
+        assert send(sender) == [MSS] * 6
 
     def test_nothing_outstanding_never_waits(self) -> None:
         sender = make(cwnd=12, window=2500, tso=True)
@@ -157,11 +245,21 @@ class TestTsoDeferral:
         # 67 of 301 are less than a third but fill 64 KiB
         assert len(send(sender)) >= 65
 
-    def test_divisor_0_never_waits(self) -> None:
+    def test_divisor_0_waits_for_more_than_three_segments(self) -> None:
         sender = started(12, cwnd=12, tso=True, tso_win_divisor=0)
         sender.write(100 * MSS, end_of_send=False)
         ack(sender, 1)
-        assert send(sender) == [MSS, MSS]
+        assert send(sender) == []
+        ack(sender, 3)
+        # the window is 14 now
+        assert send(sender) == [MSS] * 5
+
+    def test_newer_kernels_wait_two_jiffies_at_most(self) -> None:
+        sender = started(12, cwnd=12, tso=True, rules=sender_rules("2.6.32"))
+        sender.write(100 * MSS, end_of_send=False)
+        ack(sender, 1, 10)
+        assert [send(sender, jiffy) for jiffy in (10, 11)] == [[], []]
+        assert send(sender, 12) == [MSS] * 2
 
     def test_without_tso_nothing_waits(self) -> None:
         sender = started(12, cwnd=12)
@@ -218,34 +316,72 @@ class TestSendBuffer:
         assert pushed == [False, True]
 
 
+class KernelEstimator:
+    """`tcp_rtt_estimator` written out, one segment a round trip."""
+
+    def __init__(self) -> None:
+        self.srtt = self.mdev = self.mdev_max = self.rttvar = self.rtt_seq = 0
+        self.rto = 750
+
+    def sample(self, m: int, una: int) -> None:
+        m = max(m, 1)
+        if self.srtt:
+            m -= self.srtt >> 3
+            self.srtt += m
+            if m < 0:
+                m = -m - (self.mdev >> 2)
+                m = m >> 3 if m > 0 else m
+            else:
+                m -= self.mdev >> 2
+            self.mdev += m
+            self.mdev_max = max(self.mdev_max, self.mdev)
+            self.rttvar = max(self.rttvar, self.mdev_max)
+            if una > self.rtt_seq:
+                if self.mdev_max < self.rttvar:
+                    self.rttvar -= (self.rttvar - self.mdev_max) >> 2
+                self.rtt_seq = una
+                self.mdev_max = 50
+        else:
+            self.srtt, self.mdev = m << 3, m << 1
+            self.mdev_max = self.rttvar = max(self.mdev, 50)
+            self.rtt_seq = una
+        self.rto = min((self.srtt >> 3) + self.rttvar, 30_000)
+
+
 class TestTimeout:
     @given(st.lists(st.integers(0, 400), min_size=1, max_size=50))
-    def test_rto_is_srtt_and_four_deviations_but_200_ms(self, samples: list[int]) -> None:
+    def test_rto_is_the_kernels(self, samples: list[int]) -> None:
         sender = make(cwnd=1)
-        srtt = deviation = 0.0
+        kernel = KernelEstimator()
         now = 0
         for number, sample in enumerate(samples):
+            # RFC 2861 does not matter here: one segment is the window
             sender.write(MSS, end_of_send=True)
             send(sender, now)
             now += sample
             ack(sender, number + 1, now)
-            measured = max(sample, 1)
-            if number == 0:
-                srtt, deviation = measured, measured / 2
-            else:
-                error = measured - srtt
-                srtt += error / 8
-                deviation += (abs(error) - deviation) / 4
-        # integers lose less than one jiffy in srtt and one in the deviation per sample's decay
-        assert sender.rto == pytest.approx(srtt + max(4 * deviation, 50), abs=8)
+            kernel.sample(sample, number + 1)
+            assert sender.rto == kernel.rto
+
+    def test_a_short_round_trip_is_no_reason_for_a_longer_timeout(self) -> None:
+        sender = make(cwnd=1)
+        now = before = 0
+        for number, sample in enumerate([300] * 20 + [10]):
+            sender.write(MSS, end_of_send=True)
+            send(sender, now)
+            now += sample
+            before = sender.rto
+            ack(sender, number + 1, now)
+        assert sender.rto <= before
 
     def test_expiry_sends_everything_again_from_one_segment(self) -> None:
         sender = started(8)
         assert sender.timer_expired(751)
         assert (sender.congestion.cwnd, sender.congestion.ssthresh) == (1, 10)
-        assert send(sender, 751) == [MSS]
+        assert numbers(sender, 751) == [0]
         ack(sender, 1, 760)
-        assert send(sender, 760) == [MSS] * 2
+        assert numbers(sender, 760) == [1, 2]
+        assert sender.recovery.state == LOSS
 
     def test_ack_for_what_was_sent_before_is_believed(self) -> None:
         sender = started(8)
@@ -270,7 +406,7 @@ class TestTimeout:
         send(sender, 751)
         for _ in range(5):
             ack(sender, 0, 755)
-        assert sender.retransmission() == 0
+        assert sender.recovery.entered == 0
 
     def test_nothing_outstanding_nothing_to_time(self) -> None:
         sender = started(2)
@@ -338,57 +474,83 @@ class TestWindowProbes:
 
 
 class TestFastRetransmit:
+    """Without SACK: NewReno, RFC 6582, with the window reduced by every second ACK."""
+
     def test_third_duplicate_starts_it(self) -> None:
-        sender = started(10)
-        lengths = []
+        sender = started(10, cwnd=10)
+        sent = []
         for _ in range(4):
             ack(sender, 0)
-            lengths.append(sender.retransmission())
-        assert lengths == [0, 0, MSS, 0]
-        assert (sender.recovering, sender.congestion.cwnd) == (True, 10)
+            sent.append(numbers(sender))
+        assert sent == [[], [], [0], []]
+        assert sender.recovery.state == RECOVERY
+        assert sender.congestion.ssthresh == 5
 
     def test_window_update_is_no_duplicate(self) -> None:
         sender = started(10)
         for number in range(5):
             ack(sender, 0, window=(1 << 20) + number + 1)
-        assert not sender.recovering
+        assert sender.recovery.state == OPEN
+
+    def test_an_ack_with_data_is_no_duplicate(self) -> None:
+        sender = started(10)
+        for _ in range(5):
+            sender.acknowledge(0, 1 << 20, 0, None, -1, with_data=True)
+        assert sender.recovery.state == OPEN
 
     def test_reordering_sets_the_threshold(self) -> None:
         sender = started(10, reordering=6)
         for _ in range(5):
             ack(sender, 0)
-        assert not sender.recovering
+        assert sender.recovery.state == DISORDER
         ack(sender, 0)
-        assert sender.recovering
+        assert sender.recovery.state == RECOVERY
 
-    def test_duplicates_let_new_segments_go(self) -> None:
-        sender = started(20, cwnd=20)
+    def test_limited_transmit(self) -> None:
+        # RFC 3042: the first two duplicates let one new segment go each
+        sender = started(10, cwnd=10)
         sender.write(10 * MSS, end_of_send=True)
+        sent = []
+        for _ in range(2):
+            ack(sender, 0)
+            sent.append(numbers(sender))
+        assert sent == [[10], [11]]
+
+    def test_every_second_duplicate_lets_a_new_segment_go(self) -> None:
+        sender = started(20, cwnd=20)
+        sender.write(20 * MSS, end_of_send=True)
         sent = 0
-        for number in range(15):
+        for _ in range(19):
             ack(sender, 0)
             sent += len(send(sender))
-            # 20 - n are still in the network, and the window is 10
-            assert sent == max(0, number + 1 - 10)
+        # of 19 duplicates two found the window whole, the third brought the retransmission
+        assert 9 <= sent <= 13
 
     def test_partial_ack_retransmits_the_next_hole(self) -> None:
         sender = started(10)
         for _ in range(3):
             ack(sender, 0)
-        assert sender.retransmission() == MSS
+        assert numbers(sender) == [0]
         ack(sender, 4)
-        assert sender.recovering
-        assert sender.retransmission() == MSS
+        assert sender.recovery.state == RECOVERY
+        assert numbers(sender) == [4]
         assert sender.retransmissions == 2
 
-    def test_full_ack_ends_it_at_the_threshold(self) -> None:
+    def test_ends_when_more_than_it_began_with_is_acknowledged(self) -> None:
         sender = started(10)
         for _ in range(8):
             ack(sender, 0)
-        sender.retransmission()
+        send(sender)
+        sender.write(10 * MSS, end_of_send=True)
         ack(sender, 10)
-        assert (sender.recovering, sender.duplicate_acks) == (False, 0)
-        assert sender.congestion.cwnd == sender.congestion.ssthresh == 10
+        # RFC 2582: not yet, duplicates of these segments may still come
+        assert sender.recovery.state == RECOVERY
+        send(sender)
+        ack(sender, 11)
+        assert sender.recovery.state == DISORDER
+        assert sender.congestion.cwnd <= sender.congestion.ssthresh
+        ack(sender, 12)
+        assert sender.recovery.state == OPEN
 
 
 @given(
@@ -416,9 +578,7 @@ def test_order_of_sequence_numbers_always_holds(steps: list[tuple[str, int]], ts
             sender.timer_expired(now)
         elif what == "window":
             window = value
-        again = sender.retransmission()
-        assert 0 <= again <= MSS
-        send(sender, now)
+        assert all(0 < length <= MSS for length in send(sender, now))
         highest = max(highest, sender.snd_nxt)
         assert sender.snd_una <= sender.snd_nxt <= sender.write_seq
         assert (sender.packets_out() == 0) == (sender.snd_nxt == sender.snd_una)

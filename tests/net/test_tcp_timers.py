@@ -102,7 +102,8 @@ class TestWindowProbes:
         probes = end.wait(1500 * MS)
         assert probes == [(55, 2999), (55 + 105, 2999), (55 + 105 + 209, 2999)]
         end.receive(ack(end.socket, 3000))
-        assert end.sent() == [3000, 4000, 5000, 6000]
+        # idle for so long, it starts again from the initial window
+        assert end.sent() == [3000, 4000, 5000]
 
     def test_small_window_is_used_in_the_end(self) -> None:
         end = End()

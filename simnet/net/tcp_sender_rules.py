@@ -1,0 +1,137 @@
+"""What Linux changed in its TCP sender, and with which version.
+
+Each rule is a constant of a connection; `sender_rules` looks up those of a kernel. Sources:
+net/ipv4/tcp_input.c, tcp_output.c, tcp_timer.c and tcp_cubic.c of 2.6.18, of 2.6.32 (RHEL 6) and,
+for what came later, the releases named. RACK and TLP (4.4 and later) are not among them: a later
+kernel is one with net.ipv4.tcp_recovery and tcp_early_retrans set to 0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from simnet.errors import InputError
+
+__all__ = [
+    "PRR",
+    "PRR_CONSERVATIVE",
+    "RATE_HALVING",
+    "SenderRules",
+    "congestion_controls",
+    "sender_rules",
+]
+
+#: `tcp_cwnd_down`: one segment less for every second ACK
+RATE_HALVING: Final = 0
+#: RFC 6937 with the slow-start reduction bound
+PRR: Final = 1
+#: RFC 6937, slow start only while recovery makes progress
+PRR_CONSERVATIVE: Final = 2
+
+
+@dataclass(frozen=True)
+class SenderRules:
+    """Which rules hold; the defaults are those of 2.6.18.
+
+    Attributes:
+        fack: `tcp_fack`: the highest segment that SACK reports tells what is lost, until
+            reordering has been seen.
+        counts_sacked: without FACK, segments are lost that enough later ones have overtaken
+            (RFC 3517); else only the first.
+        head_timeout: a first segment that is older than the timeout counts as lost on any ACK.
+        head_timeout_fack: that holds only with FACK.
+        ack_shows_reordering: a hole that a plain ACK fills shows reordering as SACK does.
+        forward_retransmit: holes that are not known to be lost are filled when there is nothing
+            else to send.
+        reduction: how the window shrinks in recovery.
+        moderates_open: `tcp_moderate_cwnd` after every dubious ACK, in the open state too.
+        frto: F-RTO (RFC 4138 with SACK): whether a timeout was spurious is found out first.
+        near_limit: a window that is used up to three segments counts as used up.
+        defers_two_ticks: TSO waits for two jiffies at most.
+        max_reordering: largest degree of reordering that is tolerated, segments.
+        bic_start: a BIC or CUBIC connection begins with a slow-start threshold of 100.
+        delayed_ack: BIC and CUBIC allow for ACKs that acknowledge several segments.
+        hystart: CUBIC leaves slow start by HyStart and reduces to 717/1024; else 819/1024.
+    """
+
+    fack: bool = True
+    counts_sacked: bool = False
+    head_timeout: bool = True
+    head_timeout_fack: bool = False
+    ack_shows_reordering: bool = False
+    forward_retransmit: bool = True
+    reduction: int = RATE_HALVING
+    moderates_open: bool = True
+    frto: bool = False
+    near_limit: bool = False
+    defers_two_ticks: bool = False
+    max_reordering: int = 127
+    bic_start: bool = True
+    delayed_ack: bool = True
+    hystart: bool = False
+
+
+#: Versions from which on a rule has a value, in order.
+_CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
+    ((2, 6, 0), {"bic_start": False, "delayed_ack": False}),
+    ((2, 6, 15), {"bic_start": True, "delayed_ack": True}),
+    (
+        (2, 6, 24),
+        {
+            "counts_sacked": True,
+            "head_timeout_fack": True,
+            "ack_shows_reordering": True,
+            "moderates_open": False,
+            "frto": True,
+            "near_limit": True,
+            "defers_two_ticks": True,
+        },
+    ),
+    ((2, 6, 29), {"hystart": True, "bic_start": False}),
+    ((3, 2), {"reduction": PRR}),
+    ((3, 10), {"head_timeout": False}),
+    ((3, 18), {"max_reordering": 300}),
+    ((4, 3), {"reduction": PRR_CONSERVATIVE}),
+    ((4, 11), {"forward_retransmit": False}),
+    ((4, 15), {"fack": False}),
+)
+
+#: First version that has each algorithm.
+_ALGORITHMS: Final[tuple[tuple[str, tuple[int, ...]], ...]] = (
+    ("reno", (2, 6)),
+    ("bic", (2, 6, 6)),
+    ("cubic", (2, 6, 15)),
+)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    match = re.match(r"\d+\.\d+(\.\d+)*", version)
+    if match is None:
+        raise InputError(f'"{version}" is no version of Linux, as in "6.18"', key="kernel")
+    return tuple(int(part) for part in match[0].split("."))
+
+
+def sender_rules(version: str) -> SenderRules:
+    """The sender of Linux `version`, as in "2.6.16" or "6.18.44-amd64".
+
+    Raises:
+        InputError: that is not a version.
+    """
+    numbers = _numbers(version)
+    values: dict[str, int] = {}
+    for since, changed in _CHANGES:
+        if numbers >= since:
+            values |= changed
+    return SenderRules(**values)  # type: ignore[arg-type]
+
+
+def congestion_controls(version: str) -> tuple[str, ...]:
+    """What `tcp_available_congestion_control` offers of what is modelled.
+
+    Raises:
+        InputError: that is not a version.
+    """
+    numbers = _numbers(version)
+    return tuple(name for name, since in _ALGORITHMS if numbers >= since)
