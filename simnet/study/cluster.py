@@ -7,6 +7,7 @@ interrupted sweep goes on where it stopped even if the machines share no file.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Generator, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -75,10 +76,14 @@ def _work(task: Task, wanted: str) -> tuple[int, str, Result]:
 def _client(address: str) -> Any:
     try:
         from distributed import Client
+        from distributed.comm.addressing import parse_address, parse_host_port
     except ImportError as error:
         message = "needs Dask: pip install 'simnet-hostpath[dask]'"
         raise InputError(message, file=_OPTION) from error
     try:
+        scheme, place = parse_address(address)
+        if scheme in {"tcp", "tls"}:  # a client that nobody answers complains when it is deleted
+            socket.create_connection(parse_host_port(place), timeout=_PATIENCE_S).close()
         client = Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         message = f"no Dask scheduler answers at {address!r}: expected one such as tcp://host:8786"

@@ -87,7 +87,7 @@ def test_an_interrupted_sweep_goes_on(
     assert len(found.points) == SEEDS
 
 
-def test_nobody_at_the_address_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simnet.study.cluster._PATIENCE_S", 0.3)
-    with pytest.raises(InputError, match="--scheduler: no Dask scheduler answers at 'tcp://127"):
-        grid(scheduler="tcp://127.0.0.1:9")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "a b", "tcp://x.invalid:1"])
+def test_nobody_at_the_address_is_one_line(address: str) -> None:
+    with pytest.raises(InputError, match=f"--scheduler: no Dask scheduler answers at '{address}'"):
+        grid(scheduler=address)
