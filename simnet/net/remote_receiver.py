@@ -26,6 +26,7 @@ _NONE = cython.declare(cython.longlong, -1)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 _DONE = cython.declare(cython.int, 0)
 _DELACK = cython.declare(cython.int, 1)
+_US = cython.declare(cython.longlong, 1_000_000)
 # an Ethernet frame of 64 bytes with preamble and gap
 _LEAST_WIRE_BYTES = cython.declare(cython.int, 84)
 
@@ -401,7 +402,12 @@ class RemoteReceiver(Port):
         before: cython.longlong = receiver.copied_seq
         timeout: cython.longlong
         in_order: cython.bint = skb.seq == receiver.rcv_nxt
+        if receiver.rule_clock_us:
+            receiver.now_us = done_ps // _US
         if receiver.segment(skb.seq, skb.end_seq, skb.push, in_order, jiffy):
+            self.ack_due = True
+        elif receiver.compress_started:
+            # what the peer would hold back for a tenth of a millisecond goes out at once
             self.ack_due = True
         else:
             timeout = receiver.schedule_delack(jiffy)
@@ -422,7 +428,7 @@ class RemoteReceiver(Port):
     def _acknowledge(self) -> cython.int:
         """`tcp_send_ack`."""
         now: cython.longlong = self.sim.now
-        dsack: cython.bint = self.receiver.dsack
+        dsack: cython.bint = self.receiver.held.duplicate is not None
         window: cython.longlong = self.receiver.ack_sent(now // self.jiffy_ps)
         skb: Skb = new_skb(
             self.acknowledged, 0, 0, self.receiver.rcv_nxt, window, self.ack_bytes, False

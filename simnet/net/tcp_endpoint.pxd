@@ -33,6 +33,7 @@ cdef class TcpEndpoint(Endpoint):
     cdef JiffyTimer delack
     cdef JiffyTimer rto
     cdef bint full
+    cdef long long compressed_ps
     cdef long long ts_recent
     cdef readonly long long acks_sent
     cdef readonly long long delayed_acks
@@ -42,6 +43,7 @@ cdef class TcpEndpoint(Endpoint):
     cpdef long long write(self, long long count) except? -1
     cpdef long long read(self, long long count) except? -1
     cdef int _process(self, Skb skb) except -1
+    cdef int _hold_back(self) except -1
     cdef int _output(self) except -1
     cdef int _transmit(self, long long jiffy) except -1
     cdef int _acknowledge_with(self, Skb skb, long long jiffy) except -1

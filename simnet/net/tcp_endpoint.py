@@ -29,6 +29,7 @@ _PRIORITY_CPU = cython.declare(cython.int, 2)
 _DELACK = cython.declare(cython.int, 0)
 _RTO = cython.declare(cython.int, 1)
 _SERVED = cython.declare(cython.int, 2)
+_COMPRESSED = cython.declare(cython.int, 3)
 
 
 @cython.cclass
@@ -137,6 +138,7 @@ class TcpEndpoint(Endpoint):
     delack: JiffyTimer
     rto: JiffyTimer
     full: cython.bint
+    compressed_ps: cython.longlong
     ts_recent: cython.longlong
     acks_sent: cython.longlong
     delayed_acks: cython.longlong
@@ -171,6 +173,7 @@ class TcpEndpoint(Endpoint):
         self.delack = JiffyTimer(sim, self, _DELACK, jiffy_ps)
         self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.full = False
+        self.compressed_ps = 0
         self.ts_recent = _NONE
         self.acks_sent = 0
         self.delayed_acks = 0
@@ -248,10 +251,14 @@ class TcpEndpoint(Endpoint):
             if skb.seq <= self.receiver.rcv_wup:
                 # tcp_store_ts_recent
                 self.ts_recent = skb.tsval
+            if self.receiver.rule_clock_us:
+                self.receiver.now_us = self.sim.now // _US
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, False, jiffy)
         self._output()
         if self.receiver.scheduled and skb.end_seq > skb.seq:
-            if not at_once:
+            if self.receiver.compress_started:
+                self._hold_back()
+            elif not at_once:
                 timeout = self.receiver.schedule_delack(jiffy)
                 if timeout > 0:
                     self.delack.set(timeout)
@@ -264,6 +271,15 @@ class TcpEndpoint(Endpoint):
         if self.full and self.sender.write_space():
             self.full = False
             self.application.writable(self)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _hold_back(self) -> cython.int:
+        """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
+        if self.receiver.compressed == 1:
+            self.compressed_ps = self.sim.now + self.receiver.compress_delay_ps()
+            self.sim.at(self.compressed_ps, self, _COMPRESSED, 0, _PRIORITY_CPU)
         return 0
 
     @cython.cfunc
@@ -293,7 +309,7 @@ class TcpEndpoint(Endpoint):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
-        dsack: cython.bint = self.receiver.dsack
+        dsack: cython.bint = self.receiver.held.duplicate is not None
         skb.window = self.receiver.ack_sent(jiffy)
         skb.ack = self.receiver.rcv_nxt
         self.receiver.fill_sack(skb, dsack)
@@ -321,6 +337,9 @@ class TcpEndpoint(Endpoint):
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         if kind == _SERVED:
             self._process(self.waiting.pop())
+        elif kind == _COMPRESSED:
+            if self.receiver.compressed > 0 and self.sim.now >= self.compressed_ps:
+                self._send_ack()
         elif kind == _RTO:
             self.rto.ran()
             if self.sender.congestion.wants_us:

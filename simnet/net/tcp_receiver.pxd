@@ -1,65 +1,103 @@
+from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
+from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Skb
+from simnet.net.tcp_reassembly cimport Reassembly
 
 cdef class TcpReceiver:
+    cdef readonly ReceiveWindow window
+    cdef readonly Reassembly held
+    cdef ReceiveQueue queue
+    cdef readonly SkbSizes sizes
     cdef readonly long long rcv_nxt
     cdef readonly long long rcv_wup
     cdef readonly long long copied_seq
     cdef readonly long long rcv_wnd
-    cdef readonly long long rcv_ssthresh
-    cdef readonly long long window_clamp
-    cdef readonly long long rcvbuf
-    cdef readonly long long rmem_alloc
     cdef readonly long long rcv_mss
     cdef readonly int rcv_wscale
     cdef readonly int quick
     cdef readonly bint pingpong
+    cdef int answers
     cdef readonly bint scheduled
+    cdef bint bare
     cdef readonly bint pushed
+    cdef readonly bint pushed_twice
     cdef public bint blocked
+    cdef readonly bint ack_now
+    cdef readonly bint no_memory
+    cdef readonly int compressed
+    cdef readonly bint compress_started
+    cdef int duplicate_acks
+    cdef long long compressed_at
+    cdef public long long now_us
     cdef readonly long long ato
     cdef public long long timeout_jiffy
     cdef long long lrcvtime
-    cdef bint started
     cdef long long advmss
-    cdef long long rmem_max
     cdef long long jiffy_ps
     cdef readonly long long ato_min
-    cdef long long delack_max
-    cdef long long rto_jiffies
-    cdef int max_quickacks
+    cdef readonly long long delack_max
+    cdef readonly long long delack_limit
+    cdef readonly long long srtt_jiffies
+    cdef readonly long long srtt_us
+    cdef readonly long long rto_jiffies
+    cdef readonly int max_quickacks
     cdef long long min_rcvmss
+    cdef long long option_bytes
     cdef long long last_small
-    cdef bint moderate_rcvbuf
-    cdef long long rtt
-    cdef long long rcvq_seq
-    cdef long long rcvq_time
-    cdef long long rcvq_space
-    cdef long long truesize_overhead
-    cdef readonly list out_of_order
-    cdef readonly long long recent_seq
-    cdef readonly bint dsack
-    cdef tuple repeated
+    cdef readonly bint quickack
+    cdef readonly bint sack
+    cdef int most_blocks
     cdef readonly long long segments
     cdef readonly long long duplicates
     cdef readonly long long out_of_order_segments
+    cdef bint measures_rtt
+    cdef bint rule_pushed_twice
+    cdef bint rule_pushed_full
+    cdef bint rule_mss_clamped
+    cdef bint rule_measures_reordered
+    cdef bint rule_quick_on_reorder
+    cdef bint rule_compresses
+    cdef bint rule_filled_at_once
+    cdef bint rule_counts_scheduled
+    cdef bint rule_rounds_current
+    cdef bint rule_grows_reordered
+    cdef readonly bint rule_clock_us
+    cdef bint rule_strict_window
+    cdef bint rule_coalesces
+    cdef bint rule_blocks_timer
+    cdef readonly bint defers_timer
+    cdef readonly int timer_jiffies
+    cdef readonly int pingpong_threshold
+    cdef readonly long long compress_max_ps
+    cdef readonly long long compress_slack_ps
+    cdef readonly int compress_most
 
     cpdef long long truesize(self, long long length) except? -1
+    cpdef long long readable(self) except? -1
+    cdef long long _room(self) except? -1
     cpdef long long select_window(self) except? -1
     cpdef bint segment(self, long long seq, long long end_seq, bint push, bint direct, long long now_jiffy) except? -1
+    cdef int _queue(self, long long seq, long long end_seq, bint direct) except -1
+    cdef bint _memory_left(self) except? -1
+    cdef bint _refused(self, long long room) except? -1
+    cdef bint _unacceptable(self, long long seq, long long end_seq) except? -1
+    cdef bint _out_of_window(self) except? -1
+    cdef bint _reordered(self, long long seq, long long end_seq, bint push) except? -1
+    cdef int _filled(self) except -1
+    cdef bint _ack_due(self) except? -1
+    cpdef long long compress_delay_ps(self) except? -1
     cpdef bint holds_ack(self, long long seq, long long end_seq) except? -1
-    cpdef bint ack_due_after_copy(self, long long copied) except? -1
-    cpdef int fill_sack(self, Skb skb, bint dsack) except -1
+    cdef int _event_data(self, long long length, bint push, long long now_jiffy) except -1
+    cdef int _measure_mss(self, long long length, bint push) except -1
+    cdef int _add_quickacks(self) except -1
+    cdef int _enter_quickack(self) except -1
+    cdef int _leave_pingpong(self) except -1
     cpdef long long ack_sent(self, long long now_jiffy) except? -1
+    cpdef int fill_sack(self, Skb skb, bint dsack) except -1
     cpdef int data_sent(self, long long now_jiffy) except -1
     cpdef long long schedule_delack(self, long long now_jiffy) except? -1
     cpdef bint delack_expired(self, long long now_jiffy) except? -1
+    cpdef bint ack_due_after_copy(self, long long copied) except? -1
     cpdef int copied(self, long long count, long long now_jiffy) except -1
-    cpdef long long readable(self) except? -1
     cpdef int space_adjust(self, long long now_jiffy) except -1
-    cdef int _event_data(self, long long length, bint push, long long now_jiffy) except -1
-    cdef int _grow_window(self, long long length) except -1
-    cdef int _measure_mss(self, long long length, bint push) except -1
-    cdef int _add_quickacks(self) except -1
-    cdef int _insert(self, long long seq, long long end_seq) except -1
-    cdef int _merge(self) except -1
-    cdef long long _space(self) except? -1
+    cpdef int timer_found_owned(self) except -1

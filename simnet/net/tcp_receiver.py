@@ -1,10 +1,10 @@
-"""TCP receiver: delayed ACK, quickack, window and buffer of Linux 2.6.16.
+"""TCP receiver of Linux: which segments are acknowledged when, and with which window.
 
-Source: net/ipv4/tcp_input.c (`tcp_event_data_recv`, `tcp_measure_rcv_mss`,
-`__tcp_ack_snd_check`, `tcp_rcv_space_adjust`, `tcp_grow_window`), tcp_output.c
-(`__tcp_select_window`, `tcp_send_delayed_ack`), tcp_timer.c (`tcp_delack_timer`) and tcp.c
-(`cleanup_rbuf`) of 2.6.18. Times are jiffies, as in the kernel; lengths are bytes; sequence
-numbers do not wrap.
+Source: net/ipv4/tcp_input.c (`tcp_data_queue`, `tcp_event_data_recv`, `tcp_measure_rcv_mss`,
+`__tcp_ack_snd_check`), tcp_output.c (`tcp_select_window`, `tcp_send_delayed_ack`), tcp_timer.c
+(`tcp_delack_timer`) and tcp.c (`tcp_cleanup_rbuf`) of Linux, by version (`ReceiverRules`; what
+stands without a condition is the same in all). Times are jiffies, as in the kernel; lengths are
+bytes; sequence numbers do not wrap.
 """
 
 from __future__ import annotations
@@ -13,11 +13,19 @@ from typing import Any
 
 import cython
 
+from simnet.net.receive_queue import ReceiveQueue, SkbSizes
+from simnet.net.receive_window import ReceiveWindow
 from simnet.net.skb import Skb
+from simnet.net.tcp_reassembly import Reassembly
+from simnet.net.tcp_version import ReceiverRules, receiver_rules
 
 __all__ = ["TcpReceiver", "win_from_space"]
 
 _NONE = cython.declare(cython.longlong, -1)
+# TCP_MIN_MSS
+_MIN_MSS = cython.declare(cython.longlong, 88)
+_FAST_RETRANSMIT = cython.declare(cython.int, 3)
+_NEVER = cython.declare(cython.longlong, 1 << 40)
 
 
 def win_from_space(space: int) -> int:
@@ -42,49 +50,88 @@ class TcpReceiver:
         truesize_overhead: bytes that a full frame's buffer and `sk_buff` take beyond its payload.
         moderate_rcvbuf: tcp_moderate_rcvbuf.
         window_scaling: tcp_window_scaling.
+        rules: of the kernel's version.
+        sizes: what a segment is charged with, in place of `truesize_overhead`.
+        option_bytes: TCP options of a data segment.
+        timestamps: data carry timestamps, which tell the round-trip time.
+        sack: the connection uses SACK.
+        rcvbuf_locked: SO_RCVBUF has been set (to `rmem_default`).
+        quickack: `ip route ... quickack 1`.
+        delack_limit_ps: TCP_DELACK_MAX_US, or `ip route ... rto_min` less a jiffy; None: none.
+        srtt_ps: the smoothed round-trip time that bounds a delayed ACK; None: not known.
+
+    Attributes:
+        now_us: when the segment or event that is being handled came; `rules.clock_us` needs it.
     """
 
+    window: ReceiveWindow
+    held: Reassembly
+    queue: ReceiveQueue
+    sizes: SkbSizes
     rcv_nxt: cython.longlong
     rcv_wup: cython.longlong
     copied_seq: cython.longlong
     rcv_wnd: cython.longlong
-    rcv_ssthresh: cython.longlong
-    window_clamp: cython.longlong
-    rcvbuf: cython.longlong
-    rmem_alloc: cython.longlong
     rcv_mss: cython.longlong
     rcv_wscale: cython.int
     quick: cython.int
     pingpong: cython.bint
+    answers: cython.int
     scheduled: cython.bint
+    bare: cython.bint
     pushed: cython.bint
+    pushed_twice: cython.bint
     blocked: cython.bint
+    ack_now: cython.bint
+    no_memory: cython.bint
+    compressed: cython.int
+    compress_started: cython.bint
+    duplicate_acks: cython.int
+    compressed_at: cython.longlong
+    now_us: cython.longlong
     ato: cython.longlong
     timeout_jiffy: cython.longlong
     lrcvtime: cython.longlong
-    started: cython.bint
     advmss: cython.longlong
-    rmem_max: cython.longlong
     jiffy_ps: cython.longlong
     ato_min: cython.longlong
     delack_max: cython.longlong
+    delack_limit: cython.longlong
+    srtt_jiffies: cython.longlong
+    srtt_us: cython.longlong
     rto_jiffies: cython.longlong
     max_quickacks: cython.int
     min_rcvmss: cython.longlong
+    option_bytes: cython.longlong
     last_small: cython.longlong
-    moderate_rcvbuf: cython.bint
-    rtt: cython.longlong
-    rcvq_seq: cython.longlong
-    rcvq_time: cython.longlong
-    rcvq_space: cython.longlong
-    truesize_overhead: cython.longlong
-    out_of_order: list[Any]
-    recent_seq: cython.longlong
-    dsack: cython.bint
-    repeated: tuple[int, int]
+    quickack: cython.bint
+    sack: cython.bint
+    most_blocks: cython.int
     segments: cython.longlong
     duplicates: cython.longlong
     out_of_order_segments: cython.longlong
+    measures_rtt: cython.bint
+    # rules
+    rule_pushed_twice: cython.bint
+    rule_pushed_full: cython.bint
+    rule_mss_clamped: cython.bint
+    rule_measures_reordered: cython.bint
+    rule_quick_on_reorder: cython.bint
+    rule_compresses: cython.bint
+    rule_filled_at_once: cython.bint
+    rule_counts_scheduled: cython.bint
+    rule_rounds_current: cython.bint
+    rule_grows_reordered: cython.bint
+    rule_clock_us: cython.bint
+    rule_strict_window: cython.bint
+    rule_coalesces: cython.bint
+    rule_blocks_timer: cython.bint
+    defers_timer: cython.bint
+    timer_jiffies: cython.int
+    pingpong_threshold: cython.int
+    compress_max_ps: cython.longlong
+    compress_slack_ps: cython.longlong
+    compress_most: cython.int
 
     def __init__(
         self,
@@ -101,102 +148,172 @@ class TcpReceiver:
         truesize_overhead: int,
         moderate_rcvbuf: bool,
         window_scaling: bool,
+        rules: ReceiverRules | None = None,
+        sizes: SkbSizes | None = None,
+        option_bytes: int = 12,
+        timestamps: bool = True,
+        sack: bool = True,
+        rcvbuf_locked: bool = False,
+        quickack: bool = False,
+        delack_limit_ps: int | None = None,
+        srtt_ps: int | None = None,
     ) -> None:
+        rules = rules or receiver_rules("2.6.18")
+        self.sizes = sizes or SkbSizes(advmss + truesize_overhead, part_bytes=advmss)
+        self.window = ReceiveWindow(
+            rules,
+            self.sizes,
+            advmss=advmss,
+            rmem_default=rmem_default,
+            rmem_max=rmem_max,
+            moderate=moderate_rcvbuf,
+            locked=rcvbuf_locked,
+            scaling=window_scaling,
+        )
+        self.measures_rtt = rules.clock_us or not timestamps
+        if not self.measures_rtt:
+            # a round trip in a LAN is the least that jiffies tell
+            self.window.rtt = 8
+        self.held = self.window.held
+        self.queue = self.window.queue
         self.advmss = advmss
-        self.rmem_max = rmem_max
         self.jiffy_ps = jiffy_ps
         self.ato_min = -(-ato_min_ps // jiffy_ps)
         self.delack_max = -(-delack_max_ps // jiffy_ps)
         self.rto_jiffies = -(-rto_ps // jiffy_ps)
+        self.delack_limit = _NEVER if delack_limit_ps is None else -(-delack_limit_ps // jiffy_ps)
+        self.srtt_jiffies = _NEVER if srtt_ps is None else -(-srtt_ps // jiffy_ps)
+        self.srtt_us = 0 if srtt_ps is None else max(8 * srtt_ps // 1_000_000, 1)
         self.max_quickacks = max_quickacks
         self.min_rcvmss = min_rcvmss
-        self.truesize_overhead = truesize_overhead
-        self.moderate_rcvbuf = moderate_rcvbuf
+        self.option_bytes = option_bytes
+        self.quickack = quickack
+        self.sack = sack
+        self.most_blocks = (36 - option_bytes) // 8
+        self.rcv_wscale = self.window.wscale
+        self.rcv_wnd = self.window.first
+        self.rcv_mss = max(min(advmss, self.rcv_wnd // 2, min_rcvmss), _MIN_MSS)
         self.rcv_nxt = 0
         self.rcv_wup = 0
         self.copied_seq = 0
-        self.rcvbuf = rmem_default
-        self.rmem_alloc = 0
-        self.rcv_mss = min(advmss, min_rcvmss)
-        self.window_clamp = win_from_space(rmem_default)
-        self.rcv_wscale = 0
-        if window_scaling:
-            space = rmem_max
-            while space > 65535 and self.rcv_wscale < 14:  # noqa: PLR2004 - RFC 1323's limits
-                space >>= 1
-                self.rcv_wscale += 1
-        # RFC 3390 style limit of the first offer: tcp_select_initial_window
-        segments = 4 if advmss <= 1460 else 3 if advmss <= 3 * 1460 else 2  # noqa: PLR2004
-        self.rcv_wnd = min(self.window_clamp, segments * advmss)
-        self.rcv_ssthresh = self.rcv_wnd
         self.quick = 0
         self.pingpong = False
+        self.answers = 0
         self.scheduled = False
+        self.bare = True
         self.pushed = False
+        self.pushed_twice = False
         self.blocked = False
+        self.ack_now = False
+        self.no_memory = False
+        self.compressed = 0
+        self.compress_started = False
+        self.duplicate_acks = 0
+        self.compressed_at = _NONE
+        self.now_us = 0
         self.ato = 0
         self.timeout_jiffy = _NONE
         self.lrcvtime = 0
-        self.started = False
         self.last_small = 0
-        self.rtt = 8
-        self.rcvq_seq = 0
-        self.rcvq_time = _NONE
-        self.rcvq_space = 0
-        self.out_of_order = []
-        self.recent_seq = 0
-        self.dsack = False
-        self.repeated = (0, 0)
         self.segments = 0
         self.duplicates = 0
         self.out_of_order_segments = 0
+        self._take_rules(rules)
+
+    def _take_rules(self, rules: ReceiverRules) -> None:
+        self.rule_pushed_twice = rules.pushed_twice
+        self.rule_pushed_full = rules.pushed_full
+        self.rule_mss_clamped = rules.mss_clamped
+        self.rule_measures_reordered = rules.measures_reordered
+        self.rule_quick_on_reorder = rules.quick_on_reorder
+        self.rule_compresses = rules.compresses and self.sack
+        self.rule_filled_at_once = rules.filled_at_once
+        self.rule_counts_scheduled = rules.counts_scheduled
+        self.rule_rounds_current = rules.rounds_current
+        self.rule_grows_reordered = rules.grows_reordered and self.sack
+        self.rule_clock_us = rules.clock_us
+        self.rule_strict_window = rules.strict_window
+        self.rule_coalesces = rules.coalesces
+        self.rule_blocks_timer = rules.blocks_timer
+        self.defers_timer = rules.defers_timer
+        self.timer_jiffies = 1 if rules.timer_rounds_up else 0
+        self.pingpong_threshold = rules.pingpong_threshold
+        self.compress_max_ps = rules.compress_max_ps
+        self.compress_slack_ps = rules.compress_slack_ps
+        self.compress_most = rules.compress_most
+
+    def start(self, seq: int, now_us: int = 0) -> None:
+        """The connection has been established; the first byte will be `seq`."""
+        self.rcv_nxt = self.rcv_wup = self.copied_seq = seq
+        self.now_us = now_us
+        self.window.rcvq_seq = seq
+        self.window.started(now_us)
+
+    # -- what others look at ----------------------------------------------------------------
+
+    @property
+    def rcvbuf(self) -> int:
+        """`sk_rcvbuf`, bytes."""
+        return self.window.rcvbuf
+
+    @property
+    def rmem_alloc(self) -> int:
+        """`sk_rmem_alloc`, bytes."""
+        return self.window.allocated()
+
+    @property
+    def window_clamp(self) -> int:
+        """Bytes."""
+        return self.window.window_clamp
+
+    @property
+    def rcv_ssthresh(self) -> int:
+        """Bytes."""
+        return self.window.rcv_ssthresh
+
+    @property
+    def out_of_order(self) -> list[tuple[int, int]]:
+        """Segments ahead of a hole: (first byte, last plus one)."""
+        return [(segment[0], segment[1]) for segment in self.held.segments]
+
+    @property
+    def dsack(self) -> bool:
+        """Whether the next ACK reports a duplicate."""
+        return self.held.duplicate is not None
 
     @cython.ccall
     @cython.exceptval(-1)
     def truesize(self, length: cython.longlong) -> cython.longlong:
-        """Memory that a segment of `length` bytes, or several merged ones, is charged for."""
-        parts: cython.longlong = (length + self.advmss - 1) // self.advmss
-        return parts * (self.advmss + self.truesize_overhead)
+        """Memory that a segment of `length` bytes is charged for."""
+        return self.sizes.truesize(length)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def readable(self) -> cython.longlong:
+        """Bytes in the receive queue."""
+        return self.rcv_nxt - self.copied_seq
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _space(self) -> cython.longlong:
-        space: cython.longlong = self.rcvbuf - self.rmem_alloc
-        if space <= 0:
-            return 0
-        return space - (space >> 2)
+    def _room(self) -> cython.longlong:
+        """`tcp_receive_window`: what is left of the window that was offered."""
+        room: cython.longlong = self.rcv_wup + self.rcv_wnd - self.rcv_nxt
+        return room if room > 0 else 0
 
     @cython.ccall
     @cython.exceptval(-1)
     def select_window(self) -> cython.longlong:
         """`__tcp_select_window`: the window that an ACK sent now would offer, in bytes."""
-        mss: cython.longlong = self.rcv_mss
-        free: cython.longlong = self._space()
-        full: cython.longlong = self.rcvbuf - (self.rcvbuf >> 2)
-        window: cython.longlong
-        if self.window_clamp < full:
-            full = self.window_clamp
-        if mss > full:
-            mss = full
-        if free < full >> 1:
+        window: cython.longlong = self.window.offer(self.rcv_wnd, self.rcv_mss)
+        if self.window.scarce:
             self.quick = 0
-            if free < mss:
-                return 0
-        if free > self.rcv_ssthresh:
-            free = self.rcv_ssthresh
-        if self.rcv_wscale > 0:
-            window = (free >> self.rcv_wscale) << self.rcv_wscale
-            if window != free:
-                window += 1 << self.rcv_wscale
-            return window
-        window = self.rcv_wnd
-        if window <= free - mss or window > free:
-            window = free // mss * mss
         return window
+
+    # -- segments ---------------------------------------------------------------------------
 
     @cython.ccall
     @cython.exceptval(-1)
-    def segment(
+    def segment(  # noqa: PLR0911 - each case of tcp_data_queue
         self,
         seq: cython.longlong,
         end_seq: cython.longlong,
@@ -206,37 +323,188 @@ class TcpReceiver:
     ) -> cython.bint:
         """Take a data segment; return whether an ACK must be sent now.
 
-        `direct`: the payload goes straight to the reader's buffer (it has room for it).
+        `direct`: the payload goes straight to the reader's buffer (it has room for it). If not
+        now, `schedule_delack` says when; unless `compress_started`, then a timer has to send it
+        after `compress_delay_ps`.
         """
-        length: cython.longlong
+        room: cython.longlong = self.rcv_wup + self.rcv_wnd - self.rcv_nxt
         self.segments += 1
-        if end_seq <= self.rcv_nxt:
-            # old data: tcp_data_queue enters quickack and acknowledges at once
+        self.compress_started = False
+        if room < 0:
+            room = 0
+        if seq > self.rcv_nxt + room or end_seq < self.rcv_wup:
+            return self._unacceptable(seq, end_seq)
+        if (
+            self.rule_strict_window
+            and end_seq > self.rcv_nxt + room
+            and self.rcv_nxt > self.copied_seq
+        ):
+            return self._unacceptable(seq, end_seq)
+        if self.held.duplicate is not None:
+            self.held.duplicate = None
+        if seq != self.rcv_nxt:
+            if end_seq <= self.rcv_nxt:
+                self.duplicates += 1
+                self.held.repeated(seq, end_seq)
+                return self._out_of_window()
+            if seq >= self.rcv_nxt + room:
+                return self._out_of_window()
+            if self.rule_quick_on_reorder:
+                self._enter_quickack()
+            if seq > self.rcv_nxt:
+                return self._reordered(seq, end_seq, push)
+            self.held.repeated(seq, self.rcv_nxt)
             self.duplicates += 1
-            self.dsack = True
-            self.repeated = (seq, end_seq)
-            self._add_quickacks()
-            self.scheduled = True
-            return True
-        if seq > self.rcv_nxt:
-            self.out_of_order_segments += 1
-            self._insert(seq, end_seq)
-            self._event_data(end_seq - seq, push, now_jiffy)
-            return True
-        length = end_seq - self.rcv_nxt
+            direct = False
+        if room == 0 or (not direct and not self._memory_left()):
+            return self._refused(room)
+        self._queue(seq, end_seq, direct)
+        self._event_data(end_seq - seq, push, now_jiffy)
+        if len(self.held.segments) > 0:
+            self._filled()
+        return self._ack_due()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _queue(
+        self, seq: cython.longlong, end_seq: cython.longlong, direct: cython.bint
+    ) -> cython.int:
+        """`tcp_queue_rcv`."""
+        length: cython.longlong = end_seq - self.rcv_nxt
         self.rcv_nxt = end_seq
         if direct:
             self.copied_seq = end_seq
-        else:
-            self.rmem_alloc += self.truesize(length)
-        self._event_data(length, push, now_jiffy)
-        if len(self.out_of_order) > 0:
-            self._merge()
+        elif not self.rule_coalesces:
+            self.queue.append(length, self.sizes.truesize(length), 0)
+        elif length != end_seq - seq or not self.queue.coalesce(length):
+            self.queue.append(
+                length, self.sizes.truesize(end_seq - seq), self.sizes.tailroom(end_seq - seq)
+            )
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _memory_left(self) -> cython.bint:
+        """`tcp_try_rmem_schedule`; ACKs wait for the reader once memory has run out."""
+        if self.queue.memory + self.held.memory <= self.window.rcvbuf:
             return True
-        # __tcp_ack_snd_check
-        if self.rcv_nxt - self.rcv_wup > self.rcv_mss and self.select_window() >= self.rcv_wnd:
+        self.quick = 0
+        if self.window.full_buffer():
             return True
-        return self.quick > 0 and not self.pingpong
+        if len(self.held.segments) > 0:
+            self.held.purge()
+        return self.window.allocated() <= self.window.rcvbuf
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _refused(self, room: cython.longlong) -> cython.bint:
+        """A segment that is in order, but for which there is no window or no memory."""
+        if room == 0:
+            return self._out_of_window()
+        if self.rule_filled_at_once:
+            # ICSK_ACK_NOMEM: the window is closed for good
+            self.ack_now = True
+            self.scheduled = True
+            self.bare = False
+            self.no_memory = self.rule_strict_window
+            return True
+        return self.scheduled and self._ack_due()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _unacceptable(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
+        """`tcp_send_dupack`: outside the window, which `tcp_sequence` finds before all else."""
+        if seq < self.rcv_nxt:
+            self.duplicates += 1
+            self._enter_quickack()
+            self.held.repeated(seq, end_seq if end_seq < self.rcv_nxt else self.rcv_nxt)
+        # `bare` stays as it is: this ACK is sent, but not for data
+        self.scheduled = True
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _out_of_window(self) -> cython.bint:
+        self._enter_quickack()
+        self.scheduled = True
+        self.bare = False
+        return self._ack_due()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _reordered(
+        self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
+    ) -> cython.bint:
+        """`tcp_data_queue_ofo`: the segment is ahead of a hole."""
+        length: cython.longlong = end_seq - seq
+        self.out_of_order_segments += 1
+        if not self._memory_left():
+            return self.scheduled and self._ack_due()
+        if self.rule_measures_reordered:
+            self._measure_mss(length, push)
+        self.scheduled = True
+        self.bare = False
+        if self.held.insert(seq, end_seq, self.compressed):
+            # the ACKs that were held back go out before this segment counts, and cover it
+            return True
+        if self.held.duplicate is not None:
+            self.duplicates += 1
+        if self.rule_grows_reordered and self.window.grow(length, self.rcv_mss):
+            self.quick |= 1
+        if self.window.right_sizing == 2:  # noqa: PLR2004 - RIGHT_SIZING_RATIO
+            self.window.follow(self.window.rcvq_space, self.rcv_nxt)
+        return self._ack_due()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _filled(self) -> cython.int:
+        """What came may have filled a hole: take what is in order now."""
+        self.rcv_nxt = self.held.release(self.rcv_nxt, self.queue)
+        if len(self.held.segments) == 0:
+            if self.rule_filled_at_once:
+                self.ack_now = True
+            else:
+                self._leave_pingpong()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _ack_due(self) -> cython.bint:
+        """`__tcp_ack_snd_check`."""
+        if (
+            (self.rcv_nxt - self.rcv_wup > self.rcv_mss and self.select_window() >= self.rcv_wnd)
+            or self.quickack
+            or (self.quick > 0 and not self.pingpong)
+            or self.ack_now
+        ):
+            return True
+        if len(self.held.segments) == 0:
+            return False
+        if not self.rule_compresses or self.compressed >= self.compress_most:
+            return True
+        if self.compressed_at != self.rcv_nxt:
+            self.compressed_at = self.rcv_nxt
+            self.duplicate_acks = 0
+        if self.duplicate_acks < _FAST_RETRANSMIT:
+            self.duplicate_acks += 1
+            return True
+        self.compressed += 1
+        self.compress_started = True
+        return False
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def compress_delay_ps(self) -> cython.longlong:
+        """How long ACKs for segments ahead of a hole are held back: 5 % of the round trip."""
+        rtt: cython.longlong = self.window.rtt
+        delay: cython.longlong
+        if 0 < self.srtt_us < rtt:
+            rtt = self.srtt_us
+        # rtt is in eighths of a microsecond
+        delay = rtt * 1_000_000 // 8 // 20
+        if delay > self.compress_max_ps:
+            delay = self.compress_max_ps
+        return delay + self.compress_slack_ps
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -246,37 +514,9 @@ class TcpReceiver:
             seq == self.rcv_nxt
             and end_seq - self.rcv_wup <= self.rcv_mss
             and (self.quick == 0 or self.pingpong)
-            and len(self.out_of_order) == 0
+            and not self.quickack
+            and len(self.held.segments) == 0
         )
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _insert(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
-        """Keep a segment that is ahead of `rcv_nxt` (what is there already is dropped)."""
-        for first, last in self.out_of_order:
-            if first <= seq and end_seq <= last:
-                self.duplicates += 1
-                self.dsack = True
-                self.repeated = (seq, end_seq)
-                return 0
-        self.recent_seq = seq
-        self.out_of_order.append((seq, end_seq))
-        self.out_of_order.sort()
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _merge(self) -> cython.int:
-        """Take from the out-of-order queue what has become in order."""
-        while len(self.out_of_order) > 0:
-            first, last = self.out_of_order[0]
-            if first > self.rcv_nxt:
-                return 0
-            del self.out_of_order[0]
-            if last > self.rcv_nxt:
-                self.rmem_alloc += self.truesize(last - self.rcv_nxt)
-                self.rcv_nxt = last
-        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -286,9 +526,13 @@ class TcpReceiver:
         """`tcp_event_data_recv`."""
         since: cython.longlong = now_jiffy - self.lrcvtime
         self.scheduled = True
+        self.bare = False
         self._measure_mss(length, push)
-        if not self.started:
-            self.started = True
+        if self.measures_rtt:
+            self.window.measure_rtt(
+                self.rcv_nxt, self.rcv_wnd, self.now_us if self.rule_clock_us else now_jiffy
+            )
+        if self.ato == 0:
             self._add_quickacks()
             self.ato = self.ato_min
         elif since <= self.ato_min >> 1:
@@ -300,59 +544,45 @@ class TcpReceiver:
         elif since > self.rto_jiffies:
             self._add_quickacks()
         self.lrcvtime = now_jiffy
-        if length >= 128:  # noqa: PLR2004 - tcp_grow_window is called for such segments
-            self._grow_window(length)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.int:
-        if length > self.advmss:
-            # merged by the driver: the size of its parts counts
-            length = self.advmss
-        if length >= self.rcv_mss:
-            self.rcv_mss = length
-            return 0
-        if length >= self.min_rcvmss or not push:
-            # the same smaller length twice in a row is the sender's new segment size
-            if length == self.last_small:
-                self.rcv_mss = length
-                return 0
-            self.last_small = length
-        self.pushed = True
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _grow_window(self, length: cython.longlong) -> cython.int:
-        increment: cython.longlong = 0
-        size: cython.longlong
-        window: cython.longlong
-        if self.rcv_ssthresh >= self.window_clamp or self.rcv_ssthresh >= self._space():
-            return 0
-        size = self.truesize(length)
-        size = size - (size >> 2)
-        if size <= length:
-            increment = 2 * self.advmss
-        else:
-            size >>= 1
-            window = (self.rcvbuf - (self.rcvbuf >> 2)) >> 1
-            while self.rcv_ssthresh <= window:
-                if size <= length:
-                    increment = 2 * self.rcv_mss
-                    break
-                size >>= 1
-                window >>= 1
-        if increment > 0:
-            self.rcv_ssthresh += increment
-            if self.rcv_ssthresh > self.window_clamp:
-                self.rcv_ssthresh = self.window_clamp
+        # tcp_grow_window is called for such segments
+        if length >= 128 and self.window.grow(length, self.rcv_mss):  # noqa: PLR2004
             self.quick |= 1
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
+    def _measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.int:
+        last: cython.longlong = self.last_small
+        if length > self.advmss and self.sizes.buffer_bytes > 0:
+            # merged by the driver: the size of its parts counts
+            length = self.advmss
+        self.last_small = 0
+        if length >= self.rcv_mss:
+            if length > self.rcv_mss:
+                self.window.measured(length, self.rcv_wnd)
+            self.rcv_mss = length
+            if self.rule_mss_clamped and length > self.advmss:
+                self.rcv_mss = self.advmss
+            if push and self.rule_pushed_full:
+                self.pushed = True
+            return 0
+        if length + self.option_bytes >= self.min_rcvmss or (
+            not push and length + self.option_bytes >= _MIN_MSS
+        ):
+            # the same smaller length twice in a row is the sender's new segment size
+            self.last_small = length
+            if length == last:
+                self.rcv_mss = length
+                return 0
+        if self.pushed and self.rule_pushed_twice:
+            self.pushed_twice = True
+        self.pushed = True
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
     def _add_quickacks(self) -> cython.int:
+        """`tcp_incr_quickack`."""
         quick: cython.longlong = self.rcv_wnd // (2 * self.rcv_mss)
         if quick == 0:
             quick = 2
@@ -362,29 +592,73 @@ class TcpReceiver:
             self.quick = quick
         return 0
 
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_quickack(self) -> cython.int:
+        """`tcp_enter_quickack_mode`."""
+        self._add_quickacks()
+        self._leave_pingpong()
+        self.ato = self.ato_min
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _leave_pingpong(self) -> cython.int:
+        self.pingpong = False
+        self.answers = 0
+        return 0
+
+    def set_quickack(self, value: int) -> bool:
+        """TCP_QUICKACK (`__tcp_sock_set_quickack`); return whether an ACK goes out now."""
+        if value == 0:
+            self.pingpong = True
+            self.answers = self.pingpong_threshold
+            return False
+        self._leave_pingpong()
+        if not self.scheduled:
+            return False
+        self.pushed = True
+        due = bool(self.ack_due_after_copy(1))
+        if not value & 1:
+            self.pingpong = True
+            self.answers = self.pingpong_threshold
+        return due
+
+    # -- acknowledgements -------------------------------------------------------------------
+
     @cython.ccall
     @cython.exceptval(-1)
     def ack_sent(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Account for an ACK that goes out now; return the window it offers, in bytes."""
-        current: cython.longlong = self.rcv_wup + self.rcv_wnd - self.rcv_nxt
-        window: cython.longlong = self.select_window()
+        current: cython.longlong
+        window: cython.longlong
         limit: cython.longlong = 65535 << self.rcv_wscale
-        if current < 0:
-            current = 0
-        if window < current:
-            window = current
+        if self.no_memory:
+            window = 0
+        else:
+            current = self._room()
+            window = self.select_window()
+            if window < current:
+                window = current
+                if self.rule_rounds_current:
+                    window = (current + (1 << self.rcv_wscale) - 1) >> self.rcv_wscale
+                    window <<= self.rcv_wscale
         self.rcv_wnd = window
         self.rcv_wup = self.rcv_nxt
         if window > limit:
             window = limit
-        if self.quick > 0:
+        if self.quick > 0 and not (self.bare and self.rule_counts_scheduled):
             self.quick -= 1
             if self.quick == 0:
                 self.ato = self.ato_min
         self.scheduled = False
+        self.bare = True
         self.pushed = False
+        self.pushed_twice = False
         self.blocked = False
-        self.dsack = False
+        self.ack_now = False
+        self.no_memory = False
+        self.compressed = 0
         self.timeout_jiffy = _NONE
         return window
 
@@ -392,39 +666,28 @@ class TcpReceiver:
     @cython.exceptval(-1, check=False)
     def fill_sack(self, skb: Skb, dsack: cython.bint) -> cython.int:
         """Give an ACK its SACK option; `dsack` is as it was before `ack_sent`."""
-        held: cython.int = len(self.out_of_order)
         blocks: list[Any]
-        first: cython.longlong
-        last: cython.longlong
-        start: cython.longlong
-        end: cython.longlong
-        if held > 0:
-            blocks = []
-            start, end = self.out_of_order[0]
-            for first, last in self.out_of_order:
-                if first > end:
-                    blocks.append((start, end))
-                    start, end = first, last
-                elif last > end:
-                    end = last
-            blocks.append((start, end))
-            blocks.sort(key=self._not_recent)
-            skb.sack = ([self.repeated] if dsack else []) + blocks
-            skb.sack = skb.sack[:3]
-        elif dsack:
-            skb.sack = [self.repeated]
+        if self.sack and (dsack or len(self.held.segments) > 0):
+            blocks = self.held.option(self.most_blocks)
+            # blocks beyond the fourth are forgotten, so there may be none of what is kept
+            if len(blocks) > 0:
+                skb.sack = blocks
         return 0
 
-    def _not_recent(self, block: tuple[int, int]) -> tuple[bool, int]:
-        """Sorting key: the block of the segment that came last is the first."""
-        return (not block[0] <= self.recent_seq < block[1], -block[1])
+    def sack_blocks(self) -> list[Any]:
+        """Blocks of the SACK option of an ACK that goes out now; a duplicate is told once."""
+        if not self.sack:
+            return []
+        return self.held.option(self.most_blocks)
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def data_sent(self, now_jiffy: cython.longlong) -> cython.int:
         """Data goes out (`tcp_event_data_sent`): an answer within `ato` makes it interactive."""
         if now_jiffy - self.lrcvtime < self.ato:
-            self.pingpong = True
+            if self.answers < self.pingpong_threshold:
+                self.answers += 1
+            self.pingpong = self.answers >= self.pingpong_threshold
         return 0
 
     @cython.ccall
@@ -436,8 +699,12 @@ class TcpReceiver:
         timeout: cython.longlong
         if ato > self.ato_min:
             limit = self.delack_max if self.pingpong or self.pushed else 5 * self.delack_max // 2
+            if self.srtt_jiffies < limit:
+                limit = self.srtt_jiffies if self.srtt_jiffies > self.ato_min else self.ato_min
             if ato > limit:
                 ato = limit
+        if ato > self.delack_limit:
+            ato = self.delack_limit
         timeout = now_jiffy + ato
         if self.timeout_jiffy != _NONE:
             if self.blocked or self.timeout_jiffy <= now_jiffy + (ato >> 2):
@@ -451,6 +718,8 @@ class TcpReceiver:
     @cython.exceptval(-1)
     def delack_expired(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_delack_timer`, socket not owned by the user; return whether to send the ACK."""
+        if self.compressed > 0:
+            return True
         self.timeout_jiffy = _NONE
         if not self.scheduled:
             return False
@@ -459,76 +728,62 @@ class TcpReceiver:
             if self.ato > self.rto_jiffies:
                 self.ato = self.rto_jiffies
         else:
-            self.pingpong = False
+            self._leave_pingpong()
             self.ato = self.ato_min
         return True
 
     @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def timer_found_owned(self) -> cython.int:
+        """The delayed-ACK timer cannot send while the user owns the socket."""
+        if self.rule_blocks_timer:
+            self.blocked = True
+        return 0
+
+    # -- reader's side ----------------------------------------------------------------------
+
+    @cython.ccall
     @cython.exceptval(-1)
     def ack_due_after_copy(self, copied: cython.longlong) -> cython.bint:
-        """`cleanup_rbuf` after the reader took `copied` bytes: whether an ACK goes out."""
+        """`tcp_cleanup_rbuf` after the reader took `copied` bytes: whether an ACK goes out."""
         now: cython.longlong
         window: cython.longlong
         if self.scheduled and (
             self.blocked
             or self.rcv_nxt - self.rcv_wup > self.rcv_mss
-            or (copied > 0 and self.pushed and not self.pingpong and self.rmem_alloc == 0)
+            or (
+                copied > 0
+                and (self.pushed_twice or (self.pushed and not self.pingpong))
+                and self.queue.memory == 0
+                and self.held.memory == 0
+            )
         ):
             return True
         if copied > 0:
-            now = self.rcv_wup + self.rcv_wnd - self.rcv_nxt
-            if now < 0:
-                now = 0
-            if 2 * now <= self.window_clamp:
+            now = self._room()
+            if 2 * now <= self.window.window_clamp:
                 window = self.select_window()
                 return window > 0 and window >= 2 * now
         return False
 
     @cython.ccall
-    @cython.exceptval(-1)
-    def readable(self) -> cython.longlong:
-        """Bytes in the receive queue."""
-        return self.rcv_nxt - self.copied_seq
-
-    @cython.ccall
     @cython.exceptval(-1, check=False)
     def copied(self, count: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """The reader has taken `count` bytes from the receive queue."""
-        self.copied_seq += count
-        if self.copied_seq == self.rcv_nxt:
-            self.rmem_alloc = 0
-        else:
-            self.rmem_alloc -= count * self.rmem_alloc // (count + self.rcv_nxt - self.copied_seq)
+        part: cython.longlong = self.queue.take(count)
+        self.copied_seq += part
+        # called for each segment, but only the first time in a round trip does anything
         self.space_adjust(now_jiffy)
+        self.queue.release()
+        if count > part:
+            self.copied_seq += count - part
+            self.queue.consume(count - part)
         return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def space_adjust(self, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_rcv_space_adjust`: dynamic right-sizing, once per round-trip time."""
-        space: cython.longlong
-        clamp: cython.longlong
-        memory: cython.longlong
-        if self.rcvq_time != _NONE:
-            if now_jiffy - self.rcvq_time < self.rtt >> 3:
-                return 0
-            space = 2 * (self.copied_seq - self.rcvq_seq)
-            if space > self.rcvq_space:
-                self.rcvq_space = space
-                if self.moderate_rcvbuf:
-                    clamp = space
-                    space //= self.advmss
-                    if space == 0:
-                        space = 1
-                    memory = self.advmss + self.truesize_overhead
-                    while memory - (memory >> 2) < self.advmss:
-                        memory += 128
-                    space *= memory
-                    if space > self.rmem_max:
-                        space = self.rmem_max
-                    if space > self.rcvbuf:
-                        self.rcvbuf = space
-                        self.window_clamp = clamp
-        self.rcvq_seq = self.copied_seq
-        self.rcvq_time = now_jiffy
-        return 0
+        return self.window.adjust(
+            self.copied_seq, self.rcv_nxt, self.now_us if self.rule_clock_us else now_jiffy
+        )

@@ -41,6 +41,8 @@ cdef class TcpSocket(Endpoint):
     cdef readonly SkbQueue staged
     cdef Cpu timer_cpu
     cdef Occupation timer_work
+    cdef bint deferred
+    cdef long long compressed_ps
     cdef JiffyTimer delack
     cdef JiffyTimer rto
     cdef int line_key
@@ -78,6 +80,8 @@ cdef class TcpSocket(Endpoint):
     cdef long long _drain_prequeue(self) except? -1
     cdef int _arm_rto(self) except -1
     cdef int _retransmission_timer(self) except -1
+    cdef int _hold_back(self) except -1
+    cdef int _compressed_timer(self) except -1
     cdef int _delack_timer(self) except -1
     cpdef long long stage(self, Cpu cpu) except? -1
     cpdef int send_staged(self) except -1

@@ -31,7 +31,9 @@ _NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 _DELACK = cython.declare(cython.int, 0)
 _RTO = cython.declare(cython.int, 1)
+_COMPRESSED = cython.declare(cython.int, 2)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+_PRIORITY_TIMER = cython.declare(cython.int, 2)
 _PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
 
 
@@ -88,6 +90,8 @@ class TcpSocket(Endpoint):
     prequeue_memory: cython.longlong
     staged: SkbQueue
     timer_cpu: Cpu
+    deferred: cython.bint
+    compressed_ps: cython.longlong
     delack: JiffyTimer
     rto: JiffyTimer
     line_key: cython.int
@@ -154,6 +158,8 @@ class TcpSocket(Endpoint):
         self.prequeue_memory = 0
         self.timer_cpu = timer_cpu
         self.timer_work = Occupation(sim, f"{path}.timer")
+        self.deferred = False
+        self.compressed_ps = 0
         self.delack = JiffyTimer(sim, self, _DELACK, jiffy_ps)
         self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.line_key = -1
@@ -200,7 +206,7 @@ class TcpSocket(Endpoint):
             self.prequeue_memory += self.receiver.truesize(skb.end_seq - skb.seq)
             work += self.costs.backlog_ps
             self.ledger.tcp_receive += self.costs.backlog_ps
-            if self.prequeue_memory > self.receiver.rcvbuf:
+            if self.prequeue_memory > self.receiver.window.rcvbuf:
                 while self.prequeue.count > 0:
                     skb = self.prequeue.pop()
                     work += self.process_cost_ps(skb, cpu, False)
@@ -238,7 +244,7 @@ class TcpSocket(Endpoint):
             self.reader_installed
             and not self.low_latency
             and (not self.reader.sleeping or (cpu.current is None and len(cpu.runqueue) == 0))
-            and self.prequeue_memory + 64 * self.receiver.truesize(1) < self.receiver.rcvbuf
+            and self.prequeue_memory + 64 * self.receiver.truesize(1) < self.receiver.window.rcvbuf
         )
 
     # -- protocol -------------------------------------------------------------------------
@@ -330,7 +336,9 @@ class TcpSocket(Endpoint):
 
     @cython.ccall
     @cython.exceptval(-1)
-    def process(self, skb: Skb, cpu: Cpu, direct: cython.bint) -> cython.longlong:
+    def process(  # noqa: PLR0912 - what TCP makes of a segment
+        self, skb: Skb, cpu: Cpu, direct: cython.bint
+    ) -> cython.longlong:
         """`tcp_v4_do_rcv`: change the state; return the further work (ACK, sending, wake-ups).
 
         `direct`: the reader is installed and takes in-order data straight into its buffer.
@@ -349,6 +357,8 @@ class TcpSocket(Endpoint):
                 self.queue_merged = length if skb.segment_bytes > 0 else 0
             if skb.ack > 0:
                 work += self._acknowledged(skb, cpu)
+            if self.receiver.rule_clock_us:
+                self.receiver.now_us = self.sim.now // _US
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
             if skb.ack > 0:
                 work += self.output(cpu)
@@ -357,6 +367,8 @@ class TcpSocket(Endpoint):
                 pass
             elif at_once:
                 work += self.send_ack(cpu)
+            elif self.receiver.compress_started:
+                self._hold_back()
             else:
                 timeout = self.receiver.schedule_delack(jiffy)
                 if timeout == 0:
@@ -436,7 +448,7 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def send_ack(self, cpu: Cpu) -> cython.longlong:
         """`tcp_send_ack`: transmit a pure ACK; return the work."""
-        dsack: cython.bint = self.receiver.dsack
+        dsack: cython.bint = self.receiver.held.duplicate is not None
         window: cython.longlong = self.receiver.ack_sent(self.sim.now // self.jiffy_ps)
         work: cython.longlong
         skb: Skb
@@ -506,7 +518,7 @@ class TcpSocket(Endpoint):
     def _acknowledge_with(self, skb: Skb) -> cython.int:
         """`tcp_transmit_skb`: a data segment says what has been received."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        dsack: cython.bint = self.receiver.dsack
+        dsack: cython.bint = self.receiver.held.duplicate is not None
         skb.window = self.receiver.ack_sent(jiffy)
         skb.ack = self.receiver.rcv_nxt
         self.receiver.fill_sack(skb, dsack)
@@ -526,8 +538,12 @@ class TcpSocket(Endpoint):
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def unlock(self) -> cython.int:
-        """End of `release_sock`, the backlog being empty."""
+        """End of `release_sock`, the backlog being empty; a timer may have been put off to it."""
         self.owned = False
+        if self.deferred:
+            self.deferred = False
+            self._delack_timer()
+            self._compressed_timer()
         return 0
 
     @cython.ccall
@@ -564,6 +580,8 @@ class TcpSocket(Endpoint):
         if kind == _RTO:
             self.rto.ran()
             self._retransmission_timer()
+        elif kind == _COMPRESSED:
+            self._compressed_timer()
         else:
             self.delack.ran()
             self._delack_timer()
@@ -595,7 +613,10 @@ class TcpSocket(Endpoint):
             self.delack.set(due)
             return 0
         if self.owned:
-            self.receiver.blocked = True
+            self.receiver.timer_found_owned()
+            if self.receiver.defers_timer:
+                self.deferred = True
+                return 0
             self.receiver.timeout_jiffy = jiffy + self.receiver.ato_min
             self.delack.set(self.receiver.timeout_jiffy)
             return 0
@@ -605,6 +626,27 @@ class TcpSocket(Endpoint):
             self.delayed_acks += 1
             work += self.send_ack(self.timer_cpu)
         self.timer_cpu.raise_irq(self.timer_work, work)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _hold_back(self) -> cython.int:
+        """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
+        if self.receiver.compressed == 1:
+            self.compressed_ps = self.sim.now + self.receiver.compress_delay_ps()
+            self.sim.at(self.compressed_ps, self, _COMPRESSED, 0, _PRIORITY_TIMER)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _compressed_timer(self) -> cython.int:
+        """`tcp_compressed_ack_kick`; an ACK sent meanwhile has covered what was held back."""
+        if self.receiver.compressed == 0 or self.sim.now < self.compressed_ps:
+            return 0
+        if self.owned:
+            self.deferred = True
+            return 0
+        self.timer_cpu.raise_irq(self.timer_work, self.send_ack(self.timer_cpu))
         return 0
 
     @cython.cfunc

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simnet.host.buffers import Buffers
@@ -17,6 +18,7 @@ from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_sender_rules import sender_rules
 from simnet.net.tcp_socket import TcpSocket
+from simnet.net.tcp_version import receiver_rules
 from simnet.net.tg3 import Tg3
 from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
 
@@ -229,6 +231,9 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
     """The receiving half of a connection."""
     kernel = host.kernel
     mss = _mss(host, port)
+    rules = receiver_rules(kernel.version)
+    if rules.adv_win_scale > 0:
+        rules = replace(rules, adv_win_scale=kernel.tcp_adv_win_scale)
     return TcpReceiver(
         advmss=mss,
         rmem_default=max(
@@ -245,6 +250,10 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         truesize_overhead=port.nic.rx_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss,
         moderate_rcvbuf=kernel.tcp_moderate_rcvbuf,
         window_scaling=kernel.tcp_window_scaling,
+        rules=rules,
+        option_bytes=_options(host),
+        timestamps=kernel.tcp_timestamps,
+        sack=kernel.tcp_sack,
     )
 
 

@@ -29,7 +29,6 @@ UNREAD: Final = frozenset(
         "rmem_max_bytes",
         "wmem_default_bytes",
         "wmem_max_bytes",
-        "tcp_adv_win_scale",
         "tcp_app_win",
         "prequeue_timer_ps",
         # nic

@@ -102,7 +102,7 @@ def test_bytes_stay_in_order(plan: Plan, gaps_ps: list[int]) -> None:
             assert sender.snd_una <= sender.snd_nxt <= sender.write_seq
             # nobody sends beyond what was offered (probes of a closed window are old data)
             assert receiver.rcv_nxt <= receiver.rcv_wup + receiver.rcv_wnd
-            assert (receiver.rmem_alloc == 0) == (receiver.readable() == 0)
+            assert (receiver.window.queue.memory == 0) == (receiver.readable() == 0)
             if isinstance(end, TcpSocket):
                 assert end.delivered == receiver.copied_seq
                 # no recv returns more than it was asked for

@@ -13,6 +13,9 @@ from simnet.net.tcp_socket import TcpSocket
 from tests.host.parts import MS, US, Job, make_costs, make_machine
 from tests.net.parts import ack, make_socket, make_tg3, on_wire, segment
 
+# four segments go into a window, but three into a prequeue
+SMALL_BUFFER = {"rmem_default": 8000, "truesize_overhead": 1300, "rcvbuf_locked": True}
+
 
 class Host:
     """A machine of two CPUs with one socket; softirqs run on CPU 0."""
@@ -143,8 +146,8 @@ class TestPrequeue:
         assert host.socket.delivered == 3000
 
     def test_more_than_the_receive_buffer_is_processed_by_the_softirq(self) -> None:
-        # 1300 bytes of memory each: the fourth is too much for 4000
-        host = Host(recv_bytes=100_000, receiver={"rmem_default": 4000})
+        # 2300 bytes of memory each: the fourth is too much for 8000
+        host = Host(recv_bytes=100_000, receiver=SMALL_BUFFER)
         host.keep_softirqs(MS)
         host.receive(3)
         assert host.receiver.rcv_nxt == 0
@@ -155,7 +158,7 @@ class TestPrequeue:
 
     def test_recv_never_returns_more_than_was_asked_for(self) -> None:
         """Queue and prequeue have data when the reader gets to run."""
-        host = Host(recv_bytes=4500, receiver={"rmem_default": 4000}, costs={"user_recv": 10_000})
+        host = Host(recv_bytes=4500, receiver=SMALL_BUFFER, costs={"user_recv": 10_000})
         host.keep_softirqs(MS)
         host.receive(5)
         assert (host.receiver.readable(), host.socket.prequeue.count) == (4000, 1)
@@ -179,7 +182,7 @@ class TestOrder:
         """All three hold data; out of this order they would leave holes."""
         host = Host(
             recv_bytes=100_000,
-            receiver={"rmem_default": 4000, "moderate_rcvbuf": False},
+            receiver=SMALL_BUFFER,
             costs={"copy_line": 1000, "tcp_rx": 5000},
         )
         host.keep_softirqs(MS)

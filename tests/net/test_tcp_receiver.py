@@ -76,7 +76,14 @@ class TestQuickAck:
     )
     def test_half_a_window_of_quick_acks_at_most_16(self, window_bytes: int, expected: int) -> None:
         buffer = 4 * window_bytes // 3 + 4
-        receiver = make(rmem_default=buffer, window_scaling=False, moderate_rcvbuf=False)
+        # the window keeps room for one segment back
+        buffer += 4 * MSS // 3
+        receiver = make(
+            rmem_default=buffer,
+            window_scaling=False,
+            moderate_rcvbuf=False,
+            rcvbuf_locked=True,
+        )
         settle(receiver)
         assert receiver.rcv_wnd == window_bytes
         take(receiver, MSS, RTO + 1)
@@ -180,6 +187,7 @@ class TestDelayedAck:
         take(receiver, MSS, now)
         for gap in gaps:
             now += gap
+            receiver.ack_sent(now)
             take(receiver, MSS, now)
         assert receiver.ato == expected
 
@@ -305,13 +313,13 @@ class TestWindow:
         assert make(rmem_max=rmem_max).rcv_wscale == scale
         assert make(rmem_max=rmem_max, window_scaling=False).rcv_wscale == 0
 
-    def test_default_buffer_offers_65535(self) -> None:
+    def test_default_buffer_offers_65535_less_a_segment(self) -> None:
         assert win_from_space(87_380) == 65_535
         receiver = make(moderate_rcvbuf=False)
         settle(receiver)
-        # rounded up to a multiple of the scale
-        assert receiver.window_clamp == 65_535
-        assert receiver.rcv_wnd == 65_536
+        # room for one segment is kept back; rounded up to a multiple of the scale
+        assert receiver.window_clamp == 65_535 - MSS
+        assert receiver.rcv_wnd == 64_088
 
     def test_grows_by_two_segments_where_memory_is_used_well(self) -> None:
         # 3/4 of 1904 is 1428, not more than 1448
@@ -329,9 +337,10 @@ class TestWindow:
             take(receiver, 200, push=True)
             grown.append(receiver.rcv_ssthresh - before)
             receiver.ack_sent(0)
-        # 1428 halved three times is below 200: 1/8 of the buffer's window is the limit
-        assert receiver.rcv_ssthresh >= 65_535 >> 3
-        assert receiver.rcv_ssthresh < (65_535 >> 3) + 2 * MSS
+        # 1428 halved three times is below 200: 1/8 of the largest buffer's window is the limit
+        largest = win_from_space(174_760)
+        assert receiver.rcv_ssthresh >= largest >> 3
+        assert receiver.rcv_ssthresh < (largest >> 3) + 2 * MSS
         assert grown[-1] == 0
 
     def test_tiny_segments_never_grow_it(self) -> None:
@@ -351,7 +360,7 @@ class TestWindow:
 
     def test_without_scaling_it_is_whole_segments(self) -> None:
         receiver = settle(make(window_scaling=False, moderate_rcvbuf=False))
-        assert receiver.rcv_wnd == 65_535 // MSS * MSS
+        assert receiver.rcv_wnd == (65_535 - MSS) // MSS * MSS
 
     @given(
         st.lists(
@@ -420,6 +429,7 @@ class TestRightSizing:
         receiver.space_adjust(0)
         for _ in range(40):
             take(receiver)
+            receiver.ack_sent(0)
         receiver.space_adjust(8)
         # 2 * 40 segments of 1904 bytes, raised by 128 until 3/4 of it hold a segment
         assert receiver.rcvbuf == 2 * 40 * 2032
@@ -430,6 +440,7 @@ class TestRightSizing:
         receiver.space_adjust(0)
         for _ in range(40):
             take(receiver)
+            receiver.ack_sent(0)
         receiver.space_adjust(0)
         assert receiver.rcvbuf == 87_380
 
@@ -438,6 +449,7 @@ class TestRightSizing:
         receiver.space_adjust(0)
         for _ in range(400):
             take(receiver)
+            receiver.ack_sent(0)
         receiver.space_adjust(8)
         assert receiver.rcvbuf == 174_760
 
@@ -453,5 +465,6 @@ class TestRightSizing:
         receiver.space_adjust(0)
         for _ in range(40):
             take(receiver)
+            receiver.ack_sent(0)
         receiver.space_adjust(8)
         assert receiver.rcvbuf == 87_380

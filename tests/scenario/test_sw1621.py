@@ -10,8 +10,8 @@ from simnet.study.result import Result
 LINE_BPS = 10**10 * 1448 / 1538
 
 
-def run(duration: str = "20 ms", **settings: str) -> Result:
-    return simnet.run("sw1621-t520", settings=settings, warmup="30 ms", duration=duration)
+def run(duration: str = "20 ms", warmup: str = "30 ms", **settings: str) -> Result:
+    return simnet.run("sw1621-t520", settings=settings, warmup=warmup, duration=duration)
 
 
 def test_a_stream_fills_the_line_where_cpus_are_free() -> None:
@@ -20,7 +20,8 @@ def test_a_stream_fills_the_line_where_cpus_are_free() -> None:
         for host in ("", "peer:")
         for step in ("driver_rx", "hardirq", "tcp_rx", "ip_rx", "copy_line", "ack_tx", "tcp_tx")
     }
-    assert run(**free).throughput_bps == pytest.approx(LINE_BPS, rel=0.01)
+    # slow start has lost segments, and recovery from that is over
+    assert run(warmup="60 ms", **free).throughput_bps == pytest.approx(LINE_BPS, rel=0.01)
 
 
 def test_receive_offload_is_what_carries_it() -> None:

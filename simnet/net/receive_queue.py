@@ -1,0 +1,221 @@
+"""The memory that received segments take: sizes of an `sk_buff`, and the receive queue.
+
+Source: `__alloc_skb`, `skb_try_coalesce` (net/core/skbuff.c), `tun_alloc_skb` (drivers/net/tun.c)
+and `tcp_recvmsg` of Linux. A device with buffers of one size charges each segment with it; one
+that allocates by length takes the next slab: powers of two, and one size for small heads. Memory
+is given back when the last byte of an `sk_buff` has been read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+__all__ = ["ReceiveQueue", "SkbSizes"]
+
+_SHARED_INFO = cython.declare(cython.int, 320)
+_SK_BUFF = cython.declare(cython.int, 256)
+_SMALL_HEAD = cython.declare(cython.int, 640)
+_LINE = cython.declare(cython.int, 64)
+
+
+@cython.final
+@cython.cclass
+class SkbSizes:
+    """What a segment is charged with.
+
+    Args:
+        buffer_bytes: `truesize` of any segment; 0: by its length.
+        part_bytes: payload of a full segment; what is longer was merged by the driver, and takes
+            several buffers.
+        header_bytes: IP and TCP headers with options, before the payload.
+        pad_bytes: NET_SKB_PAD, before the headers.
+    """
+
+    buffer_bytes: cython.longlong
+    part_bytes: cython.longlong
+    header_bytes: cython.longlong
+    pad_bytes: cython.longlong
+
+    def __init__(
+        self,
+        buffer_bytes: int = 0,
+        header_bytes: int = 40,
+        pad_bytes: int = 64,
+        part_bytes: int = 65_536,
+    ) -> None:
+        self.buffer_bytes = buffer_bytes
+        self.part_bytes = part_bytes
+        self.header_bytes = header_bytes
+        self.pad_bytes = pad_bytes
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _slab(self, length: cython.longlong) -> cython.longlong:
+        """Bytes of the slab object that holds the head."""
+        wanted: cython.longlong = self.pad_bytes + self.header_bytes + length
+        size: cython.longlong = 1024
+        wanted = (wanted + _LINE - 1) // _LINE * _LINE + _SHARED_INFO
+        if wanted <= _SMALL_HEAD:
+            return _SMALL_HEAD
+        while size < wanted:
+            size <<= 1
+        return size
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def truesize(self, length: cython.longlong) -> cython.longlong:
+        """Memory that a segment of `length` bytes, or several merged ones, is charged for."""
+        if length <= 0:
+            return 0
+        if self.buffer_bytes > 0:
+            if length <= self.part_bytes:
+                return self.buffer_bytes
+            return (length + self.part_bytes - 1) // self.part_bytes * self.buffer_bytes
+        return self._slab(length) + _SK_BUFF
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def tailroom(self, length: cython.longlong) -> cython.longlong:
+        """Bytes free behind a segment of `length` bytes, where a further one may go."""
+        if self.buffer_bytes > 0:
+            return 0
+        return self._slab(length) - _SHARED_INFO - self.pad_bytes - self.header_bytes - length
+
+
+@cython.final
+@cython.cclass
+class ReceiveQueue:
+    """`sk_receive_queue`: segments in order, as runs of equal ones.
+
+    Attributes:
+        memory: `truesize` of all of them, bytes.
+    """
+
+    memory: cython.longlong
+    first_left: cython.longlong
+    head_length: cython.longlong
+    head_memory: cython.longlong
+    head_count: cython.longlong
+    tail_length: cython.longlong
+    tail_memory: cython.longlong
+    tail_count: cython.longlong
+    middle: list[Any]
+    last_room: cython.longlong
+
+    def __init__(self) -> None:
+        self.memory = 0
+        self.first_left = 0
+        self.head_length = 0
+        self.head_memory = 0
+        self.head_count = 0
+        self.tail_length = 0
+        self.tail_memory = 0
+        self.tail_count = 0
+        self.middle = []
+        self.last_room = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def append(
+        self, length: cython.longlong, memory: cython.longlong, room: cython.longlong
+    ) -> cython.int:
+        """Add a segment; `room` bytes are free behind it."""
+        self.memory += memory
+        self.last_room = room
+        if self.head_count == 0:
+            self.head_length = length
+            self.head_memory = memory
+            self.head_count = 1
+            self.first_left = length
+        elif self.tail_count > 0:
+            if length == self.tail_length and memory == self.tail_memory:
+                self.tail_count += 1
+            else:
+                self.middle.append((self.tail_length, self.tail_memory, self.tail_count))
+                self._new_tail(length, memory)
+        elif length == self.head_length and memory == self.head_memory:
+            self.head_count += 1
+        else:
+            self._new_tail(length, memory)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _new_tail(self, length: cython.longlong, memory: cython.longlong) -> cython.int:
+        self.tail_length = length
+        self.tail_memory = memory
+        self.tail_count = 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def coalesce(self, length: cython.longlong) -> cython.bint:
+        """`skb_try_coalesce`: put a segment behind the last one if it has room there."""
+        memory: cython.longlong
+        before: cython.longlong
+        if self.head_count == 0 or length > self.last_room:
+            return False
+        self.last_room -= length
+        if self.tail_count > 0:
+            before = self.tail_length
+            memory = self.tail_memory
+            self.tail_count -= 1
+            if self.tail_count > 0:
+                self.middle.append((before, memory, self.tail_count))
+            self._new_tail(before + length, memory)
+        elif self.head_count > 1:
+            self.head_count -= 1
+            self._new_tail(self.head_length + length, self.head_memory)
+        else:
+            self.head_length += length
+            self.first_left += length
+        return True
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def take(self, count: cython.longlong) -> cython.longlong:
+        """The reader takes up to `count` bytes of the first segment; return how many.
+
+        Its memory stays charged until `release`.
+        """
+        if count > self.first_left:
+            count = self.first_left
+        self.first_left -= count
+        return count
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def release(self) -> cython.int:
+        """Free the first segment if all of it has been read."""
+        if self.first_left > 0 or self.head_count == 0:
+            return 0
+        self.memory -= self.head_memory
+        self.head_count -= 1
+        if self.head_count == 0:
+            if len(self.middle) > 0:
+                self.head_length, self.head_memory, self.head_count = self.middle.pop(0)
+            elif self.tail_count > 0:
+                self.head_length = self.tail_length
+                self.head_memory = self.tail_memory
+                self.head_count = self.tail_count
+                self.tail_count = 0
+            else:
+                self.last_room = 0
+                return 0
+        self.first_left = self.head_length
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def consume(self, count: cython.longlong) -> cython.int:
+        """The reader takes `count` bytes; what has been read to the end is freed."""
+        while count > 0:
+            if count < self.first_left:
+                self.first_left -= count
+                return 0
+            count -= self.first_left
+            self.first_left = 0
+            self.release()
+        return 0

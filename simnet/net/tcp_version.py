@@ -1,0 +1,134 @@
+"""What Linux changed in its TCP receiver, and with which version.
+
+Each rule is a constant of a connection; `receiver_rules` looks up those of a kernel. Source:
+net/ipv4/tcp_input.c, tcp_output.c, tcp_timer.c and tcp.c of 2.6.9, 2.6.18, 2.6.3x, 3.10, 6.x.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simnet.errors import InputError
+
+__all__ = ["ReceiverRules", "receiver_rules"]
+
+#: `tcp_rcv_space_adjust`: twice what was read, counted in segments
+RIGHT_SIZING_SEGMENTS: Final = 0
+#: copied twice plus 16 segments, more while the rate grows
+RIGHT_SIZING_CUSHION: Final = 1
+#: copied twice, more while the rate grows, counted by the memory that payload takes
+RIGHT_SIZING_RATIO: Final = 2
+
+
+@dataclass(frozen=True)
+class ReceiverRules:
+    """Which rules hold; the defaults are those of 2.6.18.
+
+    Attributes:
+        pushed_twice: a second small segment is acknowledged at the read in interactive mode, too.
+        pushed_full: PSH on a full segment has it acknowledged at the read.
+        mss_clamped: `rcv_mss` is never above the advertised one.
+        measures_reordered: segments ahead of a hole count for `rcv_mss`.
+        quick_on_reorder: a segment ahead of a hole starts quick ACKs.
+        compresses: ACKs for segments ahead of a hole are put together, from the fourth on.
+        compress_max_ps: `tcp_comp_sack_delay_ns`.
+        compress_slack_ps: `tcp_comp_sack_slack_ns`.
+        compress_most: `tcp_comp_sack_nr`.
+        filled_at_once: a filled hole is acknowledged at once; else interactive mode just ends.
+        counts_scheduled: only an ACK of data uses up a quick ACK.
+        pingpong_threshold: answers within `ato` that make a connection interactive.
+        defers_timer: a timer that finds the socket owned runs when it is released.
+        blocks_timer: a timer that finds the socket owned has the next chance send the ACK.
+        timer_rounds_up: timers never run early, so up to a jiffy late.
+        adv_win_scale: share of a buffer for the window; 0: by the memory that payload takes.
+        initial_ratio: that share for a connection without data, in 1/256.
+        first_window_segments: limit of the first offer at an MSS up to 1460; 0 for none.
+        zero_window_early: no window is offered below 1/16 of the buffer.
+        rounds_current: a window that must not shrink is rounded up to the scale.
+        grows_reordered: segments ahead of a hole open the window.
+        grows_twice_length: growth is at least twice the segment.
+        right_sizing: one of the `RIGHT_SIZING` constants.
+        clock_us: round-trip times are in microseconds, else in jiffies.
+        strict_window: data beyond the window are dropped while others wait to be read.
+        coalesces: a small segment goes into free room behind the one before.
+    """
+
+    pushed_twice: bool = False
+    pushed_full: bool = False
+    mss_clamped: bool = False
+    measures_reordered: bool = False
+    quick_on_reorder: bool = True
+    compresses: bool = False
+    compress_max_ps: int = 1_000_000_000
+    compress_slack_ps: int = 100_000_000
+    compress_most: int = 44
+    filled_at_once: bool = False
+    counts_scheduled: bool = False
+    pingpong_threshold: int = 1
+    defers_timer: bool = False
+    blocks_timer: bool = True
+    timer_rounds_up: bool = False
+    adv_win_scale: int = 2
+    initial_ratio: int = 0
+    first_window_segments: int = 4
+    zero_window_early: bool = False
+    rounds_current: bool = False
+    grows_reordered: bool = False
+    grows_twice_length: bool = False
+    right_sizing: int = RIGHT_SIZING_SEGMENTS
+    clock_us: bool = False
+    strict_window: bool = False
+    coalesces: bool = False
+
+
+#: Versions from which on a rule has a value, in order.
+_CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
+    ((2, 6, 20), {"pushed_twice": True}),
+    ((2, 6, 39), {"first_window_segments": 10}),
+    ((3, 1), {"grows_twice_length": True}),
+    ((3, 4), {"adv_win_scale": 1}),
+    ((3, 5), {"coalesces": True}),
+    ((3, 7), {"defers_timer": True}),
+    ((3, 9), {"rounds_current": True}),
+    ((3, 15), {"right_sizing": RIGHT_SIZING_CUSHION, "zero_window_early": True}),
+    ((4, 8), {"mss_clamped": True, "timer_rounds_up": True}),
+    ((4, 13), {"clock_us": True}),
+    ((4, 18), {"quick_on_reorder": False, "compresses": True}),
+    ((4, 19), {"filled_at_once": True}),
+    ((4, 20), {"first_window_segments": 0}),
+    ((5, 1), {"pingpong_threshold": 3}),
+    ((5, 9), {"grows_reordered": True}),
+    ((5, 10), {"blocks_timer": False}),
+    (
+        (6, 6),
+        {
+            "pushed_full": True,
+            "counts_scheduled": True,
+            "adv_win_scale": 0,
+            "initial_ratio": 65,
+        },
+    ),
+    ((6, 7), {"pingpong_threshold": 1}),
+    ((6, 9), {"initial_ratio": 128}),
+    ((6, 15), {"right_sizing": RIGHT_SIZING_RATIO}),
+    ((6, 17), {"strict_window": True, "measures_reordered": True}),
+)
+
+
+def receiver_rules(version: str) -> ReceiverRules:
+    """The receiver of Linux `version`, as in "2.6.16" or "6.18.44-amd64".
+
+    Raises:
+        InputError: that is not a version.
+    """
+    match = re.match(r"\d+\.\d+(\.\d+)*", version)
+    if match is None:
+        raise InputError(f'"{version}" is no version of Linux, as in "6.18"', key="kernel")
+    numbers = tuple(int(part) for part in match[0].split("."))
+    values: dict[str, Any] = {}
+    for since, changed in _CHANGES:
+        if numbers >= since:
+            values |= changed
+    return ReceiverRules(**values)

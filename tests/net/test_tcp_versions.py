@@ -1,0 +1,339 @@
+"""What versions of Linux changed in the receiver, and what reordering makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.errors import InputError
+from simnet.net.receive_queue import ReceiveQueue, SkbSizes
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_version import ReceiverRules, receiver_rules
+from tests.host.parts import MS
+
+MSS = 1000
+NO_TIMESTAMPS = {"option_bytes": 0, "timestamps": False}
+
+
+def make(version: str = "6.18", **options: Any) -> TcpReceiver:
+    """A receiver behind a device that allocates by length, as a TUN device does."""
+    usual: dict[str, Any] = {
+        "advmss": 1460,
+        "rmem_default": 131_072,
+        "rmem_max": 32 << 20,
+        "jiffy_ps": 4 * MS,
+        "ato_min_ps": 40 * MS,
+        "delack_max_ps": 200 * MS,
+        "rto_ps": 201 * MS,
+        "max_quickacks": 16,
+        "min_rcvmss": 536,
+        "truesize_overhead": 0,
+        "moderate_rcvbuf": True,
+        "window_scaling": True,
+        "rules": receiver_rules(version),
+        "sizes": SkbSizes(0, 40),
+        "srtt_ps": MS // 10,
+    }
+    receiver = TcpReceiver(**(usual | NO_TIMESTAMPS | options))
+    receiver.start(0)
+    return receiver
+
+
+def take(
+    receiver: TcpReceiver, first: int, last: int, *, push: bool = False, jiffy: int = 0
+) -> bool:
+    """Receive the segments `first` to `last` of MSS as one."""
+    return bool(receiver.segment(first * MSS, last * MSS, push, False, jiffy))  # noqa: FBT003
+
+
+def settled(version: str = "6.18", **options: Any) -> tuple[TcpReceiver, int]:
+    """A receiver without quick ACKs, and the number of the next segment."""
+    receiver = make(version, **options)
+    number = 0
+    while number < 40 or receiver.quick:
+        take(receiver, number, number + 1)
+        receiver.copied(receiver.readable(), 0)
+        receiver.ack_sent(0)
+        number += 1
+    return receiver, number
+
+
+def blocks(receiver: TcpReceiver, base: int) -> list[tuple[int, int]]:
+    """SACK blocks in segments after `base`."""
+    return [(a // MSS - base, b // MSS - base) for a, b in receiver.sack_blocks()]
+
+
+class TestReordering:
+    def test_three_duplicate_acks_then_one_for_many(self) -> None:
+        receiver, base = settled()
+        answers = []
+        for n in range(1, 8):
+            answers.append(take(receiver, base + n, base + n + 1))
+            if answers[-1]:
+                receiver.ack_sent(0)
+        assert answers == [True] * 3 + [False] * 4
+        assert receiver.compressed == 4
+        assert receiver.compress_delay_ps() >= 100_000_000
+
+    def test_before_4_18_each_is_reported_at_once(self) -> None:
+        receiver, base = settled("4.17")
+        for n in range(1, 8):
+            assert take(receiver, base + n, base + n + 1)
+            receiver.ack_sent(0)
+
+    @pytest.mark.parametrize(
+        ("version", "quick"), [("2.6.32", True), ("4.17", True), ("4.18", False)]
+    )
+    def test_quick_acks_on_reordering(self, version: str, quick: bool) -> None:  # noqa: FBT001
+        receiver, base = settled(version)
+        take(receiver, base + 1, base + 2)
+        assert (receiver.quick > 0) == quick
+
+    def test_a_third_hole_sends_the_acks_that_were_held_back_without_it(self) -> None:
+        receiver, base = settled()
+        for n in (1, 2, 3, 4, 6):
+            if take(receiver, base + n, base + n + 1):
+                receiver.ack_sent(0)
+        assert receiver.compressed == 2
+        assert take(receiver, base + 8, base + 9)
+        # what came last is told by the next ACK only
+        assert blocks(receiver, base) == [(6, 7), (1, 5)]
+        receiver.ack_sent(0)
+        assert blocks(receiver, base) == [(8, 9), (6, 7), (1, 5)]
+
+    @pytest.mark.parametrize(("version", "at_once"), [("4.18", False), ("4.19", True)])
+    def test_a_filled_hole_is_acknowledged_at_once(self, version: str, at_once: bool) -> None:  # noqa: FBT001
+        receiver, base = settled(version)
+        # small segments: all of them are less than one that is full
+        assert receiver.segment(base * MSS + 100, base * MSS + 200, True, False, 0)  # noqa: FBT003
+        receiver.ack_sent(0)
+        filled = receiver.segment(base * MSS, base * MSS + 100, True, False, 0)  # noqa: FBT003
+        assert bool(filled) == at_once
+        assert receiver.rcv_nxt == base * MSS + 200
+
+    def test_newest_block_first_and_four_at_most(self) -> None:
+        receiver, base = settled("4.17")
+        for n in (2, 4, 6, 8, 10):
+            take(receiver, base + n, base + n + 1)
+            receiver.ack_sent(0)
+        assert blocks(receiver, base) == [(10, 11), (8, 9), (6, 7), (4, 5)]
+        # one that joins two
+        take(receiver, base + 7, base + 8)
+        assert blocks(receiver, base) == [(6, 9), (10, 11), (4, 5)]
+
+    def test_timestamps_leave_room_for_three(self) -> None:
+        receiver, base = settled("4.17", option_bytes=12, timestamps=True)
+        for n in (2, 4, 6, 8):
+            take(receiver, base + n, base + n + 1)
+        assert len(blocks(receiver, base)) == 3
+
+    def test_a_block_goes_when_it_is_in_order(self) -> None:
+        receiver, base = settled()
+        for n in (1, 3):
+            take(receiver, base + n, base + n + 1)
+        take(receiver, base, base + 1)
+        assert blocks(receiver, base) == [(3, 4)]
+        assert receiver.rcv_nxt == (base + 2) * MSS
+
+
+class TestDuplicates:
+    def test_old_data_are_reported_once(self) -> None:
+        receiver, base = settled()
+        assert take(receiver, base - 1, base)
+        assert blocks(receiver, base) == [(-1, 0)]
+        receiver.ack_sent(0)
+        assert blocks(receiver, base) == []
+
+    def test_the_old_part_of_a_segment(self) -> None:
+        receiver, base = settled()
+        take(receiver, base - 2, base + 1)
+        assert blocks(receiver, base) == [(-2, 0)]
+        assert receiver.rcv_nxt == (base + 1) * MSS
+
+    def test_what_is_kept_already(self) -> None:
+        receiver, base = settled()
+        take(receiver, base + 1, base + 3)
+        take(receiver, base + 2, base + 3)
+        assert blocks(receiver, base) == [(2, 3), (1, 3)]
+        take(receiver, base + 2, base + 5)
+        assert blocks(receiver, base) == [(2, 3), (1, 5)]
+
+    def test_beyond_the_window_is_answered_but_not_kept(self) -> None:
+        receiver, base = settled()
+        edge = (receiver.rcv_wup + receiver.rcv_wnd) // MSS
+        assert take(receiver, edge + 1, edge + 2)
+        assert blocks(receiver, base) == []
+        assert receiver.rcv_nxt == base * MSS
+
+    @pytest.mark.parametrize(("version", "taken"), [("6.16", True), ("6.17", False)])
+    def test_partly_beyond_the_window(self, version: str, taken: bool) -> None:  # noqa: FBT001
+        receiver, base = settled(version)
+        take(receiver, base, base + 1)
+        receiver.ack_sent(0)
+        end = receiver.rcv_wup + receiver.rcv_wnd + 10
+        receiver.segment(receiver.rcv_nxt, end, False, False, 0)  # noqa: FBT003
+        assert (receiver.rcv_nxt == end) == taken
+
+
+class TestDelay:
+    @pytest.mark.parametrize(("version", "due"), [("6.5", False), ("6.6", True)])
+    def test_push_on_a_full_segment(self, version: str, due: bool) -> None:  # noqa: FBT001
+        receiver, base = settled(version)
+        assert not take(receiver, base, base + 1, push=True)
+        receiver.copied(MSS, 0)
+        assert bool(receiver.ack_due_after_copy(MSS)) == due
+
+    @pytest.mark.parametrize(("version", "answers"), [("4.20", 1), ("5.1", 3), ("6.7", 1)])
+    def test_answers_that_make_a_connection_interactive(self, version: str, answers: int) -> None:
+        receiver, base = settled(version)
+        take(receiver, base, base + 1)
+        for _ in range(answers):
+            assert not receiver.pingpong
+            receiver.data_sent(0)
+        assert receiver.pingpong
+
+    @pytest.mark.parametrize(
+        ("limit_ms", "jiffies"), [(None, 10), (1, 1), (5, 2), (20, 5), (90, 10)]
+    )
+    def test_delack_max(self, limit_ms: int | None, jiffies: int) -> None:
+        limit = None if limit_ms is None else limit_ms * MS
+        receiver, base = settled(delack_limit_ps=limit)
+        take(receiver, base, base + 1)
+        assert receiver.schedule_delack(100) == 100 + jiffies
+
+    def test_a_known_round_trip_bounds_it(self) -> None:
+        receiver, base = settled()
+        take(receiver, base, base + 1)
+        for _ in range(5):
+            receiver.delack_expired(0)
+        assert receiver.ato == 51
+        assert receiver.schedule_delack(0) == 10
+
+    def test_route_quickack(self) -> None:
+        receiver, base = settled(quickack=True)
+        assert take(receiver, base, base + 1)
+        assert not receiver.holds_ack((base + 1) * MSS, (base + 2) * MSS)
+
+    def test_quickack_option(self) -> None:
+        receiver, base = settled()
+        take(receiver, base, base + 1)
+        assert not receiver.set_quickack(0)
+        assert receiver.pingpong
+        # what waits is acknowledged if it has been read
+        receiver.copied(MSS, 0)
+        assert receiver.set_quickack(1)
+        assert not receiver.pingpong
+
+
+class TestWindow:
+    @pytest.mark.parametrize(
+        ("version", "first"),
+        [("2.6.18", 4 * 1460), ("2.6.39", 10 * 1460), ("3.4", 10 * 1460), ("6.18", 64_240)],
+    )
+    def test_first_offer(self, version: str, first: int) -> None:
+        assert make(version).rcv_wnd == first
+
+    def test_share_follows_from_the_memory_of_segments(self) -> None:
+        receiver = make()
+        take(receiver, 0, 1)
+        # 1000 bytes in a slab object of 2048 with an sk_buff of 256
+        assert receiver.window.ratio == 1000 * 256 // 2304
+        assert receiver.window_clamp == 131_072 * 111 // 256
+
+    def test_no_window_below_a_sixteenth(self) -> None:
+        receiver = make("6.18", rcvbuf_locked=True)
+        number = 0
+        while receiver.rcv_wnd > 0 and number < 100:
+            take(receiver, number, number + 1)
+            receiver.ack_sent(0)
+            number += 1
+        assert receiver.select_window() == 0
+        assert receiver.quick == 0
+        # a probe is answered
+        assert receiver.segment(receiver.rcv_nxt, receiver.rcv_nxt + 1, False, False, 0)  # noqa: FBT003
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 12), st.integers(1, 4), st.integers(0, 3)), max_size=60),
+        st.sampled_from(["2.6.18", "2.6.32", "3.10", "4.18", "6.18"]),
+    )
+    def test_nothing_is_lost_or_invented(
+        self, steps: list[tuple[int, int, int]], version: str
+    ) -> None:
+        receiver = make(version)
+        got: set[int] = set()
+        for at, length, read in steps:
+            first = receiver.rcv_nxt // MSS + at - 3
+            if first < 0 or (first + length) * MSS > receiver.rcv_wup + receiver.rcv_wnd:
+                continue
+            if receiver.segment(first * MSS, (first + length) * MSS, False, False, 0):  # noqa: FBT003
+                receiver.ack_sent(0)
+            got |= set(range(first, first + length))
+            expected = next(n for n in range(10_000) if n not in got)
+            assert receiver.rcv_nxt == expected * MSS
+            for first_byte, last_byte in receiver.held.blocks:
+                assert set(range(first_byte // MSS, last_byte // MSS)) <= got
+                assert first_byte > receiver.rcv_nxt
+            receiver.copied(min(read * MSS, receiver.readable()), 0)
+            assert (receiver.window.queue.memory == 0) == (receiver.readable() == 0)
+            assert (receiver.held.memory == 0) == (not receiver.out_of_order)
+
+
+class TestMemory:
+    @pytest.mark.parametrize(
+        ("length", "truesize"), [(1, 896), (100, 896), (1000, 2304), (1460, 2304), (1700, 4352)]
+    )
+    def test_slab_objects(self, length: int, truesize: int) -> None:
+        assert SkbSizes(0, 40).truesize(length) == truesize
+
+    def test_a_small_segment_goes_behind_the_one_before(self) -> None:
+        receiver, base = settled()
+        take(receiver, base, base + 1)
+        before = receiver.rmem_alloc
+        receiver.segment((base + 1) * MSS, (base + 1) * MSS + 100, True, False, 0)  # noqa: FBT003
+        assert receiver.rmem_alloc == before
+        receiver.copied(MSS, 0)
+        # freed when the last byte has been read
+        assert receiver.rmem_alloc == before
+        receiver.copied(100, 0)
+        assert receiver.rmem_alloc == 0
+
+    @given(
+        st.lists(
+            st.tuples(st.booleans(), st.sampled_from([1, 2, 5]), st.integers(0, 9)), max_size=80
+        )
+    )
+    def test_runs_behave_as_a_list(self, steps: list[tuple[bool, int, int]]) -> None:
+        queue = ReceiveQueue()
+        plain: list[list[int]] = []
+        for adds, length, count in steps:
+            if adds:
+                queue.append(length, 10 * length, 3)
+                plain.append([length, 10 * length, 3])
+            elif count > 6 and plain and plain[-1][2] >= length:
+                assert queue.coalesce(length)
+                plain[-1][0] += length
+                plain[-1][2] -= length
+            else:
+                left = min(count, sum(part[0] for part in plain))
+                queue.consume(left)
+                while left > 0 and left >= plain[0][0]:
+                    left -= plain.pop(0)[0]
+                if left:
+                    plain[0][0] -= left
+            assert queue.memory == sum(part[1] for part in plain)
+            assert queue.first_left == (plain[0][0] if plain else 0)
+
+
+class TestVersions:
+    def test_2_6_18_has_the_defaults(self) -> None:
+        assert receiver_rules("2.6.9") == receiver_rules("2.6.18") == ReceiverRules()
+
+    def test_names_of_distributions_are_understood(self) -> None:
+        assert receiver_rules("6.18.44-amd64") == receiver_rules("6.18")
+
+    def test_what_is_no_version(self) -> None:
+        with pytest.raises(InputError, match='"new" is no version'):
+            receiver_rules("new")
