@@ -18,6 +18,7 @@ import click
 import simnet
 from simnet.cli.calibrate import calibrate_command
 from simnet.cli.catalogue import list_command
+from simnet.cli.conform import conform_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
@@ -55,6 +56,7 @@ for _command in (
     sweep_command,
     validate_command,
     calibrate_command,
+    conform_command,
 ):
     _simnet.add_command(_command)
 

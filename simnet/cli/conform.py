@@ -1,0 +1,36 @@
+"""``simnet conform``: does TCP do what a real kernel did?"""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["conform_command"]
+
+
+@click.command("conform")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--kernel",
+    metavar="MODEL",
+    help="Kernel model; by default of the version that a trace names, the latest for scripts.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was expected and sent as JSON.")
+@click.pass_context
+def conform_command(
+    context: click.Context, /, files: tuple[str, ...], *, kernel: str | None, as_json: bool
+) -> None:
+    """Run traces of a kernel's TCP (.jsonl) and packetdrill scripts (.pkt) against the model.
+
+    Of a trace, number and numbers of the acknowledgements must be the same, and their times within
+    5 ms where a timer sent them, 2 ms elsewhere. A script says what it expects.
+
+    The exit status is 1 when any scenario differs.
+    """
+    from simnet.report.conform import as_json as json_text
+    from simnet.report.conform import conformance
+    from simnet.study.conform import conform
+
+    found = conform(files, kernel)
+    click.echo(json_text(found) if as_json else conformance(found))
+    if not found.agrees:
+        context.exit(1)

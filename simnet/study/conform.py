@@ -1,0 +1,236 @@
+"""Does TCP do what a real kernel did? Recorded traces and scripts against the model.
+
+A trace (``.jsonl``, one scenario a line) says which segments a kernel was given and when its
+application read; it lists the acknowledgements that came back. Their number and their numbers
+must be the same, and their times within 5 ms where a timer sent them, 2 ms elsewhere. The window
+field and the SACK blocks are compared, too, and counted.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.errors import InputError
+from simnet.scenario.library import find_model, flat, model_names, read_model
+from simnet.study.conform_case import MS_PS, Case, Expected, run_case
+from simnet.study.conform_script import script_case
+from simnet.study.conform_trace import read_traces
+from simnet.study.packetdrill import read_script
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from simnet.study.conform_end import Segment
+
+__all__ = ["Conformance", "Verdict", "conform"]
+
+# README of validation/external
+_TIMER_PS: Final = 5 * MS_PS
+_AT_ONCE_PS: Final = 2 * MS_PS
+_LATEST: Final = "linux-6.18"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one scenario came out.
+
+    Attributes:
+        file, line: where it is from.
+        name: of the scenario, and the route's properties if it has any.
+        kernel: version whose receiver was used.
+        expected, sent: segments that the kernel and the model sent.
+        worst_ms: largest difference in time.
+        windows, blocks: segments whose window field and SACK blocks are the same.
+        difference: what differs first; None if nothing does.
+    """
+
+    file: str
+    line: int
+    name: str
+    kernel: str
+    expected: tuple[Expected, ...]
+    sent: tuple[Segment, ...]
+    worst_ms: float
+    windows: int
+    blocks: int
+    difference: str | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the model did what the kernel did."""
+        return self.difference is None
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """All verdicts, in the order of the files."""
+
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all do."""
+        return all(verdict.agrees for verdict in self.verdicts)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One mapping a scenario, for JSON; times in milliseconds."""
+        return [_row(verdict) for verdict in self.verdicts]
+
+
+def _row(verdict: Verdict) -> dict[str, Any]:
+    row = asdict(verdict)
+    for key in ("expected", "sent"):
+        row[key] = [
+            {
+                "time_ms": segment["time_ps"] / MS_PS,
+                "ack": segment["ack"],
+                "window": segment["window"],
+                "sack": [list(block) for block in segment["sack"] or ()],
+                "seq": segment["seq"],
+                "end_seq": segment["end_seq"],
+            }
+            for segment in row[key]
+        ]
+    return row | {"agrees": verdict.agrees}
+
+
+def conform(files: Sequence[str | Path], kernel: str | None = None) -> Conformance:
+    """Run traces and scripts against the model.
+
+    Args:
+        files: traces (``.jsonl``) and packetdrill scripts (``.pkt``).
+        kernel: name of the kernel model; if None by the version that a trace names, the latest for
+            scripts.
+
+    Raises:
+        InputError: a file cannot be used, or no model is of that version.
+    """
+    verdicts: list[Verdict] = []
+    for file in map(str, files):
+        if file.endswith(".pkt"):
+            constants = _values(kernel or _LATEST)
+            verdicts.append(_judged(script_case(read_script(file), constants)))
+            continue
+        if not file.endswith(".jsonl"):
+            raise InputError("expected a trace (.jsonl) or a packetdrill script (.pkt)", file=file)
+
+        def values(version: str, line: int, file: str = file) -> dict[str, Any]:
+            return _values(kernel or _model_of(version, file, line)) | (
+                {} if kernel else {"version": version}
+            )
+
+        verdicts += map(_judged, read_traces(file, values))
+    return Conformance(tuple(verdicts))
+
+
+@functools.cache
+def _values(model: str) -> dict[str, Any]:
+    """Constants and sysctls of a kernel model."""
+    form, _ = read_model("kernel", find_model("kernel", model))
+    parameters, bare = flat(form)
+    found = {
+        f"{name}_{parameter.unit}" if parameter.unit in {"ps", "bytes"} else name: parameter.value
+        for name, parameter in parameters.items()
+    }
+    return found | bare
+
+
+def _model_of(version: str, file: str, line: int) -> str:
+    """The kernel model of a version, by its first two or, before 3.0, three numbers."""
+    numbers = version.split(".")[: 3 if version.startswith("2.") else 2]
+    models = {name: str(_values(name)["version"]) for name in model_names("kernel")}
+    for name, known in models.items():
+        if known.split(".")[: len(numbers)] == numbers:
+            return name
+    known = ", ".join(sorted(set(models.values())))
+    raise InputError(
+        f"no kernel model of Linux {version}, only of {known}: name one with --kernel",
+        file=file,
+        line=line,
+        key="kernel",
+    )
+
+
+def _judged(case: Case) -> Verdict:
+    end = run_case(case)
+    sent = _bursts(case.expected, end.sent) if case.exact else end.sent
+    pairs = list(zip(case.expected, sent, strict=False))
+    difference = _difference(case, sent)
+    if difference is None and end.problems:
+        difference = end.problems[0]
+    return Verdict(
+        case.file,
+        case.line,
+        case.name,
+        str(case.connection.kernel["version"]),
+        case.expected,
+        tuple(sent),
+        max((abs(e.time_ps - s.time_ps) / MS_PS for e, s in pairs), default=0.0),
+        sum(e.window in {None, s.window} for e, s in pairs),
+        sum(e.sack in {None, s.sack} for e, s in pairs),
+        difference,
+    )
+
+
+def _bursts(expected: Sequence[Expected], sent: Sequence[Segment]) -> list[Segment]:
+    """Segments as a script has them: what TSO sends as one frame is one."""
+    found: list[Segment] = []
+    left = list(sent)
+    while left:
+        segment = left.pop(0)
+        wanted = expected[len(found)] if len(found) < len(expected) else None
+        while (
+            wanted is not None
+            and wanted.end_seq is not None
+            and segment.seq == wanted.seq
+            and segment.end_seq < wanted.end_seq
+            and left
+            and left[0].seq == segment.end_seq < left[0].end_seq
+            and left[0].time_ps == segment.time_ps
+        ):
+            following = left.pop(0)
+            segment = replace(segment, end_seq=following.end_seq, push=following.push)
+        found.append(segment)
+    return found
+
+
+def _difference(case: Case, sent: Sequence[Segment]) -> str | None:
+    """What differs first."""
+    expected = case.expected
+    for number, (wanted, got) in enumerate(zip(expected, sent, strict=False), 1):
+        allowed = wanted.tolerance_ps
+        if allowed is None:
+            allowed = _TIMER_PS if got.timer else _AT_ONCE_PS
+        same = wanted.ack == got.ack and abs(wanted.time_ps - got.time_ps) <= allowed
+        if same and case.exact:
+            same = (wanted.seq, wanted.end_seq) == (got.seq, got.end_seq)
+            same = same and wanted.window in {None, got.window}
+            same = same and wanted.sack in {None, got.sack}
+        if not same:
+            return f"{_which(wanted, number)}: expected {_told(wanted)}, sent {_told(got)}"
+    if len(expected) > len(sent):
+        wanted = expected[len(sent)]
+        return f"{_which(wanted, len(sent) + 1)}: expected {_told(wanted)}, sent none"
+    ends_ps = case.steps[-1].time_ps if case.exact and case.steps else 1 << 62
+    if len(sent) > len(expected) and sent[len(expected)].time_ps <= ends_ps:
+        number = len(expected) + 1
+        return f"segment {number}: expected none, sent {_told(sent[number - 1])}"
+    return None
+
+
+def _which(wanted: Expected, number: int) -> str:
+    return f"line {wanted.line}" if wanted.line else f"ACK {number}"
+
+
+def _told(segment: Expected | Segment) -> str:
+    told = f"{segment.ack} at {segment.time_ps / MS_PS:.3f} ms"
+    if segment.seq is not None and segment.end_seq is not None and segment.seq < segment.end_seq:
+        told = f"{segment.seq}:{segment.end_seq} ack {told}"
+    if segment.window is not None:
+        told += f", win {segment.window}"
+    if segment.sack:
+        told += ", sack " + " ".join(f"{first}:{last}" for first, last in segment.sack)
+    return told

@@ -1,0 +1,113 @@
+"""A scenario that a real kernel has run: what it was given, and what it sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from simnet.study.conform_end import Connection, Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["MS_PS", "Case", "Expected", "Step", "run_case"]
+
+MS_PS: Final = 1_000_000_000
+# longer than any delayed ACK, after the last thing that happens
+_REST_PS: Final = 1000 * MS_PS
+
+Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "cwnd"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that happens to the kernel's end.
+
+    Attributes:
+        time_ps: when.
+        action: a segment comes in, or a call of the application.
+        seq, end_seq, push: of the segment; `end_seq` is the count or value of a call.
+        ack, window: of the segment; an `ack` of -1 covers all that has been sent.
+        blocks: of its SACK option.
+        more: MSG_MORE; of a read: that it waits.
+    """
+
+    time_ps: int
+    action: Action
+    seq: int = 0
+    end_seq: int = 0
+    push: bool = False
+    ack: int = -1
+    window: int = 0
+    blocks: tuple[tuple[int, int], ...] = ()
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A segment that the kernel sent; None is not compared.
+
+    Attributes:
+        time_ps: when.
+        tolerance_ps: how far off the model may be; None: by whether a timer sent it.
+        ack, window, sack: as in `Segment`.
+        seq, end_seq: payload; None for "any segment with this acknowledgement".
+    """
+
+    time_ps: int
+    ack: int
+    window: int | None = None
+    sack: tuple[tuple[int, int], ...] | None = None
+    seq: int | None = None
+    end_seq: int | None = None
+    tolerance_ps: int | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One scenario.
+
+    Attributes:
+        file, line: where it is from.
+        name: of the scenario.
+        connection: what the ends agreed on, and the kernel.
+        first: first sequence number of the peer's data.
+        steps: in order.
+        expected: what the kernel sent, in order.
+        exact: payload and window are compared as well, and a burst may be expected as one.
+    """
+
+    file: str
+    line: int
+    name: str
+    connection: Connection
+    first: int
+    steps: tuple[Step, ...]
+    expected: tuple[Expected, ...]
+    exact: bool = False
+
+
+def run_case(case: Case) -> Endpoint:
+    """Have the model live through it; `sent` of the result is what it sent."""
+    end = Endpoint(case.connection, case.first)
+    last_ps = 0
+    for step in case.steps:
+        end.at(step.time_ps, _call(end, step))
+        last_ps = max(last_ps, step.time_ps)
+    if case.expected:
+        last_ps = max(last_ps, case.expected[-1].time_ps)
+    end.run(last_ps + _REST_PS)
+    return end
+
+
+def _call(end: Endpoint, step: Step) -> Callable[[], object]:
+    if step.action == "receive":
+        return lambda: end.receive(step)
+    if step.action == "read":
+        return lambda: end.read(step.end_seq, blocking=step.more)
+    if step.action == "write":
+        return lambda: end.write(step.end_seq, more=step.more)
+    if step.action == "cwnd":
+        return lambda: end.check_cwnd(step.end_seq)
+    return lambda: end.set_option(step.action, step.end_seq)

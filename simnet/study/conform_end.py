@@ -1,0 +1,374 @@
+"""One end of a connection by itself: what a script puts in, and the segments that come out.
+
+No host, no wire: a segment is processed when it is put in, a timer runs when it is due. Where the
+ticks of the kernel fall is not known; a timer of n jiffies is taken to be set at a tick, which is
+the middle of what it can take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.host.cpu import Cpu
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+from simnet.net.cubic import make_congestion
+from simnet.net.receive_queue import SkbSizes
+from simnet.net.skb import Endpoint as Peer
+from simnet.net.skb import SkbQueue
+from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp_sender_rules import sender_rules
+from simnet.net.tcp_version import receiver_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simnet.study.conform_case import Step
+
+__all__ = ["Connection", "Endpoint", "Segment"]
+
+_CALL: Final = 0
+_DELACK: Final = 1
+_COMPRESSED: Final = 2
+_RTO: Final = 3
+_PRIORITY: Final = 1
+_US: Final = 1_000_000
+_INITIAL_CWND: Final = 10
+_MAX_TCP_HEADER: Final = 320
+_SECOND: Final = 1_000_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What the end has sent.
+
+    Attributes:
+        time_ps: when.
+        ack: acknowledgement number.
+        window: the field as sent.
+        sack: blocks of the SACK option.
+        seq, end_seq: payload; equal for a pure ACK.
+        push: PSH.
+        timer: a timer sent it.
+    """
+
+    time_ps: int
+    ack: int
+    window: int
+    sack: tuple[tuple[int, int], ...] = ()
+    seq: int = 0
+    end_seq: int = 0
+    push: bool = False
+    timer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What was agreed on, and what the kernel is set to.
+
+    Attributes:
+        kernel: constants and sysctls, by their names in a kernel model.
+        mss: of the peer's option.
+        advmss: of the kernel's own option.
+        timestamps, sack, scaling: options in use.
+        quickack: `ip route ... quickack 1`.
+        delack_max_ps: TCP_DELACK_MAX_US; None: not set.
+        rcvbuf, sndbuf: SO_RCVBUF and SO_SNDBUF as the kernel counts them; 0: not set.
+        peer_scale: window scale of the peer.
+        peer_window: first window of the peer, bytes.
+        rtt_ps: of the handshake.
+        established_ps: when it was over.
+    """
+
+    kernel: dict[str, Any]
+    mss: int
+    advmss: int
+    timestamps: bool = False
+    sack: bool = True
+    scaling: bool = True
+    quickack: bool = False
+    delack_max_ps: int | None = None
+    rcvbuf: int = 0
+    sndbuf: int = 0
+    peer_scale: int = 0
+    peer_window: int = 65_535
+    rtt_ps: int = 100 * _US
+    established_ps: int = 0
+
+
+# from the expiry of a timer of high resolution to the segment: by validation/external
+_HRTIMER_PS: Final = 35 * _US
+
+
+class Endpoint(Component):
+    """The kernel's end.
+
+    Args:
+        connection: what it is.
+        first: the peer's first sequence number.
+
+    Attributes:
+        sent: segments that it has sent.
+        problems: calls that returned something else than they should.
+    """
+
+    def __init__(self, connection: Connection, first: int) -> None:
+        super().__init__(Simulator(), "end")
+        kernel = connection.kernel
+        self.jiffy_ps = _SECOND // kernel["hz"]
+        option_bytes = 12 if connection.timestamps else 0
+        # tcp_delack_max: less than rto_min, too
+        limit = max(kernel["rto_min_ps"], 2 * self.jiffy_ps) - self.jiffy_ps
+        if connection.delack_max_ps is not None:
+            limit = min(limit, connection.delack_max_ps)
+        self.receiver = TcpReceiver(
+            advmss=connection.advmss - option_bytes,
+            rmem_default=connection.rcvbuf or kernel["tcp_rmem_bytes"][1],
+            rmem_max=kernel["tcp_rmem_bytes"][2],
+            jiffy_ps=self.jiffy_ps,
+            ato_min_ps=kernel["ato_min_ps"],
+            delack_max_ps=kernel["delack_max_ps"],
+            rto_ps=kernel["rto_min_ps"] + connection.rtt_ps,
+            max_quickacks=kernel["max_quickacks"],
+            min_rcvmss=kernel["min_rcvmss_bytes"],
+            truesize_overhead=0,
+            moderate_rcvbuf=kernel["tcp_moderate_rcvbuf"],
+            window_scaling=connection.scaling,
+            rules=receiver_rules(kernel["version"]),
+            sizes=SkbSizes(0, 40 + option_bytes),
+            option_bytes=option_bytes,
+            timestamps=connection.timestamps,
+            sack=connection.sack,
+            rcvbuf_locked=connection.rcvbuf > 0,
+            quickack=connection.quickack,
+            delack_limit_ps=limit,
+            srtt_ps=connection.rtt_ps,
+        )
+        self.receiver.start(first, connection.established_ps // _US)
+        self.sender = _sender(connection, self.jiffy_ps, option_bytes)
+        self.peer_scale = connection.peer_scale
+        self.staged = SkbQueue()
+        # for nobody: segments are looked at as they leave, and take no time
+        self.peer = Peer(self.sim, "peer")
+        self.cpu = Cpu(self.sim, "cpu", 0, 0, 0, 0, 1000, self.jiffy_ps)
+        self.wanted = 0
+        self.transmitted = False
+        self.sent: list[Segment] = []
+        self.problems: list[str] = []
+        self.calls: list[Callable[[], object]] = []
+        self.delack_ps = -1
+        self.compressed_ps = -1
+        self.rto_ps = -1
+
+    @property
+    def _jiffy(self) -> int:
+        return int(self.sim.now // self.jiffy_ps)
+
+    def at(self, time_ps: int, call: Callable[[], object]) -> None:
+        """Have something done at a time."""
+        self.calls.append(call)
+        self.sim.at(time_ps, self, _CALL, len(self.calls) - 1, _PRIORITY)
+
+    def run(self, until_ps: int) -> None:
+        """Let time pass."""
+        self.sim.run_until(until_ps)
+
+    def on_event(self, kind: int, arg: int) -> None:
+        """A call or a timer is due."""
+        if kind == _CALL:
+            self.calls[arg]()
+        elif kind == _DELACK:
+            if self.sim.now == self.delack_ps:
+                self.delack_ps = -1
+                self._refresh()
+                if self.receiver.delack_expired(self._jiffy):
+                    self._acknowledge(timer=True)
+        elif kind == _RTO:
+            if self.sim.now == self.rto_ps:
+                self.rto_ps = -1
+                self._refresh()
+                if self.sender.timer_expired(self._jiffy):
+                    self.sender.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
+                    self.sender.stage_probe(self.staged, self.peer, 0, self.cpu)
+                self._transmit(timer=True)
+        elif self.sim.now == self.compressed_ps and self.receiver.compressed > 0:
+            self._acknowledge(timer=True)
+
+    # -- what a script does -----------------------------------------------------------------
+
+    def receive(self, step: Step) -> None:
+        """`tcp_rcv_established`: a segment comes in."""
+        receiver = self.receiver
+        length = step.end_seq - step.seq
+        at_once = False
+        self._refresh()
+        self.sender.acknowledge(
+            self.sender.snd_nxt if step.ack < 0 else step.ack - 1,
+            self.sender.snd_wnd if step.ack < 0 else step.window << self.peer_scale,
+            self._jiffy,
+            [(first - 1, last - 1) for first, last in step.blocks] or None,
+            -1,
+            length > 0,
+        )
+        if length > 0:
+            at_once = receiver.segment(step.seq, step.end_seq, step.push, False, self._jiffy)  # noqa: FBT003
+        self._output()
+        if length > 0 and at_once and not (self.transmitted and not receiver.scheduled):
+            self._acknowledge()
+        elif length > 0 and receiver.compress_started and receiver.compressed > 0:
+            if receiver.compressed == 1:
+                self.compressed_ps = self.sim.now + receiver.compress_delay_ps() + _HRTIMER_PS
+                self.sim.at(self.compressed_ps, self, _COMPRESSED, 0, _PRIORITY)
+        elif length > 0 and receiver.scheduled:
+            self._schedule()
+        if self.wanted > 0 and receiver.readable() > 0:
+            self._take(self.wanted)
+
+    def read(self, count: int, *, blocking: bool = False) -> None:
+        """The application reads; it wants so many bytes to be there, or waits for any."""
+        if blocking and self.receiver.readable() == 0:
+            self.wanted = count
+        else:
+            self._take(count)
+
+    def _take(self, count: int) -> None:
+        self.wanted = 0
+        found = min(count, self.receiver.readable())
+        if found < count:
+            self.problems.append(
+                f"read at {self.sim.now / _SECOND:.6f} s: expected {count} bytes, got {found}"
+            )
+        self.receiver.copied(found, self._jiffy)
+        if self.receiver.ack_due_after_copy(found):
+            self._refresh()
+            self._acknowledge()
+
+    def write(self, count: int, *, more: bool) -> None:
+        """The application writes; `more` is MSG_MORE."""
+        room = self.sender.room()
+        if room < count:
+            self.problems.append(
+                f"write at {self.sim.now / _SECOND:.6f} s: expected {count} bytes, took {room}"
+            )
+        cork = self.sender.cork
+        self._refresh()
+        self.sender.write(min(count, room), not more)
+        self.sender.cork = cork or more
+        self._output()
+        self.sender.cork = cork
+
+    def set_option(self, name: str, value: int) -> None:
+        """`setsockopt`: quickack, nodelay or cork."""
+        self._refresh()
+        if name == "quickack":
+            if self.receiver.set_quickack(value):
+                self._acknowledge()
+        else:
+            setattr(self.sender, name, bool(value))
+            cork = self.sender.cork
+            if self.sender.nodelay:
+                # TCP_NAGLE_PUSH: once, in spite of TCP_CORK
+                self.sender.cork = False
+            self._output()
+            self.sender.cork = cork
+
+    def check_cwnd(self, wanted: int) -> None:
+        """`assert tcpi_snd_cwnd`."""
+        found = int(self.sender.congestion.cwnd)
+        if found != wanted:
+            self.problems.append(
+                f"tcpi_snd_cwnd at {self.sim.now / _SECOND:.6f} s: expected {wanted}, is {found}"
+            )
+
+    # -- what comes of it -------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        """`tcp_mstamp_refresh`."""
+        self.receiver.now_us = self.sender.now_us = self.sim.now // _US
+
+    def _output(self) -> None:
+        self.sender.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
+        self._transmit()
+
+    def _transmit(self, *, timer: bool = False) -> None:
+        """Data segments go out; each acknowledges what has come."""
+        self.transmitted = self.staged.count > 0
+        while self.staged.count > 0:
+            skb = self.staged.pop()
+            self._acknowledge(timer=timer, seq=skb.seq + 1, end_seq=skb.end_seq + 1, push=skb.push)
+            self.receiver.data_sent(self._jiffy)
+        due = self.sender.timer_due(self._jiffy)
+        if due >= 0:
+            jiffies = due - self._jiffy + self.receiver.timer_jiffies
+            self.rto_ps = self.sim.now + jiffies * self.jiffy_ps
+            self.sim.at(self.rto_ps, self, _RTO, 0, _PRIORITY)
+
+    def _schedule(self) -> None:
+        before = self.receiver.timeout_jiffy
+        timeout = self.receiver.schedule_delack(self._jiffy)
+        if timeout == 0:
+            self._acknowledge()
+        elif timeout != before:
+            jiffies = timeout - self._jiffy + self.receiver.timer_jiffies
+            self.delack_ps = self.sim.now + jiffies * self.jiffy_ps
+            self.sim.at(self.delack_ps, self, _DELACK, 0, _PRIORITY)
+
+    def _acknowledge(
+        self, *, timer: bool = False, seq: int = 0, end_seq: int = 0, push: bool = False
+    ) -> None:
+        """`tcp_send_ack`, or the acknowledgement that data carry."""
+        blocks = tuple((first, last) for first, last in self.receiver.sack_blocks())
+        window = self.receiver.ack_sent(self._jiffy) >> self.receiver.rcv_wscale
+        self.delack_ps = -1
+        self.sent.append(
+            Segment(
+                self.sim.now,
+                self.receiver.rcv_nxt,
+                window,
+                blocks,
+                seq or self.sender.snd_nxt + 1,
+                end_seq or self.sender.snd_nxt + 1,
+                push=push,
+                timer=timer,
+            )
+        )
+
+
+def _sender(connection: Connection, jiffy_ps: int, option_bytes: int) -> TcpSender:
+    kernel = connection.kernel
+    mss = connection.mss - option_bytes
+    rules = sender_rules(kernel["version"])
+    sender = TcpSender(
+        mss=mss,
+        congestion=make_congestion(
+            kernel["tcp_congestion_control"],
+            _INITIAL_CWND if kernel["initial_cwnd"] == "iw10" else _rfc3390(mss),
+            mss=mss,
+            abc=kernel["tcp_abc"],
+            hz=kernel["hz"],
+            rules=rules,
+        ),
+        wmem_default=connection.sndbuf or kernel["tcp_wmem_bytes"][1],
+        wmem_max=connection.sndbuf or kernel["tcp_wmem_bytes"][2],
+        segment_truesize=mss + _MAX_TCP_HEADER + kernel["skb_truesize_overhead_bytes"],
+        jiffy_ps=jiffy_ps,
+        rto_min_ps=kernel["rto_min_ps"],
+        # tcp_synack_rtt_meas
+        rto_init_ps=connection.rtt_ps + max(2 * connection.rtt_ps, kernel["rto_min_ps"]),
+        rto_max_ps=kernel["rto_max_ps"],
+        tso=True,
+        tso_win_divisor=kernel["tcp_tso_win_divisor"],
+        reordering=kernel["tcp_reordering"],
+        sack=connection.sack,
+        rules=rules,
+        restarts=kernel["tcp_slow_start_after_idle"],
+    )
+    sender.open_window(connection.peer_window)
+    return sender
+
+
+def _rfc3390(mss: int) -> int:
+    """First congestion window, segments."""
+    return 2 if mss > 1460 else 3 if mss > 1095 else 4  # noqa: PLR2004 - RFC 3390's limits

@@ -1,0 +1,121 @@
+"""Scripts in packetdrill's language against the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simnet.errors import InputError
+from simnet.study.conform import Verdict, conform
+
+SCRIPTS = sorted((Path(__file__).parents[2] / "validation/packetdrill").glob("*.pkt"))
+START = """
+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < S 0:0(0) win 65535 <mss 1000,sackOK,nop,nop,nop,wscale 7>
++0 > S. 0:0(0) ack 1 <mss 1460,nop,nop,sackOK,nop,wscale 10>
++.01 < . 1:1(0) ack 1 win 512
++0 accept(3, ..., ...) = 4
+"""
+DATA = "+.01 < . 1:1001(1000) ack 1 win 512\n"
+
+
+def judge(folder: Path, text: str, kernel: str | None = None) -> Verdict:
+    """The verdict on a script."""
+    file = folder / "a.pkt"
+    file.write_text(text, encoding="utf-8")
+    (verdict,) = conform([file], kernel).verdicts
+    return verdict
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_script(script: Path) -> None:
+    (verdict,) = conform([script]).verdicts
+    assert verdict.difference is None
+    assert len(verdict.expected) > 1
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "+0 > . 1:1(0) ack 1001",
+        "+0 > . 1:1(0) ack 1001 win 62",
+        "+.004 > . 1:1(0) ack 1001",
+        "* > . 1:1(0) ack 1001",
+        "+0~+.03 > . 1:1(0) ack 1001",
+    ],
+)
+def test_what_agrees(tmp_path: Path, expected: str) -> None:
+    assert judge(tmp_path, START + DATA + expected).agrees
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "+0 > . 1:1(0) ack 1000",
+        "+0 > . 1:1(0) ack 1001 win 61",
+        "+0 > . 1:1(0) ack 1001 <nop,nop,sack 1:2>",
+        "+0 > . 1:2(1) ack 1001",
+        "+.1 > . 1:1(0) ack 1001",
+        "+0 > . 1:1(0) ack 1001\n+0 > . 1:1(0) ack 1001",
+        "+0 > . 1:1(0) ack 1001\n+0 read(4, ..., 1001) = 1001",
+        "+0 > . 1:1(0) ack 1001\n+0 %{ assert tcpi_snd_cwnd == 9, tcpi_snd_cwnd }%",
+        "+.1 < . 1001:2001(1000) ack 1 win 512\n+0 > . 1:1(0) ack 2001",
+    ],
+)
+def test_what_differs(tmp_path: Path, expected: str) -> None:
+    assert not judge(tmp_path, START + DATA + expected).agrees
+
+
+def test_a_burst_may_be_expected_as_one(tmp_path: Path) -> None:
+    written = START + "+0 write(4, ..., 3500) = 3500\n"
+    assert judge(tmp_path, written + "+0 > P. 1:3501(3500) ack 1").agrees
+    apart = "+0 > . 1:1001(1000) ack 1\n+0 > P. 1001:3501(2500) ack 1"
+    assert judge(tmp_path, written + apart).agrees
+
+
+def test_another_kernel(tmp_path: Path) -> None:
+    expected = START.replace("wscale 10", "wscale 2") + DATA + "+0 > . 1:1(0) ack 1001"
+    assert judge(tmp_path, expected, "linux-2.6.16-sles10").agrees
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("--mss=1000\n" + START, "a.pkt:1: option --mss is not known"),
+        ("`rm -rf /`\n" + START, "a.pkt:1: command is not known: rm -rf /"),
+        ("`sysctl -q net.ipv4.tcp_sak=1`\n" + START, "did you mean tcp_sack?"),
+        ("`sysctl -q net.ipv4.tcp_rmem=1`\n" + START, "a.pkt:1: sysctl net.ipv4.tcp_rmem: 1 is no"),
+        ("`./none.sh`\n" + START, "a.pkt:1: no file ./none.sh beside the script"),
+        (START + "+0 poll(4) = 1", "a.pkt:9: call poll is not modelled"),
+        (START + "+0 %{ print(1) }%", "a.pkt:9: only tcpi_snd_cwnd"),
+        (START + "+0 < . 1:1001(10) ack 1 win 5", "a.pkt:9: 1:1001 are 1000 bytes, not 10"),
+        (START + "+0 < . 1:1(0) ack 1 win 5 <md5 00>", "a.pkt:9: option is not known: md5 00"),
+        (START + "+0 setsockopt(4, SOL_TCP, TCP_NODELAI, [1], 4) = 0", "did you mean TCP_NODELAY?"),
+        (START + "+0 write(4, ..., 10) = -1 EAGAIN", "write that returns -1 is not modelled"),
+        (START + "read(4, ..., 1) = 1", "a.pkt:9: expected a time"),
+        (START + "+0 read(4, ..., 1", "a.pkt:9: no end of"),
+        (START + "+0 close(4) = 0\n+0 > F. 1:1(0) ack 1", "no segment is expected"),
+        ("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3", "expected a handshake"),
+        ("", "no event in it"),
+    ],
+)
+def test_what_is_not_understood_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        judge(tmp_path, text)
+    line = str(caught.value)
+    assert said in line
+    assert "\n" not in line
+
+
+def test_sysctls_of_a_shell_script_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "set.sh").write_text(
+        '#!/bin/sh\nsysctl -q net.ipv4.tcp_rmem="4096 65536 $((2*1024*1024))"\n', encoding="utf-8"
+    )
+    script = "`./set.sh`\n" + START.replace("wscale 10", "wscale 6") + DATA
+    verdict = judge(tmp_path, script + "+0 > . 1:1(0) ack 1001")
+    assert verdict.agrees
+    # half of 64 KiB, in whole segments, less what has come, in units of 64 bytes
+    assert verdict.sent[0].window > 62
