@@ -24,6 +24,7 @@ from simnet.net.tcp_endpoint import Application, TcpEndpoint
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_sender_rules import sender_rules
+from simnet.net.tcp_version import receiver_rules
 
 __all__ = ["PathOptions", "Requester", "Responder", "TcpOptions", "TcpPath"]
 
@@ -271,6 +272,9 @@ class TcpPath:
             truesize_overhead=400,
             moderate_rcvbuf=True,
             window_scaling=True,
+            rules=receiver_rules(tcp.kernel),
+            timestamps=tcp.timestamps,
+            sack=tcp.sack,
         )
         return TcpEndpoint(
             self.sim,
