@@ -580,6 +580,8 @@ class TcpSender:
                 self.max_window = window
         self.snd_una = ack
         if before == 0:
+            if blocks is not None:
+                self._tag(blocks, ack, prior_una)
             # tcp_ack_probe: if the window is still closed, the next probe waits its full time
             self.rto_jiffy = _NONE
             return 0

@@ -146,6 +146,7 @@ class TestTheWindow:
         # limited transmit of two, the retransmission, then one for every two
         assert sent[:3] == [1, 1, 1]
         assert sum(sent[3:]) in (6, 7, 8)
+        assert sum(sent[3:11]) in (3, 4, 5)
         ack(sender, 20 + sum(sent[:2]))
         assert sender.congestion.cwnd == sender.congestion.ssthresh
 
@@ -178,8 +179,7 @@ class TestReordering:
         assert sender.board.fack
         ack(sender, 0, (1, 2), (12, 12))
         # the second segment after the thirteenth; it had been taken for lost, but not sent again
-        if 1 not in range(sender.retransmissions):
-            assert sender.board.reordering == 13 + 1 - 2
+        assert sender.board.reordering == 13 + 1 - 2
         assert not sender.board.fack
 
     @pytest.mark.parametrize(("version", "limit"), [(FIRST, 127), (LATEST, 300)])
@@ -213,18 +213,16 @@ class TestUndo:
         assert (sender.recovery.state, sender.congestion.ssthresh) == (RECOVERY, 10)
         return sender
 
-    @pytest.mark.parametrize("version", [FIRST, LATER, LATEST])
-    def test_dsack_for_all_that_was_sent_again(self, version: str) -> None:
-        sender = self.late(version)
+    def test_dsack_for_all_that_was_sent_again_when_all_has_come(self) -> None:
+        sender = self.late()
         ack(sender, 20)
-        assert sender.recovery.undone == 0
         ack(sender, 20, dsack=(0, 0))
-        if version == FIRST:
-            # in 2.6.18 an ACK that finds nothing outstanding is not looked at
-            sender.write(MSS, end_of_send=True)
-            numbers(sender)
-            ack(sender, 20, dsack=(0, 0))
-        assert sender.recovery.undone <= 1
+        sender.write(5 * MSS, end_of_send=True)
+        numbers(sender)
+        assert sender.recovery.undone == 0
+        ack(sender, 21)
+        assert (sender.recovery.undone, sender.recovery.state) == (1, OPEN)
+        assert sender.congestion.ssthresh > 1 << 30
 
     def test_dsack_while_others_are_on_their_way(self) -> None:
         sender = self.late()
