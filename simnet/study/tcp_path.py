@@ -76,6 +76,7 @@ class TcpOptions:
         rmem_bytes, wmem_bytes: default and largest receive and send buffer.
         delack_ps: least delay of an ACK, TCP_DELACK_MIN.
         delack_max_ps: greatest.
+        delack_limit_ps: TCP_DELACK_MAX_US; None for no limit of one's own.
         rto_min_ps, rto_init_ps: TCP_RTO_MIN and the timeout before the first measurement.
         service_ps: what a received segment keeps a host busy for.
         header_bytes: on the wire beyond the payload.
@@ -97,6 +98,7 @@ class TcpOptions:
     wmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
     delack_ps: int = 40 * _MS
     delack_max_ps: int = 200 * _MS
+    delack_limit_ps: int | None = None
     rto_min_ps: int = 200 * _MS
     rto_init_ps: int = 3000 * _MS
     rto_max_ps: int = 120 * _SECOND
@@ -266,6 +268,7 @@ class TcpPath:
             jiffy_ps=tcp.jiffy_ps,
             ato_min_ps=tcp.delack_ps,
             delack_max_ps=tcp.delack_max_ps,
+            delack_limit_ps=tcp.delack_limit_ps,
             rto_ps=tcp.rto_init_ps,
             max_quickacks=16,
             min_rcvmss=536,

@@ -13,7 +13,8 @@ from tests.host.parts import MS, US
 
 FILE = folder("validation") / "external" / "linux-nagle-delack.csv"
 ROWS = list(csv.DictReader(FILE.read_text().splitlines()))
-JIFFY_MS = 4
+# the measured ones vary by that much; the least that is asked for is a jiffy, 4 ms
+SPREAD_MS = 0.1
 
 
 def stall_ms(tcp: TcpOptions) -> float:
@@ -28,8 +29,8 @@ def stall_ms(tcp: TcpOptions) -> float:
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row["delack_max_us"] != "default"])
 def test_stalls_are_within_a_jiffy_of_linux(row: dict[str, str]) -> None:
-    tcp = TcpOptions(delack_ps=int(row["delack_max_us"]) * US)
-    assert stall_ms(tcp) == pytest.approx(float(row["median_ms"]), abs=JIFFY_MS)
+    tcp = TcpOptions(kernel="6.18", delack_limit_ps=int(row["delack_max_us"]) * US)
+    assert stall_ms(tcp) == pytest.approx(float(row["median_ms"]), abs=SPREAD_MS)
 
 
 @pytest.mark.parametrize("hz", [100, 250, 1000])
