@@ -254,6 +254,8 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         option_bytes=_options(host),
         timestamps=kernel.tcp_timestamps,
         sack=kernel.tcp_sack,
+        quickack=port.quickack,
+        delack_limit_ps=host.application.delack_max_ps or None,
     )
 
 

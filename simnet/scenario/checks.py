@@ -149,6 +149,11 @@ def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
             shown, jiffy = spec.text(kernel[attribute]), spec.text(jiffy_ps)
             message = f"{shown} is less than a jiffy, {jiffy} at HZ {kernel['hz']}"
             raise table.error((*place, "kernel", attribute), "system", message)
+    # do_tcp_setsockopt: TCP_TIMEOUT_MIN, after rounding up
+    option_ps = tree.get((*place, "application", "delack_max_ps"))
+    if 0 < option_ps <= jiffy_ps:
+        message = f"EINVAL at HZ {kernel['hz']}: expected more than a jiffy, or 0 for not set"
+        raise table.error((*place, "application", "delack_max_ps"), "system", message)
 
 
 def _check_bond(tree: Tree, place: Path, table: Table) -> None:

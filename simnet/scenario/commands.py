@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Commands", "Turned", "commands", "turned"]
 
 _PEER: Final = "peer:"
-# at the switch, and by hand
-_NO_COMMAND: Final = frozenset({"switch", "cable"})
+# at the switch, by hand, and in a program
+_NO_COMMAND: Final = frozenset({"switch", "cable", "application"})
 _NETSERVER: Final = "netserver"
 _NETSERVER_PORT: Final = 12865
 

@@ -19,7 +19,9 @@
     effective.host.ports[3].smp_affinity        CPUs of the mask, ascending: (5,)
     effective.host.cpu_count, .cpus_per_node, .node_of(cpu)
     effective.host.ports[3].enslaved            a slave of the bond; .unplugged_ps, .plugged_ps
+    effective.host.ports[3].quickack            of the routes through it
     effective.host.bonding.mode                 see schema.Bonding
+    effective.host.application.delack_max_ps    TCP_DELACK_MAX_US of its sockets; 0: not set
     effective.peers[1]                          a Host, too; its ports[k] likewise
     effective.switch.latency_ps                 see schema.Switch
     effective.fabric.switch_latency_ps          see schema_fabric.Fabric; fabric may be None
@@ -50,7 +52,7 @@ from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
 from simnet.scenario.schema import Bonding, Cpu, Fabric, Kernel, Machine, Nic, Section, Switch
 
-__all__ = ["Effective", "Flow", "Host", "Port"]
+__all__ = ["Application", "Effective", "Flow", "Host", "Port"]
 
 
 class Port(Section):
@@ -64,6 +66,7 @@ class Port(Section):
         enslaved: whether the port is a slave of the host's bond.
         unplugged_ps: when its cable is pulled, from the start of the simulation; 0 for never.
         plugged_ps: when it is plugged in again; 0 for never.
+        quickack: whether each segment by a route through it is acknowledged at once.
         nic: the chip and its driver's settings.
     """
 
@@ -74,7 +77,18 @@ class Port(Section):
     enslaved: bool = False
     unplugged_ps: int = 0
     plugged_ps: int = 0
+    quickack: bool = False
     nic: Nic
+
+
+class Application(Section):
+    """What the test's processes on a host ask of their sockets.
+
+    Attributes:
+        delack_max_ps: TCP_DELACK_MAX_US; 0 where it is not set.
+    """
+
+    delack_max_ps: int = 0
 
 
 class Host(Section):
@@ -87,6 +101,7 @@ class Host(Section):
         kernel: constants and sysctls.
         ports: in the order of the server model.
         bonding: how the ports that are slaves are one interface.
+        application: socket options of the test's processes.
     """
 
     name: str
@@ -95,6 +110,7 @@ class Host(Section):
     kernel: Kernel
     ports: tuple[Port, ...]
     bonding: Bonding = Bonding()
+    application: Application = Application()
 
     @property
     def cpus_per_node(self) -> int:

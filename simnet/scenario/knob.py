@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet.scenario.parameter import Spec, Value
 from simnet.scenario.specs import Flag, Quantity
@@ -18,8 +18,21 @@ if TYPE_CHECKING:
 __all__ = ["AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
 
 Scope = Literal[
-    "kernel", "port", "nic", "bonding", "slave", "cable", "switch", "flows", "irqbalance", "none"
+    "kernel",
+    "port",
+    "nic",
+    "bonding",
+    "slave",
+    "cable",
+    "switch",
+    "flows",
+    "irqbalance",
+    "interface",
+    "application",
+    "none",
 ]
+# what takes 1 and 0 where others take on and off
+_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ")
 
 
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:
@@ -111,9 +124,11 @@ class Knob:
         spec: form and legal range of its value.
         scope: what it changes: an attribute of the kernel, of the port itself, of the port's
             NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
-            the switch, the binding of the streams, irqbalance, or nothing.
+            the switch, the binding of the streams, irqbalance, the port as an interface of IP
+            (routes through it), what an application asks of its sockets, or nothing.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
+        unset: the command for a value of 0 that stands for not set; empty if `command` does.
         unit: unit of a bare number; empty when the value has none.
         note: caveat for people.
         since: first upstream kernel that has it.
@@ -132,6 +147,7 @@ class Knob:
     since: str = "2.6.0"
     compile_time: bool = False
     drivers: tuple[str, ...] = ()
+    unset: str = ""
 
     @property
     def modelled(self) -> bool:
@@ -153,7 +169,8 @@ class Knob:
         """Return the command that sets the knob to a value, as `admin_text` writes it."""
         on = value == "on"
         verbs = {"start_stop": "start" if on else "stop", "detach": "" if on else " -d"}
-        return self.command.format(value=value, **verbs, **parts)
+        command = self.unset if self.unset and value == "0" else self.command
+        return command.format(value=value, **verbs, **parts)
 
     def parse(self, raw: Any) -> Value:
         """Return a value in base units; a bare number is in the knob's own unit.
@@ -191,7 +208,7 @@ class Knob:
         items = value if isinstance(value, tuple) else (value,)
         if isinstance(self.spec, Quantity) and self.unit:
             return " ".join(_number(item, self._unit_in_base) for item in items)
-        if isinstance(self.spec, Flag) and self.command.startswith("sysctl"):
+        if isinstance(self.spec, Flag) and self.command.startswith(_NUMERIC_FLAGS):
             return "1" if value else "0"
         return self.spec.text(value)
 

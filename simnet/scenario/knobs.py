@@ -6,7 +6,8 @@ of the scenario's models; undoing a knob is applying its default.
 
 Sources: Linux 2.6.18 ``net/ipv4/sysctl_net_ipv4.c``, ``net/core/sysctl_net_core.c``,
 ``Documentation/networking/ip-sysctl.txt``, ``include/net/tcp.h``, ``drivers/net/tg3.c``
-(``tg3_set_coalesce``: the legal ranges); ethtool(8), numactl(8).
+(``tg3_set_coalesce``: the legal ranges); ethtool(8), numactl(8); ``net/ipv4/tcp.c``
+(``do_tcp_setsockopt``) of Linux 6.18; ip-route(8).
 """
 
 from __future__ import annotations
@@ -268,6 +269,33 @@ _CONSTANTS: Final = (
     _constant("DEF_TIMESLICE", "timeslice_ps", "kernel/sched.c"),
 )
 
+_ROUTES: Final = (
+    Knob(
+        "ip route change dev {port} quickack",
+        "each segment that comes by this route is acknowledged at once",
+        _ON_OFF,
+        "interface",
+        "quickack",
+        "ip route show dev {port} scope link | sed 's/ quickack [01]//' | while read -r route;"
+        " do ip route change $route dev {port} quickack {value}; done",
+        since="3.11",
+    ),
+)
+
+_SOCKETS: Final = (
+    Knob(
+        "setsockopt TCP_DELACK_MAX_US",
+        "longest delay of an acknowledgement, for the sockets of the test's processes; 0: not set",
+        time("", "0 us", "200 ms"),
+        "application",
+        "delack_max_ps",
+        "in the program, for each socket: setsockopt TCP_DELACK_MAX_US {value}",
+        unit="us",
+        since="6.15",
+        unset="in the program: no setsockopt of TCP_DELACK_MAX_US",
+    ),
+)
+
 KNOBS: Final[tuple[Knob, ...]] = (
     *_PLACEMENT,
     *_ETHTOOL,
@@ -275,5 +303,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *IPOIB,
     *_SYSCTLS,
     *_STEERING,
+    *_ROUTES,
+    *_SOCKETS,
     *_CONSTANTS,
 )

@@ -135,6 +135,7 @@ class _Assembly:
             self.tree.graft((*place, section.__name__.lower()), section, form)
         self.tree.put_plain((*place, "ports"), [])
         self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
+        self.tree.put_plain((*place, "application"), {"delack_max_ps": 0})
         cabled = getattr(table, "cabled", None) or len(server.ports)
         slaves = getattr(table, "slaves", ())
         for slave in slaves:
@@ -149,6 +150,7 @@ class _Assembly:
             self.tree.put_plain((*here, "enslaved"), port.name in slaves)
             self.tree.put_plain((*here, "unplugged_ps"), 0)
             self.tree.put_plain((*here, "plugged_ps"), 0)
+            self.tree.put_plain((*here, "quickack"), value=False)
             self.tree.graft((*here, "nic"), Nic, nic)
             self.models[dotted((*here, "nic"))] = port.nic
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}

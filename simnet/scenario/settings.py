@@ -188,11 +188,11 @@ class Table:
         version = self.tree.get((*host, "kernel", "version"))
         if _release(version) < _release(knob.since):
             raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
-        if knob.scope in {"kernel", "bonding"}:
+        if knob.scope in {"kernel", "bonding", "application"}:
             yield (*host, knob.scope, knob.target)
             return
         for number in self._chosen_ports(entry, knob, parts, host):
-            if knob.scope in {"port", "slave", "cable"}:
+            if knob.scope in {"port", "slave", "cable", "interface"}:
                 yield (*host, "ports", number, knob.target)
             elif knob.scope == "nic":
                 yield (*host, "ports", number, "nic", knob.target)
