@@ -472,7 +472,7 @@ class RemoteReceiver(Port):
         if self.reading is not None:
             # the reader acknowledges when it is done
             self.receiver.blocked = True
-            self.receiver.timeout_jiffy = jiffy + self.receiver.ato_min
+            self.receiver.timeout_jiffy = jiffy + self.receiver.delack_min
             self._arm_delack(self.receiver.timeout_jiffy)
             return 0
         if self.receiver.delack_expired(jiffy):

@@ -35,6 +35,7 @@ cdef class TcpReceiver:
     cdef long long advmss
     cdef long long jiffy_ps
     cdef readonly long long ato_min
+    cdef readonly long long delack_min
     cdef readonly long long delack_max
     cdef readonly long long delack_limit
     cdef readonly long long srtt_jiffies

@@ -42,7 +42,8 @@ class TcpReceiver:
         advmss: payload of a full segment, timestamps taken off.
         rmem_default, rmem_max: tcp_rmem[1] and [2].
         jiffy_ps: length of a jiffy.
-        ato_min_ps: TCP_ATO_MIN / TCP_DELACK_MIN.
+        ato_min_ps: TCP_ATO_MIN.
+        delack_min_ps: TCP_DELACK_MIN; None: as TCP_ATO_MIN.
         delack_max_ps: TCP_DELACK_MAX.
         rto_ps: retransmission timeout that bounds `ato`.
         max_quickacks: TCP_MAX_QUICKACKS.
@@ -95,6 +96,7 @@ class TcpReceiver:
     advmss: cython.longlong
     jiffy_ps: cython.longlong
     ato_min: cython.longlong
+    delack_min: cython.longlong
     delack_max: cython.longlong
     delack_limit: cython.longlong
     srtt_jiffies: cython.longlong
@@ -157,6 +159,7 @@ class TcpReceiver:
         quickack: bool = False,
         delack_limit_ps: int | None = None,
         srtt_ps: int | None = None,
+        delack_min_ps: int | None = None,
     ) -> None:
         rules = rules or receiver_rules("2.6.18")
         self.sizes = sizes or SkbSizes(advmss + truesize_overhead, part_bytes=advmss)
@@ -179,6 +182,8 @@ class TcpReceiver:
         self.advmss = advmss
         self.jiffy_ps = jiffy_ps
         self.ato_min = -(-ato_min_ps // jiffy_ps)
+        least_ps = ato_min_ps if delack_min_ps is None else delack_min_ps
+        self.delack_min = -(-least_ps // jiffy_ps)
         self.delack_max = -(-delack_max_ps // jiffy_ps)
         self.rto_jiffies = -(-rto_ps // jiffy_ps)
         self.delack_limit = _NEVER if delack_limit_ps is None else -(-delack_limit_ps // jiffy_ps)
@@ -697,10 +702,12 @@ class TcpReceiver:
         ato: cython.longlong = self.ato
         limit: cython.longlong
         timeout: cython.longlong
-        if ato > self.ato_min:
+        if ato > self.delack_min:
             limit = self.delack_max if self.pingpong or self.pushed else 5 * self.delack_max // 2
             if self.srtt_jiffies < limit:
-                limit = self.srtt_jiffies if self.srtt_jiffies > self.ato_min else self.ato_min
+                limit = (
+                    self.srtt_jiffies if self.srtt_jiffies > self.delack_min else self.delack_min
+                )
             if ato > limit:
                 ato = limit
         if ato > self.delack_limit:

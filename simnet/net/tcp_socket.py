@@ -617,7 +617,7 @@ class TcpSocket(Endpoint):
             if self.receiver.defers_timer:
                 self.deferred = True
                 return 0
-            self.receiver.timeout_jiffy = jiffy + self.receiver.ato_min
+            self.receiver.timeout_jiffy = jiffy + self.receiver.delack_min
             self.delack.set(self.receiver.timeout_jiffy)
             return 0
         self.receiver.timeout_jiffy = _NONE

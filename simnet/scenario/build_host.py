@@ -241,8 +241,10 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         ),
         rmem_max=kernel.tcp_rmem_bytes[2],
         jiffy_ps=PS // kernel.hz,
-        # tcp_send_delayed_ack: no longer than TCP_DELACK_MIN, the round-trip time being shorter
-        ato_min_ps=min(kernel.ato_min_ps, kernel.delack_min_ps),
+        ato_min_ps=kernel.ato_min_ps,
+        delack_min_ps=kernel.delack_min_ps,
+        # that of the handshake; the kernel counts what is shorter as a jiffy
+        srtt_ps=PS // kernel.hz,
         delack_max_ps=kernel.delack_max_ps,
         rto_ps=kernel.rto_init_ps,
         max_quickacks=kernel.max_quickacks,

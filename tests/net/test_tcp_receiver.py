@@ -229,6 +229,14 @@ class TestDelayedAck:
             take(receiver, 100, RTO - 1, push=True)
         assert receiver.schedule_delack(1000) == 1000 + expected
 
+    @pytest.mark.parametrize(("least_ms", "expected"), [(4, 1), (12, 3), (40, 10), (100, 10)])
+    def test_a_short_round_trip_bounds_it_by_delack_min(self, least_ms: int, expected: int) -> None:
+        receiver = settle(make(delack_min_ps=least_ms * MS, srtt_ps=4 * MS))
+        # ato itself stays TCP_ATO_MIN
+        take(receiver, MSS, 1000)
+        assert receiver.ato == 10
+        assert receiver.schedule_delack(1000) == 1000 + expected
+
     def test_expiry_doubles_ato(self) -> None:
         receiver = settle(make())
         take(receiver)
