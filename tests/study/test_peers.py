@@ -51,6 +51,6 @@ class TestEndsStandForMachines:
         """
         ends, machines = (work(measured(test, p), interrupts=True) for p in ("ends", "machines"))
         assert machines <= ends * 1.1
-        near = 0.03 if test == "netserver" else 0.11
+        near = 0.04 if test == "netserver" else 0.11
         light, whole = (measured(test, p).cpu_busy_percent for p in ("ends", "machines"))
         assert light == pytest.approx(whole, rel=near)
