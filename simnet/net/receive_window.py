@@ -103,7 +103,10 @@ class ReceiveWindow:
             while space > _LARGEST_UNSCALED and self.wscale < _LARGEST_SCALE:
                 space >>= 1
                 self.wscale += 1
-        self._first_offer(rules.first_window_segments)
+        if rules.whole_buffer:
+            self.first = self.window_clamp = self.rcv_ssthresh = self.full()
+        else:
+            self._first_offer(rules.first_window_segments)
         self.rtt = 0
         self.rtt_seq = 0
         self.rtt_time = _NONE

@@ -72,6 +72,9 @@ cdef class TcpReceiver:
     cdef readonly long long compress_max_ps
     cdef readonly long long compress_slack_ps
     cdef readonly int compress_most
+    cdef readonly int segments_per_ack
+    cdef readonly long long scan_jiffies
+    cdef int unacknowledged
 
     cpdef long long truesize(self, long long length) except? -1
     cpdef long long readable(self) except? -1

@@ -134,6 +134,9 @@ class TcpReceiver:
     compress_max_ps: cython.longlong
     compress_slack_ps: cython.longlong
     compress_most: cython.int
+    segments_per_ack: cython.int
+    scan_jiffies: cython.longlong
+    unacknowledged: cython.int
 
     def __init__(
         self,
@@ -246,6 +249,9 @@ class TcpReceiver:
         self.compress_max_ps = rules.compress_max_ps
         self.compress_slack_ps = rules.compress_slack_ps
         self.compress_most = rules.compress_most
+        self.segments_per_ack = rules.segments_per_ack
+        self.scan_jiffies = rules.scan_jiffies
+        self.unacknowledged = 0
 
     def start(self, seq: int, now_us: int = 0) -> None:
         """The connection has been established; the first byte will be `seq`."""
@@ -433,7 +439,7 @@ class TcpReceiver:
         self._enter_quickack()
         self.scheduled = True
         self.bare = False
-        return self._ack_due()
+        return self.segments_per_ack > 0 or self._ack_due()
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -476,6 +482,12 @@ class TcpReceiver:
     @cython.exceptval(-1)
     def _ack_due(self) -> cython.bint:
         """`__tcp_ack_snd_check`."""
+        if self.segments_per_ack > 0:
+            return (
+                self.unacknowledged >= self.segments_per_ack
+                or self.ack_now
+                or len(self.held.segments) > 0
+            )
         if (
             (self.rcv_nxt - self.rcv_wup > self.rcv_mss and self.select_window() >= self.rcv_wnd)
             or self.quickack
@@ -515,6 +527,12 @@ class TcpReceiver:
     @cython.exceptval(-1)
     def holds_ack(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
         """Whether the segment, taken next and by the reader, leaves the ACK to the next."""
+        if self.segments_per_ack > 0:
+            return (
+                seq == self.rcv_nxt
+                and self.unacknowledged + 1 < self.segments_per_ack
+                and len(self.held.segments) == 0
+            )
         return (
             seq == self.rcv_nxt
             and end_seq - self.rcv_wup <= self.rcv_mss
@@ -530,6 +548,7 @@ class TcpReceiver:
     ) -> cython.int:
         """`tcp_event_data_recv`."""
         since: cython.longlong = now_jiffy - self.lrcvtime
+        self.unacknowledged += 1
         self.scheduled = True
         self.bare = False
         self._measure_mss(length, push)
@@ -657,6 +676,7 @@ class TcpReceiver:
             if self.quick == 0:
                 self.ato = self.ato_min
         self.scheduled = False
+        self.unacknowledged = 0
         self.bare = True
         self.pushed = False
         self.pushed_twice = False
@@ -702,6 +722,10 @@ class TcpReceiver:
         ato: cython.longlong = self.ato
         limit: cython.longlong
         timeout: cython.longlong
+        if self.scan_jiffies > 0:
+            # a timer for a jiffy runs when that is over: as the next scan begins
+            self.timeout_jiffy = (now_jiffy // self.scan_jiffies + 1) * self.scan_jiffies - 1
+            return self.timeout_jiffy
         if ato > self.delack_min:
             limit = self.delack_max if self.pingpong or self.pushed else 5 * self.delack_max // 2
             if self.srtt_jiffies < limit:
@@ -755,14 +779,18 @@ class TcpReceiver:
         """`tcp_cleanup_rbuf` after the reader took `copied` bytes: whether an ACK goes out."""
         now: cython.longlong
         window: cython.longlong
-        if self.scheduled and (
-            self.blocked
-            or self.rcv_nxt - self.rcv_wup > self.rcv_mss
-            or (
-                copied > 0
-                and (self.pushed_twice or (self.pushed and not self.pingpong))
-                and self.queue.memory == 0
-                and self.held.memory == 0
+        if (
+            self.scheduled
+            and self.segments_per_ack == 0
+            and (
+                self.blocked
+                or self.rcv_nxt - self.rcv_wup > self.rcv_mss
+                or (
+                    copied > 0
+                    and (self.pushed_twice or (self.pushed and not self.pingpong))
+                    and self.queue.memory == 0
+                    and self.held.memory == 0
+                )
             )
         ):
             return True

@@ -52,6 +52,8 @@ cdef class TcpSender:
     cdef readonly long long retransmissions
     cdef readonly long long timeouts
     cdef readonly long long segments
+    cdef bint minshall
+    cdef public long long nagle_limit
 
     cpdef long long packets_out(self) except? -1
     cpdef long long wmem_queued(self) except? -1

@@ -108,6 +108,8 @@ class TcpSender:
     retransmissions: cython.longlong
     timeouts: cython.longlong
     segments: cython.longlong
+    minshall: cython.bint
+    nagle_limit: cython.longlong
 
     def __init__(
         self,
@@ -150,6 +152,8 @@ class TcpSender:
         self.timestamps = timestamps
         self.nodelay = False
         self.cork = False
+        self.minshall = rules.minshall
+        self.nagle_limit = mss
         self.snd_una = 0
         self.snd_nxt = 0
         self.write_seq = 0
@@ -266,7 +270,7 @@ class TcpSender:
             self.pushed_seq = self.snd_nxt + window
             return window
         if length < self.mss:
-            if self.holds_back():
+            if length < self.nagle_limit and self.holds_back():
                 if not self.probing:
                     return 0
                 self.probing = False
@@ -284,7 +288,9 @@ class TcpSender:
         if self.cork:
             return True
         return (
-            not self.nodelay and self.board.tail > self.board.head and self.small_end > self.snd_una
+            not self.nodelay
+            and self.board.tail > self.board.head
+            and (self.small_end > self.snd_una or not self.minshall)
         )
 
     @cython.cfunc
@@ -337,7 +343,7 @@ class TcpSender:
             length = self.mss
         if length > self.snd_una + self.snd_wnd - self.snd_nxt:
             return False
-        return length == self.mss or not self.holds_back()
+        return length == self.mss or length >= self.nagle_limit or not self.holds_back()
 
     @cython.ccall
     @cython.exceptval(-1)

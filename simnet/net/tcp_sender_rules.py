@@ -53,6 +53,8 @@ class SenderRules:
         max_reordering: largest degree of reordering that is tolerated, segments.
         bic_start: a BIC or CUBIC connection begins with a slow-start threshold of 100.
         delayed_ack: BIC and CUBIC allow for ACKs that acknowledge several segments.
+        minshall: Nagle's algorithm holds a small segment back for another small one only; else
+            for anything that is outstanding.
         hystart: CUBIC leaves slow start by HyStart and reduces to 717/1024; else 819/1024.
     """
 
@@ -71,6 +73,7 @@ class SenderRules:
     bic_start: bool = True
     delayed_ack: bool = True
     hystart: bool = False
+    minshall: bool = True
 
 
 #: Versions from which on a rule has a value, in order.

@@ -53,6 +53,11 @@ class ReceiverRules:
         clock_us: round-trip times are in microseconds, else in jiffies.
         strict_window: data beyond the window are dropped while others wait to be read.
         coalesces: a small segment goes into free room behind the one before.
+        segments_per_ack: received segments, of whatever size, after which an ACK goes out at once;
+            0: by `rcv_mss` and quick ACKs. Only with it: a read sends nothing but window updates.
+        scan_jiffies: period of the scan of all connections that sends delayed ACKs; 0: each
+            connection has a timer of its own.
+        whole_buffer: the window is what is free of the buffer, from the first segment on.
     """
 
     pushed_twice: bool = False
@@ -81,6 +86,9 @@ class ReceiverRules:
     clock_us: bool = False
     strict_window: bool = False
     coalesces: bool = False
+    segments_per_ack: int = 0
+    scan_jiffies: int = 0
+    whole_buffer: bool = False
 
 
 #: Versions from which on a rule has a value, in order.

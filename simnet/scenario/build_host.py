@@ -14,12 +14,14 @@ from simnet.kernel.random import stream
 from simnet.net.cubic import make_congestion
 from simnet.net.cxgb4 import Cxgb4
 from simnet.net.e1000 import E1000
+from simnet.net.tcp_aix import aix_receiver, aix_sender
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_sender_rules import sender_rules
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tcp_version import receiver_rules
 from simnet.net.tg3 import Tg3
+from simnet.scenario.build_aix import aix_tcp
 from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
 
 if TYPE_CHECKING:
@@ -179,6 +181,8 @@ def _mss(host: Host, port: Port) -> int:
 def make_sender(host: Host, port: Port) -> TcpSender:
     """The sending half of a connection."""
     kernel = host.kernel
+    if kernel.system == "aix":
+        return aix_sender(aix_tcp(host, port), mss=_mss(host, port), tso=port.nic.tso)
     rules = sender_rules(kernel.version)
     mss = _mss(host, port)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
@@ -231,6 +235,8 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
     """The receiving half of a connection."""
     kernel = host.kernel
     mss = _mss(host, port)
+    if kernel.system == "aix":
+        return aix_receiver(aix_tcp(host, port), advmss=mss)
     rules = receiver_rules(kernel.version)
     if rules.adv_win_scale > 0:
         rules = replace(rules, adv_win_scale=kernel.tcp_adv_win_scale)

@@ -137,6 +137,9 @@ def _check_fabric(tree: Tree, table: Table) -> None:
 def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
     """Refuse an algorithm that the kernel lacks, a delayed ACK that its clock cannot time."""
     kernel = tree.get((*place, "kernel"))
+    if kernel["system"] == "aix":
+        _check_aix(tree, place, table)
+        return
     offered = congestion_controls(kernel["version"])
     chosen = kernel["tcp_congestion_control"]
     if chosen not in offered:
@@ -154,6 +157,28 @@ def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
     if 0 < option_ps <= jiffy_ps:
         message = f"EINVAL at HZ {kernel['hz']}: expected more than a jiffy, or 0 for not set"
         raise table.error((*place, "application", "delack_max_ps"), "system", message)
+
+
+def _check_aix(tree: Tree, place: Path, table: Table) -> None:
+    """Refuse a buffer that AIX refuses; say what of AIX is modelled."""
+    host = tree.get(place)
+    kernel = host["kernel"]
+    most = kernel["sb_max_bytes"]
+    spaces: list[tuple[Path, int]] = [
+        ((*place, "kernel", name), kernel[name])
+        for name in ("tcp_recvspace_bytes", "tcp_sendspace_bytes")
+    ]
+    spaces += [
+        ((*place, "ports", number, name), port[name])
+        for number, port in enumerate(host["ports"])
+        for name in ("recvspace_bytes", "sendspace_bytes")
+    ]
+    for path, space in spaces:
+        if space > most:
+            raise table.error(path, "system", f"{space} B is more than sb_max, {most} B")
+    remark = f"{host['name']}: of AIX only TCP is modelled; interrupts and scheduler are Linux's"
+    if remark not in table.remarks:
+        table.remarks.append(remark)
 
 
 def _check_bond(tree: Tree, place: Path, table: Table) -> None:

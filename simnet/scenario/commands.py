@@ -196,6 +196,8 @@ def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
         _add_daemon(lines, one, style)
     elif knob.name.startswith("modprobe "):
         _add_option(lines, one, host)
+    elif knob.system == "aix":
+        _add_attribute(lines, one)
     else:
         unknown = f"# {one.name}: the value before is not known; write it down first"
         undo = _typed(one, one.before) if one.before else unknown
@@ -203,6 +205,16 @@ def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
         lines.add(_typed(one, one.value), undo, in_script=not sysctl)
         if sysctl:
             lines.sysctls.append(f"{knob.name} = {one.value}")
+
+
+def _add_attribute(lines: _Lines, one: Turned) -> None:
+    """Set an attribute of AIX: chdev keeps it over a reboot, no does with -p."""
+    apply, undo = _typed(one, one.value), _typed(one, one.before) if one.before else ""
+    lines.add(apply, undo or f"# {one.name}: the value before is not known; write it down first")
+    if apply.startswith("no "):
+        lines.keep.append(apply.replace("no ", "no -p ", 1))
+        if undo:
+            lines.drop.append(undo.replace("no ", "no -p ", 1))
 
 
 def _typed(one: Turned, value: str) -> str:

@@ -67,6 +67,8 @@ class Port(Section):
         unplugged_ps: when its cable is pulled, from the start of the simulation; 0 for never.
         plugged_ps: when it is plugged in again; 0 for never.
         quickack: whether each segment by a route through it is acknowledged at once.
+        recvspace_bytes: of AIX, buffer of connections by it; 0 for that of no(1).
+        sendspace_bytes: likewise.
         nic: the chip and its driver's settings.
     """
 
@@ -78,6 +80,8 @@ class Port(Section):
     unplugged_ps: int = 0
     plugged_ps: int = 0
     quickack: bool = False
+    recvspace_bytes: int = 0
+    sendspace_bytes: int = 0
     nic: Nic
 
 

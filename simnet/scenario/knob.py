@@ -32,7 +32,7 @@ Scope = Literal[
     "none",
 ]
 # what takes 1 and 0 where others take on and off
-_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ")
+_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
 
 
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:
@@ -134,6 +134,7 @@ class Knob:
         since: first upstream kernel that has it.
         compile_time: it is a constant: the kernel has to be rebuilt.
         drivers: network drivers that have it; empty for all.
+        system: operating system that has it.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Knob:
     compile_time: bool = False
     drivers: tuple[str, ...] = ()
     unset: str = ""
+    system: Literal["linux", "aix"] = "linux"
 
     @property
     def modelled(self) -> bool:

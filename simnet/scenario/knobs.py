@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simnet.scenario.knob import CpuMask, Knob, NodeNumber
+from simnet.scenario.knobs_aix import AIX
 from simnet.scenario.knobs_bonding import BONDING
 from simnet.scenario.knobs_ipoib import IPOIB
 from simnet.scenario.parameter import Spec
@@ -301,6 +302,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *_ETHTOOL,
     *BONDING,
     *IPOIB,
+    *AIX,
     *_SYSCTLS,
     *_STEERING,
     *_ROUTES,

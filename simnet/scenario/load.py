@@ -17,6 +17,7 @@ from simnet.scenario.schema import (
     Fabric,
     Kernel,
     Machine,
+    NetworkOptions,
     Nic,
     Switch,
     file_model,
@@ -133,6 +134,10 @@ class _Assembly:
         self.tree.put_plain((*place, "name"), table.server)
         for section, form in ((Machine, server), (Cpu, cpu), (Kernel, kernel)):
             self.tree.graft((*place, section.__name__.lower()), section, form)
+        if kernel.system != "aix":
+            # of no interest to anybody: nothing reads them
+            for attribute in NetworkOptions.model_fields:
+                del self.tree.provenance[dotted((*place, "kernel", attribute))]
         self.tree.put_plain((*place, "ports"), [])
         self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
         self.tree.put_plain((*place, "application"), {"delack_max_ps": 0})
@@ -151,6 +156,8 @@ class _Assembly:
             self.tree.put_plain((*here, "unplugged_ps"), 0)
             self.tree.put_plain((*here, "plugged_ps"), 0)
             self.tree.put_plain((*here, "quickack"), value=False)
+            self.tree.put_plain((*here, "recvspace_bytes"), 0)
+            self.tree.put_plain((*here, "sendspace_bytes"), 0)
             self.tree.graft((*here, "nic"), Nic, nic)
             self.models[dotted((*here, "nic"))] = port.nic
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
@@ -173,6 +180,13 @@ class _Assembly:
             remarks=tuple(table.remarks),
             tunings=tunings,
         )
+
+
+def _receive_buffer(kernel: Mapping[str, Any]) -> int:
+    """What netserver asks for per recv: the buffer of a socket that has no connection yet."""
+    if kernel["system"] == "aix":
+        return int(kernel["tcp_recvspace_bytes"])
+    return int(kernel["tcp_rmem_bytes"][1])
 
 
 def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
@@ -209,7 +223,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
                     "receives": test == "netserver",
                     "message_bytes": workload["request_bytes" if asks else "message_bytes"],
                     "recv_bytes": workload["response_bytes" if asks else "recv_size_bytes"]
-                    or tree.get((*receiver, "kernel", "tcp_rmem_bytes"))[1],
+                    or _receive_buffer(tree.get((*receiver, "kernel"))),
                     **bindings,
                 }
             )

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from simnet.scenario.parameter import Bare, Parameter, Spec
+from simnet.scenario.schema_aix import NetworkOptions
 from simnet.scenario.schema_fabric import Fabric
 from simnet.scenario.section import Section
 from simnet.scenario.specs import (
@@ -40,6 +41,7 @@ __all__ = [
     "Memory",
     "ModelFile",
     "ModelKind",
+    "NetworkOptions",
     "Nic",
     "Section",
     "Server",
@@ -302,9 +304,12 @@ class Bonding(Section):
     ] = "none"
 
 
-class Kernel(Section):
+class Kernel(NetworkOptions):
     """A kernel: constants, defaults of sysctls, scheduler."""
 
+    system: Annotated[
+        Literal["linux", "aix"], Field(description="whose TCP it has; the rest is Linux's")
+    ] = "linux"
     version: Annotated[
         str, Field(pattern=r"^\d+(\.\d+){1,3}$", description="upstream version, as in 2.6.16")
     ]

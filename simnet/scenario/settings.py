@@ -12,7 +12,16 @@ from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.library import nearest
 from simnet.scenario.parameter import Parameter, Spec
-from simnet.scenario.schema import Cpu, Fabric, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.schema import (
+    Cpu,
+    Fabric,
+    Kernel,
+    Machine,
+    NetworkOptions,
+    Nic,
+    Section,
+    Switch,
+)
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
@@ -150,9 +159,14 @@ class Table:
                         for host in self._hosts(peers=peers)
                         for place in self._inside(host, top, path)
                     )
-                    yield f"{prefix}{top}.{_key(path, spec)}", places, spec
+                    if places:
+                        yield f"{prefix}{top}.{_key(path, spec)}", places, spec
 
     def _inside(self, host: Path, top: str, path: Path) -> Iterator[Path]:
+        if top == "kernel" and path[0] in NetworkOptions.model_fields:
+            if self.tree.get((*host, "kernel", "system")) == "aix":
+                yield (*host, top, *path)
+            return
         if top != "nic":
             yield (*host, top, *path)
             return
@@ -186,6 +200,12 @@ class Table:
             yield ("switch", knob.target)
             return
         version = self.tree.get((*host, "kernel", "version"))
+        system = self.tree.get((*host, "kernel", "system"))
+        if system != knob.system:
+            names = {"linux": "Linux", "aix": "AIX"}
+            machine = self.tree.get((*host, "name"))
+            message = f"only in {names[knob.system]}; {machine} runs {names[system]} {version}"
+            raise entry.error(message)
         if _release(version) < _release(knob.since):
             raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
         if knob.scope in {"kernel", "bonding", "application"}:

@@ -106,8 +106,10 @@ def conform(files: Sequence[str | Path], kernel: str | None = None) -> Conforman
             scripts.
 
     Raises:
-        InputError: a file cannot be used, or no model is of that version.
+        InputError: a file cannot be used, no model is of that version, or it is not Linux's.
     """
+    if kernel and _values(kernel)["system"] != "linux":
+        raise InputError(f"{kernel}: expected a kernel model of Linux", key="--kernel")
     verdicts: list[Verdict] = []
     for file in map(str, files):
         if file.endswith(".pkt"):
@@ -141,7 +143,12 @@ def _values(model: str) -> dict[str, Any]:
 def _model_of(version: str, file: str, line: int) -> str:
     """The kernel model of a version, by its first two or, before 3.0, three numbers."""
     numbers = version.split(".")[: 3 if version.startswith("2.") else 2]
-    models = {name: str(_values(name)["version"]) for name in model_names("kernel")}
+    kernels = {name: _values(name) for name in model_names("kernel")}
+    models = {
+        name: str(values["version"])
+        for name, values in kernels.items()
+        if values["system"] == "linux"
+    }
     for name, known in models.items():
         if known.split(".")[: len(numbers)] == numbers:
             return name

@@ -20,6 +20,7 @@ from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.cubic import make_congestion
 from simnet.net.lossy_path import LossyPath
+from simnet.net.tcp_aix import AixTcp, aix_receiver, aix_sender
 from simnet.net.tcp_endpoint import Application, TcpEndpoint
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
@@ -80,6 +81,8 @@ class TcpOptions:
         rto_min_ps, rto_init_ps: TCP_RTO_MIN and the timeout before the first measurement.
         service_ps: what a received segment keeps a host busy for.
         header_bytes: on the wire beyond the payload.
+        aix: both ends run AIX with these attributes, and of the rest only `mss`, `nodelay`, `cork`,
+            `service_ps` and `header_bytes` count; None for Linux.
     """
 
     kernel: str = "2.6.18"
@@ -104,10 +107,13 @@ class TcpOptions:
     rto_max_ps: int = 120 * _SECOND
     service_ps: int = 0
     header_bytes: int = _HEADER_BYTES + 12 + _ETHERNET_BYTES
+    aix: AixTcp | None = None
 
     @property
     def jiffy_ps(self) -> int:
         """Length of a jiffy."""
+        if self.aix:
+            return self.aix.tick_ps
         return _SECOND // self.hz
 
 
@@ -232,10 +238,31 @@ class TcpPath:
 
     def _endpoint(self, name: str, application: Application, out: LossyPath) -> TcpEndpoint:
         tcp = self.tcp
+        if tcp.aix:
+            sender = aix_sender(tcp.aix, mss=tcp.mss, tso=False)
+            receiver = aix_receiver(tcp.aix, advmss=tcp.mss)
+        else:
+            sender, receiver = self._sender(), self._receiver()
+        sender.nodelay = tcp.nodelay
+        sender.cork = tcp.cork
+        return TcpEndpoint(
+            self.sim,
+            name,
+            sender=sender,
+            receiver=receiver,
+            application=application,
+            path_out=out,
+            jiffy_ps=tcp.jiffy_ps,
+            overhead_bytes=tcp.header_bytes,
+            service_ps=tcp.service_ps,
+        )
+
+    def _sender(self) -> TcpSender:
+        tcp = self.tcp
         rules = sender_rules(tcp.kernel)
         if tcp.max_reordering is not None:
             rules = replace(rules, max_reordering=tcp.max_reordering)
-        sender = TcpSender(
+        return TcpSender(
             mss=tcp.mss,
             congestion=make_congestion(
                 tcp.congestion,
@@ -259,9 +286,10 @@ class TcpPath:
             rules=rules,
             timestamps=tcp.timestamps,
         )
-        sender.nodelay = tcp.nodelay
-        sender.cork = tcp.cork
-        receiver = TcpReceiver(
+
+    def _receiver(self) -> TcpReceiver:
+        tcp = self.tcp
+        return TcpReceiver(
             advmss=tcp.mss,
             rmem_default=tcp.rmem_bytes[0],
             rmem_max=tcp.rmem_bytes[1],
@@ -278,17 +306,6 @@ class TcpPath:
             rules=receiver_rules(tcp.kernel),
             timestamps=tcp.timestamps,
             sack=tcp.sack,
-        )
-        return TcpEndpoint(
-            self.sim,
-            name,
-            sender=sender,
-            receiver=receiver,
-            application=application,
-            path_out=out,
-            jiffy_ps=tcp.jiffy_ps,
-            overhead_bytes=tcp.header_bytes,
-            service_ps=tcp.service_ps,
         )
 
     def run_for(self, time_ps: int) -> None:

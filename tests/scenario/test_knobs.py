@@ -58,7 +58,9 @@ def _default(knob: Knob, configuration: Effective) -> Any:
 TARGETED = [
     knob
     for knob in KNOBS
-    if knob.scope in {"kernel", "nic", "port"} and knob.drivers != ("ib_ipoib",)
+    if knob.scope in {"kernel", "nic", "port"}
+    and knob.drivers != ("ib_ipoib",)
+    and knob.system == "linux"
 ]
 
 

@@ -15,8 +15,8 @@ from simnet.scenario.tree import walk
 from simnet.scenario.unread import UNREAD
 
 VALUES = {str(path[-1]) for part in (Machine, Cpu, Kernel, Nic, Switch) for path, _ in walk(part)}
-# the loader reads it: how many buffers a ring can hold
-IN_LOADER = {"rx_ring"}
+# the loader reads it: how many buffers a ring can hold, how large one of a socket can be
+IN_LOADER = {"rx_ring", "sb_max_bytes"}
 
 
 def _taken_by_the_builder() -> set[str]:

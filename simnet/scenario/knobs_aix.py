@@ -1,0 +1,75 @@
+"""The knobs of AIX's TCP: attributes of no(1), and of an interface (ISNO) where chdev(1) sets them.
+
+An attribute of the interface wins over that of no(1). Source: IBM's AIX documentation, commands
+no(1) and chdev(1).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from simnet.scenario.knob import Knob
+from simnet.scenario.parameter import Spec
+from simnet.scenario.schema import Kernel, spec_of
+from simnet.scenario.specs import Flag, count, size
+
+__all__ = ["AIX"]
+
+_UNITS: Final = {"_ps": "ms", "_bytes": "B"}
+
+
+def _no(attribute: str, target: str, doc: str = "") -> Knob:
+    spec = spec_of(Kernel, target)
+    if spec is None:
+        raise LookupError(target)
+    unit = next((unit for suffix, unit in _UNITS.items() if target.endswith(suffix)), "")
+    name = f"no -o {attribute}"
+    text = doc or spec.doc.removeprefix("AIX: ")
+    return Knob(name, text, spec, "kernel", target, f"{name}={{value}}", unit=unit, system="aix")
+
+
+def _ignored(attribute: str, doc: str, spec: Spec, **more: Any) -> Knob:
+    name = f"no -o {attribute}"
+    return Knob(name, doc, spec, "none", "", f"{name}={{value}}", system="aix", **more)
+
+
+def _isno(attribute: str, target: str, doc: str) -> Knob:
+    name = f"chdev -l {{port}} -a {attribute}"
+    return Knob(
+        name,
+        doc,
+        size(doc, "0 B", "2 GiB"),
+        "interface",
+        target,
+        f"{name}={{value}}",
+        unit="B",
+        unset=f"{name}=",
+        system="aix",
+    )
+
+
+_ANY_NUMBER: Final = count("", 0, 2**31 - 1)
+_ON_OFF: Final = Flag("on or off")
+
+AIX: Final = (
+    _no("fasttimo", "fasttimo_ps"),
+    _no("tcp_nodelayack", "tcp_nodelayack"),
+    _no("tcp_nagle_limit", "tcp_nagle_limit_bytes"),
+    _no("tcp_init_window", "tcp_init_window"),
+    _no("rfc2414", "rfc2414"),
+    _no("rfc1323", "tcp_timestamps", "window scaling and timestamps: 12 bytes a segment"),
+    _no("sack", "tcp_sack"),
+    _no("tcp_recvspace", "tcp_recvspace_bytes"),
+    _no("tcp_sendspace", "tcp_sendspace_bytes"),
+    _no("sb_max", "sb_max_bytes"),
+    _isno("tcp_recvspace", "recvspace_bytes", "receive buffer of connections by it; 0: not set"),
+    _isno("tcp_sendspace", "sendspace_bytes", "send buffer of connections by it; 0: not set"),
+    _ignored("delayack", "delays ACKs of what opens and closes connections", count("", 0, 3)),
+    _ignored("hstcp", "HighSpeed TCP, RFC 3649", _ON_OFF),
+    _ignored("tcp_newreno", "NewReno, which is on here", _ON_OFF),
+    _ignored("tcp_limited_transmit", "limited transmit, RFC 3042", _ON_OFF),
+    _ignored("tcp_nagleoverride", "no Nagle for any connection", _ON_OFF),
+    _ignored("tcp_ecn", "explicit congestion notification", _ON_OFF),
+    _ignored("tcp_low_rto", "shortest timeout, ms", _ANY_NUMBER),
+    _ignored("thewall", "KiB for all mbufs", _ANY_NUMBER),
+)
