@@ -78,6 +78,7 @@ class TcpOptions:
         delack_ps: least delay of an ACK, TCP_DELACK_MIN.
         delack_max_ps: greatest.
         delack_limit_ps: TCP_DELACK_MAX_US; None for no limit of one's own.
+        quickack: `ip route ... quickack 1`.
         rto_min_ps, rto_init_ps: TCP_RTO_MIN and the timeout before the first measurement.
         service_ps: what a received segment keeps a host busy for.
         header_bytes: on the wire beyond the payload.
@@ -102,6 +103,7 @@ class TcpOptions:
     delack_ps: int = 40 * _MS
     delack_max_ps: int = 200 * _MS
     delack_limit_ps: int | None = None
+    quickack: bool = False
     rto_min_ps: int = 200 * _MS
     rto_init_ps: int = 3000 * _MS
     rto_max_ps: int = 120 * _SECOND
@@ -297,6 +299,7 @@ class TcpPath:
             ato_min_ps=tcp.delack_ps,
             delack_max_ps=tcp.delack_max_ps,
             delack_limit_ps=tcp.delack_limit_ps,
+            quickack=tcp.quickack,
             rto_ps=tcp.rto_init_ps,
             max_quickacks=16,
             min_rcvmss=536,

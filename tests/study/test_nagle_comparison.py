@@ -45,3 +45,9 @@ def test_a_stall_is_the_delay_in_whole_jiffies_and_one_more(hz: int, delack_ms: 
 
 def test_nodelay_takes_a_round_trip() -> None:
     assert stall_ms(TcpOptions(nodelay=True)) < 0.1
+
+
+def test_quickack_takes_two_round_trips() -> None:
+    # the second write waits for the ACK of the first
+    round_trip_ms = 0.04
+    assert stall_ms(TcpOptions(quickack=True)) == pytest.approx(2 * round_trip_ms, rel=0.05)
