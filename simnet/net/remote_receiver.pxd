@@ -39,6 +39,7 @@ cdef class RemoteReceiver(Port):
     cdef readonly long long interrupts
     cdef long long delivered_bytes
     cdef readonly long long acks_sent
+    cdef long long ts_recent
 
     cdef bint _owned(self) except? -1
     cdef bint _idle_at(self, long long time_ps) except? -1

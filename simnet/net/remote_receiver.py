@@ -84,6 +84,7 @@ class RemoteReceiver(Port):
     interrupts: cython.longlong
     delivered_bytes: cython.longlong
     acks_sent: cython.longlong
+    ts_recent: cython.longlong
 
     def __init__(
         self,
@@ -137,6 +138,7 @@ class RemoteReceiver(Port):
         self.interrupts = 0
         self.delivered_bytes = 0
         self.acks_sent = 0
+        self.ts_recent = _NONE
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
@@ -404,6 +406,9 @@ class RemoteReceiver(Port):
         in_order: cython.bint = skb.seq == receiver.rcv_nxt
         if receiver.rule_clock_us:
             receiver.now_us = done_ps // _US
+        if skb.seq <= receiver.rcv_wup and skb.tsval > self.ts_recent:
+            # tcp_replace_ts_recent
+            self.ts_recent = skb.tsval
         if receiver.segment(skb.seq, skb.end_seq, skb.push, in_order, jiffy):
             self.ack_due = True
         elif receiver.compress_started:
@@ -435,6 +440,7 @@ class RemoteReceiver(Port):
         )
         self.acks_sent += 1
         self.receiver.fill_sack(skb, dsack)
+        skb.tsecr = self.ts_recent
         self.link.send(skb, now)
         self.link.path_out.flush()
         if self.free_ps < now:

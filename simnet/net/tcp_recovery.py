@@ -532,6 +532,7 @@ class Recovery:
             or (self.state == _LOSS and self.retransmits == 0)
         ):
             self.prior_ssthresh = self.current_ssthresh()
+            self.prior_cwnd = self.congestion.cwnd
             self.congestion.ssthresh = self.congestion.reduced()
         return 0
 

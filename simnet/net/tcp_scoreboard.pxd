@@ -40,6 +40,7 @@ cdef class Scoreboard:
     cpdef long long clean(self, long long ack, long long now_jiffy) except? -1
     cdef long long _clean_tagged(self, long long ack, long long now_jiffy) except? -1
     cpdef int update_reordering(self, long long metric) except -1
+    cpdef int set_reordering(self, long long metric) except -1
     cdef long long _find(self, long long seq) except? -1
     cpdef bint tag_blocks(
         self, list blocks, long long ack, long long prior_una, bint recovery, bint loss

@@ -261,6 +261,14 @@ class Scoreboard:
             self.fack = False
         return 0
 
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def set_reordering(self, metric: cython.longlong) -> cython.int:
+        """Tolerate so much from now on, be it more or less."""
+        self.reordering = metric if metric < self.max_reordering else self.max_reordering
+        self.raised += 1
+        return 0
+
     @cython.cfunc
     @cython.exceptval(-1)
     def _find(self, seq: cython.longlong) -> cython.longlong:

@@ -1,6 +1,7 @@
 from simnet.host.cpu cimport Cpu
 from simnet.net.congestion cimport Congestion
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp_newreno cimport NewReno
 from simnet.net.tcp_recovery cimport Recovery
 from simnet.net.tcp_scoreboard cimport Scoreboard
 
@@ -15,6 +16,7 @@ cdef class TcpSender:
     cdef readonly Congestion congestion
     cdef readonly Scoreboard board
     cdef readonly Recovery recovery
+    cdef readonly NewReno newreno
     cdef readonly bint sack
     cdef public bint nodelay
     cdef public bint cork
@@ -40,7 +42,7 @@ cdef class TcpSender:
     cdef long long cwnd_jiffy
     cdef bint no_space
     cdef bint restarts
-    cdef bint timestamps
+    cdef readonly bint timestamps
     cdef bint near_limit
     cdef bint defers_two_ticks
     cdef long long deferred_jiffy

@@ -16,6 +16,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.net.congestion import Congestion
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp_newreno import NewReno
 from simnet.net.tcp_recovery import Recovery
 from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender_rules import SenderRules
@@ -71,6 +72,7 @@ class TcpSender:
     congestion: Congestion
     board: Scoreboard
     recovery: Recovery
+    newreno: NewReno | None
     sack: cython.bint
     nodelay: cython.bint
     cork: cython.bint
@@ -146,6 +148,7 @@ class TcpSender:
         self.sack = sack
         self.board = Scoreboard(rules, sack=sack, reordering=reordering, mss=mss)
         self.recovery = Recovery(rules, self.board, congestion)
+        self.newreno = NewReno(self.recovery, mss) if rules.newreno and not sack else None
         self.near_limit = rules.near_limit
         self.defers_two_ticks = rules.defers_two_ticks
         self.restarts = restarts
@@ -636,7 +639,7 @@ class TcpSender:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _dubious(
+    def _dubious(  # noqa: C901 - the kernel's order
         self,
         prior_una: cython.longlong,
         flight: cython.longlong,
@@ -665,6 +668,14 @@ class TcpSender:
             self.congestion.bytes_acked += min(self.snd_una - prior_una, self.mss)
         elif self.congestion.abc > 0 and recovery.may_raise():
             self.congestion.bytes_acked += self.snd_una - prior_una
+        if self.newreno is not None:
+            if (
+                self.newreno.alert(duplicate, acked, self.snd_una - prior_una)
+                and acked > 0
+                and (flight >= self.congestion.cwnd or self._nearly_limited(flight))
+            ):
+                self.congestion.avoid(self.snd_una, self.snd_nxt, now_jiffy)
+            return 0
         if blocks is not None:
             for block in blocks:
                 if block[1] > recovery.high_seq:

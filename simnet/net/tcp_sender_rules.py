@@ -46,6 +46,7 @@ class SenderRules:
         forward_retransmit: holes that are not known to be lost are filled when there is nothing
             else to send.
         reduction: how the window shrinks in recovery.
+        newreno: without SACK, loss recovery is that of `NewReno`.
         moderates_open: `tcp_moderate_cwnd` after every dubious ACK, in the open state too.
         frto: F-RTO (RFC 4138 with SACK): whether a timeout was spurious is found out first.
         near_limit: a window that is used up to three segments counts as used up.
@@ -65,6 +66,7 @@ class SenderRules:
     ack_shows_reordering: bool = False
     forward_retransmit: bool = True
     reduction: int = RATE_HALVING
+    newreno: bool = False
     moderates_open: bool = True
     frto: bool = False
     near_limit: bool = False
@@ -99,6 +101,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
     ((4, 3), {"reduction": PRR_CONSERVATIVE}),
     ((4, 11), {"forward_retransmit": False}),
     ((4, 15), {"fack": False}),
+    ((4, 18), {"newreno": True}),
 )
 
 #: First version that has each algorithm.

@@ -54,6 +54,7 @@ cdef class TcpSocket(Endpoint):
     cdef public Spread spread
     cdef readonly long long delivered
     cdef readonly long long acks_sent
+    cdef long long ts_recent
     cdef readonly long long delayed_acks
     cdef readonly long long prequeued
     cdef readonly long long backlogged

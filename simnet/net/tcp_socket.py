@@ -103,6 +103,7 @@ class TcpSocket(Endpoint):
     spread: Spread
     delivered: cython.longlong
     acks_sent: cython.longlong
+    ts_recent: cython.longlong
     delayed_acks: cython.longlong
     prequeued: cython.longlong
     backlogged: cython.longlong
@@ -171,6 +172,7 @@ class TcpSocket(Endpoint):
         self.spread = Spread(0, 0)
         self.delivered = 0
         self.acks_sent = 0
+        self.ts_recent = _NONE
         self.delayed_acks = 0
         self.prequeued = 0
         self.backlogged = 0
@@ -336,7 +338,7 @@ class TcpSocket(Endpoint):
 
     @cython.ccall
     @cython.exceptval(-1)
-    def process(  # noqa: PLR0912 - what TCP makes of a segment
+    def process(  # noqa: C901, PLR0912 - what TCP makes of a segment
         self, skb: Skb, cpu: Cpu, direct: cython.bint
     ) -> cython.longlong:
         """`tcp_v4_do_rcv`: change the state; return the further work (ACK, sending, wake-ups).
@@ -357,6 +359,9 @@ class TcpSocket(Endpoint):
                 self.queue_merged = length if skb.segment_bytes > 0 else 0
             if skb.ack > 0:
                 work += self._acknowledged(skb, cpu)
+            if skb.seq <= self.receiver.rcv_wup and skb.tsval > self.ts_recent:
+                # tcp_replace_ts_recent
+                self.ts_recent = skb.tsval
             if self.receiver.rule_clock_us:
                 self.receiver.now_us = self.sim.now // _US
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
@@ -458,6 +463,7 @@ class TcpSocket(Endpoint):
         self.acks_sent += 1
         skb = new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
         self.receiver.fill_sack(skb, dsack)
+        skb.tsecr = self.ts_recent
         skb.toucher = cpu
         work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
         self.nic.transmit(skb)
@@ -522,6 +528,7 @@ class TcpSocket(Endpoint):
         skb.window = self.receiver.ack_sent(jiffy)
         skb.ack = self.receiver.rcv_nxt
         self.receiver.fill_sack(skb, dsack)
+        skb.tsecr = self.ts_recent
         return self.receiver.data_sent(jiffy)
 
     # -- reader's side --------------------------------------------------------------------

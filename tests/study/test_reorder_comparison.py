@@ -35,6 +35,15 @@ def test_a_window_narrower_than_the_reordering_leaves_some(window: int) -> None:
     assert found.mbit_per_s < row(24).mbit_per_s
 
 
+@pytest.mark.parametrize(("window", "off"), [(0, 0.3), (4, 0.2), (8, 0.1), (16, 0.1)])
+def test_spurious_retransmissions_cost_what_they_cost_linux(window: int, off: float) -> None:
+    """How near: see docs/reordering.md."""
+    found, linux = row(window), measured()[0.0, window]
+    assert found.mbit_per_s == pytest.approx(linux.mbit_per_s, rel=off)
+    per_late_packet = found.retransmissions / found.out_of_order
+    assert per_late_packet == pytest.approx(linux.retransmissions / linux.out_of_order, rel=0.3)
+
+
 @pytest.mark.parametrize("window", [0, 16, *WIDE])
 def test_loss_makes_a_wide_window_wait(window: int) -> None:
     """A lost packet's number never comes: each loss costs a timeout."""

@@ -1,0 +1,31 @@
+from simnet.net.congestion cimport Congestion
+from simnet.net.tcp_recovery cimport Recovery
+from simnet.net.tcp_scoreboard cimport Scoreboard
+
+cdef class NewReno:
+    cdef Recovery recovery
+    cdef Scoreboard board
+    cdef Congestion congestion
+    cdef long long mss
+    cdef long long delivered
+    cdef long long newly_lost
+
+    cpdef bint alert(self, bint duplicate, long long acked, long long advance) except? -1
+    cdef int _change_state(self, bint duplicate, long long advance) except -1
+    cdef bint _leave(self) except? -1
+    cdef int _count_duplicate(self, bint duplicate) except -1
+    cdef int _eat_duplicates(self, long long acked) except -1
+    cdef int _limit_duplicates(self, long long addend) except -1
+    cdef bint _time_to_recover(self) except? -1
+    cdef int _mark_lost(self) except -1
+    cdef bint _any_retransmitted(self) except? -1
+    cdef int _forget_retransmissions(self) except -1
+    cdef int _enter_recovery(self) except -1
+    cdef int _keep_open(self) except -1
+    cdef int _reduce(self) except -1
+    cdef bint _delayed(self) except? -1
+    cdef int _undo_window(self, bint unmark) except -1
+    cdef bint _prevents_reopening(self) except? -1
+    cdef bint _undo_recovery(self) except? -1
+    cdef bint _undo_partial(self, long long advance) except? -1
+    cdef int _process_loss(self, bint duplicate) except -1

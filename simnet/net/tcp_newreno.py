@@ -1,0 +1,373 @@
+"""Loss recovery without SACK as Linux 4.18 and later have it.
+
+Source: net/ipv4/tcp_input.c (`tcp_fastretrans_alert`, `tcp_newreno_mark_lost`,
+`tcp_add_reno_sack`, `tcp_remove_reno_sacks`, `tcp_try_undo_partial`, `tcp_undo_cwnd_reduction`,
+`tcp_process_loss`, `tcp_cwnd_reduction`); RFC 6582, 6937, 3522 (Eifel). Against
+`Recovery.alert`, which is that of earlier kernels:
+
+* The state machine comes first and the window follows from the state it leaves (4.6). The ACK that
+  undoes a reduction, but reaches only `high_seq`, leaves Recovery on: proportional rate reduction
+  then sets the window anew, to what is in flight and what that ACK has delivered.
+* The window is not moderated; what is undone is the window of before (`prior_cwnd`).
+* A partial ACK for an original ends Recovery, so that the next hole begins another (3.11).
+* Only the first segment is lost: on enough duplicates, and on every partial ACK (4.18).
+* Timestamps undo nothing once all is acknowledged that was sent before, unless a retransmission is
+  known of (6.16).
+
+Not modelled: F-RTO.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.congestion import Congestion
+from simnet.net.tcp_recovery import Recovery
+from simnet.net.tcp_scoreboard import Scoreboard
+
+__all__ = ["NewReno"]
+
+_OPEN = cython.declare(cython.int, 0)
+_DISORDER = cython.declare(cython.int, 1)
+_CWR = cython.declare(cython.int, 2)
+_RECOVERY = cython.declare(cython.int, 3)
+_LOSS = cython.declare(cython.int, 4)
+_NONE = cython.declare(cython.longlong, -1)
+
+
+@cython.final
+@cython.cclass
+class NewReno:
+    """What ACKs make of one connection's state and window.
+
+    Args:
+        recovery: holds the state; timeouts change it, too.
+        mss: payload of a full segment.
+    """
+
+    recovery: Recovery
+    board: Scoreboard
+    congestion: Congestion
+    mss: cython.longlong
+    delivered: cython.longlong
+    newly_lost: cython.longlong
+
+    def __init__(self, recovery: Recovery, mss: int) -> None:
+        self.recovery = recovery
+        self.board = recovery.board
+        self.congestion = recovery.congestion
+        self.mss = mss
+        self.delivered = 0
+        self.newly_lost = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def alert(
+        self, duplicate: cython.bint, acked: cython.longlong, advance: cython.longlong
+    ) -> cython.bint:
+        """`tcp_ack` after `tcp_clean_rtx_queue`, and after `Recovery.see`.
+
+        Args:
+            duplicate: a duplicate ACK: no data, no window update, nothing acknowledged.
+            acked: segments that it acknowledged.
+            advance: bytes that it acknowledged.
+
+        Returns:
+            Whether the congestion control may raise the window.
+        """
+        recovery: Recovery = self.recovery
+        self.delivered = 0
+        self.newly_lost = 0
+        if acked > 0:
+            self._eat_duplicates(acked)
+        if duplicate or recovery.state != _OPEN:
+            self._change_state(duplicate, advance)
+        if recovery.state in (_CWR, _RECOVERY):
+            self._reduce()
+            return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _change_state(  # noqa: C901, PLR0911, PLR0912 - in one piece, as in the kernel
+        self, duplicate: cython.bint, advance: cython.longlong
+    ) -> cython.int:
+        """`tcp_fastretrans_alert`."""
+        recovery: Recovery = self.recovery
+        if self.board.packets_out() == 0:
+            self.board.sacked_out = 0
+        if recovery.state == _OPEN:
+            recovery.retrans_stamp = _NONE
+        elif recovery.snd_una >= recovery.high_seq and self._leave():
+            return 0
+        if recovery.state == _RECOVERY:
+            if not recovery.advanced:
+                self._count_duplicate(duplicate)
+            elif self._undo_partial(advance):
+                return 0
+            self._mark_lost()
+            if recovery.state != _RECOVERY:
+                if not self._time_to_recover():
+                    return 0
+                self._enter_recovery()
+            recovery.retransmitting = True
+            return 0
+        if recovery.state == _LOSS:
+            self._process_loss(duplicate)
+            if recovery.state != _OPEN:
+                return 0
+        if recovery.advanced:
+            self.board.sacked_out = 0
+        self._count_duplicate(duplicate)
+        self._mark_lost()
+        if self._time_to_recover():
+            self._enter_recovery()
+            recovery.retransmitting = True
+            return 0
+        # tcp_try_to_open
+        self._forget_retransmissions()
+        if recovery.state != _CWR:
+            self._keep_open()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _leave(self) -> cython.bint:
+        """All that was sent when the state began is acknowledged; return whether that is all."""
+        recovery: Recovery = self.recovery
+        if recovery.state == _CWR:
+            if recovery.snd_una != recovery.high_seq:
+                self.congestion.cwnd = self.congestion.ssthresh
+                recovery.state = _OPEN
+        elif recovery.state == _RECOVERY:
+            self.board.sacked_out = 0
+            if self._undo_recovery():
+                return True
+            if self.board.undo_marker != _NONE:
+                # tcp_end_cwnd_reduction, unless it was undone
+                self.congestion.cwnd = self.congestion.ssthresh
+        return False
+
+    # -- duplicate ACKs that stand for SACK -------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _count_duplicate(self, duplicate: cython.bint) -> cython.int:
+        """`tcp_add_reno_sack`."""
+        before: cython.longlong = self.board.sacked_out
+        if duplicate:
+            self.board.sacked_out += 1
+            self._limit_duplicates(0)
+            if self.board.sacked_out > before:
+                self.delivered += self.board.sacked_out - before
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _eat_duplicates(self, acked: cython.longlong) -> cython.int:
+        """`tcp_remove_reno_sacks`: one of `acked` segments was the hole, the others had come."""
+        board: Scoreboard = self.board
+        self.delivered += acked - board.sacked_out if acked > board.sacked_out else 1
+        board.sacked_out = board.sacked_out - (acked - 1) if board.sacked_out >= acked else 0
+        self._limit_duplicates(acked)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _limit_duplicates(self, addend: cython.longlong) -> cython.int:
+        """`tcp_check_reno_reordering`: more duplicates than segments can have come."""
+        board: Scoreboard = self.board
+        out: cython.longlong = board.packets_out()
+        holes: cython.longlong = board.lost_out if board.lost_out > 1 else 1
+        if holes > out:
+            holes = out
+        if board.sacked_out + holes > out:
+            board.sacked_out = out - holes
+            board.set_reordering(out + addend)
+        return 0
+
+    # -- what is lost -----------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _time_to_recover(self) -> cython.bint:
+        """`tcp_time_to_recover`."""
+        return self.board.lost_out > 0 or self.board.sacked_out + 1 > self.board.reordering
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _mark_lost(self) -> cython.int:
+        """`tcp_newreno_mark_lost`."""
+        board: Scoreboard = self.board
+        recovery: Recovery = self.recovery
+        before: cython.longlong = board.lost_out
+        if board.packets_out() > 0 and (
+            (recovery.state < _RECOVERY and board.sacked_out >= board.reordering)
+            or (recovery.state == _RECOVERY and recovery.advanced)
+        ):
+            board.mark_first_lost()
+            self.newly_lost += board.lost_out - before
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _any_retransmitted(self) -> cython.bint:
+        """`tcp_any_retrans_done`."""
+        return self.board.retrans_out > 0 or self.board.head_was_resent()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _forget_retransmissions(self) -> cython.int:
+        if not self._any_retransmitted():
+            self.recovery.retrans_stamp = _NONE
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_recovery(self) -> cython.int:
+        """`tcp_enter_recovery`."""
+        recovery: Recovery = self.recovery
+        congestion: Congestion = self.congestion
+        self._forget_retransmissions()
+        recovery.prior_ssthresh = 0
+        self.board.undo_marker = recovery.snd_una
+        self.board.undo_retrans = self.board.retrans_out
+        if recovery.state not in (_CWR, _RECOVERY):
+            recovery.prior_ssthresh = recovery.current_ssthresh()
+            recovery.high_seq = recovery.snd_nxt
+            recovery.prior_cwnd = congestion.cwnd
+            recovery.prr_delivered = 0
+            recovery.prr_out = 0
+            congestion.cwnd_count = 0
+            congestion.bytes_acked = 0
+            congestion.ssthresh = congestion.reduced()
+        recovery.state = _RECOVERY
+        recovery.entered += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _keep_open(self) -> cython.int:
+        """`tcp_try_keep_open`."""
+        board: Scoreboard = self.board
+        state: cython.int = _OPEN
+        if board.sacked_out + board.lost_out > 0 or self._any_retransmitted():
+            state = _DISORDER
+        if state != self.recovery.state:
+            self.recovery.state = state
+            self.recovery.high_seq = self.recovery.snd_nxt
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reduce(self) -> cython.int:
+        """`tcp_cwnd_reduction`: proportional rate reduction."""
+        recovery: Recovery = self.recovery
+        flight: cython.longlong = self.board.in_flight()
+        ssthresh: cython.longlong = self.congestion.ssthresh
+        count: cython.longlong
+        if self.delivered <= 0:
+            return 0
+        recovery.prr_delivered += self.delivered
+        if flight > ssthresh:
+            count = ssthresh * recovery.prr_delivered + recovery.prior_cwnd - 1
+            count = count // recovery.prior_cwnd - recovery.prr_out
+        else:
+            count = recovery.prr_delivered - recovery.prr_out
+            if count < self.delivered:
+                count = self.delivered
+            if recovery.advanced and self.newly_lost == 0:
+                count += 1
+            if count > ssthresh - flight:
+                count = ssthresh - flight
+        if count < 1 and recovery.prr_out == 0:
+            count = 1
+        if count < 0:
+            count = 0
+        self.congestion.cwnd = flight + count
+        return 0
+
+    # -- undo -------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _delayed(self) -> cython.bint:
+        """`tcp_packet_delayed`: what was missing came before it was sent again (Eifel)."""
+        recovery: Recovery = self.recovery
+        if recovery.retrans_stamp != _NONE:
+            return recovery.echo != _NONE and recovery.echo < recovery.retrans_stamp
+        return recovery.snd_una < recovery.high_seq
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _undo_window(self, unmark: cython.bint) -> cython.int:
+        """`tcp_undo_cwnd_reduction`."""
+        recovery: Recovery = self.recovery
+        if unmark:
+            self.board.none_lost()
+            self.board.hint = self.board.head
+        if recovery.prior_ssthresh > 0:
+            if self.congestion.cwnd < recovery.prior_cwnd:
+                self.congestion.cwnd = recovery.prior_cwnd
+            if self.congestion.ssthresh < recovery.prior_ssthresh:
+                self.congestion.ssthresh = recovery.prior_ssthresh
+        self.board.undo_marker = _NONE
+        recovery.undone += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _prevents_reopening(self) -> cython.bint:
+        """`tcp_is_non_sack_preventing_reopen`: duplicates of what was sent again may still come."""
+        if self.recovery.snd_una != self.recovery.high_seq:
+            return False
+        self._forget_retransmissions()
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo_recovery(self) -> cython.bint:
+        """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
+        if self.board.undo_marker != _NONE and self._delayed():
+            self._undo_window(False)
+        if self._prevents_reopening():
+            return True
+        self.recovery.state = _OPEN
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo_partial(self, advance: cython.longlong) -> cython.bint:
+        """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
+        board: Scoreboard = self.board
+        if board.undo_marker == _NONE or not self._delayed():
+            return False
+        board.update_reordering((advance + self.mss - 1) // self.mss)
+        if board.retrans_out > 0:
+            return True
+        self._forget_retransmissions()
+        self._undo_window(True)
+        self._keep_open()
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _process_loss(self, duplicate: cython.bint) -> cython.int:
+        """`tcp_process_loss`."""
+        recovery: Recovery = self.recovery
+        if recovery.advanced:
+            recovery.retransmits = 0
+            if self.board.undo_marker != _NONE and self._delayed():
+                # tcp_try_undo_loss
+                self._undo_window(True)
+                self._prevents_reopening()
+                return 0
+        if recovery.snd_una >= recovery.high_seq:
+            self._undo_recovery()
+            return 0
+        if recovery.snd_nxt > recovery.high_seq and duplicate:
+            self._count_duplicate(duplicate)
+        elif recovery.advanced:
+            self.board.sacked_out = 0
+        recovery.retransmitting = True
+        return 0
