@@ -49,6 +49,7 @@ cdef class Cpu(Component):
     cdef int irqs_waiting
     cdef long long end_ps
     cdef long long system_left_ps
+    cdef long long system_from_ps
     cdef long long timer
     cdef long long timer_ps
     cdef long long since_ps
@@ -75,5 +76,6 @@ cdef class Cpu(Component):
     cdef int _suspend(self) except -1
     cdef int _set_level(self, int level) except -1
     cdef int _sibling_changed(self) except -1
+    cdef int _settle(self) except -1
     cdef int _account(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *

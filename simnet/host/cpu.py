@@ -149,6 +149,7 @@ class Cpu(Component):
     irqs_waiting: cython.int
     end_ps: cython.longlong
     system_left_ps: cython.longlong
+    system_from_ps: cython.longlong
     timer: cython.longlong
     timer_ps: cython.longlong
     since_ps: cython.longlong
@@ -210,7 +211,9 @@ class Cpu(Component):
         self.irq_works = []
         self.irqs_waiting = 0
         self.end_ps = 0
+        # of the running process in the kernel, at full speed, as of `system_from_ps`
         self.system_left_ps = 0
+        self.system_from_ps = 0
         self.timer = 0
         self.timer_ps = 0
         self.since_ps = 0
@@ -267,7 +270,7 @@ class Cpu(Component):
         """Give a process `system_ps` in the kernel, then `user_ps` in user mode, as one piece."""
         if self.mode == _USER:
             # what ran until now had a kernel part of its own
-            self._account()
+            self._settle()
         self.system_left_ps = system_ps
         self.run(_PROCESS, context, system_ps + user_ps, _USER)
         return 0
@@ -384,7 +387,7 @@ class Cpu(Component):
         now: cython.longlong = self.sim.now
         slowed: cython.bint
         if mode != self.mode:
-            self._account()
+            self._settle()
             self.mode = mode
         self._set_level(level)
         if work_ps == 0:
@@ -393,8 +396,9 @@ class Cpu(Component):
         slowed = self.sibling is not None and self.sibling.level >= 0
         if slowed != self.slowed:
             if self.system_left_ps > 0:
-                self._account()
+                self._settle()
             self.slowed = slowed
+        self.system_from_ps = now
         if slowed:
             work_ps = work_ps * self.slow_permille // 1000
         self.end_ps = now + work_ps
@@ -425,7 +429,7 @@ class Cpu(Component):
     def _set_level(self, level: cython.int) -> cython.int:
         was: cython.int = self.level
         if level < 0 and self.mode != _IDLE:
-            self._account()
+            self._settle()
             self.mode = _IDLE
         self.level = level
         if (was < 0) != (level < 0) and self.sibling is not None:
@@ -442,7 +446,7 @@ class Cpu(Component):
         left = self.end_ps - self.sim.now
         left = left * self.slow_permille // 1000 if slowed else left * 1000 // self.slow_permille
         if self.system_left_ps > 0:
-            self._account()
+            self._settle()
         self.slowed = slowed
         self.end_ps = self.sim.now + left
         if self.end_ps < self.timer_ps:
@@ -456,6 +460,18 @@ class Cpu(Component):
         """Have `on_event` called at the end of the running piece (it may end later than that)."""
         self.timer_ps = self.end_ps
         self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _settle(self) -> cython.int:
+        """Account, before mode or speed change; looking alone must not round what is left."""
+        done: cython.longlong
+        self._account()
+        if self.mode == _USER and self.system_left_ps > 0:
+            done = self.sim.now - self.system_from_ps
+            self.system_left_ps -= done * 1000 // self.slow_permille if self.slowed else done
+            self.system_from_ps = self.sim.now
         return 0
 
     @cython.cfunc
@@ -479,11 +495,9 @@ class Cpu(Component):
                 kernel = self.system_left_ps
                 if self.slowed:
                     kernel = kernel * self.slow_permille // 1000
+                kernel += self.system_from_ps - self.since_ps
                 if kernel > elapsed:
                     kernel = elapsed
-                    self.system_left_ps -= (
-                        elapsed * 1000 // self.slow_permille if self.slowed else elapsed
-                    )
                 else:
                     self.system_left_ps = 0
                 self.system_ps += kernel
