@@ -33,6 +33,8 @@ def copied(error: BaseException) -> BaseException:
         return error
     if twin is not error:
         twin.__cause__ = error
+        # libraries that pickle tracebacks make copies of exceptions carry theirs
+        twin.__traceback__ = None
     return twin
 
 

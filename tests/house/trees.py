@@ -58,7 +58,8 @@ def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedPro
     return subprocess.run(
         command,
         cwd=cwd,
-        env=inherited | environment,
+        # bytecode knows a source by its second and size, and tests edit within a second
+        env=inherited | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
         capture_output=True,
         text=True,
         check=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import random
 import re
 from collections.abc import Generator
@@ -16,6 +17,7 @@ import simpy
 from simnet.errors import SimulationError
 from simnet.kernel.component import Component
 from simnet.kernel.environment import DeadlockError, Environment, Event, Process, Timeout
+from simnet.kernel.failures import copied
 from simnet.kernel.priority import CPU, NIC
 from tests.kernel.recorder import Recorder
 
@@ -289,6 +291,22 @@ class TestFailures:
         # between a process and who waits for it.
         assert frames[1:] == ["parent", "parent", "child"]
         assert "__notes__" not in vars(caught.value.__cause__)
+
+    def test_a_copy_starts_without_a_traceback_whoever_makes_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class LostError(Exception):
+            pass
+
+        def with_traceback(error: LostError) -> Any:
+            return (lambda trace: LostError().with_traceback(trace), (error.__traceback__,))
+
+        monkeypatch.setitem(copyreg.dispatch_table, LostError, with_traceback)
+        with pytest.raises(LostError) as caught:
+            raise LostError
+        twin = copied(caught.value)
+        assert twin.__traceback__ is None
+        assert twin.__cause__ is caught.value
 
     def test_a_plain_event_that_fails_is_named(self, env: Environment) -> None:
         env.event().fail(OSError("no link"))

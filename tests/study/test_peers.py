@@ -35,13 +35,13 @@ class TestEndsStandForMachines:
     def test_in_throughput(self, test: str) -> None:
         ends, machines = measured(test, "ends"), measured(test, "machines")
         assert len(ends.flows) == 2
-        assert ends.throughput_bps == pytest.approx(machines.throughput_bps, rel=0.04)
+        assert ends.throughput_bps == pytest.approx(machines.throughput_bps, rel=0.05)
         for light, whole in zip(ends.flows, machines.flows, strict=True):
             assert light.goodput_bps == pytest.approx(whole.goodput_bps, rel=0.05)
 
     def test_in_work_for_each_frame(self, test: str) -> None:
         ends, machines = (work(measured(test, p), interrupts=False) for p in ("ends", "machines"))
-        assert ends == pytest.approx(machines, rel=0.04)
+        assert ends == pytest.approx(machines, rel=0.05)
 
     def test_in_cpu_time(self, test: str) -> None:
         """Interrupts follow how evenly frames come.
@@ -51,6 +51,6 @@ class TestEndsStandForMachines:
         """
         ends, machines = (work(measured(test, p), interrupts=True) for p in ("ends", "machines"))
         assert machines <= ends * 1.1
-        near = 0.04 if test == "netserver" else 0.11
+        near = 0.05 if test == "netserver" else 0.11
         light, whole = (measured(test, p).cpu_busy_percent for p in ("ends", "machines"))
         assert light == pytest.approx(whole, rel=near)
