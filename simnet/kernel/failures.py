@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from simnet.errors import seconds_text
@@ -27,14 +26,17 @@ def failure(event: Any, time_ps: int) -> BaseException:
 
 def copied(error: BaseException) -> BaseException:
     """Copy an exception for one receiver, so that its traceback is that receiver's alone."""
+    # not copy.copy: a library that registers with copyreg makes copies carry tracebacks and notes
     try:
-        twin = copy.copy(error)
+        reduced: Any = error.__reduce_ex__(2)
+        make, arguments, *state = reduced[:3]
+        twin: BaseException = make(*arguments)
+        for values in state:
+            vars(twin).update(values or {})
     except Exception:  # noqa: BLE001 - a constructor of somebody else's may raise anything
         return error
     if twin is not error:
         twin.__cause__ = error
-        # libraries that pickle tracebacks make copies of exceptions carry theirs
-        twin.__traceback__ = None
     return twin
 
 
