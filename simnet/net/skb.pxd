@@ -16,6 +16,8 @@ cdef class Header:
     cdef readonly long long destination_ip
     cdef readonly int source_port
     cdef readonly int destination_port
+    cdef public long long rss_hash
+    cdef public long long rxhash
     cpdef Header sent_from(self, Station source)
 
 cdef class Endpoint(Component):

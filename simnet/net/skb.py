@@ -87,6 +87,10 @@ class Header:
         source, destination: Ethernet addresses.
         source_ip, destination_ip: 32 bits.
         source_port, destination_port: of TCP.
+
+    Attributes:
+        rss_hash: the receiving NIC's hash of the connection, 32 bits; -1 until it is computed.
+        rxhash: the receiving host's, by which it steers packets; -1 until it is computed.
     """
 
     source: Station
@@ -95,6 +99,8 @@ class Header:
     destination_ip: cython.longlong
     source_port: cython.int
     destination_port: cython.int
+    rss_hash: cython.longlong
+    rxhash: cython.longlong
 
     def __init__(
         self,
@@ -111,6 +117,8 @@ class Header:
         self.destination_ip = destination_ip
         self.source_port = source_port
         self.destination_port = destination_port
+        self.rss_hash = -1
+        self.rxhash = -1
 
     @cython.ccall
     def sent_from(self, source: Station) -> Header:
