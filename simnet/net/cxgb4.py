@@ -28,12 +28,9 @@ from typing import Any
 
 import cython
 
-from simnet.host.buffers import Buffers
-from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
-from simnet.host.memory import Memory
 from simnet.host.softirq import SoftirqNetRx
-from simnet.kernel.simulator import Simulator
+from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb, SkbQueue
 
@@ -96,42 +93,14 @@ class Cxgb4(Nic):
 
     def __init__(
         self,
-        sim: Simulator,
-        path: str,
-        name: str,
-        node: int,
-        costs: Costs,
-        memory: Memory,
-        rate_bps: int,
-        weight: int,
-        rx_buffers: int,
-        tx_ring: int,
-        descriptor_bytes: int,
-        qdisc_limit: int,
-        buffers: Buffers,
-        queue_lines: int,
+        device: NetDevice,
         *,
         holdoff_ps: int,
         frames: int,
         gro: bool,
         tso: bool,
     ) -> None:
-        super().__init__(
-            sim,
-            path,
-            name,
-            node,
-            costs,
-            memory,
-            rate_bps,
-            weight,
-            rx_buffers,
-            tx_ring,
-            descriptor_bytes,
-            qdisc_limit,
-            buffers,
-            queue_lines,
-        )
+        super().__init__(device)
         if holdoff_ps == 0 and frames == 0:
             frames = 1
         self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else _NEVER

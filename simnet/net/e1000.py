@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.buffers import Buffers
-from simnet.host.costs import Costs
-from simnet.host.memory import Memory
-from simnet.kernel.simulator import Simulator
+from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.skb import Skb
 
@@ -36,40 +33,12 @@ class E1000(Nic):
 
     def __init__(
         self,
-        sim: Simulator,
-        path: str,
-        name: str,
-        node: int,
-        costs: Costs,
-        memory: Memory,
-        rate_bps: int,
-        weight: int,
-        rx_buffers: int,
-        tx_ring: int,
-        descriptor_bytes: int,
-        qdisc_limit: int,
-        buffers: Buffers,
-        queue_lines: int,
+        device: NetDevice,
         *,
         throttle_ps: int,
         tx_delay_ps: int,
     ) -> None:
-        super().__init__(
-            sim,
-            path,
-            name,
-            node,
-            costs,
-            memory,
-            rate_bps,
-            weight,
-            rx_buffers,
-            tx_ring,
-            descriptor_bytes,
-            qdisc_limit,
-            buffers,
-            queue_lines,
-        )
+        super().__init__(device)
         self.throttle_ps = throttle_ps
         self.tx_delay_ps = tx_delay_ps
         self.last_irq_ps = -throttle_ps

@@ -17,13 +17,10 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.buffers import Buffers
-from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu, Occupation
-from simnet.host.memory import Memory
 from simnet.host.softirq import SoftirqNetRx
 from simnet.kernel.random import RandomStream
-from simnet.kernel.simulator import Simulator
+from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.reorder_window import MessageNumbers, ReorderWindow
 from simnet.net.skb import Endpoint, Skb
@@ -102,20 +99,7 @@ class Ipoib(Nic):
 
     def __init__(
         self,
-        sim: Simulator,
-        path: str,
-        name: str,
-        node: int,
-        costs: Costs,
-        memory: Memory,
-        rate_bps: int,
-        weight: int,
-        rx_buffers: int,
-        tx_ring: int,
-        descriptor_bytes: int,
-        qdisc_limit: int,
-        buffers: Buffers,
-        queue_lines: int,
+        device: NetDevice,
         *,
         connected: bool,
         ib_mtu: int,
@@ -127,22 +111,7 @@ class Ipoib(Nic):
         loss_ppm: int,
         luck: RandomStream,
     ) -> None:
-        super().__init__(
-            sim,
-            path,
-            name,
-            node,
-            costs,
-            memory,
-            rate_bps,
-            weight,
-            rx_buffers,
-            tx_ring,
-            descriptor_bytes,
-            qdisc_limit,
-            buffers,
-            queue_lines,
-        )
+        super().__init__(device)
         self.connected = connected
         self.ib_mtu = ib_mtu
         self.rx_usecs_ps = rx_usecs_ps
@@ -161,7 +130,7 @@ class Ipoib(Nic):
         self.leaving = False
         self.numbers = None
         self.window = None
-        self.drain = Occupation(sim, f"{path}.drain")
+        self.drain = Occupation(device.sim, f"{device.path}.drain")
         self.rearms = 0
         self.missed_events = 0
 

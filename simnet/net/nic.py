@@ -24,7 +24,7 @@ from simnet.host.interrupt import IrqLine
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.softirq import SoftirqNetRx
-from simnet.kernel.simulator import Simulator
+from simnet.net.net_device import NetDevice
 from simnet.net.skb import Endpoint, Skb, SkbQueue
 from simnet.net.wire import Path, Port
 
@@ -45,20 +45,7 @@ class Nic(Port):
     """One port.
 
     Args:
-        sim: the simulation.
-        path: component path.
-        name: interface name (eth0).
-        node: NUMA node that the device is attached to.
-        costs: of the host's CPUs.
-        memory: of the host.
-        rate_bps: of the link.
-        weight: NAPI weight.
-        rx_buffers: buffers that the driver keeps posted.
-        tx_ring: usable transmit descriptors.
-        descriptor_bytes: of one frame's receive descriptors (return and producer ring).
-        qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
-        buffers: of the host.
-        queue_lines: cache lines of the transmit queue, from net_device to the driver's state.
+        device: what the chips and drivers have in common.
     """
 
     name: Any
@@ -116,37 +103,21 @@ class Nic(Port):
     tx_bytes: cython.longlong
     qdisc_drops: cython.longlong
 
-    def __init__(
-        self,
-        sim: Simulator,
-        path: str,
-        name: str,
-        node: int,
-        costs: Costs,
-        memory: Memory,
-        rate_bps: int,
-        weight: int,
-        rx_buffers: int,
-        tx_ring: int,
-        descriptor_bytes: int,
-        qdisc_limit: int,
-        buffers: Buffers,
-        queue_lines: int,
-    ) -> None:
-        super().__init__(sim, path, weight, node)
-        self.name = name
+    def __init__(self, device: NetDevice) -> None:
+        super().__init__(device.sim, device.path, device.weight, device.node)
+        self.name = device.name
         self.line = None
-        self.costs = costs
-        self.ledger = costs.ledger
-        self.memory = memory
+        self.costs = device.costs
+        self.ledger = device.costs.ledger
+        self.memory = device.memory
         self.path_out = None
         self.ring = SkbQueue()
         self.qdisc = SkbQueue()
-        self.qdisc_limit = qdisc_limit
-        self.posted = rx_buffers
-        self.rx_buffers = rx_buffers
-        self.buffer_node = node
-        self.descriptor_bytes = descriptor_bytes
+        self.qdisc_limit = device.qdisc_limit
+        self.posted = device.rx_buffers
+        self.rx_buffers = device.rx_buffers
+        self.buffer_node = device.node
+        self.descriptor_bytes = device.descriptor_bytes
         self.arrived = 0
         self.consumed = 0
         self.announced = 0
@@ -154,16 +125,16 @@ class Nic(Port):
         self.tx_seen = 0
         self.tx_announced = 0
         self.tx_reclaimed = 0
-        self.tx_ring = tx_ring
-        slots = 1 << tx_ring.bit_length()
+        self.tx_ring = device.tx_ring
+        slots = 1 << device.tx_ring.bit_length()
         self.tx_mask = slots - 1
         self.tx_ends = array("q", [0]) * slots
         self.tx_touchers = [None] * slots
-        self.buffers = buffers
-        self.queue = SharedLines(memory, queue_lines)
+        self.buffers = device.buffers
+        self.queue = SharedLines(device.memory, device.queue_lines)
         self.tx_freer = None
         self.tx_free_ps = 0
-        self.byte_ps = 8 * 10**12 // rate_bps
+        self.byte_ps = 8 * 10**12 // device.rate_bps
         self.unmasked = True
         self.asserted = False
         self.timer = 0

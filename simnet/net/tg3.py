@@ -14,10 +14,7 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.buffers import Buffers
-from simnet.host.costs import Costs
-from simnet.host.memory import Memory
-from simnet.kernel.simulator import Simulator
+from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.skb import Skb
 
@@ -56,20 +53,7 @@ class Tg3(Nic):
 
     def __init__(
         self,
-        sim: Simulator,
-        path: str,
-        name: str,
-        node: int,
-        costs: Costs,
-        memory: Memory,
-        rate_bps: int,
-        weight: int,
-        rx_buffers: int,
-        tx_ring: int,
-        descriptor_bytes: int,
-        qdisc_limit: int,
-        buffers: Buffers,
-        queue_lines: int,
+        device: NetDevice,
         *,
         rx_usecs_ps: int,
         rx_frames: int,
@@ -81,22 +65,7 @@ class Tg3(Nic):
         tx_frames_irq: int,
         shared_update: bool,
     ) -> None:
-        super().__init__(
-            sim,
-            path,
-            name,
-            node,
-            costs,
-            memory,
-            rate_bps,
-            weight,
-            rx_buffers,
-            tx_ring,
-            descriptor_bytes,
-            qdisc_limit,
-            buffers,
-            queue_lines,
-        )
+        super().__init__(device)
         self.rx_usecs_ps = rx_usecs_ps or _UNTIMED
         self.rx_frames = rx_frames or _UNCOUNTED
         self.rx_usecs_irq_ps = rx_usecs_irq_ps or _UNTIMED

@@ -14,6 +14,7 @@ from simnet.kernel.random import stream
 from simnet.net.cubic import make_congestion
 from simnet.net.cxgb4 import Cxgb4
 from simnet.net.e1000 import E1000
+from simnet.net.net_device import NetDevice
 from simnet.net.tcp_aix import aix_receiver, aix_sender
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
@@ -117,26 +118,26 @@ def make_nic(
 ) -> Nic:
     """One port with its driver and interrupt line; `switch` is what it is cabled to."""
     model = port.nic
-    common = (
-        sim,
-        f"{machine.path}.{port.name}",
-        port.name,
-        port.node,
-        machine.costs,
-        machine.memory,
-        model.link_rate_bps,
-        model.napi_weight,
-        model.rx_buffers_posted,
-        model.tx_ring,
-        model.descriptor_bytes,
-        host.kernel.txqueuelen,
-        _buffers(host, machine),
-        host.kernel.netdev_lines,
+    device = NetDevice(
+        sim=sim,
+        path=f"{machine.path}.{port.name}",
+        name=port.name,
+        node=port.node,
+        costs=machine.costs,
+        memory=machine.memory,
+        rate_bps=model.link_rate_bps,
+        weight=model.napi_weight,
+        rx_buffers=model.rx_buffers_posted,
+        tx_ring=model.tx_ring,
+        descriptor_bytes=model.descriptor_bytes,
+        qdisc_limit=host.kernel.txqueuelen,
+        buffers=_buffers(host, machine),
+        queue_lines=host.kernel.netdev_lines,
     )
     nic: Nic
     if model.moderation == "coalesce":
         nic = Tg3(
-            *common,
+            device,
             rx_usecs_ps=model.rx_usecs_ps,
             rx_frames=model.rx_frames,
             rx_usecs_irq_ps=model.rx_usecs_irq_ps,
@@ -149,17 +150,17 @@ def make_nic(
         )
     elif model.moderation == "holdoff":
         nic = Cxgb4(
-            *common,
+            device,
             holdoff_ps=model.rx_usecs_ps,
             frames=model.rx_frames,
             gro=model.gro,
             tso=model.tso,
         )
     elif model.moderation == "completions":
-        nic = make_ipoib(*common, host=host, port=port, switch=switch, seed=seed)
+        nic = make_ipoib(device, host=host, port=port, switch=switch, seed=seed)
     else:
         nic = E1000(
-            *common,
+            device,
             throttle_ps=throttle_ps(port),
             tx_delay_ps=model.tx_usecs_ps,
         )

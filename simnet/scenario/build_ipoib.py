@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.kernel.random import stream
 from simnet.net.fabric import Fabric, fat_tree, switch_graph
@@ -11,6 +11,7 @@ from simnet.net.reorder_window import MessageNumbers, ReorderWindow
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
+    from simnet.net.net_device import NetDevice
     from simnet.net.nic import Nic
     from simnet.scenario.effective import Host, Port
     from simnet.scenario.schema import Fabric as FabricModel
@@ -29,12 +30,12 @@ def link_overhead_bytes(port: Port) -> int:
     return ENCAPSULATION_BYTES
 
 
-def make_ipoib(*common: Any, host: Host, port: Port, switch: Switch, seed: int) -> Ipoib:
-    """One IPoIB interface; `common` is what all NICs take."""
+def make_ipoib(device: NetDevice, *, host: Host, port: Port, switch: Switch, seed: int) -> Ipoib:
+    """One IPoIB interface."""
     model = port.nic
-    path = str(common[1])
+    path = device.path
     nic = Ipoib(
-        *common,
+        device,
         connected=model.ipoib_mode == "connected",
         ib_mtu=model.ib_mtu_bytes,
         rx_usecs_ps=model.rx_usecs_ps,

@@ -11,6 +11,7 @@ from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
 from simnet.net.cubic import make_congestion
 from simnet.net.e1000 import E1000
+from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
@@ -75,12 +76,40 @@ def make_buffers(machine: Machine, skb_lines: int = 0, slab_lines: int = 0) -> B
     return Buffers(machine.memory, machine.costs.ledger, skb_lines, slab_lines)
 
 
-def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
-    """A tg3 with the driver's defaults."""
+def make_device(
+    sim: Simulator,
+    machine: Machine,
+    name: str = "eth0",
+    *,
+    skb_lines: int = 0,
+    slab_lines: int = 0,
+    **options: Any,
+) -> NetDevice:
+    """A gigabit port with a driver's usual rings, whose lines cost nothing."""
     settings: dict[str, Any] = {
+        "path": f"{machine.path}.{name}",
+        "node": 0,
+        "rate_bps": GIGABIT,
         "weight": 64,
         "rx_buffers": 200,
         "tx_ring": 511,
+        "descriptor_bytes": 64,
+        "qdisc_limit": 1000,
+        "queue_lines": 0,
+    }
+    return NetDevice(
+        sim=sim,
+        name=name,
+        costs=machine.costs,
+        memory=machine.memory,
+        buffers=make_buffers(machine, skb_lines, slab_lines),
+        **(settings | options),
+    )
+
+
+def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
+    """A tg3 with the driver's defaults."""
+    settings: dict[str, Any] = {
         "rx_usecs_ps": 20 * US,
         "rx_frames": 5,
         "rx_usecs_irq_ps": 20 * US,
@@ -93,23 +122,22 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
     } | options
     per_frame = settings.pop("per_frame", False)
     name = settings.pop("name", "eth0")
-    nic = Tg3(
-        sim,
-        f"{machine.path}.{name}",
-        name,
-        settings.pop("node", 0),
-        machine.costs,
-        machine.memory,
-        GIGABIT,
-        settings.pop("weight"),
-        settings.pop("rx_buffers"),
-        settings.pop("tx_ring"),
-        settings.pop("descriptor_bytes", 64),
-        settings.pop("qdisc_limit", 1000),
-        make_buffers(machine, settings.pop("skb_lines", 0), settings.pop("slab_lines", 0)),
-        settings.pop("queue_lines", 0),
-        **settings,
-    )
+    device = {
+        key: settings.pop(key)
+        for key in (
+            "node",
+            "weight",
+            "rx_buffers",
+            "tx_ring",
+            "descriptor_bytes",
+            "qdisc_limit",
+            "skb_lines",
+            "slab_lines",
+            "queue_lines",
+        )
+        if key in settings
+    }
+    nic = Tg3(make_device(sim, machine, name, **device), **settings)
     nic.line = Line(sim, 177, name, machine.cpus, settings.pop("mask", 1))
     connect(nic, per_frame=per_frame)
     return nic
@@ -127,24 +155,15 @@ def make_e1000(
     per_frame: bool = False,
 ) -> E1000:
     """An e1000 with a throttle of 8000 interrupts a second."""
-    nic = E1000(
+    device = make_device(
         sim,
-        f"{machine.path}.eth0",
-        "eth0",
-        0,
-        machine.costs,
-        machine.memory,
-        GIGABIT,
-        weight,
-        rx_buffers,
-        tx_ring,
-        16,
-        1000,
-        make_buffers(machine),
-        0,
-        throttle_ps=throttle_ps,
-        tx_delay_ps=tx_delay_ps,
+        machine,
+        weight=weight,
+        rx_buffers=rx_buffers,
+        tx_ring=tx_ring,
+        descriptor_bytes=16,
     )
+    nic = E1000(device, throttle_ps=throttle_ps, tx_delay_ps=tx_delay_ps)
     nic.line = Line(sim, 177, "eth0", machine.cpus, 1)
     connect(nic, per_frame=per_frame)
     return nic

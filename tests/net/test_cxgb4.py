@@ -13,7 +13,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.cxgb4 import Cxgb4
 from simnet.net.skb import Endpoint, Skb, new_skb
 from tests.host.parts import MS, NS, US, make_costs, make_machine
-from tests.net.parts import Line, Sink, connect, frame, make_buffers
+from tests.net.parts import Line, Sink, connect, frame, make_device
 
 SEGMENT = 1448
 COSTS = {"hardirq": 500, "poll": 100, "driver_rx": 200, "skb_alloc": 50, "ip_rx": 150}
@@ -54,21 +54,16 @@ class Bench:
         self.machine = make_machine(
             self.sim, "host", make_costs(**COSTS, tx_completion=70), None, cores_per_socket=2
         )
-        self.nic = Cxgb4(
+        device = make_device(
             self.sim,
-            "host.eth0",
-            "eth0",
-            0,
-            self.machine.costs,
-            self.machine.memory,
-            10**10,
-            weight,
-            rx_buffers,
-            tx_ring,
-            64,
-            1000,
-            make_buffers(self.machine),
-            0,
+            self.machine,
+            rate_bps=10**10,
+            weight=weight,
+            rx_buffers=rx_buffers,
+            tx_ring=tx_ring,
+        )
+        self.nic = Cxgb4(
+            device,
             holdoff_ps=holdoff_ps,
             frames=frames,
             gro=gro,

@@ -16,13 +16,12 @@ from simnet.net.reorder_window import MessageNumbers, ReorderWindow
 from simnet.net.skb import Skb, new_skb
 from tests.host.parts import MS, Agenda, make_costs, make_machine
 from tests.net.parts import (
-    GIGABIT,
     US,
     Line,
     Sink,
     connect,
     frame,
-    make_buffers,
+    make_device,
     make_socket,
     on_wire,
     segment,
@@ -46,23 +45,16 @@ def make(sim: Simulator, machine: Machine, **options: Any) -> Ipoib:
         "loss_ppm": 0,
         "luck": stream(1, "loss"),
     } | options
-    nic = Ipoib(
+    device = make_device(
         sim,
-        f"{machine.path}.ib0",
+        machine,
         "ib0",
-        0,
-        machine.costs,
-        machine.memory,
-        GIGABIT,
-        settings.pop("weight", 64),
-        settings.pop("rx_buffers", 256),
-        settings.pop("tx_ring", 128),
-        64,
-        settings.pop("qdisc_limit", 256),
-        make_buffers(machine),
-        0,
-        **settings,
+        weight=settings.pop("weight", 64),
+        rx_buffers=settings.pop("rx_buffers", 256),
+        tx_ring=settings.pop("tx_ring", 128),
+        qdisc_limit=settings.pop("qdisc_limit", 256),
     )
+    nic = Ipoib(device, **settings)
     nic.line = Line(sim, 40, "ib0", machine.cpus, 1)
     connect(nic)
     return nic

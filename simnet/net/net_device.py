@@ -1,0 +1,51 @@
+"""What the drivers of all NICs are given (Linux `struct net_device`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simnet.host.buffers import Buffers
+    from simnet.host.costs import Costs
+    from simnet.host.memory import Memory
+    from simnet.kernel.simulator import Simulator
+
+__all__ = ["NetDevice"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetDevice:
+    """A device, or one queue of it, before its chip and driver are chosen.
+
+    Attributes:
+        sim: the simulation.
+        path: component path.
+        name: interface name (eth0).
+        node: NUMA node that the device is attached to.
+        costs: of the host's CPUs.
+        memory: of the host.
+        rate_bps: of the link.
+        weight: NAPI weight.
+        rx_buffers: buffers that the driver keeps posted.
+        tx_ring: usable transmit descriptors.
+        descriptor_bytes: of one frame's receive descriptors (return and producer ring).
+        qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
+        buffers: of the host.
+        queue_lines: cache lines of the transmit queue, from net_device to the driver's state.
+    """
+
+    sim: Simulator
+    path: str
+    name: str
+    node: int
+    costs: Costs
+    memory: Memory
+    rate_bps: int
+    weight: int
+    rx_buffers: int
+    tx_ring: int
+    descriptor_bytes: int
+    qdisc_limit: int
+    buffers: Buffers
+    queue_lines: int
