@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from simnet.study.result import Result
 
 _NEARLY_IDLE_PERCENT = 1.0
+_RING = "ring"
 
 
 def text(result: Result) -> str:
@@ -24,7 +25,8 @@ def text(result: Result) -> str:
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
     )
     totals += _intervals(result)
-    parts = [totals, _cpus(result), _ports(result), _flows(result)]
+    parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]
+    parts.append(_messages(result))
     return "\n".join(part for part in parts if part)
 
 
@@ -74,6 +76,42 @@ def _ports(result: Result) -> str:
                 str(port.drops),
             )
             for port in result.ports
+        ],
+    )
+
+
+def _drops(result: Result) -> str:
+    """Where packets were dropped; the rings alone are in the table of the ports."""
+    if all(drop.place == _RING for drop in result.drops):
+        return ""
+    table = columns(
+        ("dropped in", "of", "packets"),
+        [(drop.place, drop.at, str(drop.packets)) for drop in result.drops],
+        left=2,
+    )
+    share = f"# {100 * result.loss:.4f} % of the packets that came\n" if result.loss else ""
+    return table + share
+
+
+def _messages(result: Result) -> str:
+    """What became of an open-loop load."""
+    if result.messages is None:
+        return ""
+    found = result.messages
+    late = found.latency_us
+    loss = "-" if result.loss is None else f"{100 * result.loss:.4f}"
+    return columns(
+        ("messages", "offered/s", "delivered/s", "lost pkt %", "p50 us", "p99 us", "p99.9 us"),
+        [
+            (
+                "all",
+                f"{found.offered_per_s:.0f}",
+                f"{found.delivered_per_s:.0f}",
+                loss,
+                _us(late.p50),
+                _us(late.p99),
+                _us(late.p999),
+            )
         ],
     )
 

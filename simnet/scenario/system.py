@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from simnet.host.machine import Machine
     from simnet.net.nic import Nic
 
-__all__ = ["CpuTimes", "FlowCounts", "PortCounts", "Receiver", "Snapshot", "System"]
+__all__ = [
+    "CpuTimes",
+    "DropCount",
+    "FlowCounts",
+    "MessageCounts",
+    "PortCounts",
+    "Receiver",
+    "Snapshot",
+    "System",
+]
 
 _ALLOCATIONS_PER_COLLECTION = 200_000
+_OPTIONAL = ("drops", "messages")
 
 
 @dataclass(frozen=True)
@@ -79,18 +89,66 @@ class FlowCounts:
 
 
 @dataclass(frozen=True)
+class DropCount:
+    """Packets that one place has dropped, cumulative.
+
+    Attributes:
+        place: backlog, qdisc, socket or switch; what a port's ring drops is in `PortCounts`.
+        at: which of them: a port's name, or a CPU as in `cpu3`.
+        packets: how many.
+    """
+
+    place: str
+    at: str
+    packets: int
+
+
+@dataclass(frozen=True)
+class MessageCounts:
+    """Messages of an open-loop load, cumulative; delivered is whose last byte has arrived."""
+
+    offered: int
+    delivered: int
+    retransmitted: int
+
+
+@dataclass(frozen=True)
 class Snapshot:
-    """All counters at one instant; `work_ps` is the ledger of the system's CPUs."""
+    """All counters at one instant.
+
+    Attributes:
+        time_ps: when.
+        cpus: in the order of their numbers.
+        ports: of the system under test.
+        flows: in the order of the configuration.
+        work_ps: the ledger of the system's CPUs.
+        drops: by place, rings apart, in the same order in every snapshot.
+        messages: of an open-loop load; None without one.
+    """
 
     time_ps: int
     cpus: tuple[CpuTimes, ...]
     ports: tuple[PortCounts, ...]
     flows: tuple[FlowCounts, ...]
     work_ps: dict[str, int]
+    drops: tuple[DropCount, ...] = field(default=(), repr=False)
+    messages: MessageCounts | None = field(default=None, repr=False)
+
+    def counters(self) -> dict[str, Any]:
+        """Every number by name; what the system does not have is left out."""
+        found = asdict(self)
+        for name in _OPTIONAL:
+            if not found[name]:
+                del found[name]
+        return found
 
     def digest(self) -> str:
         """Stable digest of every number."""
-        return hashlib.blake2b(repr(self).encode(), digest_size=16).hexdigest()
+        text = repr(self)
+        for name in _OPTIONAL:
+            counts = getattr(self, name)
+            text += repr(counts) if counts else ""
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 class Receiver(Protocol):
@@ -113,6 +171,8 @@ class System:
         nics: its ports.
         flows: name, port name and receiver of each stream.
         parts: what else it is made of, by name: senders, and a bond's parts.
+        drops: reads what was dropped outside the rings; always the same places, in one order.
+        messages: reads the counters of an open-loop load.
     """
 
     def __init__(
@@ -122,12 +182,17 @@ class System:
         nics: Sequence[Nic],
         flows: Sequence[tuple[str, str, Receiver]],
         parts: dict[str, Any],
+        *,
+        drops: Callable[[], tuple[DropCount, ...]] | None = None,
+        messages: Callable[[], MessageCounts] | None = None,
     ) -> None:
         self.env = env
         self.machine = machine
         self.nics = tuple(nics)
         self.flows = tuple(flows)
         self.parts = parts
+        self._drops = drops
+        self._messages = messages
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
@@ -157,6 +222,8 @@ class System:
                 for name, port, receiver in self.flows
             ),
             work_ps=self.machine.costs.ledger.work(),
+            drops=self._drops() if self._drops else (),
+            messages=self._messages() if self._messages else None,
         )
 
     def progress(self) -> tuple[int, int]:

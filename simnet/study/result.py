@@ -11,14 +11,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.errors import InputError, SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
+from simnet.study.loss import (
+    Drops,
+    Latency,
+    Messages,
+    drops_of,
+    latency_of,
+    loss_of,
+    messages_of,
+    quantile_us,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +34,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from simnet.scenario.system import CpuTimes, FlowCounts, PortCounts, Snapshot
+
+__all__ = [
+    "SCHEMA",
+    "CpuTicks",
+    "CpuUse",
+    "Drops",
+    "FlowRates",
+    "Latency",
+    "Messages",
+    "PortInterrupts",
+    "PortOrder",
+    "PortRates",
+    "Result",
+    "WorkShare",
+    "fingerprint",
+    "quantile_us",
+    "schema",
+]
 
 PS_PER_S = 10**12
 PS_PER_US = 10**6
@@ -36,7 +62,8 @@ Rate = Annotated[float, Field(ge=0.0)]
 
 _REQUESTS = "tcp_rr"
 _T = TypeVar("_T")
-_TABLES = ("cpus", "ticks", "work", "ports", "flows", "disks", "interrupts")
+_TABLES = ("cpus", "ticks", "work", "ports", "flows", "drops", "disks", "interrupts")
+_INDEX = {"cpus": "id", "ticks": "id", "work": "mechanism", "drops": "place"}
 
 
 class _Row(BaseModel):
@@ -116,13 +143,6 @@ class PortInterrupts(_Row):
     by_cpu: dict[int, Rate]
 
 
-class Latency(_Row):
-    """Quantiles in microseconds; null when the flow has no latency samples."""
-
-    p50: float | None
-    p99: float | None
-
-
 class FlowRates(_Row):
     """Payload that one flow delivered to its reader, in bit/s, and its latency.
 
@@ -172,6 +192,11 @@ class Result(_Row):
     reordering: tuple[PortOrder, ...] = Field(
         default=(), description="one entry a port with a reorder window"
     )
+    drops: tuple[Drops, ...] = Field(default=(), description="packets dropped, by place")
+    loss: float | None = Field(
+        default=None, ge=0.0, le=1.0, description="share of the packets that came that was dropped"
+    )
+    messages: Messages | None = Field(default=None, description="of an open-loop load")
     disks: tuple[dict[str, str | float], ...] = Field(
         default=(), description="one entry a disk: its name and the columns of iostat -x"
     )
@@ -185,8 +210,9 @@ class Result(_Row):
     def to_frame(self, table: str = "cpus") -> pd.DataFrame:
         """One table as a pandas data frame.
 
-        `table` is `cpus`, `ticks`, `work`, `ports`, `flows`, `disks` (one row each) or `interrupts`
-        (one row a CPU, one column a port, interrupts a second). Raises InputError for another.
+        `table` is `cpus`, `ticks`, `work`, `ports`, `flows`, `drops`, `disks` (one row each) or
+        `interrupts` (one row a CPU, one column a port, interrupts a second). Raises InputError for
+        another.
         """
         import pandas as pd  # a run of the command needs no data frame
 
@@ -201,7 +227,7 @@ class Result(_Row):
         for row in rows:
             for quantile, value in row.pop("latency_us", {}).items():
                 row[f"latency_us_{quantile}"] = value
-        index = {"cpus": "id", "ticks": "id", "work": "mechanism"}.get(table, "name")
+        index = _INDEX.get(table, "name")
         return pd.DataFrame(rows, columns=None if rows else [index]).set_index(index)
 
     def plot(self, axes: Axes | None = None) -> Figure:
@@ -260,6 +286,9 @@ class Result(_Row):
             interrupts=tuple(_port_interrupts(*pair, elapsed_ps) for pair in ports),
             reordering=tuple(_port_order(*pair) for pair in ports if pair[1].out_of_order),
             flows=tuple(_flow_rates(*pair, elapsed_ps, asks=asks) for pair in flows),
+            drops=drops_of(start, end),
+            loss=loss_of(start, end),
+            messages=messages_of(start, end),
         )
 
 
@@ -274,28 +303,9 @@ def fingerprint(start: Snapshot, end: Snapshot, *, seed: int, salt: str) -> str:
     The counters travel through JSON with sorted keys, so neither the order of dictionaries nor
     the hash seed of the interpreter can enter.
     """
-    document = [seed, salt, asdict(start), asdict(end)]
+    document = [seed, salt, start.counters(), end.counters()]
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def quantile_us(
-    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]], share: Fraction
-) -> float | None:
-    """Upper edge in microseconds of the bucket that holds the given share of the samples.
-
-    Both arguments are cumulative `(upper_ps, count)` buckets of one histogram; the samples are
-    those that came between. None without samples.
-    """
-    before = dict(start)
-    counts = [(upper, count - before.get(upper, 0)) for upper, count in sorted(end)]
-    total = sum(count for _, count in counts)
-    seen = 0
-    for upper, count in counts:
-        seen += count
-        if count and seen >= share * total:
-            return upper / PS_PER_US
-    return None
 
 
 def _pairs(start: Sequence[_T], end: Sequence[_T]) -> list[tuple[_T, _T]]:
@@ -382,10 +392,6 @@ def _port_order(first: PortCounts, last: PortCounts) -> PortOrder:
 
 
 def _flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool) -> FlowRates:
-    latency = Latency(
-        p50=quantile_us(first.latency, last.latency, Fraction(50, 100)),
-        p99=quantile_us(first.latency, last.latency, Fraction(99, 100)),
-    )
     goodput_bps = _per_s(8 * (last.bytes - first.bytes), elapsed_ps)
     # there is one sample of latency for each transaction
     samples = sum(count for _, count in last.latency) - sum(count for _, count in first.latency)
@@ -393,6 +399,6 @@ def _flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: b
         name=last.name,
         port=last.port,
         goodput_bps=goodput_bps,
-        latency_us=latency,
+        latency_us=latency_of(first.latency, last.latency),
         transactions_per_s=_per_s(samples, elapsed_ps) if asks else None,
     )

@@ -10,7 +10,7 @@ from simnet._share import folder
 from simnet.report import FORMATS, columns, interrupts, netperf, sar, text
 from simnet.report.sar import cpu_table, interrupts_table
 from simnet.study.capture import Capture, InterruptColumn
-from simnet.study.result import Result
+from simnet.study.result import Drops, Latency, Messages, Result
 
 LISTING = folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
 
@@ -91,3 +91,35 @@ def test_json_is_the_document_itself(result: Result) -> None:
 @pytest.mark.parametrize(("left", "expected"), [(1, "a   bb\n11   2\n"), (2, "a   bb\n11  2\n")])
 def test_columns_align_left_and_right(left: int, expected: str) -> None:
     assert columns.columns(("a", "bb"), [("11", "2")], left=left) == expected
+
+
+def test_text_says_where_packets_were_dropped_and_what_became_of_messages(result: Result) -> None:
+    assert "dropped in" not in text(result)
+    assert "offered" not in text(result)
+    late = Latency(p50=80.0, p99=400.0, p999=2500.0)
+    lossy = result.model_copy(
+        update={
+            "drops": (
+                Drops(place="ring", at="eth0", packets=7),
+                Drops(place="backlog", at="cpu3", packets=120),
+            ),
+            "loss": 0.00127,
+            "messages": Messages(
+                offered=1_000_500,
+                delivered=999_500,
+                retransmitted=120,
+                offered_per_s=100_050.0,
+                delivered_per_s=99_950.0,
+                latency_us=late,
+            ),
+        }
+    )
+    lines = text(lossy).splitlines()
+    place = lines.index("dropped in  of    packets")
+    assert [line.split() for line in lines[place + 1 : place + 3]] == [
+        ["ring", "eth0", "7"],
+        ["backlog", "cpu3", "120"],
+    ]
+    assert lines[place + 3] == "# 0.1270 % of the packets that came"
+    assert lines[-2].split("  ")[-1] == "p99.9 us"
+    assert lines[-1].split() == ["all", "100050", "99950", "0.1270", "80.0", "400.0", "2500.0"]

@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from pydantic import ValidationError
 
 from simnet.errors import InputError, SimulationError
-from simnet.scenario.system import Snapshot
+from simnet.scenario.system import DropCount, MessageCounts, Snapshot
 from simnet.study.result import Result, quantile_us, schema
 
 
@@ -82,7 +82,50 @@ def test_json_has_the_documented_fields(result: Result) -> None:
     port = "name node rx_bps tx_bps rx_packets_per_s tx_packets_per_s interrupts_per_s drops"
     assert set(document["ports"][0]) == set(port.split())
     assert {"name", "goodput_bps", "latency_us"} <= set(document["flows"][0])
-    assert set(document["flows"][0]["latency_us"]) == {"p50", "p99"}
+    assert set(document["flows"][0]["latency_us"]) == {"p50", "p99", "p999"}
+
+
+def test_packets_are_lost_in_rings_and_elsewhere(result: Result) -> None:
+    rings = [(drop.place, drop.at, drop.packets) for drop in result.drops]
+    assert rings == [("ring", "eth0", 3), ("ring", "eth1", 3)]
+    assert result.loss == pytest.approx(6 / 280_006)
+    assert result.messages is None
+
+
+def test_an_open_loop_load_has_counts_rates_and_latency(start: Snapshot, end: Snapshot) -> None:
+    first = replace(
+        start,
+        drops=(DropCount("backlog", "cpu0", 5), DropCount("socket", "all", 2)),
+        messages=MessageCounts(1_000, 990, 1),
+    )
+    last = replace(
+        end,
+        drops=(DropCount("backlog", "cpu0", 105), DropCount("socket", "all", 2)),
+        messages=MessageCounts(5_000, 4_980, 11),
+    )
+    found = Result.from_snapshots(first, last, scenario="small", seed=7, version="0.1.0")
+    assert [(d.place, d.at, d.packets) for d in found.drops][-1] == ("backlog", "cpu0", 100)
+    assert found.loss == pytest.approx(106 / 280_006)
+    messages = found.messages
+    assert messages is not None
+    assert (messages.offered, messages.delivered, messages.retransmitted) == (4_000, 3_990, 10)
+    assert (messages.offered_per_s, messages.delivered_per_s) == (2_000, 1_995)
+    late = messages.latency_us
+    assert (late.p50, late.p99, late.p999) == (1.0, 2.0, 50.0)
+    assert list(found.to_frame("drops").index) == ["ring", "ring", "backlog"]
+    assert Result.from_json(found.to_json()) == found
+
+
+def test_what_a_system_does_not_have_is_not_in_its_fingerprint(
+    end: Snapshot, measure: Callable[..., Result]
+) -> None:
+    assert measure().fingerprint == "0d835ed2ff6074bcd8f7ca34372e7fac"
+    assert end.digest() == "b21ca7ee28d5f911d40f9a02aa0a0b14"
+    dropping = replace(end, drops=(DropCount("qdisc", "eth0", 1),))
+    assert dropping.digest() != end.digest()
+    loaded = replace(end, messages=MessageCounts(1, 1, 0))
+    assert loaded.digest() != end.digest()
+    assert loaded.counters() != dropping.counters() != end.counters()
 
 
 def test_json_with_an_unknown_field_is_refused(result: Result) -> None:
