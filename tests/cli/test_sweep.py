@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -119,12 +120,11 @@ def test_a_grid_of_a_million_says_how_long_it_takes(simnet: Simnet) -> None:
 def test_what_was_done_before_the_end_is_not_done_again(
     simnet: Simnet, kept: Path, ending: signal.Signals
 ) -> None:
-    seeds = 16
     duration = "600 ms" if _engine.active() == "compiled" else "12 ms"
-    grid = (SCENARIO, "--over", f"seed=1..{seeds}", "--set", "nodes=1", "--warm-up", "0 s",
-            "--duration", duration)  # fmt: skip
+    grid = (SCENARIO, "--set", "nodes=1", "--warm-up", "0 s", "--duration", duration)
+    many = ("--over", "seed=1..300")  # far more than is done before the end comes
     command = subprocess.Popen(
-        [sys.executable, "-m", "simnet", "sweep", *grid, "--jobs", "2"],
+        [sys.executable, "-m", "simnet", "sweep", *grid, *many, "--jobs", "2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -137,18 +137,24 @@ def test_what_was_done_before_the_end_is_not_done_again(
         os.killpg(command.pid, ending)  # as a terminal does: to the workers, too
     else:
         command.send_signal(ending)
-    out, err = command.communicate()
+    out, err = command.communicate()  # the workers have ended, too: they hold the pipes
     assert out == ""
     if ending == signal.SIGINT:
         assert (command.returncode, err) == (130, "simnet: interrupted\n")
     before = _files(kept)
-    assert 2 <= len(before) < seeds
-    status, out, _ = simnet("sweep", *grid, "--jobs", "1", "--json")
+    assert len(before) >= 2
+    seeds = [*_seeds(kept), 1001, 1002]
+    over = f"seed={','.join(map(str, seeds))}"
+    status, out, _ = simnet("sweep", *grid, "--over", over, "--jobs", "1", "--json")
     assert status == 0
-    assert len(json.loads(out)["rows"]) == seeds
+    assert [row["seed"] for row in json.loads(out)["rows"]] == seeds
     after = _files(kept)
-    assert len(after) == seeds
+    assert len(after) == len(seeds)
     assert before.items() <= after.items()
+
+
+def _seeds(folder: Path) -> list[int]:
+    return [json.loads(gzip.decompress(path.read_bytes()))["seed"] for path in folder.glob("*.gz")]
 
 
 def _files(folder: Path) -> dict[str, int]:
