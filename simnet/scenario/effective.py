@@ -28,6 +28,7 @@
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
                                                 result) or "daemon" (to be simulated)
     effective.workload.type, .test, .nodes, .message_bytes, .recv_size_bytes
+    effective.relay.rate                        see schema_relay.Relay; relay may be None
     effective.flows[3].name                     "eth3"; .port (index in host.ports),
                                                 .peer (index in peers), .peer_port,
                                                 .receives, .message_bytes, .recv_bytes,
@@ -51,6 +52,7 @@ from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
 from simnet.scenario.schema import Bonding, Cpu, Fabric, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.schema_relay import Relay
 
 __all__ = ["Application", "Effective", "Flow", "Host", "Port"]
 
@@ -61,12 +63,16 @@ class Port(Section):
     Attributes:
         name: interface, as in ``eth0``.
         node: NUMA node that the NIC is attached to.
-        irq: interrupt number.
+        irq: interrupt number; of a port with several queues that of the first, the others follow.
         smp_affinity: CPUs of the interrupt's mask, ascending.
+        queue_affinity: of a port with several queues, the mask of each queue's interrupt.
         enslaved: whether the port is a slave of the host's bond.
         unplugged_ps: when its cable is pulled, from the start of the simulation; 0 for never.
         plugged_ps: when it is plugged in again; 0 for never.
         quickack: whether each segment by a route through it is acknowledged at once.
+        rps_cpus: CPUs that each receive queue's packets are spread over; empty for none.
+        rps_flow_cnt: size of each receive queue's flow table; 0 for none.
+        xps_cpus: CPUs that each transmit queue is for; empty for none.
         recvspace_bytes: of AIX, buffer of connections by it; 0 for that of no(1).
         sendspace_bytes: likewise.
         nic: the chip and its driver's settings.
@@ -80,6 +86,10 @@ class Port(Section):
     unplugged_ps: int = 0
     plugged_ps: int = 0
     quickack: bool = False
+    queue_affinity: tuple[tuple[int, ...], ...] = ()
+    rps_cpus: tuple[tuple[int, ...], ...] = ()
+    rps_flow_cnt: tuple[int, ...] = ()
+    xps_cpus: tuple[tuple[int, ...], ...] = ()
     recvspace_bytes: int = 0
     sendspace_bytes: int = 0
     nic: Nic
@@ -168,6 +178,7 @@ class Effective(Section):
         fabric: the InfiniBand fabric that is there in place of the switch, if any.
         irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
         workload: what runs.
+        relay: what is relayed, if that is what runs; there are no flows then.
         flows: one per stream.
         run: how long.
         provenance: where each value comes from, by dotted path.
@@ -186,6 +197,7 @@ class Effective(Section):
     fabric: Fabric | None = None
     irqbalance: str
     workload: Workload
+    relay: Relay | None = None
     flows: tuple[Flow, ...]
     run: Run
     provenance: Annotated[dict[str, Parameter], Field(exclude=True, repr=False)]
@@ -215,6 +227,11 @@ class Effective(Section):
         return self.host.ports
 
     def digest(self) -> str:
-        """Return 16 hexadecimal digits that depend on every value, and on nothing else."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """Return 16 hexadecimal digits that depend on every value, and on nothing else.
+
+        What is at its default does not enter: an option that is added leaves all digests as they
+        were.
+        """
+        values = self.model_dump(mode="json", exclude_defaults=True)
+        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

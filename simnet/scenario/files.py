@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import core_schema
 
 from simnet.scenario.parameter import ModelState, Scalar, State
-from simnet.scenario.schema import Section, file_model
+from simnet.scenario.schema import ModelKind, Section, file_model
+from simnet.scenario.schema_relay import Relay
 from simnet.scenario.specs import Choice, count, ratio, size, time
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
-__all__ = ["IrqMap", "PeerTable", "Run", "ScenarioFile", "Setting", "TuningTable", "Workload"]
+__all__ = [
+    "MODEL_SETTINGS",
+    "IrqMap",
+    "PeerTable",
+    "Run",
+    "ScenarioFile",
+    "Setting",
+    "TuningTable",
+    "Workload",
+]
+
+MODEL_SETTINGS: Final[dict[str, ModelKind]] = {"system.server": "server", "system.kernel": "kernel"}
+"""Settings that exchange a model of the system under test, and the key that names it."""
 
 
 class Workload(Section):
     """What runs on the system."""
 
-    type: Annotated[str, Choice("workload", ("netperf-tcp-stream", "iperf"))]
+    type: Annotated[str, Choice("workload", ("netperf-tcp-stream", "iperf", "relay"))]
     test: Annotated[
         str,
         Choice(
             "what runs on the system: netserver receives from the peers, netperf sends to them,"
             " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
-            " and waits for the responses (peers are then simulated as machines)",
-            ("netserver", "netperf", "bidirectional", "tcp_rr"),
+            " and waits for the responses (peers are then simulated as machines), relay passes"
+            " messages on from one port to the other",
+            ("netserver", "netperf", "bidirectional", "tcp_rr", "relay"),
         ),
     ]
     nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]
-    message_bytes: Annotated[int, size("bytes per send()", "1 B", "16 MiB")]
+    message_bytes: Annotated[int, size("bytes per send(); of a message", "1 B", "16 MiB")]
     recv_size_bytes: Annotated[
         int, size("bytes asked for per recv(); 0: the receive buffer's size", "0 B", "16 MiB")
     ] = 0
@@ -71,9 +85,11 @@ class Run(Section):
 if TYPE_CHECKING:
     WorkloadTable: TypeAlias = BaseModel
     RunTable: TypeAlias = BaseModel
+    RelayTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
     RunTable = file_model(Run, bare=True)
+    RelayTable = file_model(Relay, bare=True)
 
 
 class _Table(BaseModel):
@@ -179,6 +195,9 @@ class ScenarioFile(_Table):
     document: Annotated[str, Field(description="the document it comes from")] = ""
     system: SystemTable
     workload: WorkloadTable
+    relay: Annotated[RelayTable | None, Field(description="what is relayed, with test = relay")] = (
+        None
+    )
     irqbalance: IrqbalanceTable
     tuning: Annotated[
         dict[str, Annotated[Setting, _BareSetting()]],

@@ -20,6 +20,8 @@ __all__ = ["AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
 Scope = Literal[
     "kernel",
     "port",
+    "rx-queue",
+    "tx-queue",
     "nic",
     "bonding",
     "slave",
@@ -47,7 +49,9 @@ def cpu_mask_text(cpus: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class CpuMask(Spec):
-    """A set of CPUs as a hexadecimal mask."""
+    """A set of CPUs as a hexadecimal mask; ``none_allowed`` where 0 switches something off."""
+
+    none_allowed: bool = False
 
     def parse(self, raw: Any) -> Value:
         """Return the CPUs of the mask, ascending; see :meth:`Spec.parse`."""
@@ -58,7 +62,7 @@ class CpuMask(Spec):
         if any(len(word) > 8 for word in words[1:]):  # noqa: PLR2004 (32 CPUs a word)
             raise UnitError(f"expected at most 8 digits after each comma, got {text!r}")
         mask = int(words[0] + "".join(word.zfill(8) for word in words[1:]), 16)
-        if not mask:
+        if not mask and not self.none_allowed:
             raise UnitError("the mask is empty: at least one CPU has to take the interrupt")
         return tuple(cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1)
 
@@ -116,14 +120,15 @@ class AppliedKnob:
 
 @dataclass(frozen=True)
 class Knob:
-    """One knob, or one for each port or interrupt.
+    """One knob, or one for each port, interrupt or queue.
 
     Attributes:
-        name: as typed, with ``{port}`` or ``{irq}`` where it exists once for each.
+        name: as typed, with ``{port}``, ``{irq}`` or ``{queue}`` where it exists once for each; for
+            all queues a ``*`` may be typed.
         doc: what it does, one line.
         spec: form and legal range of its value.
-        scope: what it changes: an attribute of the kernel, of the port itself, of the port's
-            NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
+        scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
+            its NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
             the switch, the binding of the streams, irqbalance, the port as an interface of IP
             (routes through it), what an application asks of its sockets, or nothing.
         target: the attribute; empty for scope ``none``.
@@ -132,6 +137,7 @@ class Knob:
         unit: unit of a bare number; empty when the value has none.
         note: caveat for people.
         since: first upstream kernel that has it.
+        feature: the kernel's attribute that says whether it has it, where distributions differ.
         compile_time: it is a constant: the kernel has to be rebuilt.
         drivers: network drivers that have it; empty for all.
         system: operating system that has it.
@@ -146,6 +152,7 @@ class Knob:
     unit: str = ""
     note: str = ""
     since: str = "2.6.0"
+    feature: str = ""
     compile_time: bool = False
     drivers: tuple[str, ...] = ()
     unset: str = ""
@@ -160,10 +167,11 @@ class Knob:
     def _pattern(self) -> re.Pattern[str]:
         escaped = re.escape(self.name)
         escaped = escaped.replace(r"\{irq\}", r"(?P<irq>\d+)")
+        escaped = escaped.replace(r"\{queue\}", r"(?P<queue>\d{1,4}|\*)")
         return re.compile(escaped.replace(r"\{port\}", r"(?P<port>[a-z]+\d+)"))
 
     def match(self, name: str) -> dict[str, str] | None:
-        """Return port and interrupt of a typed name, or None when it is another knob."""
+        """Return port, interrupt and queue of a typed name, or None when it is another knob."""
         found = self._pattern.fullmatch(" ".join(name.split()))
         return found.groupdict() if found else None
 
@@ -172,7 +180,11 @@ class Knob:
         on = value == "on"
         verbs = {"start_stop": "start" if on else "stop", "detach": "" if on else " -d"}
         command = self.unset if self.unset and value == "0" else self.command
-        return command.format(value=value, **verbs, **parts)
+        typed = command.format(value=value, **verbs, **parts)
+        if parts.get("queue") != "*":
+            return typed
+        file = self.name.format(**parts)
+        return f"for file in {file}; do echo {value} > $file; done"
 
     def parse(self, raw: Any) -> Value:
         """Return a value in base units; a bare number is in the knob's own unit.

@@ -160,6 +160,18 @@ _ETHTOOL: Final = (
         )
         for field in ("autoneg", "rx", "tx")
     ),
+    *(
+        Knob(
+            f"ethtool -L {{port}} {way}",
+            doc,
+            _of(Nic, f"{way}_queues"),
+            "nic",
+            f"{way}_queues",
+            f"ethtool -L {{port}} {way} {{value}}",
+            since="3.0",
+        )
+        for way, doc in (("rx", "receive queues"), ("tx", "transmit queues"))
+    ),
     Knob(
         "ifconfig {port} mtu",
         "largest IP packet",
@@ -222,34 +234,44 @@ _PLACEMENT: Final = (
     ),
 )
 
-_STEERING: Final = tuple(
-    _ignored(name, doc, CpuMask(doc) if "cpus" in name else _ANY_NUMBER, command, since=since)
-    for name, doc, command, since in (
-        (
-            "/sys/class/net/{port}/queues/rx-0/rps_cpus",
-            "CPUs for receive packet steering",
-            "echo {value} > /sys/class/net/{port}/queues/rx-0/rps_cpus",
-            "2.6.35",
-        ),
-        (
-            "/sys/class/net/{port}/queues/rx-0/rps_flow_cnt",
-            "flow table of receive flow steering",
-            "echo {value} > /sys/class/net/{port}/queues/rx-0/rps_flow_cnt",
-            "2.6.35",
-        ),
-        (
-            "net.core.rps_sock_flow_entries",
-            "global flow table of receive flow steering",
-            "sysctl -w net.core.rps_sock_flow_entries={value}",
-            "2.6.35",
-        ),
-        (
-            "/sys/class/net/{port}/queues/tx-0/xps_cpus",
-            "CPUs for transmit packet steering",
-            "echo {value} > /sys/class/net/{port}/queues/tx-0/xps_cpus",
-            "2.6.38",
-        ),
-    )
+_QUEUES: Final = "/sys/class/net/{port}/queues"
+_STEERING: Final = (
+    Knob(
+        f"{_QUEUES}/rx-{{queue}}/rps_cpus",
+        "CPUs that a receive queue's packets are spread over; 0: none",
+        CpuMask("CPU mask", none_allowed=True),
+        "rx-queue",
+        "rps_cpus",
+        f"echo {{value}} > {_QUEUES}/rx-{{queue}}/rps_cpus",
+        feature="rps",
+    ),
+    Knob(
+        f"{_QUEUES}/rx-{{queue}}/rps_flow_cnt",
+        "entries of a receive queue's flow table, rounded up to a power of two; 0: none",
+        count("", 0, 2**22),
+        "rx-queue",
+        "rps_flow_cnt",
+        f"echo {{value}} > {_QUEUES}/rx-{{queue}}/rps_flow_cnt",
+        feature="rps",
+    ),
+    Knob(
+        "net.core.rps_sock_flow_entries",
+        "entries of the machine's table of sockets' CPUs, rounded up to a power of two; 0: none",
+        _of(Kernel, "rps_sock_flow_entries"),
+        "kernel",
+        "rps_sock_flow_entries",
+        "sysctl -w net.core.rps_sock_flow_entries={value}",
+        feature="rps",
+    ),
+    Knob(
+        f"{_QUEUES}/tx-{{queue}}/xps_cpus",
+        "CPUs that send by a transmit queue; 0: no map",
+        CpuMask("CPU mask", none_allowed=True),
+        "tx-queue",
+        "xps_cpus",
+        f"echo {{value}} > {_QUEUES}/tx-{{queue}}/xps_cpus",
+        feature="xps",
+    ),
 )
 
 _TCP_H: Final = "include/net/tcp.h"

@@ -10,7 +10,8 @@ from simnet.scenario import library
 from simnet.scenario.checks import check_server, check_whole, peer_ports
 from simnet.scenario.effective import Effective
 from simnet.scenario.entries import entries, tuning_names
-from simnet.scenario.files import Run, Workload
+from simnet.scenario.files import MODEL_SETTINGS, Run, Workload
+from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.schema import (
     Bonding,
     Cpu,
@@ -22,6 +23,7 @@ from simnet.scenario.schema import (
     Switch,
     file_model,
 )
+from simnet.scenario.schema_relay import Relay
 from simnet.scenario.settings import Table
 from simnet.scenario.tree import Path, Tree, dotted
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+    from simnet.scenario.entries import Entry
     from simnet.scenario.files import PeerTable, ScenarioFile, SystemTable
     from simnet.scenario.schema import ModelKind, Section
     from simnet.scenario.toml import Document, KeyPath
@@ -68,13 +71,46 @@ def load(
     """
     path = library.find_scenario(str(scenario))
     form, document = library.read_scenario(path)
-    assembly = _Assembly(form, document, path)
     options = {"seed": seed, "duration": duration, "warm_up": warm_up, "precision": precision}
-    table = Table(assembly.tree, form.irqbalance, document)
-    given = {name: str(value) for name, value in options.items() if value is not None}
     names = tuning_names(tunings)
-    table.apply(entries(form, document, names, settings or {}, given))
+    asked = {name: str(value) for name, value in options.items() if value is not None}
+    given = entries(form, document, names, settings or {}, asked)
+    models = [entry for entry in given if entry.name in MODEL_SETTINGS]
+    chosen = {str(MODEL_SETTINGS[entry.name]): _model_name(entry, path) for entry in models}
+    used = form.model_copy(update={"system": form.system.model_copy(update=chosen)})
+    assembly = _Assembly(used, document, path)
+    table = Table(assembly.tree, form.irqbalance, document)
+    table.applied += [_exchanged(form.system, entry) for entry in models]
+    table.apply([entry for entry in given if entry.name not in MODEL_SETTINGS])
     return assembly.finish(table, path.stem, names)
+
+
+def _model_name(entry: Entry, scenario: FilePath) -> str:
+    """Return the model that a setting names; a file is relative to where the setting stands."""
+    kind = MODEL_SETTINGS[entry.name]
+    name = str(entry.raw)
+    try:
+        found = library.find_model(kind, name, beside=scenario if entry.line else None)
+        library.read_model(kind, found)
+    except InputError as error:
+        raise entry.error(error.message) if error.file is None else error from error
+    return str(found.resolve()) if name.endswith(".toml") else name
+
+
+def _exchanged(system: SystemTable, entry: Entry) -> AppliedKnob:
+    """Record that the system got another server, or another kernel, than the scenario's."""
+    before = str(getattr(system, MODEL_SETTINGS[entry.name]))
+    what = "install and boot the kernel of" if entry.name == "system.kernel" else "use the machine"
+    return AppliedKnob(
+        name=entry.name,
+        value=str(entry.raw),
+        before=before,
+        apply=f"{what} {entry.raw}",
+        undo=f"{what} {before}",
+        modelled=True,
+        note="",
+        source=entry.file if entry.line is None else f"{entry.file}:{entry.line}",
+    )
 
 
 class _Assembly:
@@ -105,6 +141,8 @@ class _Assembly:
             self.tree.graft(("fabric",), Fabric, fabric)
             self.models["fabric"] = form.system.fabric
         self._table("workload", Workload, form.workload)
+        if form.relay is not None:
+            self._table("relay", Relay, form.relay)
         self._table("run", Run, form.run)
 
     def _table(self, name: str, section: type[Section], form: BaseModel) -> None:
@@ -159,9 +197,21 @@ class _Assembly:
             self.tree.put_plain((*here, "recvspace_bytes"), 0)
             self.tree.put_plain((*here, "sendspace_bytes"), 0)
             self.tree.graft((*here, "nic"), Nic, nic)
+            self._queues(here)
             self.models[dotted((*here, "nic"))] = port.nic
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
         self.models.update({dotted((*place, part)): name for part, name in names.items()})
+
+    def _queues(self, port: Path) -> None:
+        """Give each queue of a port that has several what can be set of it."""
+        receiving, sending = (
+            self.tree.get((*port, "nic", f"{way}_queues")) for way in ("rx", "tx")
+        )
+        several = receiving > 1
+        self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving if several else 0))
+        self.tree.put_plain((*port, "rps_cpus"), [()] * receiving)
+        self.tree.put_plain((*port, "rps_flow_cnt"), [0] * receiving)
+        self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
 
     def finish(self, table: Table, scenario: str, tunings: tuple[str, ...]) -> Effective:
         """Return the configuration with its streams, checked as a whole.
@@ -197,6 +247,8 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     there are as many of each.
     """
     workload = tree.get(("workload",))
+    if workload["test"] == "relay":
+        return []
     both = workload["test"] == "bidirectional"
     ends = peer_ports(tree)
     flows: list[dict[str, Any]] = []

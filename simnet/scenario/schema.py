@@ -246,6 +246,10 @@ class Nic(Section):
     send_loss_ppm: Annotated[
         int, count("packets of a million that the driver drops on purpose", 0, 1_000_000)
     ] = 0
+    rx_queues: Annotated[
+        int, count("receive queues, each with an interrupt of its own", 1, 128)
+    ] = 1
+    tx_queues: Annotated[int, count("transmit queues", 1, 128)] = 1
 
 
 class Switch(Section):
@@ -384,6 +388,16 @@ class Kernel(NetworkOptions):
     idle_balance: Annotated[bool, Flag("an idle CPU takes a process that waits for another")] = (
         False
     )
+    rps: Annotated[bool, Flag("has receive packet and flow steering")] = False
+    xps: Annotated[bool, Flag("has transmit packet steering")] = False
+    rps_sock_flow_entries: Annotated[
+        int,
+        count(
+            "entries of the table of sockets' CPUs, rounded up to a power of two; 0: none",
+            0,
+            2**22,
+        ),
+    ] = 0
 
 
 MODELS: dict[ModelKind, type[Section]] = {

@@ -12,6 +12,7 @@ from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.library import nearest
 from simnet.scenario.parameter import Parameter, Spec
+from simnet.scenario.places import Places, ranges
 from simnet.scenario.schema import (
     Cpu,
     Fabric,
@@ -27,7 +28,7 @@ from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from simnet.scenario.files import IrqbalanceTable
     from simnet.scenario.toml import Document
@@ -70,6 +71,7 @@ class Table:
 
     def __init__(self, tree: Tree, irqbalance: IrqbalanceTable, document: Document) -> None:
         self.tree = tree
+        self._places = Places(tree)
         self.applied: list[AppliedKnob] = []
         self.remarks: list[str] = []
         self.bindings: dict[str, Any] = {"cpubind_node": "any", "preferred_node": "any"}
@@ -100,7 +102,8 @@ class Table:
             elif target.kind == "irq-map":
                 self._map, self._map_entry = str(entry.raw), entry
         self._settle()
-        for entry, target in targets:
+        # how many queues there are decides which of them can be set
+        for entry, target in sorted(targets, key=lambda pair: not _counts_queues(pair[1].knob)):
             if target.knob:
                 self._turn(entry, target, target.knob)
         self._warn_about_irqbalance()
@@ -123,7 +126,7 @@ class Table:
         if name == _IRQ_MAP:
             return _Target("irq-map")
         plain = name.removeprefix(_PEER)
-        hosts = self._hosts(peers=name.startswith(_PEER))
+        hosts = self._places.hosts(peers=name.startswith(_PEER))
         if not self._known:
             self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
         if name in self._known:
@@ -131,14 +134,9 @@ class Table:
         for knob in KNOBS:
             parts = knob.match(plain)
             if parts is not None:
-                paths = self._everywhere(entry, knob, parts, hosts)
+                paths = self._places.everywhere(entry, knob, parts, hosts)
                 return _Target("knob", paths, knob.spec, knob, tuple(parts.items()))
         raise entry.error(f"unknown knob{nearest(name, self._legal_names())}")
-
-    def _hosts(self, *, peers: bool) -> tuple[Path, ...]:
-        if not peers:
-            return (("host",),)
-        return tuple(("peers", number) for number in range(len(self.tree.get(("peers",)))))
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
         """Yield name, places and spec of every scenario parameter and model value."""
@@ -156,7 +154,7 @@ class Table:
                 for path, spec in walk(section):
                     places = tuple(
                         place
-                        for host in self._hosts(peers=peers)
+                        for host in self._places.hosts(peers=peers)
                         for place in self._inside(host, top, path)
                     )
                     if places:
@@ -173,88 +171,20 @@ class Table:
         for number in range(len(self.tree.get((*host, "ports")))):
             yield (*host, "ports", number, "nic", *path)
 
-    def _everywhere(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], hosts: tuple[Path, ...]
-    ) -> tuple[Path, ...]:
-        """Return the places on all hosts that have the knob; it is an error if none has."""
-        paths: list[Path] = []
-        refused: list[InputError] = []
-        for host in hosts:
-            try:
-                paths += self._places(entry, knob, parts, host)
-            except InputError as error:
-                refused.append(error)
-        if refused and len(refused) == len(hosts):
-            raise refused[0]
-        return tuple(paths)
-
-    def _places(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
-    ) -> Iterator[Path]:
-        """Yield the places in the tree that a knob changes on one host."""
-        if knob.scope in {"flows", "irqbalance", "switch", "cable"} and host != ("host",):
-            raise entry.error("only for the system under test, not for its peers")
-        if knob.scope in {"flows", "irqbalance"}:
-            return
-        if knob.scope == "switch":
-            yield ("switch", knob.target)
-            return
-        version = self.tree.get((*host, "kernel", "version"))
-        system = self.tree.get((*host, "kernel", "system"))
-        if system != knob.system:
-            names = {"linux": "Linux", "aix": "AIX"}
-            machine = self.tree.get((*host, "name"))
-            message = f"only in {names[knob.system]}; {machine} runs {names[system]} {version}"
-            raise entry.error(message)
-        if _release(version) < _release(knob.since):
-            raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
-        if knob.scope in {"kernel", "bonding", "application"}:
-            yield (*host, knob.scope, knob.target)
-            return
-        for number in self._chosen_ports(entry, knob, parts, host):
-            if knob.scope in {"port", "slave", "cable", "interface"}:
-                yield (*host, "ports", number, knob.target)
-            elif knob.scope == "nic":
-                yield (*host, "ports", number, "nic", knob.target)
-
-    def _chosen_ports(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
-    ) -> list[int]:
-        ports = self.tree.get((*host, "ports"))
-        machine = self.tree.get((*host, "name"))
-        chosen = [
-            number
-            for number, port in enumerate(ports)
-            if parts.get("port", port["name"]) == port["name"]
-            and int(parts.get("irq", port["irq"])) == port["irq"]
-        ]
-        if not chosen:
-            what = f"port {parts['port']}" if "port" in parts else f"interrupt {parts['irq']}"
-            key = "name" if "port" in parts else "irq"
-            legal = ", ".join(str(port[key]) for port in ports)
-            raise entry.error(f"{machine} has no {what}: expected one of {legal}")
-        if knob.drivers:
-            fitting = [n for n in chosen if ports[n]["nic"]["driver"] in knob.drivers]
-            if not fitting:
-                driver = ports[chosen[0]]["nic"]["driver"]
-                needed = " or ".join(knob.drivers)
-                raise entry.error(
-                    f"needs driver {needed}, the port's driver on {machine} is {driver}"
-                )
-            return fitting
-        return chosen
-
     def _legal_names(self) -> Iterator[str]:
         yield _IRQ_MAP
         for name, _, _ in self._parameters():
             yield name
         for prefix, peers in (("", False), (_PEER, True)):
             ports = [
-                p for host in self._hosts(peers=peers) for p in self.tree.get((*host, "ports"))
+                p
+                for host in self._places.hosts(peers=peers)
+                for p in self.tree.get((*host, "ports"))
             ]
             for knob in KNOBS:
                 for port in ports:
-                    yield prefix + knob.name.format(port=port["name"], irq=port["irq"])
+                    name = knob.name.format(port=port["name"], irq=port["irq"], queue="*")
+                    yield prefix + name
 
     # -- values ----------------------------------------------------------------------------
 
@@ -273,6 +203,8 @@ class Table:
         else:
             before = self.tree.get(target.paths[0]) if target.paths else None
             for path in target.paths:
+                if _counts_queues(knob):
+                    self._check_queues(entry, value, path)
                 self._put(path, entry, knob.spec, value)
             if knob.scope == "port":
                 self._place_by_hand(entry, value)
@@ -309,8 +241,8 @@ class Table:
     def _settle(self) -> None:
         """Give every interrupt the mask that the chosen map says, or the kernel's default."""
         self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
-        for host in (*self._hosts(peers=False), *self._hosts(peers=True)):
-            everyone = tuple(range(self._cpu_count(host)))
+        for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
+            everyone = tuple(range(self._places.cpu_count(host)))
             for number in range(len(self.tree.get((*host, "ports")))):
                 parameter = Parameter(
                     value=everyone,
@@ -319,7 +251,10 @@ class Table:
                     state="datasheet",
                     text=CpuMask("").text(everyone),
                 )
-                self.tree.put((*host, "ports", number, "smp_affinity"), parameter)
+                port: Path = (*host, "ports", number)
+                self.tree.put((*port, "smp_affinity"), parameter)
+                for queue in range(len(self.tree.get((*port, "queue_affinity")))):
+                    self.tree.put((*port, "queue_affinity", queue), parameter)
         self._use_map()
 
     def _switch_irqbalance(self, *, on: bool) -> None:
@@ -358,29 +293,49 @@ class Table:
             )
         chosen = self._irqbalance.maps[self._map]
         ports = self.tree.get(("host", "ports"))
-        irqs = {str(port["irq"]): number for number, port in enumerate(ports)}
+        known: dict[str, Path] = {}
+        for port in range(len(ports)):
+            here: Path = ("host", "ports", port)
+            irqs = self._places.irqs(here)
+            several = len(irqs) > 1
+            for queue, number in enumerate(irqs):
+                last: Path = ("queue_affinity", queue) if several else ("smp_affinity",)
+                known[str(number)] = (*here, *last)
         for irq, mask in chosen.smp_affinity.items():
-            path = ("irqbalance", "maps", self._map, "smp_affinity", irq)
-            line = self._document.line(path)
+            key = ("irqbalance", "maps", self._map, "smp_affinity", irq)
+            line = self._document.line(key)
             entry = Entry(
-                ".".join(path), mask, self._document.file, line, chosen.source, chosen.state
+                ".".join(key), mask, self._document.file, line, chosen.source, chosen.state
             )
-            if irq not in irqs:
-                raise entry.error(f"no such interrupt: expected one of {', '.join(irqs)}")
+            if irq not in known:
+                numbers = ranges([int(number) for number in known])
+                raise entry.error(f"no such interrupt: expected one of {numbers}")
             spec = CpuMask("")
             value = _parse(entry, spec)
             self._check_mask(entry, value, ("host",))
-            self.tree.put(
-                ("host", "ports", irqs[irq], "smp_affinity"), entry.parameter(spec, value)
-            )
+            self.tree.put(known[irq], entry.parameter(spec, value))
 
     def _check_mask(self, entry: Entry, cpus: Any, host: Path) -> None:
-        cpu_count = self._cpu_count(host)
-        if cpus[-1] >= cpu_count:
+        cpu_count = self._places.cpu_count(host)
+        if cpus and cpus[-1] >= cpu_count:
             name = self.tree.get((*host, "name"))
             raise entry.error(
                 f"CPU {cpus[-1]} is beyond the machine: {name} has CPUs 0 to {cpu_count - 1}"
             )
+
+    def _check_queues(self, entry: Entry, count: Any, path: Path) -> None:
+        """Refuse more queues than the adapter has; those that go take their settings along."""
+        port: Path = path[:-2]
+        most = self.tree.get(path)
+        if count > most:
+            name = self.tree.get((*port, "name"))
+            raise entry.error(f"{name} has {most} queues: expected 1 to {most}")
+        if path[-1] == "tx_queues":
+            del self.tree.get((*port, "xps_cpus"))[count:]
+            return
+        for setting in ("rps_cpus", "rps_flow_cnt"):
+            del self.tree.get((*port, setting))[count:]
+        del self.tree.get((*port, "queue_affinity"))[count if count > 1 else 0 :]
 
     def _check_node(self, entry: Entry, node: Any) -> None:
         nodes = self.tree.get(("host", "machine", "nodes"))
@@ -388,18 +343,16 @@ class Table:
             name = self.tree.get(("host", "name"))
             raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
 
-    def _cpu_count(self, host: Path) -> int:
-        machine = self.tree.get((*host, "machine"))
-        cpu = self.tree.get((*host, "cpu"))
-        sockets = machine["nodes"] * machine["sockets_per_node"]
-        return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])
-
     def _warn_about_irqbalance(self) -> None:
         if self._moved and self.tree.get(("irqbalance",)) != "off":
             self.remarks.append(
                 f"{', '.join(self._moved)}: irqbalance is on and would move this again within 10 s;"
                 " set irqbalance=off too"
             )
+
+
+def _counts_queues(knob: Knob | None) -> bool:
+    return knob is not None and knob.target in {"rx_queues", "tx_queues"}
 
 
 def _is_peer(entry: Entry) -> bool:
@@ -415,7 +368,3 @@ def _parse(entry: Entry, parser: Spec | Knob) -> Any:
         return parser.parse(entry.raw)
     except UnitError as error:
         raise entry.error(str(error)) from error
-
-
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))

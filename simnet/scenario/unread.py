@@ -31,6 +31,7 @@ UNREAD: Final = frozenset(
         "wmem_max_bytes",
         "tcp_app_win",
         "prequeue_timer_ps",
+        "rps_sock_flow_entries",
         # nic
         "tx_wake_threshold",
         "tagged_status",

@@ -15,8 +15,9 @@ from simnet.scenario.tree import walk
 from simnet.scenario.unread import UNREAD
 
 VALUES = {str(path[-1]) for part in (Machine, Cpu, Kernel, Nic, Switch) for path, _ in walk(part)}
-# the loader reads it: how many buffers a ring can hold, how large one of a socket can be
-IN_LOADER = {"rx_ring", "sb_max_bytes"}
+# the loader reads it: how many buffers a ring can hold, how large one of a socket can be, which
+# knobs a kernel has, and how many queues they are for
+IN_LOADER = {"rx_ring", "sb_max_bytes", "rps", "xps", "rx_queues", "tx_queues"}
 
 
 def _taken_by_the_builder() -> set[str]:
