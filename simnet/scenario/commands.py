@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
     from simnet.scenario.effective import Effective, Flow, Host
     from simnet.scenario.knob import AppliedKnob, Knob
+    from simnet.scenario.schema_relay import Relay
 
 __all__ = ["Commands", "Turned", "commands", "turned"]
 
 _PEER: Final = "peer:"
 # at the switch, by hand, and in a program
-_NO_COMMAND: Final = frozenset({"switch", "cable", "application"})
+_NO_COMMAND: Final = frozenset({"switch", "cable", "application", "model"})
 _NETSERVER: Final = "netserver"
 _NETSERVER_PORT: Final = 12865
 
@@ -145,6 +146,8 @@ def commands(base: Effective, tuned: Effective) -> list[Commands]:
                 "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
             )
     processes = (_processes(base), _processes(tuned)) if _rebound(base, tuned) else ((), ())
+    if base.relay and tuned.relay and base.relay != tuned.relay:
+        processes = _workers(base.relay), _workers(tuned.relay)
     if own or any(processes):
         found.append(_for_host(tuned.host, tuned.host.name, own, lines, processes))
     if theirs:
@@ -243,6 +246,15 @@ def _add_option(lines: _Lines, one: Turned, host: Host) -> None:
 
 def _each(value: str, ports: int) -> str:
     return ",".join([value] * max(ports, 1))
+
+
+def _workers(relay: Relay) -> tuple[str, ...]:
+    """Return what the relay's own configuration has to say, which no command can."""
+    where = (
+        "worker k on CPU k" if relay.placement == "pinned" else "workers where the kernel puts them"
+    )
+    how = f"connections handed out {relay.balance.replace('_', '-')}"
+    return (f"# the relay: {relay.workers} workers, {where}, {how}",)
 
 
 def _rebound(base: Effective, tuned: Effective) -> bool:

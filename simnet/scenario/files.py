@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import core_schema
 
 from simnet.scenario.parameter import ModelState, Scalar, State
-from simnet.scenario.schema import ModelKind, Section, file_model
+from simnet.scenario.schema import Section, file_model
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.specs import Choice, count, ratio, size, time
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 __all__ = [
-    "MODEL_SETTINGS",
     "IrqMap",
     "PeerTable",
     "Run",
@@ -25,9 +24,6 @@ __all__ = [
     "TuningTable",
     "Workload",
 ]
-
-MODEL_SETTINGS: Final[dict[str, ModelKind]] = {"system.server": "server", "system.kernel": "kernel"}
-"""Settings that exchange a model of the system under test, and the key that names it."""
 
 
 class Workload(Section):

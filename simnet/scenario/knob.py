@@ -15,7 +15,7 @@ from simnet.scenario.unread import UNREAD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["AppliedKnob", "CpuMask", "Knob", "NodeNumber", "cpu_mask_text"]
+__all__ = ["AppliedKnob", "CpuMask", "Knob", "ModelName", "NodeNumber", "cpu_mask_text"]
 
 Scope = Literal[
     "kernel",
@@ -31,6 +31,7 @@ Scope = Literal[
     "irqbalance",
     "interface",
     "application",
+    "model",
     "none",
 ]
 # what takes 1 and 0 where others take on and off
@@ -94,6 +95,19 @@ class NodeNumber(Spec):
 
 
 @dataclass(frozen=True)
+class ModelName(Spec):
+    """The name of a model, or of a file with one."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the name; see :meth:`Spec.parse`."""
+        return str(raw)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string"}
+
+
+@dataclass(frozen=True)
 class AppliedKnob:
     """A knob as set in a scenario or on the command line.
 
@@ -130,7 +144,8 @@ class Knob:
         scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
             its NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
             the switch, the binding of the streams, irqbalance, the port as an interface of IP
-            (routes through it), what an application asks of its sockets, or nothing.
+            (routes through it), what an application asks of its sockets, a whole model of the
+            system, or nothing.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simnet.scenario.knob import CpuMask, Knob, NodeNumber
+from simnet.scenario.knob import CpuMask, Knob, ModelName, NodeNumber
 from simnet.scenario.knobs_aix import AIX
 from simnet.scenario.knobs_bonding import BONDING
 from simnet.scenario.knobs_ipoib import IPOIB
@@ -22,7 +22,7 @@ from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import Kernel, Nic, spec_of
 from simnet.scenario.specs import Flag, Quantity, count, time
 
-__all__ = ["KNOBS"]
+__all__ = ["KNOBS", "MODELS"]
 
 
 _OF_A_COMPLETION_QUEUE: Final = ("rx_usecs_ps", "rx_frames")
@@ -319,7 +319,28 @@ _SOCKETS: Final = (
     ),
 )
 
+MODELS: Final = (
+    Knob(
+        "system.server",
+        "server model of the system under test",
+        ModelName("server model"),
+        "model",
+        "server",
+        "use the machine {value}",
+    ),
+    Knob(
+        "system.kernel",
+        "kernel model of the system under test",
+        ModelName("kernel model"),
+        "model",
+        "kernel",
+        "install and boot the kernel of {value}",
+    ),
+)
+"""Exchange a model: they apply before all others."""
+
 KNOBS: Final[tuple[Knob, ...]] = (
+    *MODELS,
     *_PLACEMENT,
     *_ETHTOOL,
     *BONDING,

@@ -10,8 +10,9 @@ from simnet.scenario import library
 from simnet.scenario.checks import check_server, check_whole, peer_ports
 from simnet.scenario.effective import Effective
 from simnet.scenario.entries import entries, tuning_names
-from simnet.scenario.files import MODEL_SETTINGS, Run, Workload
+from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
+from simnet.scenario.knobs import MODELS
 from simnet.scenario.schema import (
     Bonding,
     Cpu,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.entries import Entry
     from simnet.scenario.files import PeerTable, ScenarioFile, SystemTable
+    from simnet.scenario.knob import Knob
     from simnet.scenario.schema import ModelKind, Section
     from simnet.scenario.toml import Document, KeyPath
 
@@ -75,41 +77,41 @@ def load(
     names = tuning_names(tunings)
     asked = {name: str(value) for name, value in options.items() if value is not None}
     given = entries(form, document, names, settings or {}, asked)
-    models = [entry for entry in given if entry.name in MODEL_SETTINGS]
-    chosen = {str(MODEL_SETTINGS[entry.name]): _model_name(entry, path) for entry in models}
+    models = [(entry, knob) for entry in given for knob in MODELS if knob.name == entry.name]
+    chosen = {knob.target: _model_name(entry, knob, path) for entry, knob in models}
     used = form.model_copy(update={"system": form.system.model_copy(update=chosen)})
     assembly = _Assembly(used, document, path)
     table = Table(assembly.tree, form.irqbalance, document)
-    table.applied += [_exchanged(form.system, entry) for entry in models]
-    table.apply([entry for entry in given if entry.name not in MODEL_SETTINGS])
+    table.applied += [_exchanged(form.system, *model) for model in models]
+    exchanged = [entry for entry, _ in models]
+    table.apply([entry for entry in given if entry not in exchanged])
     return assembly.finish(table, path.stem, names)
 
 
-def _model_name(entry: Entry, scenario: FilePath) -> str:
+def _model_name(entry: Entry, knob: Knob, scenario: FilePath) -> str:
     """Return the model that a setting names; a file is relative to where the setting stands."""
-    kind = MODEL_SETTINGS[entry.name]
+    kind: ModelKind = "server" if knob.target == "server" else "kernel"
     name = str(entry.raw)
     try:
         found = library.find_model(kind, name, beside=scenario if entry.line else None)
-        library.read_model(kind, found)
     except InputError as error:
-        raise entry.error(error.message) if error.file is None else error from error
+        raise entry.error(error.message) from error
     return str(found.resolve()) if name.endswith(".toml") else name
 
 
-def _exchanged(system: SystemTable, entry: Entry) -> AppliedKnob:
-    """Record that the system got another server, or another kernel, than the scenario's."""
-    before = str(getattr(system, MODEL_SETTINGS[entry.name]))
-    what = "install and boot the kernel of" if entry.name == "system.kernel" else "use the machine"
+def _exchanged(system: SystemTable, entry: Entry, knob: Knob) -> AppliedKnob:
+    """Record that the system got another model than the scenario's."""
+    before = str(getattr(system, knob.target))
+    value = str(entry.raw)
     return AppliedKnob(
         name=entry.name,
-        value=str(entry.raw),
+        value=value,
         before=before,
-        apply=f"{what} {entry.raw}",
-        undo=f"{what} {before}",
-        modelled=True,
+        apply=knob.typed(value, {}),
+        undo=knob.typed(before, {}),
+        modelled=knob.modelled,
         note="",
-        source=entry.file if entry.line is None else f"{entry.file}:{entry.line}",
+        source=entry.parameter(knob.spec, value).source,
     )
 
 

@@ -51,7 +51,8 @@ class Places:
         self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
-        if knob.scope in {"flows", "irqbalance", "switch", "cable"} and host != ("host",):
+        own = {"flows", "irqbalance", "switch", "cable", "model"}
+        if knob.scope in own and host != ("host",):
             raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
             return
