@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
     from simnet.study.calibrate import calibrate
+    from simnet.study.capacity import capacity
     from simnet.study.result import Result
     from simnet.study.run import run
     from simnet.study.sweep import sweep
@@ -36,6 +37,7 @@ __all__ = [
     "SimnetError",
     "SimulationError",
     "calibrate",
+    "capacity",
     "run",
     "sweep",
     "validate",
@@ -51,6 +53,7 @@ _HOMES = {
     "SimnetError": "simnet.errors",
     "SimulationError": "simnet.errors",
     "calibrate": "simnet.study.calibrate",
+    "capacity": "simnet.study.capacity",
     "run": "simnet.study.run",
     "sweep": "simnet.study.sweep",
     "validate": "simnet.study.validate",

@@ -1,9 +1,9 @@
 """The command ``simnet``.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
-what and where), 1 a prediction misses a condition or no tuning is worth it, 3 nobody can tell
-whether one is, 70 the simulation or simnet itself failed, 74 output could not be written, 130
-interrupted. ``SIMNET_DEBUG=1`` shows the traceback of any error.
+what and where), 1 a prediction misses a condition, no tuning is worth it or no load is within the
+limits, 3 nobody can tell whether one is, 70 the simulation or simnet itself failed, 74 output could
+not be written, 130 interrupted. ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import click
 
 import simnet
 from simnet.cli.calibrate import calibrate_command
+from simnet.cli.capacity import capacity_command
 from simnet.cli.catalogue import list_command
 from simnet.cli.conform import conform_command
 from simnet.cli.run import run_command
@@ -54,6 +55,7 @@ for _command in (
     run_command,
     whatif_command,
     sweep_command,
+    capacity_command,
     validate_command,
     calibrate_command,
     conform_command,

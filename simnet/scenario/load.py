@@ -9,7 +9,7 @@ from simnet.errors import InputError
 from simnet.scenario import library
 from simnet.scenario.checks import check_server, check_whole, peer_ports
 from simnet.scenario.effective import Effective
-from simnet.scenario.entries import entries, tuning_names
+from simnet.scenario.entries import Entry, entries, tuning_names
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.knobs import MODELS
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from simnet.scenario.entries import Entry
     from simnet.scenario.files import PeerTable, ScenarioFile, SystemTable
     from simnet.scenario.knob import Knob
+    from simnet.scenario.parameter import Spec, Value
     from simnet.scenario.schema import ModelKind, Section
     from simnet.scenario.toml import Document, KeyPath
 
-__all__ = ["load"]
+__all__ = ["load", "present"]
 
 
 def load(
@@ -71,12 +71,47 @@ def load(
     Raises:
         InputError: a file, a value or a knob that cannot be used, with file, line and key.
     """
+    options = {"seed": seed, "duration": duration, "warm_up": warm_up, "precision": precision}
+    asked = {name: str(value) for name, value in options.items() if value is not None}
+    names = tuning_names(tunings)
+    assembly, table, name = _assembled(scenario, settings or {}, names, asked)
+    return assembly.finish(table, name, names)
+
+
+def present(
+    scenario: str | FilePath,
+    name: str,
+    *,
+    settings: Mapping[str, str] | None = None,
+    tunings: Sequence[str] = (),
+    option: str = "--set",
+) -> tuple[Spec, Value]:
+    """Return what a setting takes, and its value in a scenario with other settings, in base units.
+
+    Args:
+        scenario: name of a scenario that comes with simnet, or path of a file.
+        name: as typed after ``--set``; where it stands for several places, the first counts.
+        settings: by name, see :func:`load`.
+        tunings: names of the scenario's tunings.
+        option: where the name was given, for errors.
+
+    Raises:
+        InputError: no such setting, or something of the above cannot be used.
+    """
+    _, table, _ = _assembled(scenario, settings or {}, tuning_names(tunings), {})
+    return table.present(Entry(name, "", option))
+
+
+def _assembled(
+    scenario: str | FilePath,
+    settings: Mapping[str, str],
+    tunings: tuple[str, ...],
+    options: Mapping[str, str],
+) -> tuple[_Assembly, Table, str]:
+    """Return a scenario's models, with all settings applied, and its name."""
     path = library.find_scenario(str(scenario))
     form, document = library.read_scenario(path)
-    options = {"seed": seed, "duration": duration, "warm_up": warm_up, "precision": precision}
-    names = tuning_names(tunings)
-    asked = {name: str(value) for name, value in options.items() if value is not None}
-    given = entries(form, document, names, settings or {}, asked)
+    given = entries(form, document, tunings, settings, options)
     models = [(entry, knob) for entry in given for knob in MODELS if knob.name == entry.name]
     chosen = {knob.target: _model_name(entry, knob, path) for entry, knob in models}
     used = form.model_copy(update={"system": form.system.model_copy(update=chosen)})
@@ -85,7 +120,7 @@ def load(
     table.applied += [_exchanged(form.system, *model) for model in models]
     exchanged = [entry for entry, _ in models]
     table.apply([entry for entry in given if entry not in exchanged])
-    return assembly.finish(table, path.stem, names)
+    return assembly, table, path.stem
 
 
 def _model_name(entry: Entry, knob: Knob, scenario: FilePath) -> str:

@@ -108,6 +108,18 @@ class Table:
                 self._turn(entry, target, target.knob)
         self._warn_about_irqbalance()
 
+    def present(self, entry: Entry) -> tuple[Spec, Any]:
+        """Return what a setting takes and its value at the first place that it stands for.
+
+        Raises:
+            InputError: an unknown name, or a knob of something that is no value of its own.
+        """
+        target = self._target(entry)
+        spec = target.knob.spec if target.knob else target.spec
+        if not target.paths or spec is None:
+            raise entry.error("expected the name of a value")
+        return spec, self.tree.get(target.paths[0])
+
     def error(self, path: Path, key: str, message: str) -> InputError:
         """Return an error at the setting of a value, or at its key in the scenario's file."""
         entry = self.origins.get(dotted(path))

@@ -6,6 +6,7 @@ slow shows it: queues fill and packets are dropped, or messages pile up before i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +26,7 @@ __all__ = [
     "latency_of",
     "loss_of",
     "messages_of",
+    "pooled",
     "quantile_us",
 ]
 
@@ -64,6 +66,13 @@ class Messages(_Row):
     offered_per_s: float
     delivered_per_s: float
     latency_us: Latency
+    histogram: tuple[tuple[float, int], ...] = Field(
+        default=(), description="latencies: upper edge in us and number of messages, ascending"
+    )
+
+    def later_than(self, limit_us: float) -> int:
+        """Messages in buckets that reach above a latency; at most 1/128 too early."""
+        return sum(count for upper_us, count in self.histogram if upper_us > limit_us)
 
 
 def quantile_us(
@@ -118,6 +127,8 @@ def messages_of(start: Snapshot, end: Snapshot) -> Messages | None:
     if start.messages is None or end.messages is None:
         return None
     elapsed_ps = end.time_ps - start.time_ps
+    before, after = _all(start), _all(end)
+    known = dict(before)
     offered = end.messages.offered - start.messages.offered
     delivered = end.messages.delivered - start.messages.delivered
     return Messages(
@@ -126,8 +137,21 @@ def messages_of(start: Snapshot, end: Snapshot) -> Messages | None:
         retransmitted=end.messages.retransmitted - start.messages.retransmitted,
         offered_per_s=offered * _PS_PER_S / elapsed_ps,
         delivered_per_s=delivered * _PS_PER_S / elapsed_ps,
-        latency_us=latency_of(_all(start), _all(end)),
+        latency_us=latency_of(before, after),
+        histogram=tuple(
+            (upper_ps / _PS_PER_US, count - known.get(upper_ps, 0))
+            for upper_ps, count in after
+            if count > known.get(upper_ps, 0)
+        ),
     )
+
+
+def pooled(messages: Sequence[Messages]) -> Latency:
+    """The quantiles of the messages of several runs together."""
+    counts: Counter[int] = Counter()
+    for one in messages:
+        counts.update({round(upper_us * _PS_PER_US): count for upper_us, count in one.histogram})
+    return latency_of((), sorted(counts.items()))
 
 
 def _dropped(snapshot: Snapshot) -> list[DropCount]:

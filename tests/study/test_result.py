@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from simnet.errors import InputError, SimulationError
 from simnet.scenario.system import DropCount, MessageCounts, Snapshot
+from simnet.study.loss import pooled
 from simnet.study.result import Result, quantile_us, schema
 
 
@@ -112,6 +113,9 @@ def test_an_open_loop_load_has_counts_rates_and_latency(start: Snapshot, end: Sn
     assert (messages.offered_per_s, messages.delivered_per_s) == (2_000, 1_995)
     late = messages.latency_us
     assert (late.p50, late.p99, late.p999) == (1.0, 2.0, 50.0)
+    assert messages.histogram == ((1.0, 90), (2.0, 9), (50.0, 1))
+    assert [messages.later_than(limit) for limit in (0.5, 1.0, 2.0, 50.0)] == [100, 10, 1, 0]
+    assert pooled([messages, messages]) == late
     assert list(found.to_frame("drops").index) == ["ring", "ring", "backlog"]
     assert Result.from_json(found.to_json()) == found
 

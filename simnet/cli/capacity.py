@@ -1,0 +1,100 @@
+"""``simnet capacity``: the largest load within limits."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simnet.cli.options import settings_of
+from simnet.cli.output import message
+
+if TYPE_CHECKING:
+    from simnet.study.capacity_search import Judged
+
+__all__ = ["capacity_command"]
+
+
+@click.command("capacity")
+@click.argument("scenario")
+@click.option("--max-loss", metavar="SHARE", help='Largest share of packets lost, as in "0.1 %".')
+@click.option(
+    "--max-p99", metavar="TIME", help='Latency that 99 of 100 messages meet, as in "5 ms".'
+)
+@click.option(
+    "--load", metavar="NAME", help="Setting that is the load; relay.rate (messages/s) by default."
+)
+@click.option(
+    "--between",
+    metavar="A..B",
+    help="Loads to try; all legal ones by default. The search begins with the scenario's.",
+)
+@click.option("--precision", metavar="RATIO", help="Relative width of the answer; 2 % by default.")
+@click.option(
+    "--tuning",
+    "tunings",
+    metavar="NAME[+NAME]",
+    multiple=True,
+    help="Apply a tuning of the scenario; again for more, later ones on top.",
+)
+@click.option(
+    "--set",
+    "assignments",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Set a knob, a scenario parameter or a model value; again for more.",
+)
+@click.option("--seed", type=click.IntRange(0), help="First seed; all loads have the same ones.")
+@click.option(
+    "--duration", metavar="TIME", help="Simulated time of a run; what the limits need by default."
+)
+@click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Simulate on the workers of this Dask scheduler, as in tcp://host:8786.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def capacity_command(
+    context: click.Context,
+    /,
+    scenario: str,
+    assignments: tuple[str, ...],
+    *,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Find the largest load of SCENARIO that meets limits on loss and latency.
+
+    The answer is an interval. What an interrupt leaves, the same command goes on with.
+
+    The exit status is 0 when it is found, 1 when no load meets the limits, and 3 when the runs
+    cannot tell it as precisely as was asked for.
+    """
+    from simnet.report.capacity import capacity as text
+    from simnet.report.progress import progress
+    from simnet.study.capacity import capacity
+
+    given = {name: value for name, value in options.items() if value is not None}
+    if "warm_up" in given:
+        given["warmup"] = given.pop("warm_up")
+    with progress("simulating") as callback:
+        found = capacity(
+            scenario,
+            settings=settings_of(assignments),
+            progress=callback,
+            said=_say if sys.stderr.isatty() else None,
+            **given,
+        )
+    click.echo(found.to_json() if as_json else text(found), nl=as_json)
+    context.exit(found.exit_status)
+
+
+def _say(one: Judged) -> None:
+    """Tell the person at a terminal how a load was judged."""
+    from simnet.report.capacity import judged
+
+    message(judged(one))

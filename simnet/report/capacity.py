@@ -1,0 +1,117 @@
+"""A capacity for reading: the answer, what it is made of, and every load that was tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.report.columns import columns
+
+if TYPE_CHECKING:
+    from simnet.study.capacity_document import Capacity, Carried, TriedLoad
+    from simnet.study.capacity_search import Judged
+
+_PERCENT = 100.0
+_HEADINGS = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}
+
+
+def capacity(found: Capacity) -> str:
+    """The answer in a sentence, the load by port, and the loads that were tried."""
+    chosen = [*found.tunings, *(f"{n}={v}" for n, v in sorted(found.settings.items()))]
+    settings = f" with {', '.join(chosen)}" if chosen else ""
+    said = [f"{found.scenario}{settings}: {_answer(found)}"]
+    said += [f"limits: {_limits(found)}", *(f"note: {remark}" for remark in found.remarks)]
+    said.append(f"{found.simulations} runs, fingerprint {found.fingerprint}")
+    parts = ["\n".join(said) + "\n"]
+    if found.carried:
+        parts.append(f"at {_load(found.low)} {_unit(found)}:\n{_carried(found.carried)}")
+    parts.append(_tried(found))
+    return "\n".join(parts)
+
+
+def judged(one: Judged) -> str:
+    """A load in one line, as it is judged."""
+    shown = ", ".join(
+        f"{_HEADINGS[c.name]} {_number(c.mean)} ({_span(c.low, c.high)})" for c in one.criteria
+    )
+    return f"{one.load:,}: {one.verdict} after {one.runs} runs: {shown}"
+
+
+def _answer(found: Capacity) -> str:
+    sure = f"{_PERCENT * found.confidence:g} % confidence"
+    if found.low is None:
+        return f"no load from {_load(found.loads[0].load)} {_unit(found)} on meets the limits"
+    if found.high is None:
+        return f"at least {_load(found.low)} {_unit(found)} ({sure})"
+    width = _PERCENT * (found.high / found.low - 1)
+    said = f"between {_load(found.low)} and {_load(found.high)} {_unit(found)} ({sure})"
+    return said if found.precise else f"{said}; {width:.1f} % wide, more than was asked for"
+
+
+def _unit(found: Capacity) -> str:
+    return " ".join(part for part in (found.unit, f"({found.setting})") if part)
+
+
+def _limits(found: Capacity) -> str:
+    limits = []
+    if found.max_loss is not None:
+        limits.append(f"packets lost at most {_PERCENT * found.max_loss:g} %")
+    if found.max_p99_us is not None:
+        limits.append(f"p99 at most {found.max_p99_us:g} us")
+    limits.append(f"messages piling up at most {_PERCENT * found.max_shortfall:g} %")
+    return ", ".join(limits)
+
+
+def _carried(carried: Carried) -> str:
+    late = carried.latency_us
+    quantiles = " ".join(
+        f"{name} {'-' if value is None else f'{value:.1f}'}"
+        for name, value in (("p50", late.p50), ("p99", late.p99), ("p99.9", late.p999))
+    )
+    table = columns(
+        ("port", "rx Mbit/s", "tx Mbit/s", "rx pkt/s", "tx pkt/s"),
+        [
+            (
+                port.name,
+                f"{port.rx_bps / 1e6:.1f}",
+                f"{port.tx_bps / 1e6:.1f}",
+                f"{port.rx_packets_per_s:.0f}",
+                f"{port.tx_packets_per_s:.0f}",
+            )
+            for port in carried.ports
+        ],
+    )
+    received = f"{carried.rx_bps / 1e6:.1f} Mbit/s, {carried.rx_packets_per_s:.0f} packets/s"
+    dropped = "".join(f"; dropped in {p}: {n:.1f} a run" for p, n in carried.drops.items())
+    return (
+        f"{table}# received in all: {received}; CPUs {carried.cpu_busy_percent:.1f} % busy;"
+        f" latency in us: {quantiles}{dropped}\n"
+    )
+
+
+def _tried(found: Capacity) -> str:
+    names = [interval.name for interval in found.loads[0].intervals]
+    heading = ["load", "verdict", "runs", "s each", "p99 us"]
+    for name in names:
+        heading += [_HEADINGS[name], "low to high"]
+    return columns(heading, [_row(one) for one in found.loads])
+
+
+def _row(one: TriedLoad) -> list[str]:
+    late_us = one.carried.latency_us.p99
+    p99 = "-" if late_us is None else f"{late_us:.1f}"
+    row = [_load(one.load), one.verdict, str(one.runs), f"{one.simulated_s:g}", p99]
+    for found in one.intervals:
+        row += [_number(found.mean), _span(found.low, found.high)]
+    return row
+
+
+def _span(low: float, high: float) -> str:
+    return f"{_number(low)} to {_number(high)}"
+
+
+def _number(share: float) -> str:
+    return f"{_PERCENT * share:.4f}"
+
+
+def _load(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"

@@ -1,0 +1,170 @@
+"""Whether a load meets the limits: intervals over replications, and looks that share an error.
+
+A replication is a run with its own seed, so replications are independent, whatever packets within
+a run do to each other. Of each limited quantity a two-sided interval is computed, and its limit
+decides:
+
+==========  ======================================================================================
+quantity    interval
+==========  ======================================================================================
+loss        Packets lost of those that came: the score interval of a Poisson rate (Wilson, Journal
+            of the American Statistical Association 22 (1927) 209) with Student's quantile in place
+            of the normal one, losses that come together counted once: variance over mean of the
+            replications' counts says how many do (quasi-likelihood: Wedderburn, Biometrika 61
+            (1974) 439). Few losses are skewed, and no loss at all has no variance: a symmetric
+            interval would be wrong about the one and know everything about the other.
+late        Messages later than the limit of p99, of those delivered, likewise: p99 meets its limit
+            when no more than 1 % are late. (The quantiles of single runs would not do: in a queue
+            messages are late together, most runs see none of it, and the mean of their quantiles
+            is too small, by 16 % in an M/M/1 queue at 91 % with 8,000 messages.)
+shortfall   Student's t over the replications' shares of messages offered and not delivered. What
+            is offered above what is carried piles up, and no loss ever shows it where the senders
+            wait (TCP).
+==========  ======================================================================================
+
+A load passes when every interval lies within its limit (so both limits may be tested at the full
+level: Berger, Technometrics 24 (1982) 295), and fails when one lies beyond it. Otherwise more
+replications are run, up to a last look, after which it stays undecided.
+
+Each look at each load is a chance to err, and so is each limit. All of them together err with at
+most 5 % (Boole's inequality; Law, Simulation Modeling and Analysis, on multiple measures): the
+level of a single bound is that divided by their number. The more replications, the less it
+matters: with 32 of them a bound lies 4 standard errors from the mean instead of 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+__all__ = ["LATE_SHARE", "Criterion", "Limits", "Sample", "Verdict", "criteria", "verdict"]
+
+Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
+
+LOSS: Final = "loss"
+LATE: Final = "late"
+SHORTFALL: Final = "shortfall"
+LATE_SHARE: Final = 0.01
+"""Share of messages that may be later than p99."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one replication counted.
+
+    Attributes:
+        packets: that came to the ports, those that were dropped included.
+        dropped: of them, anywhere.
+        offered: messages.
+        delivered: messages whose last byte has arrived.
+        late: of them, later than the limit.
+    """
+
+    packets: int
+    dropped: int
+    offered: int
+    delivered: int
+    late: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a load must meet.
+
+    Attributes:
+        loss: largest share of packets lost; None for any.
+        p99_us: largest latency that 99 of 100 messages meet; None for any.
+        shortfall: largest share of messages that may pile up.
+    """
+
+    loss: float | None
+    p99_us: float | None
+    shortfall: float
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return 1 + (self.loss is not None) + (self.p99_us is not None)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One quantity at one load: its mean over replications, its interval and its limit."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    limit: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """On which side of the limit the interval lies."""
+        if self.high <= self.limit:
+            return "pass"
+        return "fail" if self.low > self.limit else "undecided"
+
+
+def criteria(samples: Sequence[Sample], limits: Limits, tail: float) -> tuple[Criterion, ...]:
+    """The limited quantities of a load's replications.
+
+    Args:
+        samples: at least two.
+        limits: what they must meet.
+        tail: probability that a quantity lies above its interval, and that it lies below.
+    """
+    found = []
+    if limits.loss is not None:
+        lost = _rate([s.dropped for s in samples], [s.packets for s in samples], tail)
+        found.append(Criterion(LOSS, *lost, limits.loss))
+    if limits.p99_us is not None:
+        late = _rate([s.late for s in samples], [s.delivered for s in samples], tail)
+        found.append(Criterion(LATE, *late, LATE_SHARE))
+    behind = [(s.offered - s.delivered) / s.offered if s.offered else 0.0 for s in samples]
+    found.append(Criterion(SHORTFALL, *_student(behind, tail), limits.shortfall))
+    return tuple(found)
+
+
+def verdict(found: Sequence[Criterion]) -> Verdict:
+    """Of all quantities together: one that fails is enough, and all must pass."""
+    each = {criterion.verdict for criterion in found}
+    if "fail" in each:
+        return "fail"
+    return "undecided" if "undecided" in each else "pass"
+
+
+def _rate(counts: Sequence[int], chances: Sequence[int], tail: float) -> tuple[float, float, float]:
+    """The rates p with |mean - p| <= t sqrt(together p / chances)."""
+    whole = sum(chances)
+    if not whole:
+        return 1.0, 0.0, 1.0  # nothing is known
+    mean = sum(counts) / whole
+    half = _quantile(len(counts), tail) ** 2 * _together(counts) / (2 * whole)
+    root = math.sqrt(half * half + 2 * half * mean)
+    return mean, max(mean + half - root, 0.0), min(mean + half + root, 1.0)
+
+
+def _together(counts: Sequence[int]) -> float:
+    """How many come at a time: variance over mean of the replications' counts."""
+    mean = math.fsum(counts) / len(counts)
+    if not mean:
+        return 1.0
+    variance = math.fsum((count - mean) ** 2 for count in counts) / (len(counts) - 1)
+    return max(variance / mean, 1.0)
+
+
+def _student(values: Sequence[float], tail: float) -> tuple[float, float, float]:
+    count = len(values)
+    mean = math.fsum(values) / count
+    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    width = _quantile(count, tail) * math.sqrt(variance / count)
+    return mean, mean - width, mean + width
+
+
+def _quantile(count: int, tail: float) -> float:
+    """Student's, of so many replications."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(count - 1, 1 - tail))

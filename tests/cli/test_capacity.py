@@ -1,0 +1,69 @@
+"""`simnet capacity` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from simnet.study import cases
+from tests.cli.conftest import Simnet
+from tests.study.synthetic import relayed
+
+SCENARIO = "x460-out-of-box"
+LOAD = "net.core.netdev_max_backlog"
+ASKED = ("--max-loss", "0.1%", "--max-p99", "1ms", "--load", LOAD, "--precision", "20 %",
+         "--duration", "1 s", "--jobs", "1")  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cases, "simulate", relayed)
+    monkeypatch.setenv("SIMNET_CACHE_DIR", str(tmp_path / "kept"))
+
+
+def test_the_answer_is_an_interval_with_what_it_is_made_of(simnet: Simnet) -> None:
+    status, out, err = simnet("capacity", SCENARIO, *ASKED, "--set", f"{LOAD}=90000")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith(f"{SCENARIO}: between ")
+    assert lines[0].endswith(f" ({LOAD}) (95 % confidence)")
+    assert lines[1].startswith("limits: packets lost at most 0.1 %, p99 at most 1000 us, messages")
+    assert "port  rx Mbit/s  tx Mbit/s  rx pkt/s  tx pkt/s" in lines
+    assert any(line.startswith("# received in all: ") for line in lines)
+    verdicts = [line.split()[1] for line in lines if line.split()[2:3] in (["8"], ["16"], ["32"])]
+    assert set(verdicts) == {"pass", "fail"}
+    status, out, _ = simnet("capacity", SCENARIO, *ASKED, "--set", f"{LOAD}=90000", "--json")
+    document = json.loads(out)
+    assert (status, document["schema"]) == (0, "simnet.capacity/1")
+    assert f"{document['low']:,.0f} and {document['high']:,.0f}" in lines[0]
+
+
+def test_the_exit_status_says_when_no_load_meets_the_limits(simnet: Simnet) -> None:
+    status, out, err = simnet("capacity", SCENARIO, *ASKED, "--between", "200000..400000")
+    assert (status, err) == (1, "")
+    assert out.startswith(f"{SCENARIO}: no load from 200,000 ({LOAD}) on meets the limits\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--max-loss", "1 %"],
+         ("x460-out-of-box: no open-loop load, whose rate does not wait for answers:"
+          " no relay.rate")),
+        ([], "a limit was expected: --max-loss, --max-p99, or both"),
+        (["--max-loss", "2"],
+         "--max-loss: a share above 0 and at most 50 % was expected, got '2'"),
+        (["--max-p99", "1 ms", "--load", "mesage"],
+         "--load: mesage: unknown knob; did you mean message?"),
+        (["--max-p99", "1 ms", "--load", LOAD, "--tuning", "numaclt"],
+         "--tuning: numaclt: unknown tuning; did you mean numactl?"),
+        (["--max-p99", "1 ms", "--load", LOAD, "--set", "nods=1"],
+         "--set: nods: unknown knob; did you mean nodes?"),
+        (["--max-p99", "1 ms", "--load", LOAD, "--duration", "1"],
+         "--duration: duration: missing unit in '1': expected a time such as '20 us'"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) -> None:
+    assert simnet("capacity", SCENARIO, *arguments) == (2, "", f"simnet: {line}\n")
