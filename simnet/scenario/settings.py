@@ -23,6 +23,7 @@ from simnet.scenario.schema import (
     Section,
     Switch,
 )
+from simnet.scenario.schema_relay import Relay
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
@@ -161,6 +162,9 @@ class Table:
         if "fabric" in self.tree.values:
             for path, spec in walk(Fabric):
                 yield f"fabric.{_key(path, spec)}", (("fabric", *path),), spec
+        if "relay" in self.tree.values:
+            for path, spec in walk(Relay):
+                yield f"relay.{_key(path, spec)}", (("relay", *path),), spec
         for prefix, peers in (("", False), (_PEER, True)):
             for top, section in _HOST_SECTIONS.items():
                 for path, spec in walk(section):

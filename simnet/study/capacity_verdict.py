@@ -16,7 +16,7 @@ loss        Packets lost of those that came: the score interval of a Poisson rat
 late        Messages later than the limit of p99, of those delivered, likewise: p99 meets its limit
             when no more than 1 % are late. (The quantiles of single runs would not do: in a queue
             messages are late together, most runs see none of it, and the mean of their quantiles
-            is too small, by 16 % in an M/M/1 queue at 91 % with 8,000 messages.)
+            is too small, by 13 % in an M/M/1 queue at 91 % with 8,000 messages.)
 shortfall   Student's t over the replications' shares of messages offered and not delivered. What
             is offered above what is carried piles up, and no loss ever shows it where the senders
             wait (TCP).

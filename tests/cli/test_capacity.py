@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from simnet._share import folder
 from simnet.study import cases
 from tests.cli.conftest import Simnet
-from tests.study.synthetic import relayed
+from tests.study.synthetic import CARRIED_PER_S, relayed
 
 SCENARIO = "x460-out-of-box"
 LOAD = "net.core.netdev_max_backlog"
@@ -44,6 +45,21 @@ def test_the_exit_status_says_when_no_load_meets_the_limits(simnet: Simnet) -> N
     status, out, err = simnet("capacity", SCENARIO, *ASKED, "--between", "200000..400000")
     assert (status, err) == (1, "")
     assert out.startswith(f"{SCENARIO}: no load from 200,000 ({LOAD}) on meets the limits\n")
+
+
+def test_the_load_of_a_relay_is_its_rate(simnet: Simnet, tmp_path: Path) -> None:
+    text = (folder("scenarios") / f"{SCENARIO}.toml").read_text(encoding="utf-8")
+    text = text.replace('test = "netserver"', 'test = "relay"')
+    relay = "[relay]\nrate = 70000\nconnections = 9\nworkers = 4\n\n[run]\n"
+    file = tmp_path / "relay.toml"
+    file.write_text(text.replace("[run]\n", relay), encoding="utf-8")
+    limits = ("--max-loss", "0.1%", "--precision", "30 %", "--duration", "1 s", "--jobs", "1")
+    status, out, err = simnet("capacity", str(file), *limits, "--json")
+    assert (status, err) == (0, "")
+    document = json.loads(out)
+    assert document["setting"] == "relay.rate"
+    assert document["low"] <= CARRIED_PER_S < document["high"]
+    assert 70_000 in [one["load"] for one in document["loads"]]
 
 
 @pytest.mark.parametrize(

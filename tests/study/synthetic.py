@@ -77,11 +77,12 @@ CARRIED_PER_S = 120_000
 
 
 def relayed(effective: Effective, **_options: Any) -> Result:
-    """A made-up relay whose load is `net.core.netdev_max_backlog`, messages of 200 bytes a second.
+    """A made-up relay: messages of 200 bytes at `relay.rate`, or `net.core.netdev_max_backlog`.
 
     Up to what it carries it loses 1 packet of 100,000, and above as much as is too much.
     """
-    load = effective.kernel.netdev_max_backlog
+    relay = effective.relay
+    load = relay.rate if relay else effective.kernel.netdev_max_backlog
     draws = np.random.default_rng((effective.run.seed, load))
     seconds = effective.run.duration_ps / 1e12
     offered = int(draws.poisson(load * seconds))
