@@ -42,6 +42,7 @@ MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
     "switch": "switches",
     "fabric": "fabrics",
     "kernel": "kernels",
+    "disk": "disks",
 }
 _LONGEST_SHOWN: Final = 60
 

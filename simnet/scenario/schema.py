@@ -1,4 +1,4 @@
-"""What a model consists of: CPU, server, NIC, switch, fabric and kernel.
+"""What a model consists of: CPU, server, NIC, switch, fabric, kernel and disk.
 
 Each class is the effective form of one model, plain numbers in base units with the unit in the
 attribute's name; this is what the mechanisms read. The form in files follows from it
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from simnet.scenario.parameter import Bare, Parameter, Spec
 from simnet.scenario.schema_aix import NetworkOptions
+from simnet.scenario.schema_disk import Disk
 from simnet.scenario.schema_fabric import Fabric
 from simnet.scenario.section import Section
 from simnet.scenario.specs import (
@@ -35,6 +36,7 @@ __all__ = [
     "Bonding",
     "Costs",
     "Cpu",
+    "Disk",
     "Fabric",
     "Kernel",
     "Machine",
@@ -52,7 +54,7 @@ __all__ = [
     "spec_of",
 ]
 
-ModelKind = Literal["cpu", "server", "nic", "switch", "fabric", "kernel"]
+ModelKind = Literal["cpu", "server", "nic", "switch", "fabric", "kernel", "disk"]
 
 
 class Costs(Section):
@@ -407,6 +409,7 @@ MODELS: dict[ModelKind, type[Section]] = {
     "switch": Switch,
     "fabric": Fabric,
     "kernel": Kernel,
+    "disk": Disk,
 }
 
 

@@ -1,0 +1,1 @@
+"""Disks, the block layer above them and its schedulers."""
