@@ -31,6 +31,8 @@ COST_NAMES = (
     "syscall",
     "user_recv",
     "user_send",
+    "user_relay",
+    "epoll_event",
     "copy_line",
     "csum_line",
     "rx_page",
@@ -73,6 +75,8 @@ class Costs:
     syscall_ps: cython.longlong
     user_recv_ps: cython.longlong
     user_send_ps: cython.longlong
+    user_relay_ps: cython.longlong
+    epoll_event_ps: cython.longlong
     copy_line_ps: cython.longlong
     csum_line_ps: cython.longlong
     rx_page_ps: cython.longlong
@@ -104,6 +108,8 @@ class Costs:
         self.syscall_ps = ps["syscall"]
         self.user_recv_ps = ps["user_recv"]
         self.user_send_ps = ps["user_send"]
+        self.user_relay_ps = ps["user_relay"]
+        self.epoll_event_ps = ps["epoll_event"]
         self.copy_line_ps = ps["copy_line"]
         self.csum_line_ps = ps["csum_line"]
         self.rx_page_ps = ps["rx_page"]

@@ -1,8 +1,7 @@
-from simnet.kernel.component cimport Component
 from simnet.kernel.random cimport RandomStream
-from simnet.net.skb cimport Endpoint, Skb, SkbQueue
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue, Uplink
 
-cdef class LossyPath(Component):
+cdef class LossyPath(Uplink):
     cdef public Endpoint destination
     cdef RandomStream stream
     cdef public object element
@@ -21,6 +20,5 @@ cdef class LossyPath(Component):
     cdef readonly long long lost
     cdef readonly long long late
 
-    cpdef int send(self, Skb skb) except -1
     cdef int _hand_up(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *

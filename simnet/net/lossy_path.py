@@ -12,10 +12,9 @@ from typing import Any
 
 import cython
 
-from simnet.kernel.component import Component
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-from simnet.net.skb import Endpoint, Skb, SkbQueue
+from simnet.net.skb import Endpoint, Skb, SkbQueue, Uplink
 
 __all__ = ["FLUSHED", "LossyPath"]
 
@@ -29,7 +28,7 @@ _ARRIVED_LATE = cython.declare(cython.int, 1)
 
 @cython.final
 @cython.cclass
-class LossyPath(Component):
+class LossyPath(Uplink):
     """Hands frames to `destination.receive` when their last bit has arrived.
 
     Args:

@@ -28,6 +28,9 @@ cdef class Endpoint(Component):
 cdef class Outlet(Component):
     cpdef int forward(self, Skb skb) except -1
 
+cdef class Uplink(Component):
+    cpdef int send(self, Skb skb) except -1
+
 cdef class Skb:
     cdef public long long seq
     cdef public long long end_seq

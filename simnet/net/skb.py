@@ -17,6 +17,7 @@ __all__ = [
     "Skb",
     "SkbQueue",
     "Station",
+    "Uplink",
     "copy_skb",
     "new_skb",
 ]
@@ -58,6 +59,17 @@ class Outlet(Component):
     @cython.exceptval(-1, check=False)
     def forward(self, skb: Skb) -> cython.int:
         """Take a frame that leaves the switch here."""
+        raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class Uplink(Component):
+    """Where a host of which only TCP is simulated sends its frames."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def send(self, skb: Skb) -> cython.int:
+        """Take a frame."""
         raise NotImplementedError(self.path)
 
 

@@ -1,7 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.net.jiffy_timer cimport JiffyTimer
-from simnet.net.lossy_path cimport LossyPath
-from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
 from simnet.net.tcp_sender cimport TcpSender
 
@@ -22,8 +21,9 @@ cdef class TcpEndpoint(Endpoint):
     cdef readonly TcpSender sender
     cdef readonly TcpReceiver receiver
     cdef readonly Application application
-    cdef readonly LossyPath path_out
+    cdef readonly Uplink path_out
     cdef public Endpoint peer
+    cdef public Header header
     cdef long long jiffy_ps
     cdef int overhead_bytes
     cdef long long service_ps

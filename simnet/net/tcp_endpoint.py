@@ -14,8 +14,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.jiffy_timer import JiffyTimer
-from simnet.net.lossy_path import LossyPath
-from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 
@@ -121,14 +120,16 @@ class TcpEndpoint(Endpoint):
         overhead_bytes: of a segment on the wire beyond its payload.
         service_ps: what a segment that arrives keeps the host busy for.
 
-    `peer` is the other end; set it, then call `connect`.
+    `peer` is the other end; set it, then call `connect`. `header` stands in the frames that it
+    sends, None where the path alone says where they go.
     """
 
     sender: TcpSender
     receiver: TcpReceiver
     application: Application
-    path_out: LossyPath
+    path_out: Uplink
     peer: Endpoint
+    header: Header
     jiffy_ps: cython.longlong
     overhead_bytes: cython.int
     service_ps: cython.longlong
@@ -153,7 +154,7 @@ class TcpEndpoint(Endpoint):
         sender: TcpSender,
         receiver: TcpReceiver,
         application: Application,
-        path_out: LossyPath,
+        path_out: Uplink,
         jiffy_ps: int,
         overhead_bytes: int,
         service_ps: int = 0,
@@ -164,6 +165,7 @@ class TcpEndpoint(Endpoint):
         self.application = application
         self.path_out = path_out
         self.peer = None
+        self.header = None
         self.jiffy_ps = jiffy_ps
         self.overhead_bytes = overhead_bytes
         self.service_ps = service_ps
@@ -310,6 +312,7 @@ class TcpEndpoint(Endpoint):
     @cython.exceptval(-1, check=False)
     def _acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
         dsack: cython.bint = self.receiver.held.duplicate is not None
+        skb.header = self.header
         skb.window = self.receiver.ack_sent(jiffy)
         skb.ack = self.receiver.rcv_nxt
         self.receiver.fill_sack(skb, dsack)

@@ -99,12 +99,13 @@ class Scoreboard:
     def __init__(self, rules: SenderRules, *, sack: bool, reordering: int, mss: int) -> None:
         self.head = 0
         self.tail = 0
-        self.mask = 255
-        self.ends = array("q", [0]) * 256
-        self.tags = array("q", [0]) * 256
-        self.sent_at = array("q", [0]) * 256
-        self.marks = array("q", [0]) * 256
-        self.sent_us = array("q", [0]) * 256
+        # grown as needed: a machine may have ten thousand connections that send little
+        self.mask = 15
+        self.ends = array("q", [0]) * 16
+        self.tags = array("q", [0]) * 16
+        self.sent_at = array("q", [0]) * 16
+        self.marks = array("q", [0]) * 16
+        self.sent_us = array("q", [0]) * 16
         self.tagged = False
         self.sacked_out = 0
         self.lost_out = 0

@@ -5,6 +5,7 @@ from simnet.host.ledger cimport Ledger
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
+from simnet.net.epoll cimport EpollItem
 from simnet.net.jiffy_timer cimport JiffyTimer
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
@@ -30,6 +31,7 @@ cdef class TcpSocket(Endpoint):
     cdef public bint owned
     cdef public Task reader
     cdef public Task writer
+    cdef public EpollItem poll
     cdef Cpu send_toucher
     cdef public bint reader_installed
     cdef public bint reader_waiting

@@ -19,6 +19,7 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
+from simnet.net.epoll import EpollItem
 from simnet.net.jiffy_timer import JiffyTimer
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
@@ -58,6 +59,11 @@ class TcpSocket(Endpoint):
         timer_cpu: where the socket's timers run.
         checksum_by_cpu: the device computes and verifies none: while copying from the user, and
             wherever a received segment goes through TCP.
+        latency: histogram of the times from a frame's arrival to its processing, if several
+            sockets share one.
+
+    `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
+    send instead.
     """
 
     timer_work: Occupation
@@ -80,6 +86,7 @@ class TcpSocket(Endpoint):
     owned: cython.bint
     reader: Task
     writer: Task
+    poll: EpollItem
     send_toucher: Cpu
     reader_installed: cython.bint
     reader_waiting: cython.bint
@@ -128,6 +135,7 @@ class TcpSocket(Endpoint):
         low_latency: bool,
         timer_cpu: Cpu,
         checksum_by_cpu: bool = False,
+        latency: LogHistogram | None = None,
     ) -> None:
         super().__init__(sim, path)
         self.receiver = receiver
@@ -148,6 +156,7 @@ class TcpSocket(Endpoint):
         self.owned = False
         self.reader = None
         self.writer = None
+        self.poll = None
         self.send_toucher = None
         self.reader_installed = False
         self.reader_waiting = False
@@ -168,7 +177,7 @@ class TcpSocket(Endpoint):
         self.queue_home = nic.node
         self.queue_writer = nic.node
         self.queue_merged = 0
-        self.latency = LogHistogram()
+        self.latency = LogHistogram() if latency is None else latency
         self.spread = Spread(0, 0)
         self.delivered = 0
         self.acks_sent = 0
@@ -349,6 +358,7 @@ class TcpSocket(Endpoint):
         work: cython.longlong = 0
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         timeout: cython.longlong
+        in_order: cython.longlong = self.receiver.rcv_nxt
         at_once: cython.bint
         if length > 0:
             direct = direct and self.takes_directly(skb)
@@ -384,6 +394,9 @@ class TcpSocket(Endpoint):
                 self.reader_room -= length
                 self.delivered += length
                 self.receiver.space_adjust(jiffy)
+            elif self.poll is not None:
+                if self.receiver.rcv_nxt > in_order:
+                    work += self.poll.callback(cpu)
             elif (
                 not self.owned
                 and self.reader is not None
@@ -414,8 +427,12 @@ class TcpSocket(Endpoint):
         )
         if acked > 0:
             work += self._clean_queue(cpu, acked)
-            if self.writer_waiting and self.sender.write_space() and self.writer.wake_on(cpu):
-                work += self._wakeup_ps(cpu, self.writer)
+            if self.writer_waiting and self.sender.write_space():
+                if self.poll is not None:
+                    self.writer_waiting = False
+                    work += self.poll.callback(cpu)
+                elif self.writer.wake_on(cpu):
+                    work += self._wakeup_ps(cpu, self.writer)
         return work
 
     @cython.cfunc

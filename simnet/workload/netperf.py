@@ -54,7 +54,7 @@ class Start(Component):
         self.task = task
         sim.at(time_ps, self, 0, 0, 2)
 
-    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - the interface of components
+    def on_event(self, kind: int, arg: int) -> None:
         """Make the process runnable where exec puts it."""
         scheduler = self.task.scheduler
         cpu = scheduler.exec_cpu(self.task, scheduler.cpus[0])

@@ -191,11 +191,12 @@ def make_socket(
     *,
     receiver: dict[str, Any] | None = None,
     sender: dict[str, Any] | None = None,
+    remote: bool = True,
     **options: Any,
 ) -> TcpSocket:
     """An end of a connection whose segments carry 1000 bytes; what it sends is on `nic`'s wire.
 
-    The peer is a `Sink` at the path of the socket with ``.peer``.
+    The peer is a `Sink` at the path of the socket with ``.peer``, if it has one.
     """
     jiffy_ps = 4 * MS
     receiving: dict[str, Any] = {
@@ -246,8 +247,9 @@ def make_socket(
         jiffy_ps=jiffy_ps,
         **(usual | options),
     )
-    socket.remote = Sink(sim, f"{path}.peer")
-    socket.sender.open_window(1 << 20)
+    if remote:
+        socket.remote = Sink(sim, f"{path}.peer")
+        socket.sender.open_window(1 << 20)
     return socket
 
 

@@ -1,0 +1,112 @@
+"""A relay of small messages: cost of a packet by the number of connections; speed; memory."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import simpy
+
+from bench.measuring import ROUNDS, heading, seconds, verdict
+from simnet.workload.relay_system import Load, Workers
+from tests.workload.relays import RelayRig
+
+PS = 10**12
+TIMEOUTS = 200_000
+CONNECTIONS = (10, 100, 1000, 5000, 10_000)
+MOST = 5000
+CPUS = 8
+# with pure ACKs that is 255,000 packets a second on both devices
+MESSAGES_MHZ = 135_000 * 1000
+SLICE_PS = PS // 5
+LONG_S = 10
+
+
+def _timeouts() -> None:
+    """One SimPy process that waits."""
+
+    def process(env: simpy.Environment) -> simpy.events.ProcessGenerator:
+        while True:
+            yield env.timeout(1)
+
+    env = simpy.Environment()
+    env.process(process(env))
+    env.run(until=TIMEOUTS)
+
+
+def _resident_mib() -> float:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+def _rig(connections: int) -> dict[int, RelayRig]:
+    rig = RelayRig(
+        connections=connections,
+        workers=Workers([frozenset({cpu}) for cpu in range(CPUS)]),
+        load=Load(rate_mhz=MESSAGES_MHZ, sizes=[(170, 1)], sigma=1.0),
+        cpus=CPUS,
+    )
+    return {connections: rig}
+
+
+def _slice(rig: RelayRig) -> tuple[float, int]:
+    """Wall time of a slice of simulated time, and the packets in it."""
+    before = rig.packets()
+    wall_s = seconds(lambda: rig.run(SLICE_PS))
+    return wall_s, rig.packets() - before
+
+
+def main() -> None:
+    """Time relays of all sizes and SimPy's timeouts in turns; then watch one's memory."""
+    heading("relay: far hosts, two devices, eight workers, 135,000 messages a second")
+    rigs: dict[int, RelayRig] = {}
+    for connections in CONNECTIONS:
+        before_mib = _resident_mib()
+        made_s = seconds(lambda: rigs.update(_rig(connections)))  # noqa: B023 - called at once
+        print(
+            f"{connections} connections: made in {made_s / connections * 1e6:.0f} us and"
+            f" {(_resident_mib() - before_mib) * 1024 / connections:.1f} KiB each"
+        )
+    for rig in rigs.values():
+        rig.run(PS // 2)
+    walls: dict[int, list[float]] = {connections: [] for connections in rigs}
+    rates: dict[int, float] = {}
+    simpys = []
+    for _ in range(ROUNDS):
+        simpys.append(seconds(_timeouts) / TIMEOUTS)
+        for connections, rig in rigs.items():
+            wall_s, packets = _slice(rig)
+            walls[connections].append(wall_s / packets)
+            rates[connections] = packets * (PS / SLICE_PS)
+    timeout_s = statistics.median(simpys)
+    costs = {connections: statistics.median(each) for connections, each in walls.items()}
+    for connections, packet_s in costs.items():
+        print(
+            f"{connections} connections: {rates[connections]:.0f} packets a simulated second,"
+            f" {packet_s * 1e6:.2f} us each, {packet_s / timeout_s:.2f} SimPy timeouts"
+        )
+    verdict(
+        f"  simulated seconds a wall second with {MOST} connections",
+        1 / (costs[MOST] * rates[MOST]),
+        1,
+    )
+    verdict(
+        "  a packet with 10,000 connections costs, in packets with 10",
+        costs[10_000] / costs[10],
+        2,
+        at_most=True,
+    )
+    rig = rigs[MOST]
+    first_mib = _resident_mib()
+    rig.run(LONG_S * PS)
+    verdict(
+        f"  MiB more after another {LONG_S} simulated seconds",
+        _resident_mib() - first_mib,
+        10,
+        at_most=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

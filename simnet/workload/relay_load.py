@@ -1,0 +1,274 @@
+"""Open-loop load of a relay: messages that are sent whether or not earlier ones have arrived.
+
+Messages come at a total rate, independently of what becomes of them; each belongs to a connection
+and a direction, chosen by weight. They come one by one (a Poisson process), or in batches whose
+sizes are geometric: then batches are the Poisson process, and the messages of one come at the same
+instant on connections chosen anew. A message is `created` by the host at one far end of a
+connection, is a number of bytes in that connection's stream, and is `delivered` when its last byte
+has been read by the host at the other far end. What TCP's send buffer does not take waits at the
+host that created it.
+
+Times are integers; no draw that becomes one uses a platform's mathematical library.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.kernel.component import Component
+from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.random import RandomStream
+from simnet.kernel.simulator import Simulator
+from simnet.net.tcp_endpoint import Application, TcpEndpoint
+from simnet.workload.alias import Alias
+
+__all__ = ["Deliveries", "FarEnd", "Message", "RelayLoad"]
+
+_PRIORITY_CPU = cython.declare(cython.int, 2)
+_PERMILLE = cython.declare(cython.longlong, 1000)
+
+
+@cython.final
+@cython.freelist(4096)
+@cython.cclass
+class Message:
+    """One message on its way.
+
+    Attributes:
+        end: its last byte plus one in the stream.
+        created_ps: when it was created.
+    """
+
+    end: cython.longlong
+    created_ps: cython.longlong
+    following: Message
+
+
+@cython.final
+@cython.cclass
+class Deliveries:
+    """Counters of all connections in one direction.
+
+    Attributes:
+        offered, delivered: messages; their bytes are in `offered_bytes` and `delivered_bytes`.
+        latency: histogram of the times from creation to delivery, in ps.
+        latency_ps: the sum of these times.
+        population_ps: integral over time of the messages that are not delivered yet, as of
+            `changed_ps`.
+    """
+
+    offered: cython.longlong
+    delivered: cython.longlong
+    offered_bytes: cython.longlong
+    delivered_bytes: cython.longlong
+    latency: LogHistogram
+    latency_ps: cython.longlong
+    population_ps: cython.longlong
+    changed_ps: cython.longlong
+
+    def __init__(self) -> None:
+        self.offered = 0
+        self.delivered = 0
+        self.offered_bytes = 0
+        self.delivered_bytes = 0
+        self.latency = LogHistogram()
+        self.latency_ps = 0
+        self.population_ps = 0
+        self.changed_ps = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _settle(self, now: cython.longlong) -> cython.int:
+        self.population_ps += (self.offered - self.delivered) * (now - self.changed_ps)
+        self.changed_ps = now
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def offer(self, size_bytes: cython.longlong, now: cython.longlong) -> cython.int:
+        """A message has been created."""
+        self._settle(now)
+        self.offered += 1
+        self.offered_bytes += size_bytes
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def deliver(self, created_ps: cython.longlong, now: cython.longlong) -> cython.int:
+        """A message has arrived."""
+        self._settle(now)
+        self.delivered += 1
+        self.latency_ps += now - created_ps
+        self.latency.add(now - created_ps)
+        return 0
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the messages' latencies: (upper ps, count)."""
+        return self.latency.buckets()
+
+
+@cython.final
+@cython.cclass
+class FarEnd(Application):
+    """What uses a far end of a connection: creates messages, and takes those of the other end.
+
+    Args:
+        sends: counters of what it creates.
+        gets: counters of what it takes.
+
+    Attributes:
+        endpoint: its socket.
+        other: the far end behind the relay.
+        created: bytes of all messages that it has created.
+        written: bytes that the send buffer has taken.
+        got: bytes that have been read.
+    """
+
+    endpoint: TcpEndpoint
+    other: FarEnd
+    sends: Deliveries
+    gets: Deliveries
+    first: Message
+    last: Message
+    created: cython.longlong
+    written: cython.longlong
+    got: cython.longlong
+
+    def __init__(self, sends: Deliveries, gets: Deliveries) -> None:
+        self.endpoint = None
+        self.other = None
+        self.sends = sends
+        self.gets = gets
+        self.first = None
+        self.last = None
+        self.created = 0
+        self.written = 0
+        self.got = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def create(self, size_bytes: cython.longlong) -> cython.int:
+        """Create a message of `size_bytes` and send it, or what fits into the send buffer."""
+        message: Message = Message.__new__(Message)
+        now: cython.longlong = self.endpoint.sim.now
+        waits: cython.bint = self.written < self.created
+        self.created += size_bytes
+        message.end = self.created
+        message.created_ps = now
+        message.following = None
+        if self.last is None:
+            self.first = message
+        else:
+            self.last.following = message
+        self.last = message
+        self.sends.offer(size_bytes, now)
+        if not waits:
+            self.written += self.endpoint.write(size_bytes)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def writable(self, socket: TcpEndpoint) -> cython.int:
+        """Send what waits."""
+        count: cython.longlong = 1
+        while self.written < self.created and count > 0:
+            count = socket.write(self.created - self.written)
+            self.written += count
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def readable(self, socket: TcpEndpoint) -> cython.int:
+        """Read everything; messages whose last byte has come are delivered."""
+        count: cython.longlong = socket.read(socket.receiver.readable())
+        other: FarEnd = self.other
+        self.got += count
+        self.gets.delivered_bytes += count
+        while other.first is not None and other.first.end <= self.got:
+            self.gets.deliver(other.first.created_ps, socket.sim.now)
+            other.first = other.first.following
+            if other.first is None:
+                other.last = None
+        return 0
+
+
+@cython.final
+@cython.cclass
+class RelayLoad(Component):
+    """Creates the messages.
+
+    Args:
+        sim: the simulation.
+        path: component path; random numbers are those of this path.
+        seed: the scenario's.
+        ends: where messages are created.
+        weights: of the ends: what share of the messages each creates.
+        rate_mhz: messages a second in all, times 1000.
+        sizes: (bytes, weight) of the messages' sizes.
+        batch_permille: mean number of messages that come at once, in 1/1000; 1000 for a Poisson
+            process of messages.
+
+    Attributes:
+        batches: that have come.
+    """
+
+    ends: list[FarEnd]
+    chosen: Alias
+    size: Alias
+    sizes: list[int]
+    gaps: RandomStream
+    mean_ps: cython.longlong
+    batch_permille: cython.longlong
+    batches: cython.longlong
+    running: cython.bint
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        seed: int,
+        ends: list[FarEnd],
+        weights: list[int],
+        rate_mhz: int,
+        sizes: list[tuple[int, int]],
+        batch_permille: int = 1000,
+    ) -> None:
+        super().__init__(sim, path)
+        if rate_mhz < 1 or batch_permille < _PERMILLE or len(ends) != len(weights):
+            raise ValueError(
+                f"{path}: expected a rate above 0, batches of at least 1, a weight for each end"
+            )
+        self.ends = ends
+        self.chosen = Alias(weights, RandomStream(seed, f"{path}.connections"))
+        self.size = Alias([weight for _, weight in sizes], RandomStream(seed, f"{path}.sizes"))
+        self.sizes = [size for size, _ in sizes]
+        self.gaps = RandomStream(seed, path)
+        self.mean_ps = 10**12 * batch_permille // rate_mhz
+        self.batch_permille = batch_permille
+        self.batches = 0
+        self.running = False
+
+    def start(self, time_ps: int) -> None:
+        """Have the first batch come some time after `time_ps`."""
+        self.running = True
+        self.sim.at(time_ps + self.gaps.exponential_ps(self.mean_ps), self, 0, 0, _PRIORITY_CPU)
+
+    def stop(self) -> None:
+        """Create no more."""
+        self.running = False
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A batch has come: its size is geometric, so another message follows at even odds."""
+        end: FarEnd
+        if not self.running:
+            return
+        self.batches += 1
+        while True:
+            end = self.ends[self.chosen.pick()]
+            end.create(self.sizes[self.size.pick()])
+            if self.batch_permille == _PERMILLE or (
+                self.gaps.below(self.batch_permille) < _PERMILLE
+            ):
+                break
+        self.sim.after(self.gaps.exponential_ps(self.mean_ps), self, 0, 0, _PRIORITY_CPU)

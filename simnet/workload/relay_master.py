@@ -1,0 +1,71 @@
+"""The master of a relay: which worker gets which connection, and how unequal connections are.
+
+nginx's workers accept for themselves; a master that hands descriptors over (SCM_RIGHTS) can do it
+by what it knows of their rates. Connections are long-lived, so the choice is made once.
+"""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.kernel.random import RandomStream
+
+__all__ = ["HAND_OUT", "hand_out", "lognormal_weights"]
+
+HAND_OUT = ("balanced", "round_robin", "random")
+_SCALE = 10**9
+_DIGITS = Context(prec=20)
+_FRACTION_BITS = 40
+
+
+def hand_out(method: str, weights: Sequence[int], workers: int, stream: RandomStream) -> list[int]:
+    """Return the worker of each connection.
+
+    Args:
+        method: of `HAND_OUT`; `balanced` gives the busiest connection that is left to the worker
+            with the least to do (longest processing time first).
+        weights: of the connections, in proportion to their rates.
+        workers: how many there are.
+        stream: random numbers, for `random`.
+
+    Raises:
+        ValueError: there is no such method, or no worker.
+    """
+    if method not in HAND_OUT or workers < 1:
+        raise ValueError(f"expected one of {', '.join(HAND_OUT)} and a worker, found {method}")
+    if method == "round_robin":
+        return [number % workers for number in range(len(weights))]
+    if method == "random":
+        return [int(stream.below(workers)) for _ in weights]
+    chosen = [0] * len(weights)
+    loads = [0] * workers
+    for number in sorted(range(len(weights)), key=lambda n: (-weights[n], n)):
+        chosen[number] = loads.index(min(loads))
+        loads[chosen[number]] += weights[number]
+    return chosen
+
+
+def lognormal_weights(count: int, sigma: float, stream: RandomStream) -> list[int]:
+    """Draw the connections' weights: exp(sigma * z), z standard normal, times 10**9.
+
+    With `sigma` 0 all are equal. z is rounded to nine places before the exponential is taken in
+    decimal arithmetic, so that the last bit of a platform's logarithm does not matter.
+
+    Raises:
+        ValueError: `sigma` is negative or above 4.
+    """
+    if not 0 <= sigma <= 4:  # noqa: PLR2004 - beyond, one connection has nearly all
+        raise ValueError(f"expected a sigma from 0 to 4, found {sigma}")
+    normal = NormalDist()
+    weights = []
+    for _ in range(count):
+        uniform = 2 * int(stream.below(1 << _FRACTION_BITS)) + 1
+        z = Decimal(f"{normal.inv_cdf(uniform / (1 << (_FRACTION_BITS + 1))):.9f}")
+        grown = _DIGITS.exp(_DIGITS.multiply(Decimal(repr(sigma)), z))
+        weights.append(max(1, int(_DIGITS.multiply(grown, Decimal(_SCALE)))))
+    return weights

@@ -1,0 +1,258 @@
+"""Put a relay together: connections, workers, the hosts at both far ends, the load.
+
+Each connection c has four ends::
+
+    client C_c  <->  socket A_c | worker | socket B_c  <->  server U_c
+    behind `front`              machine                 behind `back`
+
+A message that comes on A_c is sent out on B_c and the other way: messages go in both directions
+at the same time, `forward_permille` of them from clients to servers. (That is how the document is
+read that has 127,000 packets a second on one device and at the same time 128,000 on the other: all
+packets received, pure ACKs included.) Connections are established when the simulation begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simnet.kernel.random import stream
+from simnet.net.epoll import Epoll
+from simnet.net.tcp_endpoint import TcpEndpoint
+from simnet.workload.netperf import Start
+from simnet.workload.relay import RelaySide, RelayWorker
+from simnet.workload.relay_load import Deliveries, FarEnd, RelayLoad
+from simnet.workload.relay_master import hand_out, lognormal_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.far_hosts import FarHosts
+    from simnet.net.skb import Header
+    from simnet.net.tcp_receiver import TcpReceiver
+    from simnet.net.tcp_sender import TcpSender
+    from simnet.net.tcp_socket import TcpSocket
+
+__all__ = ["Load", "Relay", "RelayPort", "Workers", "connect_relay"]
+
+
+@dataclass(frozen=True)
+class RelayPort:
+    """One device of the relay, and what is behind it.
+
+    Attributes:
+        far: the hosts behind it; both paths between it and the device are the caller's to make.
+        make_socket: (number of the connection, component path) gives the machine's end. Its `nic`
+            is set; its `remote` and windows are set here. Let all sockets share one `latency`
+            histogram: one of their own takes 57 KiB.
+        make_end: (number) gives TCP's two halves on the far host, by its kernel's rules.
+        jiffy_ps: of the far hosts.
+        overhead_bytes: what a segment from there takes on the wire beyond its payload.
+        make_header: (number) gives the addresses in the frames from there, if the device or the
+            path looks at them.
+    """
+
+    far: FarHosts
+    make_socket: Callable[[int, str], TcpSocket]
+    make_end: Callable[[int], tuple[TcpSender, TcpReceiver]]
+    jiffy_ps: int
+    overhead_bytes: int
+    make_header: Callable[[int], Header] | None = None
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The worker processes.
+
+    Attributes:
+        allowed: for each worker the CPUs that it may run on, None for all.
+        hand_out: how connections are given to them, see `relay_master.HAND_OUT`.
+        buffer_bytes: of one recv.
+        max_events: of one epoll_wait.
+        epoll_lines: cache lines that linking an item to the ready list writes.
+        runqueue_lines: cache lines that waking a process on another CPU writes.
+    """
+
+    allowed: Sequence[frozenset[int] | None]
+    hand_out: str = "balanced"
+    buffer_bytes: int = 16_384
+    max_events: int = 512
+    epoll_lines: int = 0
+    runqueue_lines: int = 0
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the far hosts send.
+
+    Attributes:
+        rate_mhz: messages a second in all, times 1000.
+        sizes: (bytes, weight) of the messages' sizes.
+        forward_permille: share of the messages that go from clients to servers, in 1/1000.
+        sigma: of the lognormal distribution of the connections' rates; 0: all equal.
+        batch_permille: mean number of messages that come at once, in 1/1000.
+        nodelay: all four ends of a connection set TCP_NODELAY.
+        start_ps: when the load begins.
+    """
+
+    rate_mhz: int
+    sizes: Sequence[tuple[int, int]]
+    forward_permille: int = 500
+    sigma: float = 0.0
+    batch_permille: int = 1000
+    nodelay: bool = True
+    start_ps: int = 0
+
+
+@dataclass
+class Relay:
+    """What `connect_relay` has made.
+
+    Attributes:
+        forward, backward: counters and latencies of the messages from clients to servers, and back.
+        workers: the processes.
+        fronts, backs: the machine's sides, by connection.
+        clients, servers: the far ends, by connection.
+        handed: the worker of each connection.
+        weights: of the connections' rates.
+        load: what creates messages.
+    """
+
+    forward: Deliveries
+    backward: Deliveries
+    workers: list[RelayWorker]
+    handed: list[int]
+    weights: list[int]
+    fronts: list[RelaySide] = field(default_factory=list)
+    backs: list[RelaySide] = field(default_factory=list)
+    clients: list[FarEnd] = field(default_factory=list)
+    servers: list[FarEnd] = field(default_factory=list)
+    load: RelayLoad | None = None
+
+    def counters(self) -> dict[str, int]:
+        """Messages of both directions, what workers did, and segments that were sent again."""
+        ends = [end.endpoint.sender for end in (*self.clients, *self.servers)]
+        ends += [side.socket.sender for side in (*self.fronts, *self.backs)]
+        counts = {
+            "offered": self.forward.offered + self.backward.offered,
+            "delivered": self.forward.delivered + self.backward.delivered,
+            "offered_bytes": self.forward.offered_bytes + self.backward.offered_bytes,
+            "delivered_bytes": self.forward.delivered_bytes + self.backward.delivered_bytes,
+            "retransmissions": sum(sender.retransmissions for sender in ends),
+            "timeouts": sum(sender.timeouts for sender in ends),
+        }
+        for worker in self.workers:
+            for name, count in worker.counters().items():
+                counts[name] = counts.get(name, 0) + count
+        return counts
+
+
+def connect_relay(
+    sim: Simulator,
+    machine: Machine,
+    *,
+    front: RelayPort,
+    back: RelayPort,
+    connections: int,
+    workers: Workers,
+    load: Load,
+    seed: int,
+    path: str = "relay",
+) -> Relay:
+    """Make the connections of a relay, its workers, and the load.
+
+    Args:
+        sim: the simulation.
+        machine: that the workers run on.
+        front: the device on the clients' side.
+        back: the device on the servers' side.
+        connections: how many there are.
+        workers: the processes.
+        load: what the far hosts send.
+        seed: of all random streams.
+        path: component path.
+
+    Raises:
+        ValueError: no connection, no worker, or a load that cannot be.
+    """
+    if connections < 1 or not 0 <= load.forward_permille <= 1000:  # noqa: PLR2004 - permille
+        raise ValueError(f"{path}: expected a connection, and a share from 0 to 1000")
+    weights = lognormal_weights(connections, load.sigma, stream(seed, f"{path}.weights"))
+    handed = hand_out(
+        workers.hand_out, weights, len(workers.allowed), stream(seed, f"{path}.master")
+    )
+    relay = Relay(
+        Deliveries(), Deliveries(), _make_workers(machine, workers, path), handed, weights
+    )
+    for number in range(connections):
+        epoll = relay.workers[handed[number]].epoll
+        client = FarEnd(relay.forward, relay.backward)
+        server = FarEnd(relay.backward, relay.forward)
+        client.other, server.other = server, client
+        side = _connect(sim, front, number, epoll, client, f"{path}.front{number}")
+        partner = _connect(sim, back, number, epoll, server, f"{path}.back{number}")
+        side.partner, partner.partner = partner, side
+        for end in (side.socket, partner.socket, client.endpoint, server.endpoint):
+            end.sender.nodelay = load.nodelay
+        relay.fronts.append(side)
+        relay.backs.append(partner)
+        relay.clients.append(client)
+        relay.servers.append(server)
+    relay.load = RelayLoad(
+        sim,
+        f"{path}.load",
+        seed=seed,
+        ends=relay.clients + relay.servers,
+        weights=[weight * load.forward_permille for weight in weights]
+        + [weight * (1000 - load.forward_permille) for weight in weights],
+        rate_mhz=load.rate_mhz,
+        sizes=list(load.sizes),
+        batch_permille=load.batch_permille,
+    )
+    relay.load.start(load.start_ps)
+    return relay
+
+
+def _make_workers(machine: Machine, workers: Workers, path: str) -> list[RelayWorker]:
+    made = []
+    for number, allowed in enumerate(workers.allowed):
+        name = f"{path}.worker{number}"
+        worker = RelayWorker(
+            machine.scheduler,
+            name,
+            machine.cpus[min(allowed) if allowed else 0],
+            Epoll(machine.costs, machine.memory, workers.epoll_lines, workers.runqueue_lines),
+            buffer_bytes=workers.buffer_bytes,
+            max_events=workers.max_events,
+            allowed=allowed,
+        )
+        Start(machine.sim, f"{name}.start", worker, 0)
+        made.append(worker)
+    return made
+
+
+def _connect(
+    sim: Simulator, port: RelayPort, number: int, epoll: Epoll, application: FarEnd, path: str
+) -> RelaySide:
+    """Make one of a connection's halves: the machine's socket and the far end."""
+    socket = port.make_socket(number, path)
+    sender, receiver = port.make_end(number)
+    end = TcpEndpoint(
+        sim,
+        f"{path}.far",
+        sender=sender,
+        receiver=receiver,
+        application=application,
+        path_out=port.far.uplink,
+        jiffy_ps=port.jiffy_ps,
+        overhead_bytes=port.overhead_bytes,
+    )
+    application.endpoint = end
+    end.peer, socket.remote = socket, end
+    if port.make_header is not None:
+        end.header = port.make_header(number)
+    sender.open_window(socket.receiver.rcv_wnd)
+    socket.sender.open_window(receiver.rcv_wnd)
+    return RelaySide(epoll, socket)
