@@ -46,6 +46,9 @@ DIRECTIVES: dict[str, bool | int] = {
 FLAGS: tuple[str, ...] = ("-O2", "-ffp-contract=off", "-fwrapv", "-g0")
 """Compiler flags. Contraction to fused multiply-add would make results depend on the machine."""
 
+SHARED = "simnet._cyutility"
+"""The module without source that holds the C functions of Cython that core modules share."""
+
 MANIFEST_FORMAT = 1
 
 _UNSEARCHED = frozenset({"__pycache__", "_build", "_compiled", "_share"})
@@ -79,7 +82,7 @@ def core_modules(package: Path = PACKAGE) -> dict[str, str]:
 
 def digest(package: Path, sources: Iterable[str], toolchain: Mapping[str, str]) -> str:
     """Return the digest of source files (relative to the package) and of how they are compiled."""
-    settings = [dict(toolchain), DIRECTIVES, FLAGS, EXTENSION_SUFFIX]
+    settings = [dict(toolchain), DIRECTIVES, FLAGS, EXTENSION_SUFFIX, SHARED]
     state = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for source in sorted(sources):
         content = (package / source).read_bytes()
@@ -114,7 +117,7 @@ class Unusable(Exception):  # noqa: N818 - a state to report, not an error to ra
 
 
 def compiled_files(package: Path, directory: Path) -> dict[str, Path]:
-    """Return the compiled core modules, all of them.
+    """Return the compiled core modules, all of them, and what they share.
 
     Raises:
         Unusable: one is missing, stale or damaged.
@@ -125,7 +128,7 @@ def compiled_files(package: Path, directory: Path) -> dict[str, Path]:
     if manifest["failure"]:
         raise Unusable(f"it could not be built: {manifest['failure']}")
     recorded: dict[str, dict[str, Any]] = manifest["modules"]
-    if changed := sorted(core_modules(package).keys() ^ recorded.keys()):
+    if changed := sorted({*core_modules(package), SHARED} ^ recorded.keys()):
         raise Unusable(f"it is out of date: {changed[0]} was added or removed since")
     files: dict[str, Path] = {}
     for module, made in recorded.items():

@@ -19,7 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "simnet"
 
 _MOST_LINES = 40
+_MOST_MODULES = 8
+"""For one process: to start one with Cython takes as long as the smallest module."""
 
 
 class BuildError(Exception):
@@ -84,7 +86,7 @@ def _compiler_version(command: str) -> str:
 
 
 def build(directory: Path, *, cache: Path | None = None) -> int:
-    """Bring the compiled core in a directory up to date and return how many modules it took.
+    """Bring the compiled core in a directory up to date and return how many modules it compiled.
 
     Args:
         directory: where the files and their manifest go; files of older builds for this
@@ -121,7 +123,7 @@ def build(directory: Path, *, cache: Path | None = None) -> int:
         if failure:
             raise BuildError(failure)
         _remove_others(directory, {file.name for file in files.values()})
-        return len(missing)
+        return len(missing.keys() - {_engine.SHARED})
 
 
 def _is_current(directory: Path, tools: dict[str, str]) -> bool:
@@ -184,12 +186,12 @@ def _one_build_at_a_time() -> Iterator[None]:
 
 
 def _dependencies() -> dict[str, list[str]]:
-    """Return, for each core module, the files of the package that Cython reads to compile it."""
+    """Return, for each module to compile, the files of the package that Cython reads for it."""
     from Cython.Build.Dependencies import create_dependency_tree
 
     with contextlib.chdir(ROOT):
         tree = create_dependency_tree(quiet=True)
-        return {
+        used = {
             module: sorted(
                 Path(used).resolve().relative_to(PACKAGE).as_posix()
                 for used in tree.all_dependencies(f"{PACKAGE.name}/{source}")
@@ -197,25 +199,48 @@ def _dependencies() -> dict[str, list[str]]:
             )
             for module, source in _engine.core_modules(PACKAGE).items()
         }
+    return {_engine.SHARED: [], **used}
 
 
 def _compile(targets: dict[str, Path]) -> str:
-    """Compile modules, each in a process of its own, and keep what succeeds.
+    """Compile modules in a few processes, and keep what succeeds.
 
     Returns:
         Which modules failed and the first one's cause; empty when all succeeded. What the
         compilers said is on stderr.
     """
-    sys.stderr.write(f"simnet: compiling {len(targets)} core modules\n")
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        runs = dict(zip(targets, pool.map(_compile_apart, targets.items()), strict=True))
-    for run in runs.values():
-        sys.stderr.write(_shortened(run.stderr))
-    failed = [module for module, run in runs.items() if run.returncode]
-    if not failed:
-        return ""
-    cause = runs[failed[0]].stderr.strip().rpartition("\n")[2]
-    return f"{', '.join(failed)}: {cause}"
+    sys.stderr.write(f"simnet: compiling {len(targets)} modules\n")
+    with ThreadPoolExecutor(_processors()) as pool:
+        runs = list(pool.map(_compile_apart, _shares(targets)))
+    causes: dict[str, str] = {}
+    for run in runs:
+        sys.stderr.write(_shortened(run.said))
+        causes |= run.causes
+    failed = [module for module in targets if module in causes]
+    return f"{', '.join(failed)}: {causes[failed[0]]}" if failed else ""
+
+
+def _processors() -> int:
+    return os.cpu_count() or 1
+
+
+def _shares(targets: dict[str, Path]) -> list[dict[str, Path]]:
+    """Deal modules out to processes: about as much for each, and as many to each processor."""
+    processors = _processors()
+    processes = processors * -(-len(targets) // (processors * _MOST_MODULES))
+    longest_first = sorted(targets, key=_length, reverse=True)
+    shares = (longest_first[first::processes] for first in range(processes))
+    return [{module: targets[module] for module in share} for share in shares if share]
+
+
+def _length(module: str) -> int:
+    source = ROOT / _source(module)
+    return source.stat().st_size if source.is_file() else 0
+
+
+def _source(module: str) -> str:
+    extension = ".c" if module == _engine.SHARED else ".py"
+    return f"{module.replace('.', '/')}{extension}"
 
 
 def _shortened(text: str) -> str:
@@ -226,10 +251,45 @@ def _shortened(text: str) -> str:
     return "".join([*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines\n"])
 
 
-def _compile_apart(item: tuple[str, Path]) -> subprocess.CompletedProcess[str]:
-    module, target = item
-    command = [sys.executable, __file__, module, str(target)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+class _Run(NamedTuple):
+    """What became of the modules that one process had to compile.
+
+    Attributes:
+        said: what the compilers said.
+        causes: why a module failed, for those that did.
+    """
+
+    said: str
+    causes: dict[str, str]
+
+
+def _compile_apart(share: dict[str, Path]) -> _Run:
+    command = [sys.executable, __file__]
+    for module, target in share.items():
+        command += [module, str(target)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    causes: dict[str, str] = {}
+    if run.returncode:
+        try:
+            causes = json.loads(run.stdout.rpartition("\n")[2])
+        except ValueError:
+            cause = run.stderr.strip().rpartition("\n")[2]
+            causes = {module: cause for module, target in share.items() if not target.is_file()}
+    return _Run(run.stderr, causes)
+
+
+def _compile_here(share: dict[str, Path]) -> int:
+    """Compile modules one by one; the last line of stdout says which failed, and why."""
+    causes: dict[str, str] = {}
+    for module, target in share.items():
+        try:
+            compile_module(module, target)
+        except BuildError as error:
+            sys.stderr.write(f"{error}\n")
+            causes[module] = str(error)
+    if causes:
+        sys.stdout.write(f"\n{json.dumps(causes)}")
+    return 1 if causes else 0
 
 
 def compile_module(module: str, target: Path) -> None:
@@ -244,17 +304,19 @@ def compile_module(module: str, target: Path) -> None:
     from setuptools.command.build_ext import build_ext
     from setuptools.errors import BaseError
 
-    source = f"{module.replace('.', '/')}.py"
+    source = _source(module)
     flags = list(_engine.FLAGS) if os.name == "posix" else []
     with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch:
         try:
             extensions = cythonize(
-                [Extension(module, [source], extra_compile_args=flags)],
+                [Extension(module, [source])],
                 build_dir=f"{scratch}/c",
                 compiler_directives=_engine.DIRECTIVES,
                 force=True,
                 quiet=True,
+                shared_utility_qualified_name=_engine.SHARED,
             )
+            extensions[0].extra_compile_args = flags
             command = build_ext(Distribution({"ext_modules": extensions}))
             command.build_lib, command.build_temp = f"{scratch}/lib", f"{scratch}/o"
             command.ensure_finalized()
@@ -291,17 +353,15 @@ def _remove_others(directory: Path, keep: set[str]) -> None:
 def main(arguments: list[str]) -> int:
     """Build in the checkout, say what was done, and return the exit status.
 
-    With a module and a target as arguments, compile that one alone: how `build` calls itself.
+    With modules as arguments, each with a target after it, compile those alone: how `build` calls
+    itself.
     """
+    if arguments:
+        return _compile_here(dict(zip(arguments[::2], map(Path, arguments[1::2]), strict=True)))
     try:
-        if arguments:
-            module, target = arguments
-            compile_module(module, Path(target))
-            return 0
         made = build(PACKAGE / "_compiled")
     except BuildError as error:
-        prefix = "" if arguments else "simnet: the core is not compiled: "
-        sys.stderr.write(f"{prefix}{error}\n")
+        sys.stderr.write(f"simnet: the core is not compiled: {error}\n")
         return 1
     total = len(_engine.core_modules(PACKAGE))
     sys.stdout.write(f"simnet: {made} of {total} core modules compiled, the rest up to date\n")

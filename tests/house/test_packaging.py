@@ -105,7 +105,7 @@ def test_wheel_from_source_distribution_holds_the_package_alone(distributions: P
         "simnet/_share/validation/measurements/tiny.csv",
     }
     assert not [name for name in names if "/_build/" in name]
-    assert len([name for name in names if name.endswith(".so")]) == 2
+    assert len([name for name in names if name.endswith(".so")]) == 3
     assert {"simnet/py.typed", "simnet/kernel/base.pxd", "simnet/kernel/base.py"} <= names
     assert not next(distributions.glob("*.whl")).name.endswith("none-any.whl")
 
