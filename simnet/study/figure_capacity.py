@@ -54,8 +54,8 @@ def _draw(axes: Axes, found: Capacity, name: str) -> None:
             if one.verdict == verdict:
                 loads.append(one.load)
                 means.append(_PERCENT * interval.mean)
-                below.append(_PERCENT * (interval.mean - interval.low))
-                above.append(_PERCENT * (interval.high - interval.mean))
+                below.append(_PERCENT * max(interval.mean - interval.low, 0.0))
+                above.append(_PERCENT * max(interval.high - interval.mean, 0.0))
         bars = axes.errorbar(
             loads, means, [below, above], fmt="o", markersize=4, capsize=2, color=colour
         )

@@ -88,6 +88,7 @@ def relayed(effective: Effective, **_options: Any) -> Result:
     offered = int(draws.poisson(load * seconds))
     share = 1e-5 + max(1 - CARRIED_PER_S / load, 0.0)
     lost = int(draws.poisson(offered * share))
+    delivered = offered - (lost // 2 if load > CARRIED_PER_S else 0)
     late_us = (400.0 if load <= CARRIED_PER_S else 4000.0) * float(draws.normal(1, 0.02))
     port = PortRates(
         name="eth0", node=0, rx_bps=1600 * load, tx_bps=1600 * load, drops=lost,
@@ -96,15 +97,15 @@ def relayed(effective: Effective, **_options: Any) -> Result:
     )  # fmt: skip
     messages = Messages(
         offered=offered,
-        delivered=offered - (lost // 2 if load > CARRIED_PER_S else 0),
+        delivered=delivered,
         retransmitted=lost,
         offered_per_s=offered / seconds,
-        delivered_per_s=(offered - lost) / seconds,
+        delivered_per_s=delivered / seconds,
         latency_us=Latency(p50=late_us / 4, p99=late_us, p999=2 * late_us),
         histogram=(
-            (late_us / 4, offered // 2),
-            (late_us, offered * 995 // 1000 - offered // 2),
-            (2 * late_us, offered - offered * 995 // 1000),
+            (late_us / 4, delivered // 2),
+            (late_us, delivered * 995 // 1000 - delivered // 2),
+            (2 * late_us, delivered - delivered * 995 // 1000),
         ),
     )
     made = result(1600.0 * load, seed=effective.run.seed)

@@ -82,6 +82,7 @@ def test_it_is_a_frame_and_a_plot() -> None:
     assert passed["late_high"].max() <= 0.01
     assert passed["latency_us_p99"].max() <= 1_000
     assert passed["loss_high"].max() <= 0.001
+    assert frame["late"].max() <= 1
     assert {"rx_packets_per_s", "eth0_rx_bps", "latency_us_p999"} <= set(frame.columns)
     axes = found.plot().axes
     assert [a.get_ylabel() for a in axes] == [

@@ -136,8 +136,10 @@ def test_what_passes_again_above_is_found_and_what_fails_below_is_told() -> None
 
 def test_where_nothing_can_be_told_the_interval_is_wide_and_says_so() -> None:
     """Around 1000, runs lose nothing or a lot, by chance."""
+    runs: list[Run] = []
 
     def sample(load: int, number: int) -> Sample:
+        runs.append((load, number))
         lucky = load < 900 or (load < 1_100 and number % 2 == 0)
         share = 0 if lucky else 0.002
         return Sample(10**6, round(10**6 * share), 10**5, 10**5, 0)
@@ -150,6 +152,8 @@ def test_where_nothing_can_be_told_the_interval_is_wide_and_says_so() -> None:
     assert found.undecided
     assert not found.narrow
     assert all(one.runs == LOOKS[-1] for one in found.judged if one.verdict == "undecided")
+    # later looks add to the runs of earlier ones
+    assert len(runs) == len(set(runs)) == sum(one.runs for one in found.judged)
 
 
 def test_too_few_packets_without_loss_prove_nothing() -> None:
