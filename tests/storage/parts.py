@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from simnet.kernel.component import Component
+from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
+from simnet.storage.block import RequestQueue
 from simnet.storage.command import Command, Target
 from simnet.storage.disk import Disk
 from simnet.storage.model import DiskModel
+from simnet.storage.request import Bio, IoContext
 
 US = 10**6
 MS = 10**9
@@ -66,3 +70,122 @@ class Driver(Component):
     @property
     def order(self) -> list[Any]:
         return [tag for _, tag in self.log]
+
+
+class Device(Component):
+    """Serves commands one after the other, each in a time that may depend on it.
+
+    Attributes:
+        order: first sectors of the commands, as they came.
+        room: commands that it takes; more are refused.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        service_ps: Callable[[], int] | int = MS,
+        path: str = "device",
+        *,
+        sectors: int = 10**9,
+        room: int = 10**6,
+    ) -> None:
+        super().__init__(sim, path)
+        self.service_ps = service_ps
+        self.sectors = sectors
+        self.room = room
+        self.waiting: list[Command] = []
+        self.order: list[int] = []
+        self.sizes: list[int] = []
+        self.taken_ms: list[int] = []
+        self.busy_ps = 0
+
+    def submit(self, command: Command) -> bool:
+        if len(self.waiting) >= self.room:
+            return False
+        self.order.append(command.sector)
+        self.sizes.append(command.sectors)
+        self.taken_ms.append(self.sim.now // MS)
+        self.waiting.append(command)
+        if len(self.waiting) == 1:
+            self.serve()
+        return True
+
+    def serve(self) -> None:
+        time_ps = self.service_ps if isinstance(self.service_ps, int) else self.service_ps()
+        self.busy_ps += time_ps
+        self.sim.after(time_ps, self, 0, 0, WIRE)
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
+        command = self.waiting.pop(0)
+        if self.waiting:
+            self.serve()
+        command.owner.command_done(command)
+
+
+class Submitter(Component):
+    """Submits bios to a queue at times; logs when they are complete."""
+
+    def __init__(self, sim: Simulator, queue: RequestQueue, path: str = "submitter") -> None:
+        super().__init__(sim, path)
+        self.queue = queue
+        self.todo: list[Bio] = []
+        self.log: list[tuple[int, Any]] = []
+        self.slept: list[Any] = []
+        self.resumed: list[Any] = []
+        self.contexts: dict[str, IoContext] = {}
+
+    def context(self, name: str) -> IoContext:
+        return self.contexts.setdefault(name, IoContext(name))
+
+    def submit(
+        self,
+        sector: int,
+        sectors: int = 8,
+        *,
+        at: int = 0,
+        write: bool = False,
+        sync: bool = False,
+        process: str = "a",
+        tag: Any = None,
+        segments: int = 0,
+    ) -> None:
+        bio = Bio(
+            sector,
+            sectors,
+            write=write,
+            context=self.context(process),
+            done=self.done,
+            sync=sync,
+            segments=segments,
+            tag=sector if tag is None else tag,
+        )
+        self.todo.append(bio)
+        self.sim.at(at, self, 0, len(self.todo) - 1, 0)
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
+        bio = self.todo[arg]
+        if not self.queue.submit(bio, lambda bio: self.resumed.append(bio.tag)):
+            self.slept.append(bio.tag)
+
+    def done(self, bio: Bio) -> None:
+        self.log.append((self.sim.now // US, bio.tag))
+
+    @property
+    def finished(self) -> list[Any]:
+        return [tag for _, tag in self.log]
+
+
+class Bench:
+    """A queue before a device, and somebody who submits."""
+
+    def __init__(self, service_ps: Callable[[], int] | int = MS, **options: Any) -> None:
+        self.sim = Simulator()
+        self.device = Device(self.sim, service_ps, room=options.pop("room", 10**6))
+        self.queue = RequestQueue(self.sim, "sda", self.device, **options)
+        self.user = Submitter(self.sim, self.queue)
+        self.submit = self.user.submit
+
+    def run(self, until_ps: int = 10**14) -> list[int]:
+        """Run; return the first sectors of the commands, as the device got them."""
+        self.sim.run_until(until_ps)
+        return self.device.order

@@ -1,0 +1,173 @@
+"""Bios, requests and the I/O context of a process, as Linux 2.6.18 has them.
+
+Source: include/linux/bio.h, include/linux/blkdev.h. Times are jiffies where the kernel's are; a
+request has its time in ps beside that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["READ", "WRITE", "Bio", "IoContext", "Request"]
+
+READ = 0
+WRITE = 1
+PAGE_SECTORS = 8
+
+
+class IoContext:
+    """What the block layer remembers of a process.
+
+    Args:
+        name: of the process.
+        ioprio_class: "none", "rt", "be" or "idle", as `ionice -c` sets it.
+        ioprio: 0 to 7 within "rt" and "be", as `ionice -n` sets it.
+        nice: from which the priority of class "none" follows.
+
+    Attributes:
+        running: whether the process exists; see `exit`.
+        nr_batch_requests, last_waited: whether it may take requests from a full queue.
+        elevator_data: what schedulers remember of it, by scheduler.
+    """
+
+    __slots__ = (
+        *("elevator_data", "ioprio", "ioprio_class", "last_waited", "name"),
+        *("nice", "nr_batch_requests", "running"),
+    )
+
+    def __init__(
+        self, name: str = "", *, ioprio_class: str = "none", ioprio: int = 4, nice: int = 0
+    ) -> None:
+        if ioprio_class not in {"none", "rt", "be", "idle"}:
+            raise ValueError(f"{name}: ioprio_class {ioprio_class!r} is not none, rt, be or idle")
+        if not 0 <= ioprio < 8:  # noqa: PLR2004 - IOPRIO_BE_NR
+            raise ValueError(f"{name}: ioprio {ioprio} is not from 0 to 7")
+        self.name = name
+        self.ioprio_class = ioprio_class
+        self.ioprio = ioprio
+        self.nice = nice
+        self.running = True
+        self.nr_batch_requests = 0
+        self.last_waited = 0
+        self.elevator_data: dict[Any, Any] = {}
+
+    @property
+    def priority(self) -> tuple[str, int]:
+        """Class and level; without a class the level follows from nice (`task_nice_ioprio`)."""
+        if self.ioprio_class == "none":
+            return "be", (self.nice + 20) // 5
+        return self.ioprio_class, 7 if self.ioprio_class == "idle" else self.ioprio
+
+    def exit(self) -> None:
+        """The process ends: schedulers stop waiting for it."""
+        self.running = False
+        for elevator, data in list(self.elevator_data.items()):
+            elevator.process_exits(data)
+
+    def __repr__(self) -> str:
+        """Show the name."""
+        return f"<IoContext {self.name}>"
+
+
+class Bio:
+    """A piece of I/O as a process submits it.
+
+    Args:
+        sector, sectors: where on the queue's device, how many of 512 bytes.
+        write: False for a read.
+        context: of the process that submits it.
+        done: called with the bio when it is complete; None if nobody wants to know.
+        sync: somebody waits for it: the queue is unplugged at once (BIO_RW_SYNC).
+        segments: pieces of memory; a page each unless given.
+    """
+
+    __slots__ = ("context", "done", "sector", "sectors", "segments", "sync", "tag", "write")
+
+    def __init__(
+        self,
+        sector: int,
+        sectors: int,
+        *,
+        write: bool,
+        context: IoContext,
+        done: Callable[[Bio], None] | None = None,
+        sync: bool = False,
+        segments: int = 0,
+        tag: Any = None,
+    ) -> None:
+        self.sector = sector
+        self.sectors = sectors
+        self.write = write
+        self.context = context
+        self.done = done
+        self.sync = sync
+        self.segments = segments or -(-sectors // PAGE_SECTORS)
+        self.tag = tag
+
+    def __repr__(self) -> str:
+        """Show kind and range."""
+        return f"<{'write' if self.write else 'read'} bio {self.sector}+{self.sectors}>"
+
+
+class Request:
+    """One or more bios for neighbouring sectors.
+
+    Attributes:
+        sector, sectors: where, how many.
+        rw: READ or WRITE.
+        write: the same as a flag.
+        sync: the first bio was.
+        bios: in the order of their sectors.
+        segments: pieces of memory.
+        start_jiffy, start_ps: when it was allocated, or the earlier of two that were merged.
+        started: the driver has seen it.
+        no_merge: it is as large as it can be.
+        barrier: nothing is sorted past it.
+        context: of the process that submitted the first bio.
+        elvpriv: the scheduler was told of it.
+        sorted: it came through the scheduler.
+        expires, key, is_sync, queue: the scheduler's.
+    """
+
+    __slots__ = (
+        *("bios", "context", "elvpriv", "expires", "is_sync", "key", "no_merge", "queue", "rw"),
+        *("sector", "sectors", "segments", "sorted", "start_jiffy", "start_ps", "started"),
+        *("barrier", "order", "sync", "write"),
+    )
+
+    def __init__(self, bio: Bio, jiffy: int, now_ps: int, order: int) -> None:
+        self.sector = bio.sector
+        self.sectors = bio.sectors
+        self.write = bio.write
+        self.rw = WRITE if bio.write else READ
+        self.sync = bio.sync
+        self.bios = [bio]
+        self.segments = bio.segments
+        self.start_jiffy = jiffy
+        self.start_ps = now_ps
+        self.started = False
+        self.no_merge = False
+        self.barrier = False
+        self.context = bio.context
+        self.elvpriv = True
+        self.sorted = False
+        self.expires = 0
+        self.key = bio.sector
+        self.is_sync = not bio.write
+        self.queue: Any = None
+        self.order = order
+
+    @property
+    def end(self) -> int:
+        """The sector after the last."""
+        return self.sector + self.sectors
+
+    @property
+    def mergeable(self) -> bool:
+        """`rq_mergeable`."""
+        return not (self.no_merge or self.started)
+
+    def __repr__(self) -> str:
+        """Show kind and range."""
+        return f"<{'write' if self.write else 'read'} request {self.sector}+{self.sectors}>"
