@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simnet.host.cpu import Cpu
 from simnet.host.ksoftirqd import Ksoftirqd
 from simnet.host.scheduler import Scheduler
 from simnet.host.softirq import SoftirqNetRx
+from simnet.host.softirq_version import SoftirqRules
 
 if TYPE_CHECKING:
     from simnet.host.costs import Costs
@@ -38,6 +39,7 @@ class Layout:
     max_softirq_restart: int
     net_rx_time_limit_jiffies: int
     idle_balance: bool = False
+    softirq_rules: SoftirqRules = field(default_factory=SoftirqRules)
 
     @property
     def cpus_per_socket(self) -> int:
@@ -102,5 +104,8 @@ class Machine:
                 layout.max_softirq_restart,
                 layout.net_rx_time_limit_jiffies,
                 layout.tick_ps,
+                layout.softirq_rules,
+                costs.ipi_ps,
+                costs.ledger,
             )
             Ksoftirqd(self.scheduler, cpu)

@@ -47,6 +47,7 @@ cdef class Nic(Port):
     cdef int batch
     cdef int limit
     cdef int done
+    cdef int returned
     cdef long long debt_ps
     cdef int placed_node
     cdef long long frame_ps

@@ -86,6 +86,7 @@ class Nic(Port):
     batch: cython.int
     limit: cython.int
     done: cython.int
+    returned: cython.int
     debt_ps: cython.longlong
     placed_node: cython.int
     frame_ps: cython.longlong
@@ -144,6 +145,7 @@ class Nic(Port):
         self.batch = 0
         self.limit = 0
         self.done = 0
+        self.returned = 0
         self.debt_ps = 0
         self.placed_node = -1
         self.frame_ps = 0
@@ -325,6 +327,7 @@ class Nic(Port):
         self._place(cpu)
         self.limit = self.quota if self.quota < budget else budget
         self.done = 0
+        self.returned = 0
         self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
         self.ledger.softirq += work_ps + self.costs.poll_ps
         self.ledger.device_lines += self.far_line_ps
@@ -353,12 +356,21 @@ class Nic(Port):
             return self._next_frames(cpu, softirq)
         # what has come until now found only the buffers posted before
         self.advance(now)
-        self.posted += self.done
+        done = self.done - self.returned
+        self.returned = self.done
+        self.posted += done
         self.buffer_node = cpu.node
-        self.quota -= self.done
-        softirq.charge(self.done)
+        self.quota -= done
+        softirq.charge(done)
         self.acknowledge(now)
-        if self.has_work():
+        if softirq.weight_each_poll:
+            if self.done >= self.limit:
+                return _MORE
+            if self.has_work():
+                # the driver goes on for as long as there is work and weight
+                self._reclaim(cpu)
+                return self._next_frames(cpu, softirq)
+        elif self.has_work():
             return _MORE
         softirq.complete(self)
         self.unmask(now)

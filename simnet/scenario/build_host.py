@@ -10,6 +10,7 @@ from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
+from simnet.host.softirq_version import SoftirqRules, softirq_rules
 from simnet.kernel.random import stream
 from simnet.net.cubic import make_congestion
 from simnet.net.cxgb4 import Cxgb4
@@ -90,6 +91,9 @@ def make_machine(sim: Simulator, host: Host, path: str) -> Machine:
             max_softirq_restart=kernel.max_softirq_restart,
             net_rx_time_limit_jiffies=kernel.net_rx_time_limit_jiffies,
             idle_balance=kernel.idle_balance,
+            softirq_rules=(
+                softirq_rules(kernel.version) if kernel.system == "linux" else SoftirqRules()
+            ),
         ),
         make_costs(host),
         Memory(

@@ -9,6 +9,7 @@ from simnet.host.costs import COST_NAMES, Costs
 from simnet.host.cpu import Context, Cpu
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
+from simnet.host.softirq_version import SoftirqRules
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
@@ -49,6 +50,7 @@ def make_machine(
     path: str = "host",
     costs: Costs | None = None,
     memory: Memory | None = None,
+    rules: SoftirqRules | None = None,
     **layout: int,
 ) -> Machine:
     """A small machine: one CPU unless `layout` says more."""
@@ -66,7 +68,7 @@ def make_machine(
         "net_rx_time_limit_jiffies": 1,
     }
     balanced = bool(layout.pop("idle_balance", False))
-    plan = Layout(**(usual | layout), idle_balance=balanced)
+    plan = Layout(**(usual | layout), idle_balance=balanced, softirq_rules=rules or SoftirqRules())
     return Machine(sim, path, plan, costs or make_costs(), memory or make_memory(plan.nodes))
 
 

@@ -74,7 +74,7 @@ class Host:
     def __init__(self, *, entry_ns: int = 0, **layout: int) -> None:
         self.sim = Simulator()
         costs = make_costs(softirq_entry=entry_ns)
-        self.machine: Machine = make_machine(self.sim, "host", costs, None, **layout)
+        self.machine: Machine = make_machine(self.sim, "host", costs, None, None, **layout)
         self.cpu = self.machine.cpus[0]
         softirqs = self.cpu.softirqs
         assert isinstance(softirqs, SoftirqNetRx)
