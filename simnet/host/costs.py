@@ -36,6 +36,7 @@ COST_NAMES = (
     "copy_line",
     "csum_line",
     "rx_page",
+    "rps",
 )
 
 
@@ -80,6 +81,7 @@ class Costs:
     copy_line_ps: cython.longlong
     csum_line_ps: cython.longlong
     rx_page_ps: cython.longlong
+    rps_ps: cython.longlong
     line_bytes: cython.int
     copy_overlap: cython.int
     ledger: Ledger
@@ -113,6 +115,7 @@ class Costs:
         self.copy_line_ps = ps["copy_line"]
         self.csum_line_ps = ps["csum_line"]
         self.rx_page_ps = ps["rx_page"]
+        self.rps_ps = ps["rps"]
         self.line_bytes = line_bytes
         self.copy_overlap = copy_overlap
         self.ledger = Ledger()

@@ -6,6 +6,7 @@ from simnet.host.ledger cimport Ledger
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.softirq cimport SoftirqNetRx
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue
+from simnet.net.steering cimport Steering
 from simnet.net.wire cimport Path, Port
 
 cdef class Nic(Port):
@@ -57,6 +58,7 @@ cdef class Nic(Port):
     cdef long long mmio_ps
     cdef long long far_mmio_ps
     cdef public bint per_frame
+    cdef public Steering steering
     cdef public Spread spread
     cdef readonly long long drops
     cdef readonly long long rx_packets

@@ -26,6 +26,7 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.softirq import SoftirqNetRx
 from simnet.net.net_device import NetDevice
 from simnet.net.skb import Endpoint, Skb, SkbQueue
+from simnet.net.steering import Steering
 from simnet.net.wire import Path, Port
 
 __all__ = ["NEVER", "Nic"]
@@ -96,6 +97,7 @@ class Nic(Port):
     mmio_ps: cython.longlong
     far_mmio_ps: cython.longlong
     per_frame: cython.bint
+    steering: Steering
     spread: Spread
     drops: cython.longlong
     rx_packets: cython.longlong
@@ -155,6 +157,7 @@ class Nic(Port):
         self.mmio_ps = 0
         self.far_mmio_ps = 0
         self.per_frame = False
+        self.steering = None
         self.spread = Spread(0, 0)
         self.drops = 0
         self.rx_packets = 0
@@ -308,12 +311,10 @@ class Nic(Port):
             self.far_header_ps
             + (self.far_line_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
         )
-        self.frame_ps = (
-            self.costs.driver_rx_ps
-            + self.costs.skb_alloc_ps
-            + self.costs.ip_rx_ps
-            + self.far_frame_ps
-        )
+        self.frame_ps = self.costs.driver_rx_ps + self.costs.skb_alloc_ps + self.far_frame_ps
+        if self.steering is None:
+            # else the stack runs where the packet is steered to, and is paid there
+            self.frame_ps += self.costs.ip_rx_ps
         return 0
 
     # -- the poll -------------------------------------------------------------------------
@@ -352,7 +353,10 @@ class Nic(Port):
                 skb.home_node = self.buffer_node
                 skb.writer_node = self.node
                 skb.toucher = cpu
-                self.debt_ps += skb.endpoint.receive(skb, cpu)
+                if self.steering is None:
+                    self.debt_ps += skb.endpoint.receive(skb, cpu)
+                else:
+                    self.debt_ps += self.steering.deliver(skb, cpu)
             return self._next_frames(cpu, softirq)
         # what has come until now found only the buffers posted before
         self.advance(now)
@@ -402,7 +406,7 @@ class Nic(Port):
             self.batch = 1
             skb = self.ring.head
             endpoint = skb.endpoint
-            if seen > 1 and endpoint.quiet(cpu):
+            if seen > 1 and self.steering is None and endpoint.quiet(cpu):
                 while self.batch < seen and skb.next.endpoint is endpoint:
                     skb = skb.next
                     self.batch += 1

@@ -8,6 +8,7 @@ from simnet.kernel.histogram cimport LogHistogram
 from simnet.net.epoll cimport EpollItem
 from simnet.net.jiffy_timer cimport JiffyTimer
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.steering cimport SocketFlowTable
 from simnet.net.tcp_receiver cimport TcpReceiver
 from simnet.net.tcp_sender cimport TcpSender
 from simnet.net.wire cimport Port
@@ -28,6 +29,8 @@ cdef class TcpSocket(Endpoint):
     cdef int wire_overhead
     cdef bint low_latency
     cdef long long csum_line_ps
+    cdef public SocketFlowTable flows
+    cdef readonly long long rxhash
     cdef public bint owned
     cdef public Task reader
     cdef public Task writer
@@ -62,6 +65,7 @@ cdef class TcpSocket(Endpoint):
     cdef readonly long long backlogged
     cdef readonly long long softirq_processed
 
+    cdef int _save_rxhash(self, Skb skb) except -1
     cpdef long long jiffy(self) except? -1
     cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
     cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1

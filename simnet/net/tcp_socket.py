@@ -22,6 +22,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.epoll import EpollItem
 from simnet.net.jiffy_timer import JiffyTimer
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.steering import SocketFlowTable
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.wire import Port
@@ -83,6 +84,8 @@ class TcpSocket(Endpoint):
     wire_overhead: cython.int
     low_latency: cython.bint
     csum_line_ps: cython.longlong
+    flows: SocketFlowTable
+    rxhash: cython.longlong
     owned: cython.bint
     reader: Task
     writer: Task
@@ -153,6 +156,8 @@ class TcpSocket(Endpoint):
         self.wire_overhead = wire_overhead
         self.low_latency = low_latency
         self.csum_line_ps = costs.csum_line_ps if checksum_by_cpu else 0
+        self.flows = None
+        self.rxhash = 0
         self.owned = False
         self.reader = None
         self.writer = None
@@ -204,6 +209,8 @@ class TcpSocket(Endpoint):
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`tcp_v4_rcv`: return the work caused on `cpu`."""
         work: cython.longlong = self.lines.touch(cpu)
+        if self.flows is not None:
+            self._save_rxhash(skb)
         self.ledger.socket_lines += work
         self.timer_cpu = cpu
         if self.owned:
@@ -235,6 +242,18 @@ class TcpSocket(Endpoint):
         self.softirq_processed += 1
         work += self.process_cost_ps(skb, cpu, False)
         return work + self.process(skb, cpu, False)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _save_rxhash(self, skb: Skb) -> cython.int:
+        """`sock_rps_save_rxhash`: a connection whose packets get another hash leaves its entry."""
+        rxhash: cython.longlong = 0
+        if skb.header is not None and skb.header.rxhash > 0:
+            rxhash = skb.header.rxhash
+        if rxhash != self.rxhash:
+            self.flows.reset(self.rxhash)
+            self.rxhash = rxhash
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -555,6 +574,9 @@ class TcpSocket(Endpoint):
     def lock(self, cpu: Cpu) -> cython.longlong:
         """`lock_sock` by a process on `cpu`; return what fetching the socket's lines costs."""
         work: cython.longlong = self.lines.touch(cpu)
+        if self.flows is not None:
+            # inet_recvmsg, inet_sendmsg
+            self.flows.record(self.rxhash, cpu.cpu_id)
         self.owned = True
         self.ledger.socket_lines += work
         return work

@@ -93,6 +93,9 @@ class Costs(Section):
     rx_page_cycles: Annotated[
         int, cycles("allocating, mapping, posting and freeing one page of a receive buffer")
     ] = 0
+    rps_cycles: Annotated[
+        int, cycles("choosing the CPU of one packet: hash and flow tables of RPS and RFS")
+    ] = 0
 
 
 class Memory(Section):

@@ -1,0 +1,46 @@
+from simnet.host.costs cimport Costs, Spread
+from simnet.host.cpu cimport Cpu
+from simnet.host.ledger cimport Ledger
+from simnet.net.backlog cimport Backlog
+from simnet.net.flow_hash cimport connection_hash
+from simnet.net.skb cimport Header, Skb
+
+cdef class Steering:
+    cpdef long long deliver(self, Skb skb, Cpu cpu) except? -1
+
+cdef class SocketFlowTable:
+    cdef long long[::1] cpus
+    cdef long long[::1] hashes
+    cdef long long mask
+    cdef long long tag_mask
+    cpdef int record(self, long long rxhash, int cpu) except -1
+    cpdef int reset(self, long long rxhash) except -1
+    cpdef long long wanted(self, long long rxhash) except? -3
+
+cdef class PacketSteering(Steering):
+    cdef readonly object rules
+    cdef list backlogs
+    cdef Costs costs
+    cdef Ledger ledger
+    cdef long long[::1] map
+    cdef long long map_length
+    cdef SocketFlowTable sockets
+    cdef long long flow_mask
+    cdef long long[::1] flow_cpus
+    cdef long long[::1] flow_tails
+    cdef long long[::1] flow_filters
+    cdef readonly bint steers
+    cdef long long seed
+    cdef bint device_hash
+    cdef int hash_bits
+    cdef int index_shift
+    cdef bint symmetric
+    cdef bint lookup3
+    cdef public object accelerator
+    cdef public Spread spread
+    cdef readonly long long steered
+    cdef readonly long long local
+    cdef readonly long long by_flow
+    cdef readonly long long moves
+    cdef long long _hash(self, Header header) except? -1
+    cdef long long _flow_target(self, Header header, long long flow) except? -3

@@ -1,0 +1,86 @@
+"""What Linux changed in receive packet steering, and with which version.
+
+RPS and RFS came with 2.6.35; Red Hat put them into its 2.6.32. `steering_rules` looks up the rules
+of a kernel. Source: net/core/dev.c `get_rps_cpu`, `enqueue_to_backlog` and `process_backlog` of
+2.6.32-131 to -573 (RHEL 6.1 to 6.7) and of 3.x, include/linux/jhash.h.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from simnet.errors import InputError
+
+__all__ = ["SteeringRules", "rounded_entries", "steering_rules"]
+
+_MOST_ENTRIES: Final = 1 << 30
+
+
+@dataclass(frozen=True)
+class SteeringRules:
+    """Which rules hold; the defaults are those of 2.6.38.
+
+    Attributes:
+        hash_bits: of `skb->rxhash`: a shorter one keeps the upper bits of the hash, which is
+            never 0; 0: the kernel cannot steer packets.
+        index_shift: a packet without a flow entry goes to entry hash x length >> this of the
+            map. 32 with a hash of 16 bits is always the first, as in RHEL 6.1 and 6.2.
+        symmetric: both directions of a connection have the same hash.
+        lookup3: `jhash` is Jenkins' third hash, else his second.
+        batches: packets are taken from the backlog all at once and count as taken when they
+            have been processed; else one by one, counting when they are taken, and a poll ends
+            with the jiffy.
+        detects_collisions: the table of sockets' flows knows whose entry it is.
+        accelerated: flows can be steered to a queue of the device.
+    """
+
+    hash_bits: int = 32
+    index_shift: int = 32
+    symmetric: bool = True
+    lookup3: bool = True
+    batches: bool = True
+    detects_collisions: bool = False
+    accelerated: bool = False
+
+
+def steering_rules(version: str, hash_bits: int, index_shift: int) -> SteeringRules:
+    """Rules of a kernel.
+
+    Args:
+        version: upstream version, as in 2.6.38.
+        hash_bits: see `SteeringRules`; distributions differ from the upstream version in it.
+        index_shift: the same.
+
+    Raises:
+        InputError: `version` is no version.
+    """
+    if re.fullmatch(r"\d+(\.\d+){1,3}", version) is None:
+        message = f"kernel version {version!r}: expected numbers with dots, such as 2.6.38"
+        raise InputError(message)
+    number = tuple(int(part) for part in version.split("."))
+    return SteeringRules(
+        hash_bits=hash_bits,
+        index_shift=index_shift,
+        symmetric=number >= (2, 6, 35),
+        lookup3=number >= (2, 6, 38),
+        batches=number >= (2, 6, 35),
+        detects_collisions=number >= (4, 0),
+        accelerated=number >= (2, 6, 39),
+    )
+
+
+def rounded_entries(entries: int) -> int:
+    """Size of the flow table that the kernel makes of what is written to it: a power of two.
+
+    Args:
+        entries: what is written to `rps_flow_cnt` or `rps_sock_flow_entries`; 0 for no table.
+
+    Raises:
+        InputError: fewer than none, or more than 2^30, which the kernel refuses (EINVAL).
+    """
+    if not 0 <= entries <= _MOST_ENTRIES:
+        message = f"a flow table of {entries} entries; the kernel takes 0 to {_MOST_ENTRIES}"
+        raise InputError(message)
+    return 1 << (entries - 1).bit_length() if entries else 0
