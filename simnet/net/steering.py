@@ -104,9 +104,7 @@ class SocketFlowTable:
         """The CPU that a flow should go to, -1 for none, -2 if the entry is another flow's."""
         entry: cython.longlong = rxhash & self.mask
         found: cython.longlong = self.cpus[entry]
-        if self.tag_mask != 0 and (
-            found < 0 or self.hashes[entry] != rxhash & self.tag_mask
-        ):
+        if self.tag_mask != 0 and (found < 0 or self.hashes[entry] != rxhash & self.tag_mask):
             return _NO_ENTRY
         return found
 

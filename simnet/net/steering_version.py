@@ -50,8 +50,9 @@ def steering_rules(version: str, hash_bits: int, index_shift: int) -> SteeringRu
 
     Args:
         version: upstream version, as in 2.6.38.
-        hash_bits: see `SteeringRules`; distributions differ from the upstream version in it.
-        index_shift: the same.
+        hash_bits: see `SteeringRules`, where a distribution differs from the version; 0: as the
+            version has it, none up to 2.6.34.
+        index_shift: see `SteeringRules`.
 
     Raises:
         InputError: `version` is no version.
@@ -60,6 +61,8 @@ def steering_rules(version: str, hash_bits: int, index_shift: int) -> SteeringRu
         message = f"kernel version {version!r}: expected numbers with dots, such as 2.6.38"
         raise InputError(message)
     number = tuple(int(part) for part in version.split("."))
+    if hash_bits == 0 and number >= (2, 6, 35):
+        hash_bits = 32
     return SteeringRules(
         hash_bits=hash_bits,
         index_shift=index_shift,

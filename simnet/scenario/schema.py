@@ -399,6 +399,21 @@ class Kernel(NetworkOptions):
     idle_balance: Annotated[bool, Flag("an idle CPU takes a process that waits for another")] = (
         False
     )
+    rxhash_bits: Annotated[
+        int,
+        count(
+            "bits of the hash that steers packets (skb->rxhash); 0: by the version, if it has it",
+            0,
+            32,
+        ),
+    ] = 0
+    rps_index_shift: Annotated[
+        int,
+        count("a steered packet's place in its map is hash x length shifted by this", 1, 32),
+    ] = 32
+    softnet_lines: Annotated[
+        int, count("cache lines of a CPU's backlog that queueing a packet there writes", 0, 64)
+    ] = 2
     rps: Annotated[bool, Flag("has receive packet and flow steering")] = False
     xps: Annotated[bool, Flag("has transmit packet steering")] = False
     rps_sock_flow_entries: Annotated[

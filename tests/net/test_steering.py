@@ -26,6 +26,13 @@ class TestVersions:
             ("2.6.32", 16, 32, RHEL61),
             ("2.6.32", 16, 16, FIXED),
             ("2.6.38", 32, 32, UPSTREAM),
+            ("2.6.38", 0, 32, UPSTREAM),
+            (
+                "2.6.18",
+                0,
+                32,
+                SteeringRules(hash_bits=0, symmetric=False, lookup3=False, batches=False),
+            ),
             ("2.6.36", 32, 32, SteeringRules(lookup3=False)),
             ("2.6.39", 32, 32, SteeringRules(accelerated=True)),
             ("6.18", 32, 32, SteeringRules(accelerated=True, detects_collisions=True)),
