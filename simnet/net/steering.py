@@ -132,6 +132,8 @@ class PacketSteering(Steering):
         local: packets that the CPU which polled them took up the stack itself.
         by_flow: of the steered ones those with a flow entry.
         moves: times that an entry changed to another CPU.
+        filters: the device's, if it can steer flows itself (accelerated RFS); else None.
+        queue: number of the queue, where there are filters.
     """
 
     rules: SteeringRules
@@ -152,7 +154,9 @@ class PacketSteering(Steering):
     index_shift: cython.int
     symmetric: cython.bint
     lookup3: cython.bint
-    accelerator: Any
+    queue: cython.int
+    filters: Any
+    moved_to: PacketSteering
     spread: Spread
     steered: cython.longlong
     local: cython.longlong
@@ -194,7 +198,9 @@ class PacketSteering(Steering):
         self.index_shift = rules.index_shift
         self.symmetric = rules.symmetric
         self.lookup3 = rules.lookup3
-        self.accelerator = None
+        self.queue = 0
+        self.filters = None
+        self.moved_to = self
         self.spread = Spread(0, 0)
         self.steered = 0
         self.local = 0
@@ -210,6 +216,7 @@ class PacketSteering(Steering):
         ip_ps: cython.longlong
         flow: cython.longlong = -1
         target: cython.longlong = _NO_CPU
+        entries: PacketSteering = self
         backlog: Backlog
         if self.steers and header is not None:
             work = self.costs.rps_ps
@@ -219,6 +226,8 @@ class PacketSteering(Steering):
             if self.flow_mask >= 0 and self.sockets is not None:
                 flow = header.rxhash & self.flow_mask
                 target = self._flow_target(header, flow)
+                entries = self.moved_to
+                flow = header.rxhash & entries.flow_mask
             if target < 0:
                 flow = -1
                 if self.map_length > 0:
@@ -234,7 +243,7 @@ class PacketSteering(Steering):
         if flow >= 0:
             self.by_flow += 1
             if backlog.accepted:
-                self.flow_tails[flow] = backlog.tail
+                entries.flow_tails[flow] = backlog.tail
         return work
 
     @cython.cfunc
@@ -264,6 +273,7 @@ class PacketSteering(Steering):
         wanted: cython.longlong = self.sockets.wanted(header.rxhash)
         current: cython.longlong = self.flow_cpus[flow]
         backlog: Backlog
+        self.moved_to = self
         if wanted == _NO_ENTRY:
             return _NO_CPU
         if current == wanted:
@@ -273,8 +283,57 @@ class PacketSteering(Steering):
             if backlog.head < self.flow_tails[flow]:
                 return current
         self.moves += 1
-        self.flow_cpus[flow] = wanted
         if wanted >= 0:
+            if self.filters is not None:
+                self._move_queue(header, flow, wanted)
             backlog = self.backlogs[wanted]
-            self.flow_tails[flow] = backlog.head
+            flow = header.rxhash & self.moved_to.flow_mask
+            self.moved_to.flow_tails[flow] = backlog.head
+        self.moved_to.flow_cpus[flow] = wanted
         return wanted
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _move_queue(
+        self, header: Header, flow: cython.longlong, wanted: cython.longlong
+    ) -> cython.int:
+        """`set_rps_cpu`: have the device put the flow into the queue of the CPU it goes to.
+
+        From then on the entry in that queue's table counts.
+        """
+        queue: cython.int = self.filters.queue_of(wanted)
+        other: PacketSteering
+        number: cython.longlong
+        if queue == self.queue:
+            return 0
+        other = self.filters.steering_of(queue)
+        if other is None or other.flow_mask < 0:
+            return 0
+        number = self.filters.steer(header, queue, header.rxhash & other.flow_mask)
+        if number < 0:
+            return 0
+        other.flow_filters[header.rxhash & other.flow_mask] = number
+        if self.flow_filters[flow] == number:
+            self.flow_filters[flow] = _NO_FILTER
+        self.moved_to = other
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def may_expire(self, flow: cython.longlong, number: cython.longlong) -> cython.bint:
+        """`rps_may_expire_flow`: the filter is not the entry's any more, or was not of use lately.
+
+        That is when ten times as many packets as the table has entries were taken from the
+        backlog since the flow's last.
+        """
+        cpu: cython.longlong
+        tail: cython.longlong
+        backlog: Backlog
+        if flow > self.flow_mask:
+            return True
+        cpu = self.flow_cpus[flow]
+        if self.flow_filters[flow] != number or cpu < 0:
+            return True
+        backlog = self.backlogs[cpu]
+        tail = self.flow_tails[flow]
+        return backlog.head - tail >= 10 * self.flow_mask

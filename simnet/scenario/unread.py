@@ -23,15 +23,12 @@ UNREAD: Final = frozenset(
         # cpu
         "cache_bytes",
         # kernel
-        "dev_weight",
-        "netdev_max_backlog",
         "rmem_default_bytes",
         "rmem_max_bytes",
         "wmem_default_bytes",
         "wmem_max_bytes",
         "tcp_app_win",
         "prequeue_timer_ps",
-        "rps_sock_flow_entries",
         # nic
         "tx_wake_threshold",
         "tagged_status",
