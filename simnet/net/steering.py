@@ -252,7 +252,7 @@ class PacketSteering(Steering):
         """`skb->rxhash`: never 0, in a field of `hash_bits`."""
         number: cython.longlong = 0
         if self.device_hash and header.rss_hash > 0:
-            number = header.rss_hash & ((1 << self.hash_bits) - 1)
+            number = header.rss_hash & (_WORD >> (32 - self.hash_bits))
         if number == 0:
             number = connection_hash(
                 header.source_ip,
