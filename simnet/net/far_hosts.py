@@ -105,6 +105,7 @@ class FarHosts(Port):
         while self.incoming.count > 0 and self.incoming.head.arrival_ps <= self.sim.now:
             skb = self.incoming.pop()
             self.frames += 1
+            skb.endpoint.fetch()
             skb.endpoint.receive(skb, None)
         self.frames_coming()
 

@@ -42,6 +42,12 @@ class Endpoint(Component):
         raise NotImplementedError(self.path)
 
     @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def fetch(self) -> cython.int:
+        """Ask for what the next call will need, if it may have left the cache."""
+        return 0
+
+    @cython.ccall
     @cython.exceptval(-1)
     def quiet(self, cpu: Cpu) -> cython.bint:
         """Whether frames handed over now on `cpu` only queue up, unseen by any other CPU.

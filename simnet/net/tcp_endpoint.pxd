@@ -1,4 +1,5 @@
 from simnet.host.cpu cimport Cpu
+from simnet.kernel.prefetch cimport prefetch
 from simnet.net.jiffy_timer cimport JiffyTimer
 from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver

@@ -18,6 +18,9 @@ from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
 __all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -185,6 +188,22 @@ class TcpEndpoint(Endpoint):
     def connect(self) -> None:
         """The handshake is over and the peer's window known: let the application begin."""
         self.application.writable(self)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def fetch(self) -> cython.int:
+        """Ask for the cache lines of the connection."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self), 256)
+            prefetch(cython.cast(cython.p_void, self.sender), 448)
+            prefetch(cython.cast(cython.p_void, self.receiver), 512)
+            prefetch(cython.cast(cython.p_void, self.rto), 64)
+            prefetch(cython.cast(cython.p_void, self.delack), 64)
+            prefetch(cython.cast(cython.p_void, self.staged), 64)
+            prefetch(cython.cast(cython.p_void, self.application), 128)
+            self.sender.fetch()
+            self.receiver.fetch()
+        return 0
 
     # -- the application's calls ----------------------------------------------------------
 

@@ -1,3 +1,4 @@
+from simnet.kernel.prefetch cimport prefetch
 from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
 from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Skb
@@ -76,6 +77,7 @@ cdef class TcpReceiver:
     cdef readonly long long scan_jiffies
     cdef int unacknowledged
 
+    cdef int fetch(self) except -1
     cpdef long long truesize(self, long long length) except? -1
     cpdef long long readable(self) except? -1
     cdef long long _room(self) except? -1

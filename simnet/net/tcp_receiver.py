@@ -19,6 +19,9 @@ from simnet.net.skb import Skb
 from simnet.net.tcp_reassembly import Reassembly
 from simnet.net.tcp_version import ReceiverRules, receiver_rules
 
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
 __all__ = ["TcpReceiver", "win_from_space"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -252,6 +255,16 @@ class TcpReceiver:
         self.segments_per_ack = rules.segments_per_ack
         self.scan_jiffies = rules.scan_jiffies
         self.unacknowledged = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self) -> cython.int:
+        """Ask for the cache lines of its parts."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.window), 256)
+            prefetch(cython.cast(cython.p_void, self.held), 128)
+            prefetch(cython.cast(cython.p_void, self.queue), 192)
+        return 0
 
     def start(self, seq: int, now_us: int = 0) -> None:
         """The connection has been established; the first byte will be `seq`."""

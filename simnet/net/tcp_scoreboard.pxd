@@ -1,11 +1,7 @@
 cdef class Scoreboard:
     cdef readonly long long head
     cdef readonly long long tail
-    cdef long long[::1] ends
-    cdef long long[::1] tags
-    cdef long long[::1] sent_at
-    cdef long long[::1] marks
-    cdef long long[::1] sent_us
+    cdef long long[::1] ring
     cdef long long mask
     cdef readonly bint tagged
     cdef public long long sacked_out

@@ -29,6 +29,14 @@ from simnet.net.tcp_sender_rules import SenderRules
 __all__ = ["Scoreboard"]
 
 _NONE = cython.declare(cython.longlong, -1)
+# words of a segment in the ring, a cache line: last byte plus one, tags, when it was sent last in
+# jiffies, `snd_nxt` when it was sent again, when it was sent first in microseconds
+_WORDS = cython.declare(cython.longlong, 8)
+_END = cython.declare(cython.longlong, 0)
+_TAG = cython.declare(cython.longlong, 1)
+_SENT = cython.declare(cython.longlong, 2)
+_MARK = cython.declare(cython.longlong, 3)
+_SENT_US = cython.declare(cython.longlong, 4)
 _SACKED = cython.declare(cython.longlong, 1)
 _RETRANS = cython.declare(cython.longlong, 2)
 _LOST = cython.declare(cython.longlong, 4)
@@ -65,11 +73,7 @@ class Scoreboard:
 
     head: cython.longlong
     tail: cython.longlong
-    ends: Any
-    tags: Any
-    sent_at: Any
-    marks: Any
-    sent_us: Any
+    ring: Any
     mask: cython.longlong
     tagged: cython.bint
     sacked_out: cython.longlong
@@ -101,11 +105,7 @@ class Scoreboard:
         self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
         self.mask = 15
-        self.ends = array("q", [0]) * 16
-        self.tags = array("q", [0]) * 16
-        self.sent_at = array("q", [0]) * 16
-        self.marks = array("q", [0]) * 16
-        self.sent_us = array("q", [0]) * 16
+        self.ring = array("q", [0]) * (_WORDS * 16)
         self.tagged = False
         self.sacked_out = 0
         self.lost_out = 0
@@ -147,7 +147,7 @@ class Scoreboard:
     @cython.exceptval(-1)
     def end_of(self, number: cython.longlong) -> cython.longlong:
         """Last byte plus one of a segment."""
-        end: cython.longlong = self.ends[number & self.mask]
+        end: cython.longlong = self.ring[_WORDS * (number & self.mask) + _END]
         return end
 
     @cython.ccall
@@ -160,10 +160,10 @@ class Scoreboard:
         if self.tail - self.head >= self.mask:
             self._grow()
         at = self.tail & self.mask
-        self.ends[at] = end_seq
-        self.tags[at] = 0
-        self.sent_at[at] = now_jiffy
-        self.sent_us[at] = now_us
+        self.ring[_WORDS * at + _END] = end_seq
+        self.ring[_WORDS * at + _TAG] = 0
+        self.ring[_WORDS * at + _SENT] = now_jiffy
+        self.ring[_WORDS * at + _SENT_US] = now_us
         self.tail += 1
         return 0
 
@@ -172,17 +172,16 @@ class Scoreboard:
     def _grow(self) -> cython.int:
         size: cython.longlong = 2 * (self.mask + 1)
         number: cython.longlong
-        rings = [array("q", [0]) * size for _ in range(5)]
+        word: cython.int
+        grown = array("q", [0]) * (_WORDS * size)
         number = self.head - 1 if self.head > 0 else 0
         while number < self.tail:
-            at = number & self.mask
-            rings[0][number & (size - 1)] = self.ends[at]
-            rings[1][number & (size - 1)] = self.tags[at]
-            rings[2][number & (size - 1)] = self.sent_at[at]
-            rings[3][number & (size - 1)] = self.marks[at]
-            rings[4][number & (size - 1)] = self.sent_us[at]
+            for word in range(_WORDS):
+                grown[_WORDS * (number & (size - 1)) + word] = self.ring[
+                    _WORDS * (number & self.mask) + word
+                ]
             number += 1
-        self.ends, self.tags, self.sent_at, self.marks, self.sent_us = rings
+        self.ring = grown
         self.mask = size - 1
         return 0
 
@@ -195,13 +194,13 @@ class Scoreboard:
         first: cython.longlong = self.head
         if self.tagged:
             return self._clean_tagged(ack, now_jiffy)
-        while self.head < self.tail and self.ends[self.head & self.mask] <= ack:
+        while self.head < self.tail and self.ring[_WORDS * (self.head & self.mask) + _END] <= ack:
             self.head += 1
         self.retrans_acked = False
         self.rtt_jiffies = _NONE
         if self.head > first:
-            self.rtt_jiffies = now_jiffy - self.sent_at[first & self.mask]
-            self.acked_sent_us = self.sent_us[(self.head - 1) & self.mask]
+            self.rtt_jiffies = now_jiffy - self.ring[_WORDS * (first & self.mask) + _SENT]
+            self.acked_sent_us = self.ring[_WORDS * ((self.head - 1) & self.mask) + _SENT_US]
         return self.head - first
 
     @cython.cfunc
@@ -217,9 +216,9 @@ class Scoreboard:
         self.rtt_jiffies = _NONE
         while self.head < self.tail:
             at = self.head & self.mask
-            if self.ends[at] > ack:
+            if self.ring[_WORDS * at + _END] > ack:
                 break
-            tags = self.tags[at]
+            tags = self.ring[_WORDS * at + _TAG]
             if tags & (_RETRANS | _EVER):
                 self.retrans_acked = True
                 self.rtt_jiffies = _NONE
@@ -227,14 +226,14 @@ class Scoreboard:
                     self.retrans_out -= 1
             else:
                 if self.rtt_jiffies == _NONE:
-                    self.rtt_jiffies = now_jiffy - self.sent_at[at]
+                    self.rtt_jiffies = now_jiffy - self.ring[_WORDS * at + _SENT]
                 if not tags & _SACKED and self.head - first < reord:
                     reord = self.head - first
             if tags & _SACKED:
                 self.sacked_out -= 1
             if tags & _LOST:
                 self.lost_out -= 1
-            self.tags[at] = 0
+            self.ring[_WORDS * at + _TAG] = 0
             self.head += 1
         acked = self.head - first
         self.fackets_out = self.fackets_out - acked if self.fackets_out > acked else 0
@@ -242,7 +241,7 @@ class Scoreboard:
             # a hole that was not retransmitted has been filled
             self.update_reordering(self.fackets_out - reord)
         if acked > 0:
-            self.acked_sent_us = self.sent_us[(self.head - 1) & self.mask]
+            self.acked_sent_us = self.ring[_WORDS * ((self.head - 1) & self.mask) + _SENT_US]
             self.hint = self.lost_hint = self.head
             self.lost_count = 0
         if self.head == self.tail:
@@ -279,7 +278,7 @@ class Scoreboard:
         middle: cython.longlong
         while low < high:
             middle = (low + high) // 2
-            if self.ends[middle & self.mask] <= seq:
+            if self.ring[_WORDS * (middle & self.mask) + _END] <= seq:
                 low = middle + 1
             else:
                 high = middle
@@ -367,15 +366,15 @@ class Scoreboard:
         number: cython.longlong = self.head
         tags: cython.longlong
         count: cython.longlong
-        while number < self.tail and self.ends[number & self.mask] <= ack:
-            tags = self.tags[number & self.mask]
+        while number < self.tail and self.ring[_WORDS * (number & self.mask) + _END] <= ack:
+            tags = self.ring[_WORDS * (number & self.mask) + _TAG]
             number += 1
             count = number - self.head
             if tags & (_RETRANS | _EVER):
                 if (
                     duplicate
                     and tags & _SACKED
-                    and first[0] < self.ends[(number - 1) & self.mask] <= first[1]
+                    and first[0] < self.ring[_WORDS * ((number - 1) & self.mask) + _END] <= first[1]
                     and count < reord
                 ):
                     reord = count
@@ -399,24 +398,28 @@ class Scoreboard:
         at: cython.longlong
         tags: cython.longlong
         count: cython.longlong
-        if known == start and number > self.head and self.ends[(number - 1) & self.mask] < start:
+        if (
+            known == start
+            and number > self.head
+            and self.ring[_WORDS * ((number - 1) & self.mask) + _END] < start
+        ):
             # begins inside of a segment, which is then not held as a whole
             number += 1
         while number < self.tail:
             at = number & self.mask
-            if self.ends[at] > end:
+            if self.ring[_WORDS * at + _END] > end:
                 break
             number += 1
             count = number - self.head
-            tags = self.tags[at]
+            tags = self.ring[_WORDS * at + _TAG]
             if (
                 duplicate
                 and tags & (_RETRANS | _EVER)
                 and self.undo_marker != _NONE
-                and self.ends[at] > self.undo_marker
+                and self.ring[_WORDS * at + _END] > self.undo_marker
             ):
                 self.undo_retrans -= 1
-            if self.ends[at] <= ack:
+            if self.ring[_WORDS * at + _END] <= ack:
                 continue
             if tags & _SACKED:
                 if duplicate and tags & (_RETRANS | _EVER) and count < reord:
@@ -438,7 +441,7 @@ class Scoreboard:
             if duplicate and tags & _RETRANS:
                 tags &= ~_RETRANS
                 self.retrans_out -= 1
-            self.tags[at] = tags
+            self.ring[_WORDS * at + _TAG] = tags
         return reord
 
     @cython.cfunc
@@ -454,17 +457,17 @@ class Scoreboard:
         while number < self.tail and left > 0:
             at = number & self.mask
             number += 1
-            if not self.tags[at] & _RETRANS:
+            if not self.ring[_WORDS * at + _TAG] & _RETRANS:
                 continue
             left -= 1
-            if upto > self.marks[at] and (
-                self.fack or upto >= self.marks[at] + self.reordering * self.mss
+            if upto > self.ring[_WORDS * at + _MARK] and (
+                self.fack or upto >= self.ring[_WORDS * at + _MARK] + self.reordering * self.mss
             ):
-                self.tags[at] &= ~_RETRANS
+                self.ring[_WORDS * at + _TAG] &= ~_RETRANS
                 self.retrans_out -= 1
                 self.hint = self.head
-                if not self.tags[at] & (_LOST | _SACKED):
-                    self.tags[at] |= _LOST
+                if not self.ring[_WORDS * at + _TAG] & (_LOST | _SACKED):
+                    self.ring[_WORDS * at + _TAG] |= _LOST
                     self.lost_out += 1
                     found = True
         return found
@@ -492,9 +495,9 @@ class Scoreboard:
         self.tagged = True
         while number < self.tail:
             at = number & self.mask
-            if self.ends[at] > high_seq:
+            if self.ring[_WORDS * at + _END] > high_seq:
                 break
-            if not by_sacked or self.tags[at] & _SACKED:
+            if not by_sacked or self.ring[_WORDS * at + _TAG] & _SACKED:
                 if count + 1 > packets:
                     break
                 count += 1
@@ -516,8 +519,8 @@ class Scoreboard:
     @cython.exceptval(-1, check=False)
     def head_lost_again(self) -> cython.int:
         """The first segment's retransmission, if there was one, is no longer on its way."""
-        if self.tags[self.head & self.mask] & _RETRANS:
-            self.tags[self.head & self.mask] &= ~_RETRANS
+        if self.ring[_WORDS * (self.head & self.mask) + _TAG] & _RETRANS:
+            self.ring[_WORDS * (self.head & self.mask) + _TAG] &= ~_RETRANS
             self.retrans_out -= 1
         return 0
 
@@ -525,7 +528,7 @@ class Scoreboard:
     @cython.exceptval(-1, check=False)
     def head_resent(self) -> cython.int:
         """The first segment has been sent again, and is on its way."""
-        self.tags[self.head & self.mask] |= _RETRANS | _EVER
+        self.ring[_WORDS * (self.head & self.mask) + _TAG] |= _RETRANS | _EVER
         self.retrans_out += 1
         return 0
 
@@ -533,8 +536,8 @@ class Scoreboard:
     @cython.exceptval(-1, check=False)
     def _mark(self, number: cython.longlong, mask: cython.longlong) -> cython.int:
         at: cython.longlong = number & self.mask
-        if not self.tags[at] & mask:
-            self.tags[at] |= _LOST
+        if not self.ring[_WORDS * at + _TAG] & mask:
+            self.ring[_WORDS * at + _TAG] |= _LOST
             self.lost_out += 1
             if number < self.hint:
                 self.hint = number
@@ -544,7 +547,7 @@ class Scoreboard:
     @cython.exceptval(-1)
     def head_age(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Jiffies since the first segment was sent last."""
-        sent: cython.longlong = self.sent_at[self.head & self.mask]
+        sent: cython.longlong = self.ring[_WORDS * (self.head & self.mask) + _SENT]
         return now_jiffy - sent
 
     @cython.ccall
@@ -552,7 +555,10 @@ class Scoreboard:
     def mark_timed_out(self, now_jiffy: cython.longlong, rto: cython.longlong) -> cython.int:
         """Segments from the first on that are older than the timeout are lost."""
         number: cython.longlong = self.head
-        while number < self.tail and now_jiffy - self.sent_at[number & self.mask] > rto:
+        while (
+            number < self.tail
+            and now_jiffy - self.ring[_WORDS * (number & self.mask) + _SENT] > rto
+        ):
             self._mark(number, _TAGS)
             number += 1
         return 0
@@ -575,14 +581,14 @@ class Scoreboard:
         while number < self.tail:
             at = number & self.mask
             number += 1
-            if self.tags[at] & (_RETRANS | _EVER):
+            if self.ring[_WORDS * at + _TAG] & (_RETRANS | _EVER):
                 ever = True
-            if self.tags[at] & _SACKED and not forget:
-                self.tags[at] = _SACKED | (self.tags[at] & _EVER)
+            if self.ring[_WORDS * at + _TAG] & _SACKED and not forget:
+                self.ring[_WORDS * at + _TAG] = _SACKED | (self.ring[_WORDS * at + _TAG] & _EVER)
                 self.sacked_out += 1
                 self.fackets_out = number - self.head
             else:
-                self.tags[at] = _LOST | (self.tags[at] & _EVER)
+                self.ring[_WORDS * at + _TAG] = _LOST | (self.ring[_WORDS * at + _TAG] & _EVER)
                 self.lost_out += 1
         self.reordering = min(self.reordering, self.least_reordering)
         self.hint = self.lost_hint = self.head
@@ -597,7 +603,7 @@ class Scoreboard:
         """`tcp_try_undo_loss`: all were late."""
         number: cython.longlong = self.head
         while number < self.tail:
-            self.tags[number & self.mask] &= ~_LOST
+            self.ring[_WORDS * (number & self.mask) + _TAG] &= ~_LOST
             number += 1
         self.lost_out = 0
         return 0
@@ -606,7 +612,10 @@ class Scoreboard:
     @cython.exceptval(-1)
     def head_is_held(self) -> cython.bint:
         """The receiver gave up what it held (reneging)."""
-        return self.head < self.tail and (self.tags[self.head & self.mask] & _SACKED) != 0
+        return (
+            self.head < self.tail
+            and (self.ring[_WORDS * (self.head & self.mask) + _TAG] & _SACKED) != 0
+        )
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -615,7 +624,7 @@ class Scoreboard:
         return (
             self.tagged
             and self.head < self.tail
-            and (self.tags[self.head & self.mask] & (_EVER | _RETRANS)) != 0
+            and (self.ring[_WORDS * (self.head & self.mask) + _TAG] & (_EVER | _RETRANS)) != 0
         )
 
     # -- retransmission ---------------------------------------------------------------------
@@ -628,9 +637,9 @@ class Scoreboard:
         if self.lost_out == 0:
             return _NONE
         while number < self.tail:
-            if self.tags[number & self.mask] & _LOST and not self.tags[number & self.mask] & (
-                _SACKED | _RETRANS
-            ):
+            if self.ring[_WORDS * (number & self.mask) + _TAG] & _LOST and not self.ring[
+                _WORDS * (number & self.mask) + _TAG
+            ] & (_SACKED | _RETRANS):
                 self.hint = number
                 return number
             number += 1
@@ -643,7 +652,7 @@ class Scoreboard:
         """Number of the first untagged segment below the highest that is held; -1 if none."""
         number: cython.longlong = self.head
         while number < self.tail and number - self.head < self.fackets_out:
-            if not self.tags[number & self.mask] & _TAGS:
+            if not self.ring[_WORDS * (number & self.mask) + _TAG] & _TAGS:
                 return number
             number += 1
         return _NONE
@@ -656,11 +665,11 @@ class Scoreboard:
         """`tcp_retransmit_skb`: a segment has been sent again."""
         at: cython.longlong = number & self.mask
         self.tagged = True
-        self.tags[at] |= _RETRANS | _EVER
+        self.ring[_WORDS * at + _TAG] |= _RETRANS | _EVER
         self.retrans_out += 1
         self.undo_retrans += 1
-        self.sent_at[at] = now_jiffy
-        self.marks[at] = snd_nxt
+        self.ring[_WORDS * at + _SENT] = now_jiffy
+        self.ring[_WORDS * at + _MARK] = snd_nxt
         return 0
 
     # -- duplicate ACKs that stand for SACK --------------------------------------------------

@@ -1,4 +1,5 @@
 from simnet.host.cpu cimport Cpu
+from simnet.kernel.prefetch cimport prefetch
 from simnet.net.congestion cimport Congestion
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_newreno cimport NewReno
@@ -57,6 +58,7 @@ cdef class TcpSender:
     cdef bint minshall
     cdef public long long nagle_limit
 
+    cdef int fetch(self) except -1
     cpdef long long packets_out(self) except? -1
     cpdef long long wmem_queued(self) except? -1
     cpdef long long room(self) except? -1

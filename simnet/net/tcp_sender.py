@@ -21,6 +21,9 @@ from simnet.net.tcp_recovery import Recovery
 from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender_rules import SenderRules
 
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
 __all__ = ["TcpSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -184,6 +187,16 @@ class TcpSender:
         self.retransmissions = 0
         self.timeouts = 0
         self.segments = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self) -> cython.int:
+        """Ask for the cache lines of its parts."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.board), 448)
+            prefetch(cython.cast(cython.p_void, self.congestion), 128)
+            prefetch(cython.cast(cython.p_void, self.recovery), 320)
+        return 0
 
     def open_window(self, window: int) -> None:
         """The peer's SYN offers `window` bytes."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from simnet.errors import InputError
@@ -119,6 +120,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match[0].split("."))
 
 
+@cache
 def sender_rules(version: str) -> SenderRules:
     """The sender of Linux `version`, as in "2.6.16" or "6.18.44-amd64".
 

@@ -5,6 +5,7 @@ from simnet.host.ledger cimport Ledger
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
+from simnet.kernel.prefetch cimport prefetch
 from simnet.net.epoll cimport EpollItem
 from simnet.net.jiffy_timer cimport JiffyTimer
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from simnet.errors import InputError
@@ -125,6 +126,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
 )
 
 
+@cache
 def receiver_rules(version: str) -> ReceiverRules:
     """The receiver of Linux `version`, as in "2.6.16" or "6.18.44-amd64".
 

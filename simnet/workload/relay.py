@@ -287,6 +287,7 @@ class RelayWorker(Task):
         self.costs.ledger.syscall += work
         self.source = source
         self.sink = source.partner
+        self.sink.socket.fetch()
         self.receives += 1
         self.debt_ps += socket.lock(cpu)
         self.piece = socket.receiver.readable()

@@ -38,9 +38,12 @@ cdef class FarEnd(Application):
 
 cdef class RelayLoad(Component):
     cdef readonly list ends
+    cdef long long clients
     cdef Alias chosen
     cdef Alias size
     cdef list sizes
+    cdef Alias upstream_size
+    cdef list upstream_sizes
     cdef RandomStream gaps
     cdef readonly long long mean_ps
     cdef readonly long long batch_permille

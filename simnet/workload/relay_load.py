@@ -162,6 +162,7 @@ class FarEnd(Application):
             self.last.following = message
         self.last = message
         self.sends.offer(size_bytes, now)
+        self.endpoint.fetch()
         if not waits:
             self.written += self.endpoint.write(size_bytes)
         return 0
@@ -201,10 +202,11 @@ class RelayLoad(Component):
         sim: the simulation.
         path: component path; random numbers are those of this path.
         seed: the scenario's.
-        ends: where messages are created.
-        weights: of the ends: what share of the messages each creates.
+        clients, servers: where messages are created.
+        weights: of the clients and then the servers: what share of the messages each creates.
         rate_mhz: messages a second in all, times 1000.
-        sizes: (bytes, weight) of the messages' sizes.
+        sizes: (bytes, weight) of the sizes of clients' messages.
+        upstream_sizes: of servers' messages.
         batch_permille: mean number of messages that come at once, in 1/1000; 1000 for a Poisson
             process of messages.
 
@@ -213,9 +215,12 @@ class RelayLoad(Component):
     """
 
     ends: list[FarEnd]
+    clients: cython.longlong
     chosen: Alias
     size: Alias
     sizes: list[int]
+    upstream_size: Alias
+    upstream_sizes: list[int]
     gaps: RandomStream
     mean_ps: cython.longlong
     batch_permille: cython.longlong
@@ -228,21 +233,29 @@ class RelayLoad(Component):
         path: str,
         *,
         seed: int,
-        ends: list[FarEnd],
+        clients: list[FarEnd],
+        servers: list[FarEnd],
         weights: list[int],
         rate_mhz: int,
         sizes: list[tuple[int, int]],
+        upstream_sizes: list[tuple[int, int]],
         batch_permille: int = 1000,
     ) -> None:
         super().__init__(sim, path)
+        ends = clients + servers
         if rate_mhz < 1 or batch_permille < _PERMILLE or len(ends) != len(weights):
             raise ValueError(
                 f"{path}: expected a rate above 0, batches of at least 1, a weight for each end"
             )
         self.ends = ends
+        self.clients = len(clients)
         self.chosen = Alias(weights, RandomStream(seed, f"{path}.connections"))
         self.size = Alias([weight for _, weight in sizes], RandomStream(seed, f"{path}.sizes"))
         self.sizes = [size for size, _ in sizes]
+        self.upstream_size = Alias(
+            [weight for _, weight in upstream_sizes], RandomStream(seed, f"{path}.upstream_sizes")
+        )
+        self.upstream_sizes = [size for size, _ in upstream_sizes]
         self.gaps = RandomStream(seed, path)
         self.mean_ps = 10**12 * batch_permille // rate_mhz
         self.batch_permille = batch_permille
@@ -261,12 +274,17 @@ class RelayLoad(Component):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A batch has come: its size is geometric, so another message follows at even odds."""
         end: FarEnd
+        at: cython.longlong
         if not self.running:
             return
         self.batches += 1
         while True:
-            end = self.ends[self.chosen.pick()]
-            end.create(self.sizes[self.size.pick()])
+            at = self.chosen.pick()
+            end = self.ends[at]
+            if at < self.clients:
+                end.create(self.sizes[self.size.pick()])
+            else:
+                end.create(self.upstream_sizes[self.upstream_size.pick()])
             if self.batch_permille == _PERMILLE or (
                 self.gaps.below(self.batch_permille) < _PERMILLE
             ):

@@ -89,7 +89,8 @@ class Load:
 
     Attributes:
         rate_mhz: messages a second in all, times 1000.
-        sizes: (bytes, weight) of the messages' sizes.
+        sizes: (bytes, weight) of the sizes of clients' messages.
+        upstream_sizes: of servers' messages; empty: as clients'.
         forward_permille: share of the messages that go from clients to servers, in 1/1000.
         sigma: of the lognormal distribution of the connections' rates; 0: all equal.
         batch_permille: mean number of messages that come at once, in 1/1000.
@@ -99,6 +100,7 @@ class Load:
 
     rate_mhz: int
     sizes: Sequence[tuple[int, int]]
+    upstream_sizes: Sequence[tuple[int, int]] = ()
     forward_permille: int = 500
     sigma: float = 0.0
     batch_permille: int = 1000
@@ -131,17 +133,24 @@ class Relay:
     servers: list[FarEnd] = field(default_factory=list)
     load: RelayLoad | None = None
 
+    def senders(self) -> list[TcpSender]:
+        """Of all four ends of every connection."""
+        ends = [end.endpoint.sender for end in (*self.clients, *self.servers)]
+        return ends + [side.socket.sender for side in (*self.fronts, *self.backs)]
+
+    def retransmitted(self) -> int:
+        """Segments that were sent again, by any end."""
+        return sum(sender.retransmissions for sender in self.senders())
+
     def counters(self) -> dict[str, int]:
         """Messages of both directions, what workers did, and segments that were sent again."""
-        ends = [end.endpoint.sender for end in (*self.clients, *self.servers)]
-        ends += [side.socket.sender for side in (*self.fronts, *self.backs)]
         counts = {
             "offered": self.forward.offered + self.backward.offered,
             "delivered": self.forward.delivered + self.backward.delivered,
             "offered_bytes": self.forward.offered_bytes + self.backward.offered_bytes,
             "delivered_bytes": self.forward.delivered_bytes + self.backward.delivered_bytes,
-            "retransmissions": sum(sender.retransmissions for sender in ends),
-            "timeouts": sum(sender.timeouts for sender in ends),
+            "retransmissions": self.retransmitted(),
+            "timeouts": sum(sender.timeouts for sender in self.senders()),
         }
         for worker in self.workers:
             for name, count in worker.counters().items():
@@ -204,11 +213,13 @@ def connect_relay(
         sim,
         f"{path}.load",
         seed=seed,
-        ends=relay.clients + relay.servers,
+        clients=relay.clients,
+        servers=relay.servers,
         weights=[weight * load.forward_permille for weight in weights]
         + [weight * (1000 - load.forward_permille) for weight in weights],
         rate_mhz=load.rate_mhz,
         sizes=list(load.sizes),
+        upstream_sizes=list(load.upstream_sizes or load.sizes),
         batch_permille=load.batch_permille,
     )
     relay.load.start(load.start_ps)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simnet import _engine
 from simnet.kernel.random import stream
 from simnet.workload.alias import Alias
 from simnet.workload.relay_load import Deliveries
 from simnet.workload.relay_master import hand_out, lognormal_weights
 from simnet.workload.relay_system import Load, Workers
 from tests.host.parts import MS, US
+from tests.house.trees import ROOT, run
 from tests.workload.relays import COSTS_NS, RelayRig
 
 SECOND = 10**12
@@ -116,6 +119,18 @@ def events(seed: int) -> tuple[Any, ...]:
 def test_the_same_seed_gives_the_same_run() -> None:
     first = events(1)
     assert first == events(1) != events(2)
+
+
+def test_the_other_engine_gives_the_same_run() -> None:
+    if _engine.active() == "interpreted":
+        pytest.skip("the compiled engine is compared where it is the one under test")
+    command = (
+        sys.executable,
+        "-c",
+        "from tests.workload import test_relay as t; print(t.events(3))",
+    )
+    done = run(*command, cwd=ROOT, PYTHONPATH=str(ROOT), SIMNET_ENGINE="interpreted")
+    assert done.stdout.strip() == str(events(3)), done.stderr
 
 
 # -- the worker -------------------------------------------------------------------------------
@@ -271,3 +286,10 @@ def test_latency_is_counted_from_creation() -> None:
         directed.deliver(created, arrived)
     assert (directed.latency_ps, directed.population_ps, directed.offered_bytes) == (6, 6, 20)
     assert directed.latency_buckets() == ((1, 1), (5, 1))
+
+
+def test_servers_messages_may_have_another_size() -> None:
+    load = Load(rate_mhz=10**7, sizes=[(100, 1)], upstream_sizes=[(300, 1)])
+    rig = RelayRig(load=load).run(10 * MS)
+    assert rig.relay.forward.offered_bytes == 100 * rig.relay.forward.offered > 0
+    assert rig.relay.backward.offered_bytes == 300 * rig.relay.backward.offered > 0
