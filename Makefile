@@ -22,6 +22,8 @@ endif
 SIMNET_BUILD ?= auto
 
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+# $(call install,PYTHON,WHAT) takes seconds with uv and a minute with pip, which can do it, too.
+install = { $(BIN)/uv pip install --quiet --python $(1) $(2) 2>/dev/null || $(1) -m pip install --quiet --no-compile $(2); }
 # What depends on the engine; everything else is the same Python on both.
 ON_BOTH_ENGINES := $(addprefix tests/,kernel host net workload laws)
 
@@ -36,6 +38,11 @@ run: core ## simulate the x460 out of the box, and compare it with the measureme
 .PHONY: test
 test: ## check the code, run all tests compiled, and those of the engine interpreted too
 	@$(MAKE) --jobs 3 --output-sync=target lint types core other-python
+	@$(MAKE) test-interpreted
+	@$(MAKE) test-compiled
+
+.PHONY: coverage
+coverage: ## run the tests and tell which lines they reach; following every line takes three times as long
 	@rm -f .coverage
 	@$(MAKE) test-interpreted PYTEST_OPTIONS="--cov --cov-append --cov-report= --cov-fail-under=0"
 	@$(MAKE) test-compiled PYTEST_OPTIONS="--cov --cov-append --cov-report=term"
@@ -90,18 +97,20 @@ $(VENV)/bin/python:
 # The core is compiled afterwards, where one can see it.
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	@echo "simnet: installing"
+	@# uv reads no settings of pip: where they name an index, pip does the work.
+	@$(BIN)/python -m pip config list | grep -q index || $(BIN)/python -m pip install --quiet uv || true
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "editables", sep="\n")' > $(VENV)/build-requires
-	@$(BIN)/python -m pip install --quiet --requirement $(VENV)/build-requires
-	@SIMNET_BUILD=skip $(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+	@$(call install,$(BIN)/python,--requirement $(VENV)/build-requires)
+	@export SIMNET_BUILD=skip; $(call install,$(BIN)/python,--no-build-isolation --editable .)
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "simnet: installing what the checks need"
-	@SIMNET_BUILD=skip $(BIN)/python -m pip install --quiet --no-compile --no-build-isolation --editable '.[dev]'
+	@export SIMNET_BUILD=skip; $(call install,$(BIN)/python,--no-build-isolation --editable '.[dev]')
 	@touch $@
 
 # Results must not depend on the version of Python: a test compares this one's if it is there.
-$(VENV)-other/installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)-other/installed: pyproject.toml | $(VENV)/installed
 	@mkdir -p $(VENV)-other
 	@mine=$$($(BIN)/python -c 'import sys; print(sys.version_info[:2])'); \
 	for python in $${OTHER_PYTHON:-python3.12 python3.13 python3.14 python3.11 "$$HOME"/.pyenv/versions/3.1[1-9]*/bin/python}; do \
@@ -109,7 +118,7 @@ $(VENV)-other/installed: pyproject.toml | $(VENV)/bin/python
 	  if [ -n "$$version" ] && [ "$$version" != "$$mine" ]; then \
 	    echo "simnet: installing on $$python too"; \
 	    "$$python" -m venv $(VENV)-other; \
-	    SIMNET_BUILD=skip $(VENV)-other/bin/python -m pip install --quiet --no-compile --editable .; \
+	    export SIMNET_BUILD=skip; $(call install,$(VENV)-other/bin/python,--editable .); \
 	    break; \
 	  fi; \
 	done
