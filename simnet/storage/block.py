@@ -67,7 +67,7 @@ class RequestQueue(Component):
         path: str,
         target: Target,
         *,
-        scheduler: str = "deadline",
+        scheduler: str = "anticipatory",
         hz: int = 250,
         nr_requests: int = 128,
         max_hw_sectors: int = _DEFAULT_MAX_SECTORS,
@@ -101,7 +101,7 @@ class RequestQueue(Component):
         self.woken: deque[tuple[Bio, Resume | None]] = deque()
         self.uncongested: list[tuple[int, Callable[[], None]]] = []
         self.plugged = False
-        self.busy = self.in_driver = self.elvpriv = self.waits = self._order = 0
+        self.busy = self.in_driver = self.elvpriv = self.waits = 0
         self._unplug_event = 0
         self._working = {_UNPLUG_WORK: False, _ELEVATOR_WORK: False}
         self._timers: dict[int, int] = {}
@@ -287,8 +287,7 @@ class RequestQueue(Component):
         if count > 3 * self.nr_requests // 2:
             return None
         self.count[rw] = count
-        self._order += 1
-        request = Request(bio, self.jiffies, self.sim.now, self._order)
+        request = Request(bio, self.jiffies, self.sim.now)
         request.elvpriv = not self.switching.under_way
         if request.elvpriv:
             self.elvpriv += 1

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from simnet.kernel.priority import CPU
 from simnet.storage.elevator import Elevator
+from simnet.storage.elevator_anticipatory import Anticipatory
+from simnet.storage.elevator_cfq import Cfq
 from simnet.storage.elevator_deadline import Deadline
 from simnet.storage.elevator_noop import Noop
 
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ELEVATORS", "Switching"]
 
-ELEVATORS: dict[str, type[Elevator]] = {elevator.name: elevator for elevator in (Noop, Deadline)}
+ELEVATORS: dict[str, type[Elevator]] = {
+    elevator.name: elevator for elevator in (Noop, Anticipatory, Deadline, Cfq)
+}
 _SWITCH = 4
 _SLEEP_MS = 10
 

@@ -133,10 +133,10 @@ class Request:
     __slots__ = (
         *("bios", "context", "elvpriv", "expires", "is_sync", "key", "no_merge", "queue", "rw"),
         *("sector", "sectors", "segments", "sorted", "start_jiffy", "start_ps", "started"),
-        *("barrier", "order", "sync", "write"),
+        *("barrier", "sync", "write"),
     )
 
-    def __init__(self, bio: Bio, jiffy: int, now_ps: int, order: int) -> None:
+    def __init__(self, bio: Bio, jiffy: int, now_ps: int) -> None:
         self.sector = bio.sector
         self.sectors = bio.sectors
         self.write = bio.write
@@ -156,7 +156,6 @@ class Request:
         self.key = bio.sector
         self.is_sync = not bio.write
         self.queue: Any = None
-        self.order = order
 
     @property
     def end(self) -> int:

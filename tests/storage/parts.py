@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -175,6 +175,39 @@ class Submitter(Component):
         return [tag for _, tag in self.log]
 
 
+class Reader(Component):
+    """A process that reads one piece after the other, and thinks in between."""
+
+    def __init__(
+        self,
+        sim: Simulator,
+        queue: RequestQueue,
+        name: str,
+        sectors: Iterable[int],
+        *,
+        think_ps: int = 0,
+        at: int = 0,
+    ) -> None:
+        super().__init__(sim, name)
+        self.queue = queue
+        self.sectors = iter(sectors)
+        self.think_ps = think_ps
+        self.context = IoContext(name)
+        self.log: list[tuple[int, int]] = []
+        sim.at(at, self, 0, 0, 2)
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
+        sector = next(self.sectors, None)
+        if sector is None:
+            return
+        bio = Bio(sector, 8, write=False, context=self.context, done=self.done, sync=True)
+        self.queue.submit(bio)
+
+    def done(self, bio: Bio) -> None:
+        self.log.append((self.sim.now // US, bio.sector))
+        self.sim.after(self.think_ps, self, 0, 0, 2)
+
+
 class Bench:
     """A queue before a device, and somebody who submits."""
 
@@ -184,6 +217,10 @@ class Bench:
         self.queue = RequestQueue(self.sim, "sda", self.device, **options)
         self.user = Submitter(self.sim, self.queue)
         self.submit = self.user.submit
+
+    def reader(self, name: str, sectors: Iterable[int], **options: int) -> Reader:
+        """Add a process that reads piece after piece."""
+        return Reader(self.sim, self.queue, name, sectors, **options)
 
     def run(self, until_ps: int = 10**14) -> list[int]:
         """Run; return the first sectors of the commands, as the device got them."""

@@ -1,10 +1,13 @@
-"""noop and deadline against request orders worked out by hand from the kernel's source."""
+"""The schedulers against request orders worked out by hand from the kernel's source."""
 
 from __future__ import annotations
+
+from itertools import groupby
 
 import pytest
 
 from simnet.storage.block import ELEVATORS
+from simnet.storage.request import IoContext
 from tests.storage.parts import MS, US, Bench
 
 
@@ -114,7 +117,206 @@ class TestDeadline:
         assert sizes(0) == [1, 1, 8, 8, 8]
 
 
-TUNABLES = {
+FAR = 10**8
+
+
+class TestAnticipatory:
+    def test_hit_the_disk_waits_for_the_next_read_of_the_process(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        near = bench.reader("near", [1000, 1008], think_ps=2 * MS)
+        far = bench.reader("far", [FAR], at=500 * US)
+        assert bench.run() == [1000, 1008, FAR]
+        # idle from 1 to 3 ms for the hit; then 6 ms, in vain
+        assert near.log == [(1000, 1000), (4000, 1008)]
+        assert far.log == [(11_000, FAR)]
+
+    def test_miss_it_gives_up_when_antic_expire_is_over(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        bench.reader("near", [1000])
+        far = bench.reader("far", [FAR], at=500 * US)
+        bench.run()
+        assert far.log == [(8000, FAR)]
+
+    def test_at_250_ticks_it_waits_for_one(self) -> None:
+        bench = Bench(scheduler="anticipatory")
+        bench.reader("near", [1000])
+        far = bench.reader("far", [FAR], at=500 * US)
+        bench.run()
+        # complete at 1 ms, in jiffy 0; the timer runs with jiffy 1
+        assert far.log == [(5000, FAR)]
+
+    def test_turned_off_nobody_waits(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        bench.queue.elevator.store("antic_expire", 0)
+        bench.reader("near", [1000, 1008], think_ps=2 * MS)
+        far = bench.reader("far", [FAR], at=500 * US)
+        assert bench.run() == [1000, FAR, 1008]
+        assert far.log == [(2000, FAR)]
+
+    def test_a_near_read_of_another_process_is_taken_at_once(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        bench.reader("one", [1000])
+        other = bench.reader("other", [9000], at=500 * US)
+        bench.run()
+        assert other.log == [(2000, 9000)]
+
+    def test_a_process_that_thinks_too_long_is_not_waited_for(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        bench.reader("slow", range(1000, 1800, 8), think_ps=15 * MS)
+        far = bench.reader("far", range(FAR, FAR + 80_000, 10_000), at=500 * US, think_ps=20 * MS)
+        bench.run()
+        submitted = [500, *(end + 20_000 for end, _ in far.log)]
+        waits = [end - begin for begin, (end, _) in zip(submitted, far.log, strict=False)]
+        # once 6 ms after the first read; afterwards no longer than a read that is under way
+        assert waits[0] == 7500
+        assert max(waits[1:]) <= 2000
+
+    def test_a_process_that_has_ended_is_found_out(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        waits = []
+        for number in range(12):
+            start = number * 50 * MS
+            short = bench.reader(f"short{number}", [1000 + number * 1000], at=start)
+            far = bench.reader(f"far{number}", [FAR * (number % 7 + 1)], at=start + 500 * US)
+            bench.run(start + 1500 * US)
+            short.context.exit()
+            bench.run(start + 40 * MS)
+            far.context.exit()
+            waits.append(far.log[0][0] * US - start)
+        assert waits[0] == 8 * MS
+        # the probability that a process ends without a near read of another one has passed a half
+        assert waits[-1] == 2 * MS
+
+    def test_reads_go_before_a_write_until_their_batch_is_over(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        reader = bench.reader("reader", range(0, 8 * 1000, 8))
+        bench.submit(FAR, at=10 * MS + 1, write=True, sync=False, tag="write")
+        bench.run(2000 * MS)
+        (written,) = [time for time, tag in bench.user.log if tag == "write"]
+        # before the write came the batch was prolonged with every read
+        assert written == pytest.approx(510_000, abs=5000)
+        assert len(reader.log) == 1000
+
+    def test_a_batch_of_writes_is_as_long_as_it_may_be(self) -> None:
+        bench = Bench(scheduler="anticipatory", hz=1000)
+        bench.reader("reader", range(0, 8 * 2000, 8))
+        for number in range(80):
+            bench.submit(FAR + 1000 * number, at=10 * MS + 1, write=True)
+        text = "".join("w" if sector >= FAR else "r" for sector in bench.run(1300 * MS))
+        batches = [len(run) for run in text.split("r") if run]
+        # It starts with 125 jiffies / 10 = 12, and has doubled it when the first read was complete:
+        # no write took any time before that. 24 take 24 ms of 125, so the next may be 48.
+        assert batches == [24, 48]
+
+    def test_it_goes_to_the_nearest_ahead_and_backwards_at_twice_the_price(self) -> None:
+        bench = Bench(scheduler="anticipatory")
+        bench.queue.elevator.store("antic_expire", 0)
+        bench.submit(50_000, sync=True)
+        bench.submit(49_000, sync=True)
+        for sector in (55_000, 47_000, 30_000, 52_500):
+            bench.submit(sector)
+        # from 49,008: ahead 3,492 and 5,992, back 2,008 and 19,008, which count twice
+        assert bench.run() == [50_000, 49_000, 52_500, 55_000, 47_000, 30_000]
+
+
+class TestCfq:
+    def test_processes_take_turns_in_slices(self) -> None:
+        bench = Bench(10 * MS, scheduler="cfq", hz=1000)
+        for number in range(30):
+            bench.submit(number * 1000, process="a")
+            bench.submit(FAR + number * 1000, process="b")
+        turns = ["a" if sector < FAR else "b" for sector in bench.run()]
+        # a gets 2 at 0 ms, when the queue is unplugged, and 4 each at 10, 50, 90 ms; at 130 its
+        # 100 ms are over. b gets 4 at 130, 170, 210; and so on until there are no more.
+        runs = [(name, len(list(run))) for name, run in groupby(turns)]
+        assert runs == [("a", 14), ("b", 12), ("a", 12), ("b", 12), ("a", 4), ("b", 6)]
+
+    def test_within_a_slice_it_goes_by_sector(self) -> None:
+        bench = Bench(scheduler="cfq", hz=1000)
+        behind_a_busy_device(bench)
+        for sector in (5000, 1000, 3000):
+            bench.submit(sector)
+        assert bench.run() == [1, 3, 1000, 3000, 5000]
+
+    def test_it_idles_for_the_next_read_of_the_process(self) -> None:
+        def order(slice_idle_ms: int) -> list[int]:
+            bench = Bench(scheduler="cfq", hz=1000)
+            bench.queue.elevator.store("slice_idle", slice_idle_ms)
+            bench.reader("near", [1000, 1008, 1016], think_ps=2 * MS)
+            bench.reader("far", [FAR], at=500 * US)
+            return bench.run()
+
+        assert order(8) == [1000, 1008, 1016, FAR]
+        assert order(0) == [1000, FAR, 1008, 1016]
+
+    def test_it_gives_up_after_slice_idle(self) -> None:
+        bench = Bench(scheduler="cfq", hz=1000)
+        bench.reader("near", [1000])
+        far = bench.reader("far", [FAR], at=500 * US)
+        bench.run()
+        # 1 ms, 8 ms idle, 1 ms
+        assert far.log == [(10_000, FAR)]
+
+    def test_a_slice_ends_though_the_process_has_more(self) -> None:
+        bench = Bench(scheduler="cfq", hz=1000)
+        near = bench.reader("near", range(1000, 9000, 8), think_ps=MS)
+        far = bench.reader("far", [FAR], at=500 * US)
+        bench.run(300 * MS)
+        # 2 ms a read: fifty of them fit into the slice
+        before = [time for time, _ in near.log if time < far.log[0][0]]
+        assert len(before) == pytest.approx(51, abs=1)
+
+    def test_writes_of_all_processes_share_a_queue_and_a_short_slice(self) -> None:
+        bench = Bench(MS, scheduler="cfq", hz=1000)
+        bench.reader("reader", range(0, 80_000, 8))
+        for number in range(80):
+            bench.submit(FAR + number * 1000, at=MS, write=True, process="ab"[number % 2])
+        text = "".join("w" if sector >= FAR else "r" for sector in bench.run(1000 * MS))
+        # at most 2 (2 + 2 (7 - 4)) = 16 writes at a time
+        assert [len(run) for run in text.split("r") if run] == [16] * 5
+
+    def test_a_read_that_is_too_old_goes_first_in_the_next_slice(self) -> None:
+        def position(expire_ms: int) -> int:
+            bench = Bench(20 * MS, scheduler="cfq", hz=1000)
+            bench.queue.elevator.store("fifo_expire_sync", expire_ms)
+            bench.queue.elevator.store("slice_sync", 60)
+            bench.submit(FAR, sync=True)
+            bench.submit(FAR + 10, sync=True)
+            bench.submit(5)
+            for number in range(20):
+                bench.submit(FAR + 1000 + number * 1000)
+            return bench.run().index(5)
+
+        assert position(10_000) == 22
+        # Four more are dispatched at 20 ms, when it is too young. At 100 ms a slice begins: it is
+        # taken first, with three others, behind which the dispatch queue sorts it.
+        assert position(40) == 9
+
+    def test_priorities_decide_the_length_of_a_slice(self) -> None:
+        def first_turn(level: int) -> int:
+            bench = Bench(10 * MS, scheduler="cfq", hz=1000)
+            for name in "ab":
+                bench.user.contexts[name] = IoContext(name, ioprio_class="be", ioprio=level)
+            for number in range(40):
+                bench.submit(number * 1000, process="a")
+                bench.submit(FAR + number * 1000, process="b")
+            order = bench.run()
+            return next(i for i, sector in enumerate(order) if sector >= FAR)
+
+        # 100 + 20 (4 - level) ms: over at 210, at 130, at 50 ms
+        assert [first_turn(level) for level in (0, 4, 7)] == [22, 14, 6]
+
+    def test_idle_class_waits_until_nobody_else_has_used_the_disk(self) -> None:
+        bench = Bench(scheduler="cfq", hz=1000)
+        bench.user.contexts["idle"] = IoContext("idle", ioprio_class="idle")
+        bench.submit(1000, sync=True, process="a")
+        bench.submit(FAR, sync=True, process="idle", tag="idle")
+        bench.run()
+        # a tenth of a second after the last request of the others, at 1 ms
+        assert bench.user.log[1] == (102_000, "idle")
+
+
+TUNABLES: dict[str, dict[str, int]] = {
     "noop": {},
     "deadline": {
         "read_expire": 500,
@@ -122,6 +324,25 @@ TUNABLES = {
         "writes_starved": 2,
         "front_merges": 1,
         "fifo_batch": 16,
+    },
+    "anticipatory": {
+        "read_expire": 125,
+        "write_expire": 250,
+        "antic_expire": 6,
+        "read_batch_expire": 500,
+        "write_batch_expire": 125,
+    },
+    "cfq": {
+        "quantum": 4,
+        "queued": 8,
+        "fifo_expire_sync": 125,
+        "fifo_expire_async": 250,
+        "back_seek_max": 16384,
+        "back_seek_penalty": 2,
+        "slice_sync": 100,
+        "slice_async": 40,
+        "slice_async_rq": 2,
+        "slice_idle": 8,
     },
 }
 
