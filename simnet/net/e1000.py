@@ -20,7 +20,6 @@ __all__ = ["E1000"]
 _NEVER = cython.declare(cython.longlong, 1 << 62)
 
 
-@cython.final
 @cython.cclass
 class E1000(Nic):
     """One 8254x port; `throttle_ps` is 1 / InterruptThrottleRate, `tx_delay_ps` is TIDV."""

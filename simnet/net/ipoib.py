@@ -463,18 +463,16 @@ class Ipoib(Nic):
     @cython.exceptval(-1, check=False)
     def _send_now(self, skb: Skb) -> cython.int:
         """`ipoib_cm_send`, `ipoib_send`: post one work request."""
-        start: cython.longlong = self.sim.now
         length: cython.int = skb.wire_bytes
+        end_ps: cython.longlong
         if self.numbers is not None:
             self.numbers.number(skb)
         if self.loss_ppm > 0 and self.luck.below(_MILLION) < self.loss_ppm:
             self.lost += 1
             return 0
         skb.wire_bytes = length + self._overhead_bytes(length)
-        if start < self.tx_free_ps:
-            start = self.tx_free_ps
-        self.tx_free_ps = start + skb.wire_bytes * self.byte_ps
-        self.tx_ends[self.tx_sent & self.tx_mask] = self.tx_free_ps + self.acknowledged_ps
+        end_ps = self.serializer.end_ps(self.sim.now, skb.wire_bytes)
+        self.tx_ends[self.tx_sent & self.tx_mask] = end_ps + self.acknowledged_ps
         self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
         self.tx_sent += 1
         self.tx_packets += 1
@@ -483,7 +481,7 @@ class Ipoib(Nic):
             self.stopped = True
             if not self.connected:
                 self._await_send()
-        self.path_out.send(skb, self.tx_free_ps)
+        self.path_out.send(skb, end_ps)
         return 0
 
     @cython.cfunc

@@ -7,7 +7,7 @@ from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.softirq cimport SoftirqNetRx
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue
 from simnet.net.steering cimport Steering
-from simnet.net.wire cimport Path, Port
+from simnet.net.wire cimport Path, Port, Serializer
 
 cdef class Nic(Port):
     cdef readonly object name
@@ -37,8 +37,7 @@ cdef class Nic(Port):
     cdef Buffers buffers
     cdef SharedLines queue
     cdef Cpu tx_freer
-    cdef long long tx_free_ps
-    cdef long long byte_ps
+    cdef public Serializer serializer
     cdef bint unmasked
     cdef bint asserted
     cdef long long timer

@@ -27,7 +27,7 @@ from simnet.host.softirq import SoftirqNetRx
 from simnet.net.net_device import NetDevice
 from simnet.net.skb import Endpoint, Skb, SkbQueue
 from simnet.net.steering import Steering
-from simnet.net.wire import Path, Port
+from simnet.net.wire import Path, Port, Serializer
 
 __all__ = ["NEVER", "Nic"]
 
@@ -76,8 +76,7 @@ class Nic(Port):
     buffers: Buffers
     queue: SharedLines
     tx_freer: Cpu
-    tx_free_ps: cython.longlong
-    byte_ps: cython.longlong
+    serializer: Serializer
     unmasked: cython.bint
     asserted: cython.bint
     timer: cython.longlong
@@ -136,8 +135,7 @@ class Nic(Port):
         self.buffers = device.buffers
         self.queue = SharedLines(device.memory, device.queue_lines)
         self.tx_freer = None
-        self.tx_free_ps = 0
-        self.byte_ps = 8 * 10**12 // device.rate_bps
+        self.serializer = Serializer(device.rate_bps)
         self.unmasked = True
         self.asserted = False
         self.timer = 0
@@ -173,6 +171,11 @@ class Nic(Port):
         Of Ethernet that is preamble, FCS and gap.
         """
         return 24
+
+    @property
+    def lines(self) -> list[IrqLine]:
+        """Its interrupt lines."""
+        return [self.line]
 
     def out_of_order(self) -> tuple[int, ...]:
         """Packets that a reorder window got, and handed up, behind one with a higher number."""
@@ -467,16 +470,13 @@ class Nic(Port):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _send_now(self, skb: Skb) -> cython.int:
-        start: cython.longlong = self.sim.now
-        if start < self.tx_free_ps:
-            start = self.tx_free_ps
-        self.tx_free_ps = start + skb.wire_bytes * self.byte_ps
-        self.tx_ends[self.tx_sent & self.tx_mask] = self.tx_free_ps
+        end_ps: cython.longlong = self.serializer.end_ps(self.sim.now, skb.wire_bytes)
+        self.tx_ends[self.tx_sent & self.tx_mask] = end_ps
         self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
         self.tx_sent += 1
         self.tx_packets += 1
         self.tx_bytes += skb.wire_bytes
-        self.path_out.send(skb, self.tx_free_ps)
+        self.path_out.send(skb, end_ps)
         return 0
 
     @cython.ccall

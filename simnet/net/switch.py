@@ -140,9 +140,6 @@ class Egress(Outlet):
     @cython.exceptval(-1, check=False)
     def set_link(self, up: cython.bint) -> cython.int:
         """The cable is plugged or pulled: then what waits and what is under way is lost."""
-        queue: SkbQueue = self.destination.incoming
-        kept = SkbQueue()
-        skb: Skb
         self.up = up
         if up:
             return 0
@@ -153,14 +150,8 @@ class Egress(Outlet):
             self.lost += self.flight.count
             self.flight = SkbQueue()
             return 0
-        while queue.count > 0:
-            skb = queue.pop()
-            if skb.arrival_ps > self.sim.now:
-                self.lost += 1
-            else:
-                kept.append(skb)
-        self.destination.incoming = kept
-        return self.destination.frames_lost()
+        self.lost += self.destination.lose_coming(self.sim.now)
+        return 0
 
 
 @cython.final

@@ -11,6 +11,7 @@ cdef class Tg3(Nic):
     cdef int tx_frames
     cdef int tx_frames_irq
     cdef bint shared_update
+    cdef bint clrtick
     cdef int rx_count
     cdef int tx_count
     cdef long long rx_deadline_ps

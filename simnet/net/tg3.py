@@ -26,12 +26,12 @@ _UNTIMED = cython.declare(cython.longlong, 1 << 61)
 _UNCOUNTED = cython.declare(cython.int, 1 << 30)
 
 
-@cython.final
 @cython.cclass
 class Tg3(Nic):
     """One BCM5704 port; coalescing parameters as `ethtool -C` names them.
 
     `shared_update`: a status-block update caused by either engine clears both counts.
+    `clrtick`: each descriptor restarts the timer; else it runs from the first that it is for.
     """
 
     rx_usecs_ps: cython.longlong
@@ -43,6 +43,7 @@ class Tg3(Nic):
     tx_frames: cython.int
     tx_frames_irq: cython.int
     shared_update: cython.bint
+    clrtick: cython.bint
     rx_count: cython.int
     tx_count: cython.int
     rx_deadline_ps: cython.longlong
@@ -64,6 +65,7 @@ class Tg3(Nic):
         tx_usecs_irq_ps: int,
         tx_frames_irq: int,
         shared_update: bool,
+        clrtick: bool = True,
     ) -> None:
         super().__init__(device)
         self.rx_usecs_ps = rx_usecs_ps or _UNTIMED
@@ -75,6 +77,7 @@ class Tg3(Nic):
         self.tx_usecs_irq_ps = tx_usecs_irq_ps or _UNTIMED
         self.tx_frames_irq = tx_frames_irq or _UNCOUNTED
         self.shared_update = shared_update
+        self.clrtick = clrtick
         self.rx_count = 0
         self.tx_count = 0
         self.rx_deadline_ps = _NEVER
@@ -134,9 +137,10 @@ class Tg3(Nic):
         self.rx_bytes += skb.wire_bytes
         self.arrived += 1
         self.rx_count += 1
-        self.rx_deadline_ps = skb.arrival_ps + (
-            self.rx_usecs_ps if self.unmasked else self.rx_usecs_irq_ps
-        )
+        if self.clrtick or self.rx_deadline_ps >= _UNTIMED:
+            self.rx_deadline_ps = skb.arrival_ps + (
+                self.rx_usecs_ps if self.unmasked else self.rx_usecs_irq_ps
+            )
         self.ring.append(skb)
         if self.rx_count >= (self.rx_frames if self.unmasked else self.rx_frames_irq):
             self.rx_count = 0
@@ -149,7 +153,8 @@ class Tg3(Nic):
     def _completed(self, at: cython.longlong) -> cython.int:
         self.tx_seen += 1
         self.tx_count += 1
-        self.tx_deadline_ps = at + (self.tx_usecs_ps if self.unmasked else self.tx_usecs_irq_ps)
+        if self.clrtick or self.tx_deadline_ps >= _UNTIMED:
+            self.tx_deadline_ps = at + (self.tx_usecs_ps if self.unmasked else self.tx_usecs_irq_ps)
         if self.tx_count >= (self.tx_frames if self.unmasked else self.tx_frames_irq):
             self.tx_count = 0
             self.tx_deadline_ps = _NEVER
@@ -193,7 +198,8 @@ class Tg3(Nic):
                     rx_at = skb.arrival_ps
                     by_count = True
                     break
-                rx_at = skb.arrival_ps + self.rx_usecs_ps
+                if self.clrtick or rx_at >= _UNTIMED:
+                    rx_at = skb.arrival_ps + self.rx_usecs_ps
             skb = skb.next
         count = self.tx_count
         while position < self.tx_sent:
@@ -204,7 +210,8 @@ class Tg3(Nic):
             if count >= self.tx_frames:
                 tx_at = at
                 break
-            tx_at = at + self.tx_usecs_ps
+            if self.clrtick or tx_at >= _UNTIMED:
+                tx_at = at + self.tx_usecs_ps
             position += 1
         if tx_at < rx_at:
             return tx_at if tx_at < _UNTIMED else _NEVER

@@ -3,11 +3,17 @@ from simnet.host.cpu cimport Cpu
 from simnet.host.softirq cimport Napi
 from simnet.net.skb cimport Skb, SkbQueue
 
+cdef class Serializer:
+    cdef readonly long long byte_ps
+    cdef long long free_ps
+    cpdef long long end_ps(self, long long now, long long wire_bytes) except? -1
+
 cdef class Port(Napi):
     cdef readonly int node
     cdef public SkbQueue incoming
     cpdef int frames_coming(self) except -1
     cpdef int frames_lost(self) except -1
+    cpdef long long lose_coming(self, long long now) except? -1
     cpdef int transmit(self, Skb skb) except -1
     cpdef int flush(self) except -1
     cpdef long long transmit_cost_ps(self, Cpu cpu) except? -1

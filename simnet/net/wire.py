@@ -17,7 +17,33 @@ from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.skb import Skb, SkbQueue
 
-__all__ = ["Path", "Port", "SwitchedPath"]
+__all__ = ["Path", "Port", "Serializer", "SwitchedPath"]
+
+
+@cython.final
+@cython.cclass
+class Serializer:
+    """The sending end of a link: frames leave one after the other, in the order posted.
+
+    Args:
+        rate_bps: of the link.
+    """
+
+    byte_ps: cython.longlong
+    free_ps: cython.longlong
+
+    def __init__(self, rate_bps: int) -> None:
+        self.byte_ps = 8 * 10**12 // rate_bps
+        self.free_ps = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def end_ps(self, now: cython.longlong, wire_bytes: cython.longlong) -> cython.longlong:
+        """Post a frame; return when its last bit leaves."""
+        if now > self.free_ps:
+            self.free_ps = now
+        self.free_ps += wire_bytes * self.byte_ps
+        return self.free_ps
 
 
 @cython.cclass
@@ -50,6 +76,24 @@ class Port(Napi):
     def frames_lost(self) -> cython.int:
         """Frames that were announced have been taken out of `incoming`: they will not come."""
         raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def lose_coming(self, now: cython.longlong) -> cython.longlong:
+        """The cable is pulled: lose what has not arrived by `now`; return how many frames."""
+        queue: SkbQueue = self.incoming
+        kept = SkbQueue()
+        skb: Skb
+        lost: cython.longlong = 0
+        while queue.count > 0:
+            skb = queue.pop()
+            if skb.arrival_ps > now:
+                lost += 1
+            else:
+                kept.append(skb)
+        self.incoming = kept
+        self.frames_lost()
+        return lost
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

@@ -9,8 +9,10 @@ from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
+from simnet.net.bnx2 import Bnx2
 from simnet.net.cubic import make_congestion
 from simnet.net.e1000 import E1000
+from simnet.net.e1000e import E1000e
 from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb, new_skb
@@ -139,6 +141,54 @@ def make_tg3(sim: Simulator, machine: Machine, **options: Any) -> Tg3:
     }
     nic = Tg3(make_device(sim, machine, name, **device), **settings)
     nic.line = Line(sim, 177, name, machine.cpus, settings.pop("mask", 1))
+    connect(nic, per_frame=per_frame)
+    return nic
+
+
+def make_bnx2(sim: Simulator, machine: Machine, **options: Any) -> Bnx2:
+    """A vector of a bnx2 with the driver's defaults."""
+    settings: dict[str, Any] = {
+        "rx_usecs_ps": 18 * US,
+        "rx_frames": 12,
+        "rx_usecs_irq_ps": 18 * US,
+        "rx_frames_irq": 2,
+        "tx_usecs_ps": 80 * US,
+        "tx_frames": 20,
+        "tx_usecs_irq_ps": 18 * US,
+        "tx_frames_irq": 2,
+        "shared_update": False,
+        "clrtick": False,
+    } | options
+    per_frame = settings.pop("per_frame", False)
+    name = settings.pop("name", "eth0")
+    device = {
+        key: settings.pop(key)
+        for key in ("weight", "rx_buffers", "tx_ring", "qdisc_limit", "path", "queue_lines")
+        if key in settings
+    }
+    line = Line(sim, settings.pop("irq", 50), name, machine.cpus, settings.pop("mask", 1))
+    nic = Bnx2(make_device(sim, machine, name, **device), **settings)
+    nic.line = line
+    connect(nic, per_frame=per_frame)
+    return nic
+
+
+def make_e1000e(
+    sim: Simulator,
+    machine: Machine,
+    *,
+    interrupt_throttle_rate: int = 3,
+    tx_delay_ps: int = 8 * US,
+    per_frame: bool = False,
+    **options: Any,
+) -> E1000e:
+    """An 82574 whose throttle adapts."""
+    nic = E1000e(
+        make_device(sim, machine, descriptor_bytes=16, **options),
+        interrupt_throttle_rate=interrupt_throttle_rate,
+        tx_delay_ps=tx_delay_ps,
+    )
+    nic.line = Line(sim, 50, "eth0", machine.cpus, 1)
     connect(nic, per_frame=per_frame)
     return nic
 

@@ -74,6 +74,7 @@ class RefTg3(Chip):
     handed: int = 0
     arrived: int = 0
     shared: bool = False
+    clrtick: bool = True
 
     def received(self, now: int) -> None:
         self.arrived += 1
@@ -85,7 +86,8 @@ class RefTg3(Chip):
 
     def descriptor(self, now: int, engine: int) -> None:
         self.counts[engine] += 1
-        self.restart(now, engine)
+        if self.clrtick or self.expires[engine] is None:
+            self.restart(now, engine)
         frames = (self.frames_irq if self.masked else self.frames)[engine]
         if 0 < frames <= self.counts[engine]:
             self.update(engine)
@@ -129,6 +131,21 @@ class RefTg3(Chip):
                 self.restart(now, engine)
         if self.tag != self.driver_tag:
             self.line = True
+
+
+@dataclass
+class RefBnx2(RefTg3):
+    """A timer runs from the first descriptor; the message itself masks."""
+
+    clrtick: bool = False
+
+    def update(self, engine: int) -> None:
+        super().update(engine)
+        self.masked = self.masked or self.line
+
+    def unmask(self, now: int) -> None:
+        super().unmask(now)
+        self.masked = self.line
 
 
 @dataclass
@@ -227,20 +244,27 @@ class RefHost:
         if self.doing == "handler":
             chip.handle()
             self.begin(self.entry)
-        elif self.doing == "frame":
+        elif self.doing == "finish":
+            self.finish()
+        else:
             number = chip.ring.pop(0)
             chip.handed += 1  # type: ignore[attr-defined]
             self.done += 1
             self.log.append((self.now, number))
             self.next(0)
+
+    def finish(self) -> None:
+        """Nothing is left that the poll saw, or it may take no more."""
+        self.chip.buffers += self.done
+        self.chip.poll_ended()
+        if self.more():
+            self.begin(0)
         else:
-            chip.buffers += self.done
-            chip.poll_ended()
-            if self.more():
-                self.begin(0)
-            else:
-                self.doing = "idle"
-                chip.unmask(self.now)
+            self.leave()
+
+    def leave(self) -> None:
+        self.doing = "idle"
+        self.chip.unmask(self.now)
 
     def more(self) -> bool:
         chip = self.chip
@@ -259,3 +283,40 @@ class RefHost:
             self.doing, self.work = "frame", before + self.per_frame
         else:
             self.doing, self.work = "finish", before
+
+
+@dataclass
+class RefBnx2Host(RefHost):
+    """A poll goes on while the status block shows something and its weight allows."""
+
+    handed_back: int = 0
+
+    def begin(self, before: int) -> None:
+        self.handed_back = 0
+        super().begin(before)
+
+    def finish(self) -> None:
+        self.chip.buffers += self.done - self.handed_back
+        self.handed_back = self.done
+        if self.done >= self.weight:
+            self.begin(0)
+            return
+        self.chip.poll_ended()
+        if not self.more():
+            self.leave()
+            return
+        fresh = self.chip.reclaimable() - self.reclaimed
+        self.reclaimed += fresh
+        self.next(fresh * self.per_completion)
+
+
+@dataclass
+class RefE1000eHost(RefHost):
+    """A poll that has not used up its weight is the last."""
+
+    def finish(self) -> None:
+        self.chip.buffers += self.done
+        if self.done >= self.weight:
+            self.begin(0)
+        else:
+            self.leave()
