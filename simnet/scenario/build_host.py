@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simnet.host.buffers import Buffers
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
@@ -12,9 +12,11 @@ from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
 from simnet.host.softirq_version import SoftirqRules, softirq_rules
 from simnet.kernel.random import stream
+from simnet.net.bnx2 import Bnx2
 from simnet.net.cubic import make_congestion
 from simnet.net.cxgb4 import Cxgb4
 from simnet.net.e1000 import E1000
+from simnet.net.e1000e import E1000e
 from simnet.net.net_device import NetDevice
 from simnet.net.tcp_aix import aix_receiver, aix_sender
 from simnet.net.tcp_receiver import TcpReceiver
@@ -28,6 +30,7 @@ from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
+    from simnet.net.multiqueue import MultiqueuePort
     from simnet.net.nic import Nic
     from simnet.scenario.effective import Host, Port
     from simnet.scenario.schema import Switch
@@ -119,60 +122,97 @@ def make_nic(
     switch: Switch,
     seed: int,
     per_frame: bool,
+    queue: int | None = None,
 ) -> Nic:
-    """One port with its driver and interrupt line; `switch` is what it is cabled to."""
-    model = port.nic
+    """One port, or one queue of it, with its driver and interrupt line.
+
+    Args:
+        sim: the simulation.
+        machine: of the host.
+        host: its configuration.
+        port: the port's.
+        switch: what the port is cabled to.
+        seed: of all random streams.
+        per_frame: one event per frame (the reference) instead of batches.
+        queue: number of the queue, of a port with several.
+    """
+    path, name = f"{machine.path}.{port.name}", port.name
+    if queue is not None:
+        # as the drivers name their vectors in /proc/interrupts
+        path, name = f"{path}.queue{queue}", f"{name}-{queue}"
     device = NetDevice(
         sim=sim,
-        path=f"{machine.path}.{port.name}",
-        name=port.name,
+        path=path,
+        name=name,
         node=port.node,
         costs=machine.costs,
         memory=machine.memory,
-        rate_bps=model.link_rate_bps,
-        weight=model.napi_weight,
-        rx_buffers=model.rx_buffers_posted,
-        tx_ring=model.tx_ring,
-        descriptor_bytes=model.descriptor_bytes,
+        rate_bps=port.nic.link_rate_bps,
+        weight=port.nic.napi_weight,
+        rx_buffers=port.nic.rx_buffers_posted,
+        tx_ring=port.nic.tx_ring,
+        descriptor_bytes=port.nic.descriptor_bytes,
         qdisc_limit=host.kernel.txqueuelen,
         buffers=_buffers(host, machine),
         queue_lines=host.kernel.netdev_lines,
     )
-    nic: Nic
+    nic = _driver(device, host, port, switch=switch, seed=seed, queue=queue or 0)
+    nic.per_frame = per_frame
+    nic.spread = make_spread(host, nic.path, seed)
+    cpus = port.smp_affinity
+    if queue is not None and queue < len(port.queue_affinity):
+        cpus = port.queue_affinity[queue]
+    nic.line = IrqLine(port.irq + (queue or 0), name, machine.cpus, sum(1 << cpu for cpu in cpus))
+    return nic
+
+
+def _driver(
+    device: NetDevice, host: Host, port: Port, *, switch: Switch, seed: int, queue: int
+) -> Nic:
+    """The chip and its driver."""
+    model = port.nic
     if model.moderation == "coalesce":
-        nic = Tg3(
+        return Tg3(device, shared_update=model.shared_status_update, **_coalescing(port))
+    if model.moderation == "status-blocks":
+        masked = queue == 0 or not model.irq_values_first_queue
+        return Bnx2(
             device,
-            rx_usecs_ps=model.rx_usecs_ps,
-            rx_frames=model.rx_frames,
-            rx_usecs_irq_ps=model.rx_usecs_irq_ps,
-            rx_frames_irq=model.rx_frames_irq,
-            tx_usecs_ps=model.tx_usecs_ps,
-            tx_frames=model.tx_frames,
-            tx_usecs_irq_ps=model.tx_usecs_irq_ps,
-            tx_frames_irq=model.tx_frames_irq,
             shared_update=model.shared_status_update,
+            clrtick=model.clrtick,
+            **_coalescing(port, masked=masked),
         )
-    elif model.moderation == "holdoff":
-        nic = Cxgb4(
+    if model.moderation == "holdoff":
+        return Cxgb4(
             device,
             holdoff_ps=model.rx_usecs_ps,
             frames=model.rx_frames,
             gro=model.gro,
             tso=model.tso,
         )
-    elif model.moderation == "completions":
-        nic = make_ipoib(device, host=host, port=port, switch=switch, seed=seed)
-    else:
-        nic = E1000(
+    if model.moderation == "completions":
+        return make_ipoib(device, host=host, port=port, switch=switch, seed=seed)
+    if model.moderation == "adaptive":
+        return E1000e(
             device,
-            throttle_ps=throttle_ps(port),
+            interrupt_throttle_rate=model.interrupt_throttle_rate,
             tx_delay_ps=model.tx_usecs_ps,
         )
-    nic.per_frame = per_frame
-    nic.spread = make_spread(host, nic.path, seed)
-    mask = sum(1 << cpu for cpu in port.smp_affinity)
-    nic.line = IrqLine(port.irq, port.name, machine.cpus, mask)
-    return nic
+    return E1000(device, throttle_ps=throttle_ps(port), tx_delay_ps=model.tx_usecs_ps)
+
+
+def _coalescing(port: Port, *, masked: bool = True) -> dict[str, Any]:
+    """What `ethtool -C` sets; unless `masked`, the same while the interrupt is masked."""
+    model = port.nic
+    return {
+        "rx_usecs_ps": model.rx_usecs_ps,
+        "rx_frames": model.rx_frames,
+        "rx_usecs_irq_ps": model.rx_usecs_irq_ps if masked else model.rx_usecs_ps,
+        "rx_frames_irq": model.rx_frames_irq if masked else model.rx_frames,
+        "tx_usecs_ps": model.tx_usecs_ps,
+        "tx_frames": model.tx_frames,
+        "tx_usecs_irq_ps": model.tx_usecs_irq_ps if masked else model.tx_usecs_ps,
+        "tx_frames_irq": model.tx_frames_irq if masked else model.tx_frames,
+    }
 
 
 def _options(host: Host) -> int:
@@ -273,7 +313,14 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
 
 
 def make_socket(
-    sim: Simulator, host: Host, port: Port, machine: Machine, nic: Nic, *, path: str, seed: int
+    sim: Simulator,
+    host: Host,
+    port: Port,
+    machine: Machine,
+    nic: Nic | MultiqueuePort,
+    *,
+    path: str,
+    seed: int,
 ) -> TcpSocket:
     """One end of a connection."""
     kernel = host.kernel
@@ -292,7 +339,7 @@ def make_socket(
         header_bytes=_IP_TCP_BYTES + _options(host),
         wire_overhead=link_overhead_bytes(port),
         low_latency=kernel.tcp_low_latency,
-        timer_cpu=nic.line.current_target(),
+        timer_cpu=nic.lines[0].current_target(),
         checksum_by_cpu=port.nic.checksum == "cpu",
     )
     socket.spread = make_spread(host, path, seed)

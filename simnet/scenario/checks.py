@@ -9,6 +9,8 @@ from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.tree import dotted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simnet.errors import InputError
     from simnet.scenario.settings import Table
     from simnet.scenario.toml import Document, KeyPath
@@ -98,6 +100,18 @@ def check_whole(tree: Tree, table: Table) -> None:
         _check_kernel(tree, place, table)
         for number, port in enumerate(tree.get((*place, "ports"))):
             _check_nic((*place, "ports", number, "nic"), port["nic"], table)
+            _check_sorted(tree, (*place, "ports", number), port, table)
+
+
+def _check_sorted(tree: Tree, path: Path, port: dict[str, Any], table: Table) -> None:
+    """Refuse queues that nothing would sort packets to: of streams, or of a bond's slave."""
+    test = tree.get(("workload", "test"))
+    for field in ("rx_queues", "tx_queues"):
+        if port["nic"][field] == 1 or (test == "relay" and not port["enslaved"]):
+            continue
+        what = "a slave of a bond" if port["enslaved"] else f"workload.test = {test}"
+        message = f"{port['name']} has several queues, {what} uses one: expected 1"
+        raise table.error((*path, "nic", field), "system", message)
 
 
 def _check_streams(tree: Tree, table: Table) -> None:
@@ -234,10 +248,25 @@ def _check_nic(path: Path, nic: dict[str, Any], table: Table) -> None:
     if nic["rx_buffers_posted"] >= nic["rx_ring"]:
         message = f"at most {nic['rx_ring'] - 1} buffers in a ring of {nic['rx_ring']}"
         raise error("rx_buffers_posted", message)
+    _check_queues(nic, error)
     for direction in ("rx", "tx"):
-        if nic["moderation"] != "coalesce":
+        if nic["moderation"] not in {"coalesce", "status-blocks"}:
             continue
         usecs, frames = nic[f"{direction}_usecs_ps"], nic[f"{direction}_frames"]
         if not usecs and not frames:
             changed = f"{direction}_usecs_ps"
             raise error(changed, "0 together with 0 frames: there would be no interrupt at all")
+
+
+def _check_queues(nic: dict[str, Any], error: Callable[[str, str], InputError]) -> None:
+    """Refuse queues that the driver cannot have, and indirection tables that no chip has."""
+    if nic["moderation"] != "status-blocks":
+        for field in ("rx_queues", "tx_queues"):
+            if nic[field] > 1:
+                raise error(field, "several only with moderation = status-blocks")
+    entries, equal = nic["rss_table_entries"], nic["rss_equal"]
+    if entries & (entries - 1):
+        raise error("rss_table_entries", f"expected a power of two, got {entries}")
+    sorted_to = nic["rx_queues"] - (nic["rss_default_queue"] and nic["rx_queues"] > 1)
+    if equal > sorted_to:
+        raise error("rss_equal", f"RSS sorts to {sorted_to} queues: expected 0 to {sorted_to}")

@@ -14,6 +14,7 @@ __all__ = [
     "Choice",
     "Edges",
     "Flag",
+    "HashKey",
     "PortName",
     "Quantity",
     "count",
@@ -24,6 +25,9 @@ __all__ = [
     "size",
     "time",
 ]
+
+
+_HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,28 @@ class PortName(Spec):
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
         return {"type": "string", "pattern": "^(none|[a-z]+[0-9]+)$", "description": self.doc}
+
+
+@dataclass(frozen=True)
+class HashKey(Spec):
+    """The key of a Toeplitz hash: 40 bytes, as ``ethtool -X`` takes them, or ``microsoft``.
+
+    The name stands for the key that Microsoft verifies the hash with.
+    """
+
+    def parse(self, raw: Any) -> Value:
+        """Return the bytes as ``6d:5a:...``, or the name; see :meth:`Spec.parse`."""
+        self.check(raw)
+        return str(raw).lower()
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`UnitError` unless ``value`` is a key."""
+        if not re.fullmatch(_HASH_KEY, str(value)):
+            raise UnitError(f"expected microsoft or 40 bytes such as 6d:5a:56:..., got {value!r}")
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string", "pattern": f"^{_HASH_KEY}$", "description": self.doc}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from simnet.host.machine import Machine
+    from simnet.net.multiqueue import MultiqueuePort
     from simnet.net.nic import Nic
 
 __all__ = [
@@ -179,7 +180,7 @@ class System:
         self,
         env: Any,
         machine: Machine,
-        nics: Sequence[Nic],
+        nics: Sequence[Nic | MultiqueuePort],
         flows: Sequence[tuple[str, str, Receiver]],
         parts: dict[str, Any],
         *,
@@ -240,17 +241,18 @@ class System:
         return self.snapshot().digest()
 
 
-def _port_counts(nic: Nic) -> PortCounts:
+def _port_counts(nic: Nic | MultiqueuePort) -> PortCounts:
+    by_cpu = [sum(counts) for counts in zip(*(line.counts for line in nic.lines), strict=True)]
     return PortCounts(
         name=nic.name,
         node=nic.node,
-        irq=nic.line.irq,
+        irq=nic.lines[0].irq,
         rx_bytes=nic.rx_bytes - nic.uncounted_bytes * nic.rx_packets,
         tx_bytes=nic.tx_bytes - nic.uncounted_bytes * nic.tx_packets,
         rx_packets=nic.rx_packets,
         tx_packets=nic.tx_packets,
-        interrupts=nic.line.total,
+        interrupts=sum(line.total for line in nic.lines),
         drops=nic.drops,
-        interrupts_by_cpu={cpu: n for cpu, n in enumerate(nic.line.counts) if n},
+        interrupts_by_cpu={cpu: n for cpu, n in enumerate(by_cpu) if n},
         out_of_order=nic.out_of_order(),
     )

@@ -32,7 +32,6 @@ UNREAD: Final = frozenset(
         # nic
         "tx_wake_threshold",
         "tagged_status",
-        "clrtick",
         "copybreak_bytes",
         "dma_latency_ps",
         # streams

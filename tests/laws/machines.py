@@ -436,7 +436,8 @@ class Lab:
             if after_us * US > self.sim.now:
                 self.system.run(after_us * US - self.sim.now)
             nic = self.system.nics[number % len(self.system.nics)]
-            nic.line.smp_affinity = 1 << cpu % len(nic.line.cpus)
+            line = nic.lines[0]
+            line.smp_affinity = 1 << cpu % len(line.cpus)
         self.system.run(end - self.sim.now)
         return self
 
