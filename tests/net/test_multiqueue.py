@@ -9,29 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
 from simnet.net.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic import Nic
-from simnet.net.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
+from simnet.net.rss import MICROSOFT_KEY, Rss, Toeplitz
 from simnet.net.skb import Header, Skb, Station, new_skb
 from simnet.net.socket_queue import SocketQueue, socket_hash
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tx_queue_rules import TxQueueRules, tx_queue_rules
-from simnet.net.wire import SwitchedPath
 from tests.host.parts import MS, Agenda, make_costs, make_machine
 from tests.net.parts import (
-    GIGABIT,
     US,
-    Far,
     Line,
     Sink,
     ack,
-    make_bnx2,
     make_socket,
     make_tg3,
     on_wire,
 )
+from tests.net.queues import make_port
 
 HERE, THERE = Station(1), Station(2)
 SERVER = 0x0A000001
@@ -41,42 +37,6 @@ COSTS = {"hardirq": 900, "poll": 300, "driver_rx": 700, "tx_completion": 100}
 def connection(number: int) -> Header:
     """What comes from client `number`."""
     return Header(THERE, HERE, 0x0A010000 + number, SERVER, 40_000 + number, 80)
-
-
-def make_port(
-    sim: Simulator,
-    machine: Machine,
-    queues: int = 4,
-    *,
-    make: Any = make_bnx2,
-    tx_queues: int | None = None,
-    first: int = 0,
-    xps: list[list[int]] | None = None,
-    **options: Any,
-) -> MultiqueuePort:
-    """A port whose queue k interrupts CPU k."""
-    nics: list[Nic] = [
-        make(
-            sim,
-            machine,
-            name=f"eth0-{number}",
-            mask=1 << number % len(machine.cpus),
-            **options,
-        )
-        for number in range(queues)
-    ]
-    port = MultiqueuePort(
-        sim,
-        f"{machine.path}.eth0",
-        "eth0",
-        nics,
-        tx_queues=tx_queues or queues,
-        rss=Rss(Toeplitz(MICROSOFT_KEY), equal_table(128, queues - first, first)),
-        xps=None if xps is None else XpsMap(len(machine.cpus), xps),
-    )
-    far = Far(sim, f"{machine.path}.far")
-    port.path_out = SwitchedPath(sim, "wire", far, GIGABIT, 0, 0, per_frame=False)
-    return port
 
 
 def wire(port: MultiqueuePort) -> list[Skb]:
@@ -137,7 +97,7 @@ traffic = st.builds(
     Traffic,
     frames=st.lists(
         st.tuples(st.sampled_from([720, 720, 3000, 12_000, 40_000]), st.integers(0, 23)),
-        max_size=120,
+        max_size=80,
     ),
     buffers=st.sampled_from([255, 1, 3]),
     weight=st.sampled_from([64, 2]),
@@ -147,7 +107,7 @@ traffic = st.builds(
 
 class TestReceive:
     @given(traffic)
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     def test_a_frame_is_received_or_counted_as_dropped_by_its_queue(self, load: Traffic) -> None:
         port, (log, _, counts, _) = load.run(per_frame=False)
         offered = [0] * 4
@@ -158,12 +118,12 @@ class TestReceive:
         assert port.drops_by_queue() == {f"eth0-{n}": counts[n][1] for n in range(4)}
 
     @given(traffic)
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     def test_one_event_a_frame_changes_nothing(self, load: Traffic) -> None:
         assert load.run(per_frame=False)[1] == load.run(per_frame=True)[1]
 
     @given(traffic)
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     def test_a_connection_stays_with_one_cpu_and_in_order(self, load: Traffic) -> None:
         _, (log, *_) = load.run(per_frame=False)
         for number in {number for _, number in load.frames}:

@@ -1,0 +1,107 @@
+"""A relay whose devices have several queues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simnet.net.far_hosts import FarHosts
+from simnet.net.multiqueue import MultiqueuePort
+from simnet.net.skb import Header, Station
+from simnet.net.socket_queue import SocketQueue, socket_hash
+from simnet.net.tx_queue_rules import tx_queue_rules
+from simnet.net.wire import SwitchedPath
+from simnet.workload.relay_system import Load, RelayPort, Workers
+from tests.host.parts import MS
+from tests.net.parts import GIGABIT, make_socket
+from tests.net.queues import make_port
+from tests.workload.relays import JIFFY_PS, RelayRig, far_halves
+
+QUEUES = 4
+
+
+class QueuedRig(RelayRig):
+    """The devices have four queues, queue k interrupting CPU k, and XPS maps that agree."""
+
+    def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[RelayPort, Any]:  # noqa: ARG002
+        port = make_port(
+            self.sim,
+            self.machine,
+            QUEUES,
+            name=name,
+            xps=[[cpu] for cpu in range(QUEUES)],
+            **nic,
+        )
+        far = FarHosts(self.sim, f"far.{name}", GIGABIT)
+        far.path_out = SwitchedPath(
+            self.sim, f"{name}.in", port, GIGABIT, 100_000, 2_000_000, per_frame=False
+        )
+        port.path_out = SwitchedPath(
+            self.sim, f"{name}.out", far, GIGABIT, 100_000, 2_000_000, per_frame=False
+        )
+        here, there = Station(1), Station(2)
+
+        def socket(number: int, path: str) -> Any:
+            made = make_socket(
+                self.sim,
+                self.machine,
+                port.queues[0],
+                path,
+                remote=False,
+                sender={"mss": 1448},
+                receiver={"advmss": 1448},
+                latency=self.latency,
+            )
+            going = Header(here, there, 1, 10 << 24 | number, 80, 1024)
+            rules = tx_queue_rules("2.6.38")
+            SocketQueue(f"{path}.queue", port, made, rules, socket_hash(going, 1, 2))
+            return made
+
+        def coming(number: int) -> Header:
+            return Header(there, here, 10 << 24 | number, 1, 1024, 80)
+
+        return RelayPort(far, socket, far_halves, JIFFY_PS, 90, coming), port
+
+
+def make_rig(**options: Any) -> QueuedRig:
+    return QueuedRig(
+        connections=40,
+        workers=Workers([frozenset({cpu}) for cpu in range(QUEUES)]),
+        load=Load(rate_mhz=20_000 * 1000, sizes=[(200, 1)], sigma=0.5),
+        cpus=QUEUES,
+        **options,
+    )
+
+
+class TestRelay:
+    def test_everything_is_delivered_and_every_queue_takes_part(self) -> None:
+        rig = make_rig().run(15 * MS).drain(20 * MS)
+        counts = rig.relay.counters()
+        assert counts["offered"] == counts["delivered"] > 200
+        assert counts["retransmissions"] == 0
+        for port, far in ((rig.nic, rig.front.far), (rig.other_nic, rig.back.far)):
+            assert isinstance(port, MultiqueuePort)
+            port.advance(rig.sim.now)
+            assert port.rx_packets == far.counters()["sent"]
+            assert port.tx_packets == far.counters()["received"]
+            assert all(nic.rx_packets > 0 and nic.line.total > 0 for nic in port.queues)
+
+    def test_each_worker_sends_by_the_queue_of_its_cpu(self) -> None:
+        rig = make_rig().run(10 * MS).drain(20 * MS)
+        sides = [side.socket.nic for side in (*rig.relay.fronts, *rig.relay.backs)]
+        queues = [each for each in sides if isinstance(each, SocketQueue)]
+        assert len(queues) == 80
+        # the last thing that a socket sent was a message, by its worker
+        workers = rig.relay.handed * 2
+        agreeing = sum(
+            queue.number == worker for queue, worker in zip(queues, workers, strict=True)
+        )
+        assert agreeing > 0.5 * len(queues)
+
+    def test_what_finds_no_buffer_is_counted_at_its_queue(self) -> None:
+        rig = make_rig(nic={"rx_buffers": 1}).run(20 * MS).drain(MS)
+        for port, far in ((rig.nic, rig.front.far), (rig.other_nic, rig.back.far)):
+            assert isinstance(port, MultiqueuePort)
+            port.advance(rig.sim.now)
+            assert port.drops > 0
+            assert port.rx_packets + port.drops == far.counters()["sent"]
+            assert sum(port.drops_by_queue().values()) == port.drops
