@@ -4,4 +4,4 @@ from simnet.net.nic cimport Nic
 from simnet.net.tg3 cimport Tg3
 
 cdef class Bnx2(Tg3):
-    cdef long long handed_back
+    pass

@@ -16,13 +16,10 @@ but not in the words of the other vectors (HC_SB_CONFIG_1 and so on).
 
 from __future__ import annotations
 
-from typing import Any
-
 import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq import SoftirqNetRx
-from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.tg3 import Tg3
 
@@ -36,12 +33,6 @@ _MORE = cython.declare(cython.int, 2)
 @cython.cclass
 class Bnx2(Tg3):
     """A vector with a receive and a transmit ring; see `Tg3` for the coalescing parameters."""
-
-    handed_back: cython.longlong
-
-    def __init__(self, device: NetDevice, **coalescing: Any) -> None:
-        super().__init__(device, **coalescing)
-        self.handed_back = 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -65,22 +56,23 @@ class Bnx2(Tg3):
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work; the poll ends when nothing is left or its weight is."""
         now: cython.longlong = self.sim.now
+        done: cython.int
         if not self.finishing:
             return Nic.poll_step(self, cpu, softirq)
         # what has come until now found only the buffers posted before
         self.advance(now)
-        self.posted += self.consumed - self.handed_back
-        self.handed_back = self.consumed
+        done = self.done - self.returned
+        self.returned = self.done
+        self.posted += done
         self.buffer_node = cpu.node
-        if self.done < self.limit:
-            self.acknowledge(now)
-            if self.has_work():
-                self._reclaim(cpu)
-                return self._next_frames(cpu, softirq)
-        self.quota -= self.done
-        softirq.charge(self.done)
+        self.quota -= done
+        softirq.charge(done)
         if self.done >= self.limit:
             return _MORE
+        self.acknowledge(now)
+        if self.has_work():
+            self._reclaim(cpu)
+            return self._next_frames(cpu, softirq)
         softirq.complete(self)
         self.unmask(now)
         return _DONE

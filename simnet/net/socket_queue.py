@@ -10,7 +10,7 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.net.jhash import jhash_1word, jhash_3words
+from simnet.net.flow_hash import jhash2_3words
 from simnet.net.multiqueue import MultiqueuePort
 from simnet.net.nic import Nic
 from simnet.net.skb import Header, Skb
@@ -24,7 +24,8 @@ __all__ = ["SocketQueue", "socket_hash"]
 def socket_hash(header: Header, secret: int, hashrnd: int) -> int:
     """Return the hash that spreads a socket's packets over queues, 32 bits.
 
-    It is `jhash_1word(sk->sk_hash, hashrnd)`; sk_hash is `inet_ehashfn`.
+    It is `jhash_1word(sk->sk_hash, hashrnd)`; sk_hash is `inet_ehashfn`. Both are Jenkins' second
+    hash, as before 2.6.38; his third, which came then, is no more and no less even.
 
     Args:
         header: of what the socket sends.
@@ -32,8 +33,8 @@ def socket_hash(header: Header, secret: int, hashrnd: int) -> int:
         hashrnd: the device layer's own random number, 32 bits.
     """
     ports = header.source_port << 16 | header.destination_port
-    sk_hash = jhash_3words(header.source_ip, header.destination_ip, ports, secret)
-    return jhash_1word(sk_hash, hashrnd)
+    sk_hash = jhash2_3words(header.source_ip, header.destination_ip, ports, secret)
+    return int(jhash2_3words(sk_hash, 0, 0, hashrnd))
 
 
 @cython.final

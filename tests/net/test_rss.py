@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.net.jhash import jhash_1word, jhash_3words
 from simnet.net.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table, weighted_table
 from simnet.net.skb import Header, Station
 
@@ -128,18 +127,3 @@ class TestQueue:
         assert len(counts) == 8
         # the standard deviation of a binomial count is 21
         assert all(abs(count - 500) < 110 for count in counts.values())
-
-
-class TestJhash:
-    @pytest.mark.parametrize("lookup3", [False, True])
-    @given(word=words, initval=words, bit=st.integers(0, 31))
-    def test_every_bit_matters(self, word: int, initval: int, bit: int, *, lookup3: bool) -> None:
-        once = jhash_1word(word, initval, lookup3=lookup3)
-        assert once == jhash_3words(word, 0, 0, initval, lookup3=lookup3) < 2**32
-        assert once != jhash_1word(word ^ 1 << bit, initval, lookup3=lookup3)
-
-    @pytest.mark.parametrize("lookup3", [False, True])
-    def test_neighbours_are_scattered(self, *, lookup3: bool) -> None:
-        hashes = (jhash_3words(1, 2, port, 7, lookup3=lookup3) for port in range(4096))
-        counts = Counter(word * 8 >> 32 for word in hashes)
-        assert all(abs(counts[share] - 512) < 120 for share in range(8))
