@@ -159,9 +159,10 @@ def make_nic(
     nic = _driver(device, host, port, switch=switch, seed=seed, queue=queue or 0)
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)
-    cpus = port.smp_affinity
+    cpus: tuple[int, ...] = ()
     if queue is not None and queue < len(port.queue_affinity):
         cpus = port.queue_affinity[queue]
+    cpus = cpus or port.smp_affinity
     nic.line = IrqLine(port.irq + (queue or 0), name, machine.cpus, sum(1 << cpu for cpu in cpus))
     return nic
 
