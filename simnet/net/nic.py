@@ -47,6 +47,10 @@ class Nic(Port):
 
     Args:
         device: what the chips and drivers have in common.
+
+    Attributes:
+        steering: chooses the CPU whose stack gets a received packet; None for the one that polls.
+            To be set before the first frame comes.
     """
 
     name: Any
