@@ -8,9 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import simpy
-
-from bench.measuring import heading, medians, verdict
+from bench.measuring import TIMEOUTS, heading, medians, timeouts, verdict
 from simnet.study.answers import MESSAGES
 from simnet.study.sweep import Sweep, sweep
 
@@ -22,19 +20,6 @@ OVER = {
 PRECISION = "1 %"
 LONGEST = "5 s"
 WANTED_S = 60
-TIMEOUTS = 400_000
-
-
-def _timeouts() -> None:
-    """One SimPy process that waits."""
-
-    def process(env: simpy.Environment) -> simpy.events.ProcessGenerator:
-        while True:
-            yield env.timeout(1)
-
-    env = simpy.Environment()
-    env.process(process(env))
-    env.run(until=TIMEOUTS)
 
 
 def _simulated_s(found: Sweep) -> float:
@@ -59,7 +44,7 @@ def main() -> None:
         start = time.perf_counter()
         sweep("x460-out-of-box", OVER, precision=PRECISION, duration=LONGEST)
         again_s = time.perf_counter() - start
-    (timeouts_s,) = medians(_timeouts)
+    (timeouts_s,) = medians(timeouts)
     packets = _packets(found)
     per_timeout = timeouts_s / TIMEOUTS
     print(

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 
-import simpy
-
-from bench.measuring import ROUNDS, heading, seconds, verdict
+from bench.measuring import ROUNDS, TIMEOUTS, heading, resident_mib, seconds, timeouts, verdict
 from simnet.workload.relay_system import Load, Workers
 from tests.workload.relays import RelayRig
 
 PS = 10**12
-TIMEOUTS = 200_000
 CONNECTIONS = (10, 100, 1000, 5000, 10_000)
 MOST = 5000
 CPUS = 8
@@ -20,24 +16,6 @@ CPUS = 8
 MESSAGES_MHZ = 135_000 * 1000
 SLICE_PS = PS // 5
 LONG_S = 10
-
-
-def _timeouts() -> None:
-    """One SimPy process that waits."""
-
-    def process(env: simpy.Environment) -> simpy.events.ProcessGenerator:
-        while True:
-            yield env.timeout(1)
-
-    env = simpy.Environment()
-    env.process(process(env))
-    env.run(until=TIMEOUTS)
-
-
-def _resident_mib() -> float:
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) / 1024
 
 
 def _rig(connections: int) -> dict[int, RelayRig]:
@@ -62,11 +40,11 @@ def main() -> None:
     heading("relay: far hosts, two devices, eight workers, 135,000 messages a second")
     rigs: dict[int, RelayRig] = {}
     for connections in CONNECTIONS:
-        before_mib = _resident_mib()
+        before_mib = resident_mib()
         made_s = seconds(lambda: rigs.update(_rig(connections)))  # noqa: B023 - called at once
         print(
             f"{connections} connections: made in {made_s / connections * 1e6:.0f} us and"
-            f" {(_resident_mib() - before_mib) * 1024 / connections:.1f} KiB each"
+            f" {(resident_mib() - before_mib) * 1024 / connections:.1f} KiB each"
         )
     for rig in rigs.values():
         rig.run(PS // 2)
@@ -74,7 +52,7 @@ def main() -> None:
     rates: dict[int, float] = {}
     simpys = []
     for _ in range(ROUNDS):
-        simpys.append(seconds(_timeouts) / TIMEOUTS)
+        simpys.append(seconds(timeouts) / TIMEOUTS)
         for connections, rig in rigs.items():
             wall_s, packets = _slice(rig)
             walls[connections].append(wall_s / packets)
@@ -98,11 +76,11 @@ def main() -> None:
         at_most=True,
     )
     rig = rigs[MOST]
-    first_mib = _resident_mib()
+    first_mib = resident_mib()
     rig.run(LONG_S * PS)
     verdict(
         f"  MiB more after another {LONG_S} simulated seconds",
-        _resident_mib() - first_mib,
+        resident_mib() - first_mib,
         10,
         at_most=True,
     )

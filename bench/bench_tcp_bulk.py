@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import simpy
-
-from bench.measuring import heading, medians, verdict
+from bench.measuring import TIMEOUTS, heading, medians, timeouts, verdict
 from simnet.net.tcp_endpoint import BulkSource, Sink
 from simnet.scenario.build import build
 from simnet.scenario.load import load
@@ -12,7 +10,6 @@ from simnet.study.tcp_path import PathOptions, TcpOptions, TcpPath
 
 US = 10**6
 PS = 10**12
-TIMEOUTS = 400_000
 SIMULATED_PS = PS
 MSS = 1448
 BUFFER_BYTES = 131_072
@@ -20,18 +17,6 @@ BUFFER_BYTES = 131_072
 NS3_US = 20.7
 # the stream of one port of the x460 and its peer
 ONE_PORT = {"nodes": "1", "test": "netserver"}
-
-
-def _timeouts() -> None:
-    """One SimPy process that waits."""
-
-    def process(env: simpy.Environment) -> simpy.events.ProcessGenerator:
-        while True:
-            yield env.timeout(1)
-
-    env = simpy.Environment()
-    env.process(process(env))
-    env.run(until=TIMEOUTS)
 
 
 def main() -> None:
@@ -53,7 +38,7 @@ def main() -> None:
 
     before, rounds = counts(), alone.sim.now
     alone_s, hosts_s, simpy_s = medians(
-        lambda: alone.run_for(SIMULATED_PS), lambda: hosts.run(SIMULATED_PS), _timeouts
+        lambda: alone.run_for(SIMULATED_PS), lambda: hosts.run(SIMULATED_PS), timeouts
     )
     after = counts()
     times = (alone.sim.now - rounds) // SIMULATED_PS

@@ -8,7 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import simpy
+
 ROUNDS = 5
+TIMEOUTS = 400_000
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -22,6 +25,25 @@ def medians(*works: Callable[[], object]) -> list[float]:
     """Return the median time of each of several works, which take turns on a noisy machine."""
     rounds = [[seconds(work) for work in works] for _ in range(ROUNDS)]
     return [statistics.median(times) for times in zip(*rounds, strict=True)]
+
+
+def timeouts() -> None:
+    """Let one SimPy process wait `TIMEOUTS` times."""
+
+    def process(env: simpy.Environment) -> simpy.events.ProcessGenerator:
+        while True:
+            yield env.timeout(1)
+
+    env = simpy.Environment()
+    env.process(process(env))
+    env.run(until=TIMEOUTS)
+
+
+def resident_mib() -> float:
+    """Return how much memory this process holds."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
 
 
 def verdict(what: str, found: float, wanted: float, *, at_most: bool = False) -> None:
