@@ -85,16 +85,29 @@ def read(path: Path, shown: str | None = None) -> Document:
     return parse(read_text(path, shown), shown or str(path))
 
 
-def read_text(path: Path, shown: str | None = None) -> str:
+def read_text(
+    path: Path,
+    shown: str | None = None,
+    *,
+    largest_bytes: int = _LARGEST_FILE_BYTES,
+    kind: str = "model or scenario",
+) -> str:
     """Return the file's text.
+
+    Args:
+        path: the file.
+        shown: how messages call it; its path when None.
+        largest_bytes: size that no such file exceeds, whole MiB.
+        kind: what kind of file that is, for messages.
 
     Raises:
         InputError: the file cannot be read, is no UTF-8 text or is huge.
     """
     file = shown or str(path)
     try:
-        if path.stat().st_size > _LARGEST_FILE_BYTES:
-            raise InputError("larger than 1 MiB, which is no model or scenario", file=file)
+        if path.stat().st_size > largest_bytes:
+            message = f"larger than {largest_bytes >> 20} MiB, which is no {kind}"
+            raise InputError(message, file=file)
         return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from simnet.errors import InputError
+from simnet.scenario.toml import read_text
 from simnet.study.conform_case import MS_PS, Case, Expected, Step
 from simnet.study.conform_end import Connection
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["read_traces"]
 
 _US_PS: Final = 1_000_000
+_LARGEST_FILE_BYTES: Final = 64 << 20
 _MTU_PAYLOAD: Final = 1460
 _DELACK_NAME: Final = re.compile(r"delack_max_(\d+)us")
 
@@ -59,10 +61,7 @@ def read_traces(file: str, values: Callable[[str, int], dict[str, Any]]) -> Iter
     Raises:
         InputError: the file cannot be read, or a line is no such scenario.
     """
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", file=file) from error
+    text = read_text(Path(file), largest_bytes=_LARGEST_FILE_BYTES, kind="file of traces")
     found = 0
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from simnet.errors import InputError
+from simnet.scenario.toml import read_text
 
 __all__ = ["Call", "Event", "Packet", "Script", "read_script"]
 
@@ -122,10 +123,7 @@ def read_script(file: str) -> Script:
     Raises:
         InputError: it cannot be read, or has something that is not understood.
     """
-    try:
-        text = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", file=file) from error
+    text = read_text(Path(file), kind="script")
     script = Script(file)
     now_ps = 0
     for line, statement in _statements(script, text):
