@@ -89,6 +89,7 @@ class FarHosts(Port):
         """Frames have been added to `incoming`."""
         if not self.armed and self.incoming.count > 0:
             self.armed = True
+            self.incoming.head.endpoint.fetch()
             self.sim.at(self.incoming.head.arrival_ps, self, 0, 0, _PRIORITY_WIRE)
         return 0
 
@@ -105,7 +106,6 @@ class FarHosts(Port):
         while self.incoming.count > 0 and self.incoming.head.arrival_ps <= self.sim.now:
             skb = self.incoming.pop()
             self.frames += 1
-            skb.endpoint.fetch()
             skb.endpoint.receive(skb, None)
         self.frames_coming()
 

@@ -413,6 +413,7 @@ class Nic(Port):
             self.batch = 1
             skb = self.ring.head
             endpoint = skb.endpoint
+            endpoint.fetch()
             if seen > 1 and self.steering is None and endpoint.quiet(cpu):
                 while self.batch < seen and skb.next.endpoint is endpoint:
                     skb = skb.next

@@ -371,6 +371,7 @@ class TcpEndpoint(Endpoint):
                 self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
             self._transmit(jiffy)
         else:
+            self.fetch()
             self.delack.ran()
             self._delack_timer(jiffy)
 

@@ -208,8 +208,8 @@ class TcpSocket(Endpoint):
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def fetch(self) -> cython.int:
-        """Ask for the cache lines of the connection."""
-        if cython.compiled:
+        """Ask for the cache lines of the connection, if it is one of many."""
+        if cython.compiled and self.poll is not None:
             prefetch(cython.cast(cython.p_void, self), 640)
             prefetch(cython.cast(cython.p_void, self.sender), 448)
             prefetch(cython.cast(cython.p_void, self.receiver), 512)
@@ -229,11 +229,7 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`tcp_v4_rcv`: return the work caused on `cpu`."""
-        work: cython.longlong
-        if self.poll is not None:
-            # one of many connections
-            self.fetch()
-        work = self.lines.touch(cpu)
+        work: cython.longlong = self.lines.touch(cpu)
         if self.flows is not None:
             self._save_rxhash(skb)
         self.ledger.socket_lines += work
@@ -648,6 +644,7 @@ class TcpSocket(Endpoint):
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A timer has run; whether anything is due is looked up."""
+        self.fetch()
         if kind == _RTO:
             self.rto.ran()
             self._retransmission_timer()

@@ -2,6 +2,7 @@ cimport cython
 
 from simnet.kernel.component cimport Component
 from simnet.kernel.histogram cimport LogHistogram
+from simnet.kernel.prefetch cimport prefetch
 from simnet.kernel.random cimport RandomStream
 from simnet.net.tcp_endpoint cimport Application, TcpEndpoint
 from simnet.workload.alias cimport Alias
@@ -40,6 +41,9 @@ cdef class RelayLoad(Component):
     cdef readonly list ends
     cdef long long clients
     cdef Alias chosen
+    cdef long long first
+    cdef long long second
+    cdef long long third
     cdef Alias size
     cdef list sizes
     cdef Alias upstream_size
@@ -49,4 +53,5 @@ cdef class RelayLoad(Component):
     cdef readonly long long batch_permille
     cdef readonly long long batches
     cdef bint running
+    cdef long long _choose(self) except? -1
     cpdef void on_event(self, int kind, long long arg) except *

@@ -22,6 +22,9 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.tcp_endpoint import Application, TcpEndpoint
 from simnet.workload.alias import Alias
 
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
 __all__ = ["Deliveries", "FarEnd", "Message", "RelayLoad"]
 
 _PRIORITY_CPU = cython.declare(cython.int, 2)
@@ -162,7 +165,6 @@ class FarEnd(Application):
             self.last.following = message
         self.last = message
         self.sends.offer(size_bytes, now)
-        self.endpoint.fetch()
         if not waits:
             self.written += self.endpoint.write(size_bytes)
         return 0
@@ -217,6 +219,9 @@ class RelayLoad(Component):
     ends: list[FarEnd]
     clients: cython.longlong
     chosen: Alias
+    first: cython.longlong
+    second: cython.longlong
+    third: cython.longlong
     size: Alias
     sizes: list[int]
     upstream_size: Alias
@@ -250,6 +255,10 @@ class RelayLoad(Component):
         self.ends = ends
         self.clients = len(clients)
         self.chosen = Alias(weights, RandomStream(seed, f"{path}.connections"))
+        # who creates the next messages is known ahead, to have them in the cache by then
+        self.first = self.chosen.pick()
+        self.second = self.chosen.pick()
+        self.third = self.chosen.pick()
         self.size = Alias([weight for _, weight in sizes], RandomStream(seed, f"{path}.sizes"))
         self.sizes = [size for size, _ in sizes]
         self.upstream_size = Alias(
@@ -271,6 +280,24 @@ class RelayLoad(Component):
         """Create no more."""
         self.running = False
 
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _choose(self) -> cython.longlong:
+        """Position of who creates a message now; ask for the cache lines of the next ones."""
+        at: cython.longlong = self.first
+        end: FarEnd
+        self.first = self.second
+        self.second = self.third
+        self.third = self.chosen.pick()
+        if cython.compiled:
+            end = self.ends[self.first]
+            end.endpoint.fetch()
+            end = self.ends[self.second]
+            prefetch(cython.cast(cython.p_void, end.endpoint), 64)
+            end = self.ends[self.third]
+            prefetch(cython.cast(cython.p_void, end), 128)
+        return at
+
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A batch has come: its size is geometric, so another message follows at even odds."""
         end: FarEnd
@@ -279,7 +306,7 @@ class RelayLoad(Component):
             return
         self.batches += 1
         while True:
-            at = self.chosen.pick()
+            at = self._choose()
             end = self.ends[at]
             if at < self.clients:
                 end.create(self.sizes[self.size.pick()])
