@@ -143,14 +143,20 @@ def _scenario_json(configuration: Effective) -> None:
 
 
 def _scenario_tables(configuration: Effective) -> None:
+    from simnet.scenario.build_interrupts import apic_mode_of
+
     for remark in configuration.remarks:
         message(remark)
     tuned = f" with {'+'.join(configuration.tunings)}" if configuration.tunings else ""
     click.echo(f"# scenario {configuration.scenario}{tuned}, digest {configuration.digest()}\n")
     for title, values in _groups(configuration):
         table(title, _HEADING, _rows(values))
+    mode = apic_mode_of(configuration.machine, configuration.cpu, configuration.kernel)
+    placed = configuration.irqbalance
+    if placed == "daemon":
+        placed += f" {configuration.balancer.daemon}"
     table(
-        f"interrupts (irqbalance: {configuration.irqbalance})",
+        f"interrupts (irqbalance: {placed}, APIC mode: {mode.name})",
         ("port", "node", "irq", "smp_affinity", "state", "source"),
         _interrupt_rows(configuration),
     )
@@ -211,6 +217,8 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
     yield "workload", _part(configuration, "workload", "")
     yield "run", _part(configuration, "run", "")
     yield from _host(configuration, "host", configuration.ports, "")
+    if configuration.irqbalance == "daemon":
+        yield "irqbalance", _part(configuration, "balancer", "irqbalance.")
     yield f"switch: {configuration.models['switch']}", _part(configuration, "switch", "switch.")
     seen: dict[str, list[int]] = {}
     for number, peer in enumerate(configuration.peers):

@@ -1,9 +1,14 @@
-"""IO-APIC delivery in physical, fixed mode: one interrupt goes to the first CPU of its mask.
+"""Interrupt lines: which CPU serves an interrupt, and when another affinity takes effect.
 
-Source: arch/x86_64/kernel/genapic.c and io_apic.c of Linux 2.6.18: more than eight CPUs, or
-more than one APIC cluster, select physical delivery, and `cpu_mask_to_apicid` takes the first
-CPU of the mask. A write to `/proc/irq/N/smp_affinity` is kept as pending and programmed when
-the interrupt next fires; that interrupt itself is still served by the CPU it went to.
+A line is a pin of an IO-APIC or a vector of MSI or MSI-X. Which CPUs of its mask it is programmed
+to is the mode's affair (`simnet.host.apic`). With one, that one serves every interrupt: physical
+destination, fixed delivery. With several, the chipset arbitrates: logical destination, lowest
+priority. A write to `/proc/irq/N/smp_affinity` is kept as pending and programmed when the interrupt
+next fires; that interrupt itself is still served by a CPU that it went to.
+
+Sources: kernel/irq/migration.c and arch/x86_64/kernel/io_apic.c of Linux 2.6.18; Intel's Software
+Developer's Manual, volume 3, "Lowest Priority Delivery Mode". Linux leaves all CPUs at priority 0,
+so that arbitration is always between equals; how a chipset resolves that is not published.
 """
 
 from __future__ import annotations
@@ -15,7 +20,50 @@ import cython
 from simnet.errors import SimulationError
 from simnet.host.cpu import Cpu
 
-__all__ = ["IrqLine"]
+__all__ = ["ARBITRATIONS", "Arbiter", "IrqLine"]
+
+#: one CPU of the mask after the other, whichever line it is for; always the first; any
+ARBITRATIONS = ("rotating", "first", "random")
+
+_ROTATING = cython.declare(cython.int, 0)
+_FIRST = cython.declare(cython.int, 1)
+
+
+@cython.cclass
+class Arbiter:
+    """Lowest-priority arbitration between CPUs of equal priority; a chipset has one.
+
+    Args:
+        rule: one of `ARBITRATIONS`.
+        random: for "random": has `below(count)`.
+    """
+
+    rule: cython.int
+    last: cython.int
+    random: Any
+
+    def __init__(self, rule: str, random: Any = None) -> None:
+        self.rule = ARBITRATIONS.index(rule)
+        self.last = -1
+        self.random = random
+
+    @cython.ccall
+    def choose(self, targets: list[Any]) -> Cpu:
+        """Return the CPU that accepts an interrupt for `targets`, which ascend by number."""
+        cpu: Cpu = targets[0]
+        if self.rule == _FIRST:
+            return cpu
+        if self.rule != _ROTATING:
+            cpu = targets[self.random.below(len(targets))]
+            self.last = cpu.cpu_id
+            return cpu
+        for cpu in targets:
+            if cpu.cpu_id > self.last:
+                self.last = cpu.cpu_id
+                return cpu
+        cpu = targets[0]
+        self.last = cpu.cpu_id
+        return cpu
 
 
 @cython.cclass
@@ -27,56 +75,76 @@ class IrqLine:
         name: device name.
         cpus: the machine's CPUs by number.
         mask: smp_affinity as a bit mask.
+        apic: programs masks; by default the first CPU of each.
     """
 
     irq: cython.int
     name: str
     cpus: list[Cpu]
+    apic: Any
+    arbiter: Arbiter
+    targets: list[Cpu]
     target: Cpu
+    several: cython.bint
+    mask: Any
     pending_mask: Any
     counts: list[int]
     total: cython.longlong
 
-    def __init__(self, irq: int, name: str, cpus: list[Cpu], mask: int) -> None:
+    def __init__(self, irq: int, name: str, cpus: list[Cpu], mask: int, apic: Any = None) -> None:
         self.irq = irq
         self.name = name
         self.cpus = cpus
-        self.target = cpus[_first_cpu(mask, len(cpus), irq)]
+        self.apic = apic
+        self.arbiter = apic.arbiter if apic is not None else None
+        self.targets = []
         self.pending_mask = None
         self.counts = [0] * len(cpus)
         self.total = 0
+        self._program(mask)
 
     @property
     def smp_affinity(self) -> int:
         """The mask as `/proc/irq/N/smp_affinity` shows it."""
-        if self.pending_mask is not None:
-            return int(self.pending_mask)
-        return 1 << self.target.cpu_id
+        return int(self.mask if self.pending_mask is None else self.pending_mask)
 
     @smp_affinity.setter
     def smp_affinity(self, mask: int) -> None:
         _first_cpu(mask, len(self.cpus), self.irq)
-        self.pending_mask = mask
+        self.pending_mask = _existing(mask, len(self.cpus))
 
     @cython.ccall
     def current_target(self) -> Cpu:
-        """The CPU that the next interrupt goes to."""
+        """The CPU that the next interrupt goes to; the first of several."""
         return self.target
 
     @cython.ccall
     def route(self) -> Cpu:
         """Count an interrupt and return the CPU that serves it."""
-        cpu: Cpu = self.target
+        cpu: Cpu = self.arbiter.choose(self.targets) if self.several else self.target
         self.counts[cpu.cpu_id] += 1
         self.total += 1
         if self.pending_mask is not None:
-            self.target = self.cpus[_first_cpu(self.pending_mask, len(self.cpus), self.irq)]
+            self._program(self.pending_mask)
             self.pending_mask = None
         return cpu
 
+    def _program(self, mask: int) -> None:
+        self.mask = _existing(mask, len(self.cpus))
+        if self.apic is None:
+            self.targets = [self.cpus[_first_cpu(mask, len(self.cpus), self.irq)]]
+        else:
+            self.targets = self.apic.program(self.irq, self.mask, self.targets)
+        self.target = self.targets[0]
+        self.several = len(self.targets) > 1
+
+
+def _existing(mask: int, cpus: int) -> int:
+    return mask & ((1 << cpus) - 1)
+
 
 def _first_cpu(mask: int, cpus: int, irq: int) -> int:
-    mask &= (1 << cpus) - 1
+    mask = _existing(mask, cpus)
     if mask == 0:
         message = f"irq {irq}: smp_affinity names none of the machine's {cpus} CPUs"
         raise SimulationError(message)

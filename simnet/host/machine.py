@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from simnet.host.apic import Apic
 from simnet.host.cpu import Cpu
 from simnet.host.ksoftirqd import Ksoftirqd
 from simnet.host.scheduler import Scheduler
@@ -50,6 +51,8 @@ class Layout:
 class Machine:
     """One host.
 
+    Its interrupts go to the first CPU of their masks, unless `apic` is replaced by another.
+
     Args:
         sim: the simulation.
         path: component path of the host.
@@ -85,6 +88,7 @@ class Machine:
         if layout.threads_per_core == 2:  # noqa: PLR2004 - siblings come in pairs
             for cpu in self.cpus:
                 cpu.sibling = self.cpus[cpu.cpu_id ^ 1]
+        self.apic = Apic(self.cpus)
         self.scheduler = Scheduler(
             sim,
             f"{path}.scheduler",

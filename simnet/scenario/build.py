@@ -6,7 +6,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from simnet.host.costs import whole_ns
-from simnet.host.irqbalance import irqbalance
 from simnet.kernel.environment import Environment
 from simnet.kernel.random import stream
 from simnet.net.nic import Nic
@@ -28,6 +27,7 @@ from simnet.scenario.build_host import (
     make_spread,
     throttle_ps,
 )
+from simnet.scenario.build_interrupts import place_interrupts
 from simnet.scenario.build_ipoib import connect_by_fabric, make_fabric
 from simnet.scenario.system import Receiver, System
 from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
@@ -41,8 +41,6 @@ __all__ = ["build"]
 
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9
-# CPUs that serve timer, disk and USB: in Listing 1 no port's interrupt is on them
-_OTHER_SOURCES = frozenset({3, 7})
 
 
 def build(
@@ -73,13 +71,20 @@ class _Builder:
         self.sim.tracer = tracer
         self.bonded: list[BondedFlow] = []
         self.senders: list[TcpSocket | RemoteSender] = []
-        self.machine = make_machine(self.sim, effective.host, "sut")
+        self.machine = make_machine(self.sim, effective.host, "sut", seed=seed)
         self.nics = [self._nic(self.machine, effective.host, port) for port in effective.host.ports]
 
     def build(self) -> System:
         """Make the rest."""
-        if self.effective.irqbalance == "daemon":
-            self.env.process(irqbalance(self.env, [n.line for n in self.nics], _OTHER_SOURCES))
+        effective = self.effective
+        if effective.irqbalance == "daemon":
+            place_interrupts(
+                self.env,
+                self.machine,
+                effective.host,
+                effective.balancer,
+                self.nics,
+            )
         by_port = defaultdict(list)
         for flow in self.effective.flows:
             by_port[flow.port].append(flow)
@@ -89,7 +94,7 @@ class _Builder:
             workload.peers_simulated == "auto" and sends
         )
         peers = [
-            make_machine(self.sim, host, f"peer{number}")
+            make_machine(self.sim, host, f"peer{number}", seed=self.seed)
             for number, host in enumerate(self.effective.peers)
             if whole
         ]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from simnet.host.buffers import Buffers
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
-from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
 from simnet.host.softirq_version import SoftirqRules, softirq_rules
@@ -26,6 +25,7 @@ from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tcp_version import receiver_rules
 from simnet.net.tg3 import Tg3
 from simnet.scenario.build_aix import aix_tcp
+from simnet.scenario.build_interrupts import make_apic
 from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ def _buffers(host: Host, machine: Machine) -> Buffers:
     return Buffers(machine.memory, machine.costs.ledger, kernel.skb_lines, kernel.slab_lines)
 
 
-def make_machine(sim: Simulator, host: Host, path: str) -> Machine:
-    """A host's CPUs, scheduler and memory."""
+def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Machine:
+    """A host's CPUs, scheduler, memory and interrupt delivery."""
     machine, cpu, kernel = host.machine, host.cpu, host.kernel
     memory = cpu.memory
-    return Machine(
+    made = Machine(
         sim,
         path,
         Layout(
@@ -111,6 +111,8 @@ def make_machine(sim: Simulator, host: Host, path: str) -> Machine:
             mmio_hop_ps=whole_ns(memory.mmio_hop_ps),
         ),
     )
+    made.apic = make_apic(made, machine, cpu, kernel, seed=seed)
+    return made
 
 
 def make_nic(
@@ -163,7 +165,7 @@ def make_nic(
     if queue is not None and queue < len(port.queue_affinity):
         cpus = port.queue_affinity[queue]
     cpus = cpus or port.smp_affinity
-    nic.line = IrqLine(port.irq + (queue or 0), name, machine.cpus, sum(1 << cpu for cpu in cpus))
+    nic.line = machine.apic.line(port.irq + (queue or 0), name, sum(1 << cpu for cpu in cpus))
     return nic
 
 

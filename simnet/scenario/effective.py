@@ -27,6 +27,7 @@
     effective.fabric.switch_latency_ps          see schema_fabric.Fabric; fabric may be None
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
                                                 result) or "daemon" (to be simulated)
+    effective.balancer.daemon                   which, with its options
     effective.workload.type, .test, .nodes, .message_bytes, .recv_size_bytes
     effective.relay.rate                        see schema_relay.Relay; relay may be None
     effective.flows[3].name                     "eth3"; .port (index in host.ports),
@@ -52,6 +53,7 @@ from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
 from simnet.scenario.schema import Bonding, Cpu, Fabric, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 
 __all__ = ["Application", "Effective", "Flow", "Host", "Port"]
@@ -177,6 +179,7 @@ class Effective(Section):
         switch: the switch between them.
         fabric: the InfiniBand fabric that is there in place of the switch, if any.
         irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
+        balancer: which daemon.
         workload: what runs.
         relay: what is relayed, if that is what runs; there are no flows then.
         flows: one per stream.
@@ -196,6 +199,7 @@ class Effective(Section):
     switch: Switch
     fabric: Fabric | None = None
     irqbalance: str
+    balancer: Balancer = Balancer()
     workload: Workload
     relay: Relay | None = None
     flows: tuple[Flow, ...]

@@ -9,6 +9,7 @@ from pydantic_core import core_schema
 
 from simnet.scenario.parameter import ModelState, Scalar, State
 from simnet.scenario.schema import Section, file_model
+from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.specs import Choice, count, ratio, size, time
 
@@ -82,10 +83,12 @@ if TYPE_CHECKING:
     WorkloadTable: TypeAlias = BaseModel
     RunTable: TypeAlias = BaseModel
     RelayTable: TypeAlias = BaseModel
+    _BalancerTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
     RunTable = file_model(Run, bare=True)
     RelayTable = file_model(Relay, bare=True)
+    _BalancerTable = file_model(Balancer, bare=True)
 
 
 class _Table(BaseModel):
@@ -135,8 +138,8 @@ class IrqMap(_Table):
     ]
 
 
-class IrqbalanceTable(_Table):
-    """How a running irqbalance is represented."""
+class IrqbalanceTable(_BalancerTable):
+    """How a running irqbalance is represented: by where it leaves interrupts, or simulated."""
 
     map: Annotated[str, Field(description="a map below, or daemon: simulate the daemon")]
     maps: dict[str, IrqMap] = Field(default={})

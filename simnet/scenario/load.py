@@ -24,6 +24,7 @@ from simnet.scenario.schema import (
     Switch,
     file_model,
 )
+from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.settings import Table
 from simnet.scenario.tree import Path, Tree, dotted
@@ -177,14 +178,15 @@ class _Assembly:
             )
             self.tree.graft(("fabric",), Fabric, fabric)
             self.models["fabric"] = form.system.fabric
+        self._table("balancer", Balancer, form.irqbalance, "irqbalance")
         self._table("workload", Workload, form.workload)
         if form.relay is not None:
             self._table("relay", Relay, form.relay)
         self._table("run", Run, form.run)
 
-    def _table(self, name: str, section: type[Section], form: BaseModel) -> None:
+    def _table(self, name: str, section: type[Section], form: BaseModel, table: str = "") -> None:
         def where(key: str) -> str:
-            return f"{self._document.file}:{self._document.line((name, key))}"
+            return f"{self._document.file}:{self._document.line((table or name, key))}"
 
         self.tree.graft((name,), section, form, where)
 

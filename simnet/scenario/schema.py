@@ -119,6 +119,7 @@ class Memory(Section):
 class Cpu(Section):
     """A processor: clock, threads, caches, and what kernel work costs on it."""
 
+    vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd"))] = "intel"
     clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]
     threads_per_core: Annotated[int, count("hardware threads of a core", 1, 8)]
     cores_per_socket: Annotated[int, count("cores of a socket", 1, 256)]
@@ -169,10 +170,32 @@ class Machine(Section):
     apic: Annotated[
         str,
         Choice(
-            "interrupt delivery: to the first CPU of the mask, or to any by lowest priority",
-            ("physical", "logical"),
+            "interrupt delivery: as the kernel chooses; or always to the first CPU of the mask, or"
+            " to any by lowest priority",
+            ("kernel", "physical", "logical"),
         ),
-    ]
+    ] = "kernel"
+    possible_cpus: Annotated[
+        int,
+        count(
+            "CPUs in the firmware's table, absent ones included; 0: those that are there", 0, 4096
+        ),
+    ] = 0
+    pci_nodes: Annotated[bool, Flag("the firmware says at which node a PCI device is")] = True
+    apic_ids_per_socket: Annotated[
+        int, count("APIC ids that a socket takes; 0: the power of two that holds its CPUs", 0, 4096)
+    ] = 0
+    force_physical_apic: Annotated[
+        bool, Flag("the firmware demands physical interrupt destinations")
+    ] = False
+    x2apic: Annotated[bool, Flag("x2APIC with interrupt remapping, switched on")] = False
+    apic_arbitration: Annotated[
+        str,
+        Choice(
+            "which CPU of several takes an interrupt when all are of one priority",
+            ("rotating", "first", "random"),
+        ),
+    ] = "rotating"
 
 
 class Server(Machine):
@@ -343,6 +366,9 @@ class Kernel(NetworkOptions):
             2**22,
         ),
     ] = 0
+    hotplug_cpu: Annotated[
+        bool, Flag("CONFIG_HOTPLUG_CPU, which the choice of APIC mode asks for")
+    ] = True
 
 
 MODELS: dict[ModelKind, type[Section]] = {

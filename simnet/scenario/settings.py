@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet.errors import InputError
+from simnet.scenario.build_interrupts import apic_mode_of
 from simnet.scenario.entries import Entry
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
@@ -23,6 +24,7 @@ from simnet.scenario.schema import (
     Section,
     Switch,
 )
+from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
@@ -44,6 +46,7 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "nic": Nic,
 }
 _IRQ_MAP: Final = "irqbalance.map"
+_DAEMON: Final = "irqbalance.daemon"
 _NO_MAP: Final = ("daemon", "none")
 _IGNORED: Final = "accepted, but not modelled: it changes nothing here"
 
@@ -93,9 +96,13 @@ class Table:
             InputError: an unknown name, or a value that cannot be used.
         """
         targets = [(entry, self._target(entry)) for entry in given]
+        if any(entry.name == _DAEMON for entry in given):
+            self._map = "daemon"  # who chooses one wants it simulated
         for entry, target in targets:
             if target.kind == "parameter" and target.spec:
                 value = _parse(entry, target.spec)
+                if value and isinstance(target.spec, CpuMask):
+                    self._check_mask(entry, value, ("host",))
                 for path in target.paths:
                     self._put(path, entry, target.spec, value)
                 if target.paths[0][-1] in UNREAD:
@@ -108,6 +115,7 @@ class Table:
             if target.knob:
                 self._turn(entry, target, target.knob)
         self._warn_about_irqbalance()
+        self._warn_about_options()
 
     def present(self, entry: Entry) -> tuple[Spec, Any]:
         """Return what a setting takes and its value at the first place that it stands for.
@@ -157,14 +165,16 @@ class Table:
         for top, section in tables:
             for path, spec in walk(section):
                 yield _key(path, spec), ((top, *path),), spec
-        for path, spec in walk(Switch):
-            yield f"switch.{_key(path, spec)}", (("switch", *path),), spec
-        if "fabric" in self.tree.values:
-            for path, spec in walk(Fabric):
-                yield f"fabric.{_key(path, spec)}", (("fabric", *path),), spec
-        if "relay" in self.tree.values:
-            for path, spec in walk(Relay):
-                yield f"relay.{_key(path, spec)}", (("relay", *path),), spec
+        parts: tuple[tuple[str, str, type[Section]], ...] = (
+            ("switch", "switch", Switch),
+            ("irqbalance", "balancer", Balancer),
+            ("fabric", "fabric", Fabric),
+            ("relay", "relay", Relay),
+        )
+        for name, top, section in parts:
+            if top in self.tree.values:
+                for path, spec in walk(section):
+                    yield f"{name}.{_key(path, spec)}", ((top, *path),), spec
         for prefix, peers in (("", False), (_PEER, True)):
             for top, section in _HOST_SECTIONS.items():
                 for path, spec in walk(section):
@@ -286,18 +296,18 @@ class Table:
             self._use_map()
 
     def _place_by_hand(self, entry: Entry, cpus: tuple[int, ...]) -> None:
-        """Note a mask that was written; of several CPUs the first takes every interrupt.
-
-        Source: cpu_mask_to_apicid of Linux 2.6.18 arch/x86_64/kernel/genapic.c, physical mode.
-        """
-        if len(cpus) > 1 and not _is_peer(entry):
-            physical = self.tree.get(("host", "machine", "apic")) == "physical"
-            why = "interrupts are delivered physically" if physical else "others are not modelled"
-            self.remarks.append(
-                f"{entry.name}: only CPU {cpus[0]}, the first of the mask, is used: {why}"
+        """Note a mask that was written, and which of several CPUs take interrupts."""
+        if _is_peer(entry):
+            return
+        self._moved.append(entry.name)
+        if len(cpus) > 1:
+            host = self.tree.get(("host",))
+            mode = apic_mode_of(
+                Machine.model_construct(**host["machine"]),
+                Cpu.model_construct(**host["cpu"]),
+                Kernel.model_construct(**host["kernel"]),
             )
-        if not _is_peer(entry):
-            self._moved.append(entry.name)
+            self.remarks.append(f"{entry.name}: {mode.meaning(cpus)}")
 
     def _use_map(self) -> None:
         if self._map in _NO_MAP:
@@ -358,6 +368,14 @@ class Table:
         if isinstance(node, int) and node >= nodes:
             name = self.tree.get(("host", "name"))
             raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
+
+    def _warn_about_options(self) -> None:
+        balancer = self.tree.get(("balancer",))
+        daemon = balancer["daemon"]
+        if balancer["powerthresh"] and daemon != "1.0":
+            self.remarks.append(f"irqbalance.powerthresh: {daemon} has no such option")
+        if balancer["oneshot"] and daemon in {"first-fit", "hand"}:
+            self.remarks.append(f"irqbalance.oneshot: {daemon} has no such option")
 
     def _warn_about_irqbalance(self) -> None:
         if self._moved and self.tree.get(("irqbalance",)) != "off":

@@ -19,7 +19,6 @@ UNREAD: Final = frozenset(
         "bus_bandwidth_bps",
         "link_bandwidth_bps",
         "io_bandwidth_bps",
-        "apic",
         # cpu
         "cache_bytes",
         # kernel

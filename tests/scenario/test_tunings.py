@@ -162,6 +162,6 @@ def test_the_simulated_daemon_moves_interrupts_itself() -> None:
 
 def test_a_mask_of_several_cpus_is_said_to_use_the_first() -> None:
     settings = {"irqbalance": "off", BY_HAND: "f0000"}
-    why = "interrupts are delivered physically"
+    why = "interrupts are delivered in clustered mode"
     remark = f"{BY_HAND}: only CPU 16, the first of the mask, is used: {why}"
     assert load(SCENARIO, settings=settings).remarks == (remark,)

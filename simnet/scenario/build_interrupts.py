@@ -1,0 +1,105 @@
+"""Build what delivers and places a host's interrupts: APIC mode, chipset, lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.host.apic import Apic, ApicMode, Firmware, apic_ids, apic_mode
+from simnet.host.interrupt import Arbiter
+from simnet.host.irq_source import IrqSource
+from simnet.host.irqbalance import irqbalance
+from simnet.host.irqbalance_055 import Irqbalance055
+from simnet.host.irqbalance_10 import Irqbalance10
+from simnet.host.irqbalance_hand import PlacedByHand
+from simnet.kernel.random import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.host.machine import Machine as Host
+    from simnet.scenario.effective import Host as HostModel
+    from simnet.scenario.schema import Cpu, Kernel, Machine
+    from simnet.scenario.schema_irqbalance import Balancer
+
+__all__ = ["apic_mode_of", "make_apic", "place_interrupts"]
+
+# CPUs that serve timer, disk and USB: in Listing 1 no port's interrupt is on them
+_OTHER_SOURCES: Final = frozenset({3, 7})
+
+
+def apic_mode_of(machine: Machine, cpu: Cpu, kernel: Kernel) -> ApicMode:
+    """Return how a host's interrupts find their CPU: the kernel's choice, unless the model says."""
+    if machine.apic == "physical":
+        return ApicMode("physical", "first")
+    if machine.apic == "logical":
+        return ApicMode("logical", "all")
+    ids = _ids(machine, cpu)
+    firmware = Firmware(
+        ids,
+        max(machine.possible_cpus, len(ids)),
+        vendor=cpu.vendor,
+        force_physical=machine.force_physical_apic,
+        x2apic=machine.x2apic,
+        hotplug_cpu=kernel.hotplug_cpu,
+    )
+    return apic_mode(kernel.version, firmware, kernel.distribution)
+
+
+def make_apic(host: Host, machine: Machine, cpu: Cpu, kernel: Kernel, *, seed: int) -> Apic:
+    """Return what delivers the interrupts of `host`, whose models are given."""
+    random = stream(seed, f"{host.path}.chipset")
+    arbiter = Arbiter(machine.apic_arbitration, random)
+    return Apic(host.cpus, apic_mode_of(machine, cpu, kernel), arbiter, _ids(machine, cpu))
+
+
+def _ids(machine: Machine, cpu: Cpu) -> tuple[int, ...]:
+    sockets = machine.nodes * machine.sockets_per_node
+    return apic_ids(
+        sockets, cpu.cores_per_socket * cpu.threads_per_core, machine.apic_ids_per_socket
+    )
+
+
+def place_interrupts(
+    env: Any, machine: Host, model: HostModel, balancer: Balancer, ports: Sequence[Any]
+) -> None:
+    """Start the daemon that places the interrupts of `machine`.
+
+    Args:
+        env: the environment.
+        machine: whose interrupts they are.
+        model: its configuration.
+        balancer: which daemon, and its options.
+        ports: the network ports; each is a queue with its line, or has several in `queues`.
+    """
+    queues = [list(getattr(port, "queues", [port])) for port in ports]
+    banned = frozenset(balancer.banned_cpus)
+    if balancer.daemon == "first-fit":
+        lines = [queue.line for port in queues for queue in port]
+        env.process(irqbalance(env, lines, _OTHER_SOURCES | banned))
+        return
+    if balancer.daemon == "hand":
+        hand = [[queue.line for queue in port] for port in queues]
+        env.process(PlacedByHand(machine, hand, banned_cpus=banned).run(env))
+        return
+    sources = [
+        IrqSource(
+            queue.line,
+            at.node if model.machine.pci_nodes else -1,
+            msix=len(port) > 1,
+            port=queue,
+        )
+        for at, port in zip(model.ports, queues, strict=True)
+        for queue in port
+    ]
+    daemon: Irqbalance055 | Irqbalance10
+    if balancer.daemon == "0.55":
+        daemon = Irqbalance055(machine, sources, banned_cpus=banned, oneshot=balancer.oneshot)
+    else:
+        daemon = Irqbalance10(
+            machine,
+            sources,
+            banned_cpus=banned,
+            oneshot=balancer.oneshot,
+            powerthresh=balancer.powerthresh or None,
+        )
+    env.process(daemon.run(env))

@@ -1,0 +1,242 @@
+"""irqbalance 0.55: placements worked out by hand from its cost function, and its modes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
+from simnet.host.irq_source import IrqSource
+from simnet.host.irqbalance_055 import Irqbalance055
+from simnet.host.machine import Machine
+from simnet.kernel.environment import Environment
+from simnet.kernel.simulator import Simulator
+from tests.host.daemons import cpus, fire, masks, sources
+from tests.host.parts import MS, Job, make_machine
+
+SECOND = 1000 * MS
+
+
+def two_sockets(sim: Simulator | None = None) -> Machine:
+    """Two nodes with a socket of four cores each."""
+    return make_machine(sim or Simulator(), nodes=2, cores_per_socket=4)
+
+
+@dataclass
+class Counters:
+    """A network interface."""
+
+    rx_packets: int = 600
+    tx_packets: int = 400
+
+
+def passes(daemon: Irqbalance055, found: list[IrqSource], *rounds: list[int]) -> None:
+    for counts in rounds:
+        for source, count in zip(found, counts, strict=True):
+            fire(source, count)
+        daemon.balance()
+
+
+class TestCosts:
+    def test_the_busiest_goes_first_and_no_package_gets_more_than_its_quota(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["eth0", "eth1", "eth2", "eth3"])
+        passes(Irqbalance055(machine, found), found, [1000, 800, 600, 400])
+        # eth0 to package 0; eth1 to 1 (0 < 1001); eth2 to 1, too (801 < 1001); eth3 to 0, as
+        # package 1 has its half of four; then each to a cache and CPU of its own
+        assert cpus(found) == [0, 4, 5, 1]
+
+    def test_nothing_moves_while_nothing_changes(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["eth0", "eth1", "eth2", "eth3"])
+        daemon = Irqbalance055(machine, found)
+        passes(daemon, found, *[[1000, 800, 600, 400]] * 3)
+        assert cpus(found) == [0, 4, 5, 1]
+
+    @pytest.mark.parametrize(("load", "mask"), [(2000, 0xF0), (2999, 0xF0), (3001, 0x0F)])
+    def test_another_package_has_to_be_better_by_3000(self, load: int, mask: int) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["ahci", "ata", "nvme"])
+        daemon = Irqbalance055(machine, found)
+        passes(daemon, found, [900, 600, 300])
+        # of class "other", which stays at the package: 901 in 0, 601 and then 902 in 1
+        assert masks(found) == [0x0F, 0xF0, 0xF0]
+        # 300 + 200, load - 1, 100 + 1300: the second first, then the third, which pays 3000 in 0
+        passes(daemon, found, [200, load - 1 - 200, 1300])
+        assert masks(found)[1:] == [0xF0, mask]
+
+    def test_old_load_decays_by_thirds(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["ahci", "ata"])
+        daemon = Irqbalance055(machine, found)
+        # 9000, then 3000, 1000, 333 of it left
+        passes(daemon, found, [9000, 20], [0, 0], [0, 0], [0, 0])
+        assert daemon.workloads == {10: 333, 11: 0}
+
+    def test_a_far_node_costs_250(self) -> None:
+        machine = two_sockets()
+        for node, home in ((0, 0x0F), (1, 0xF0)):
+            found = sources(machine, ["ahci", "ata"], node, device="other")
+            daemon = Irqbalance055(machine, found)
+            env = Environment(unit_ps=1)
+            for source in found:
+                fire(source, 100)
+            # the scan of devices comes before the first pass
+            process = daemon.run(env)
+            next(process)
+            next(process)
+            daemon.balance()
+            # one each: the quota of 300000 is more than 250; the first gets the near package
+            assert sorted(masks(found)) == [0x0F, 0xF0]
+            assert masks(found)[1] == home  # of equals the one met later comes first
+
+    def test_with_threads_the_second_is_preferred(self) -> None:
+        machine = make_machine(Simulator(), cores_per_socket=2, threads_per_core=2)
+        found = sources(machine, ["eth0", "eth1"])
+        passes(Irqbalance055(machine, found), found, [900, 800])
+        assert cpus(found) == [1, 3]
+
+    @pytest.mark.parametrize(("count", "mask"), [(4999, 0b11), (5000, 0b10)])
+    def test_storage_shares_a_cache_unless_it_is_busy(self, count: int, mask: int) -> None:
+        machine = make_machine(Simulator(), cores_per_socket=2, threads_per_core=2)
+        found = sources(machine, ["megaraid"], device="storage")
+        daemon = Irqbalance055(machine, found)
+        fire(found[0], 20)
+        process = daemon.run(Environment(unit_ps=1))
+        next(process)
+        next(process)
+        passes(daemon, found, [count])
+        # nothing of the start is left: those 20 came before the counters were reset
+        assert masks(found) == [mask]
+
+    @given(st.lists(st.integers(20, 2000), min_size=1, max_size=8))
+    def test_ethernet_interrupts_have_a_cpu_each_while_there_are_enough(
+        self, rates: list[int]
+    ) -> None:
+        machine = two_sockets()
+        found = sources(machine, [f"eth{n}" for n in range(len(rates))])
+        passes(Irqbalance055(machine, found), found, rates, rates)
+        assert len(set(cpus(found))) == len(rates)
+        left = sum(cpu < 4 for cpu in cpus(found))
+        assert abs(2 * left - len(rates)) <= 1
+
+
+class TestSources:
+    def test_receive_queues_go_before_others_and_transmit_queues_before_those(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["eth0", "eth0-rx-0", "eth0-tx-0"], msix=True)
+        passes(Irqbalance055(machine, found), found, [5000, 100, 50])
+        # three classes of one interrupt each, so quotas of one: 50, 51 + 100, then 5000
+        assert cpus(found) == [1, 4, 0]
+
+    def test_fewer_than_20_interrupts_since_boot_are_not_looked_at(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["eth0", "eth1"])
+        daemon = Irqbalance055(machine, found)
+        passes(daemon, found, [100, 10], [100, 9])
+        assert cpus(found) == [0, 0]
+        passes(daemon, found, [100, 1])
+        assert cpus(found) == [0, 4]
+
+    @pytest.mark.parametrize(
+        ("msix", "gained", "bonus"), [(False, 900, 450), (False, 900_000, 100_000), (True, 900, 0)]
+    )
+    def test_packets_count_by_half_from_the_second_pass(
+        self, *, msix: bool, gained: int, bonus: int
+    ) -> None:
+        machine = two_sockets()
+        port = Counters()
+        found = sources(machine, ["eth0"], msix=msix, port=port)
+        daemon = Irqbalance055(machine, found)
+        passes(daemon, found, [300])
+        assert daemon.workloads == {10: 300}
+        port.rx_packets += gained
+        passes(daemon, found, [30])
+        assert daemon.workloads == {10: 30 + 100 + bonus}
+
+    def test_the_timer_stays_and_its_load_counts(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["timer", "ahci"])
+        passes(Irqbalance055(machine, found), found, [4000, 100])
+        # on the timer's package it would share with a load of 4000
+        assert masks(found) == [1, 0xF0]
+
+    def test_banned_cpus_and_interrupts_are_left_alone(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["eth0", "eth1", "eth2"])
+        daemon = Irqbalance055(
+            machine, found, banned_cpus=frozenset({0, 4}), banned_interrupts=frozenset({11})
+        )
+        passes(daemon, found, [900, 800, 700])
+        # the banned one weighs on no CPU that counts; its class has its share of the quota
+        assert cpus(found) == [1, 0, 5]
+
+
+class TestPowerMode:
+    def test_it_comes_after_more_than_three_calm_passes_and_packs_package_0(self) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["eth0", "eth1"])
+        daemon = Irqbalance055(machine, found)
+        on = []
+        for _ in range(3):
+            passes(daemon, found, [100, 100])
+            on.append(daemon.power_mode)
+        assert sorted(cpu // 4 for cpu in cpus(found)) == [0, 1]
+        passes(daemon, found, [100, 100])
+        on.append(daemon.power_mode)
+        assert on == [False, False, False, True]
+        assert [cpu // 4 for cpu in cpus(found)] == [0, 0]
+
+    @pytest.mark.parametrize(("softirq_ms", "stays"), [(190, True), (210, False)])
+    def test_it_ends_at_the_first_pass_of_20_ticks(self, softirq_ms: int, *, stays: bool) -> None:
+        sim = Simulator()
+        machine = two_sockets(sim)
+        found = sources(machine, ["eth0", "eth1"])
+        daemon = Irqbalance055(machine, found)
+        passes(daemon, found, *[[100, 100]] * 5)
+        Job(sim, "work", SOFT_LEVEL, SOFTIRQ).start(machine.cpus[0], softirq_ms * MS)
+        sim.run_until(SECOND)
+        passes(daemon, found, [100, 100])
+        assert daemon.power_mode == stays
+
+
+class TestRounds:
+    def run(self, until_s: float, **options: bool) -> list[int]:
+        env = Environment(unit_ps=1)
+        machine = two_sockets(env.sim)
+        found = sources(machine, ["eth0", "eth1"])
+        for source in found:
+            fire(source, 100)
+        env.process(Irqbalance055(machine, found, **options).run(env))  # type: ignore[arg-type]
+        for time_s in (1, 5, 15, 25):
+            if time_s < until_s:
+                env.run(until=time_s * SECOND)
+                for source in found:
+                    fire(source, 1000)
+            if time_s == 15 < until_s:
+                found[1].line.smp_affinity = 1
+        env.run(until=round(until_s * SECOND))
+        return cpus(found)
+
+    def test_the_first_placement_comes_at_12_s(self) -> None:
+        assert self.run(11.9) == [0, 0]
+        assert len(set(self.run(12.1))) == 2
+
+    def test_what_was_moved_by_hand_stays_until_the_daemon_wants_another_cpu(self) -> None:
+        # it compares with what it wrote itself, not with what is there
+        assert self.run(40)[1] == 0
+
+    def test_oneshot_ends_after_the_first(self) -> None:
+        env = Environment(unit_ps=1)
+        machine = two_sockets(env.sim)
+        process = env.process(Irqbalance055(machine, [], oneshot=True).run(env))
+        env.run(until=13 * SECOND)
+        assert not process.is_alive
+
+    def test_one_cache_for_all_means_oneshot(self) -> None:
+        machine = make_machine(Simulator(), cores_per_socket=1, threads_per_core=2)
+        assert Irqbalance055(machine, []).oneshot
+        assert not Irqbalance055(two_sockets(), []).oneshot

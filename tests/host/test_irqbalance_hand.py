@@ -1,0 +1,86 @@
+"""Interrupts placed by hand: a CPU for each queue, and relief for the busiest."""
+
+from __future__ import annotations
+
+from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
+from simnet.host.interrupt import IrqLine
+from simnet.host.irqbalance_hand import PlacedByHand
+from simnet.kernel.environment import Environment
+from tests.host.parts import MS, Job, make_machine
+
+SECOND = 1000 * MS
+
+
+class Setup:
+    """Four CPUs, two ports of some queues each."""
+
+    def __init__(self, queues: int, banned: frozenset[int] = frozenset()) -> None:
+        self.env = Environment(unit_ps=1)
+        self.machine = make_machine(self.env.sim, cores_per_socket=4)
+        self.ports = [
+            [
+                self.machine.apic.line(10 * port + queue, f"eth{port}-{queue}", 0xF)
+                for queue in range(queues)
+            ]
+            for port in (1, 2)
+        ]
+        self.hand = PlacedByHand(self.machine, self.ports, banned_cpus=banned, period_ps=SECOND)
+        self.env.process(self.hand.run(self.env))
+        self.jobs = [
+            Job(self.env.sim, f"work{cpu.cpu_id}", SOFT_LEVEL, SOFTIRQ) for cpu in self.machine.cpus
+        ]
+
+    def second(self, softirq_ms: dict[int, int], interrupts: dict[IrqLine, int]) -> None:
+        """Let a second pass in which CPUs work and interrupts come."""
+        for cpu, work_ms in softirq_ms.items():
+            self.jobs[cpu].start(self.machine.cpus[cpu], work_ms * MS)
+        for line, count in interrupts.items():
+            line.total += count
+        self.env.run(until=self.env.sim.now // SECOND * SECOND + SECOND + MS)
+
+    def masks(self) -> list[list[int]]:
+        return [[line.smp_affinity for line in port] for port in self.ports]
+
+
+def test_queue_k_of_each_port_goes_to_cpu_k() -> None:
+    setup = Setup(queues=4)
+    setup.env.run(until=MS)
+    assert setup.masks() == [[1, 2, 4, 8], [1, 2, 4, 8]]
+
+
+def test_ports_of_one_queue_get_a_cpu_each() -> None:
+    setup = Setup(queues=1)
+    setup.env.run(until=MS)
+    assert setup.masks() == [[1], [2]]
+
+
+def test_banned_cpus_are_left_out() -> None:
+    setup = Setup(queues=4, banned=frozenset({0}))
+    setup.env.run(until=MS)
+    assert setup.masks() == [[2, 4, 8, 2], [2, 4, 8, 2]]
+
+
+def test_the_busiest_cpu_gives_what_halves_the_difference() -> None:
+    setup = Setup(queues=4)
+    setup.env.run(until=MS)
+    one, two = setup.ports[0][1], setup.ports[1][1]
+    setup.second({1: 900, 2: 500, 3: 300, 0: 100}, {one: 600, two: 300})
+    # of 900 ms the first is thought to cost 600, the second 300; the difference is 800
+    assert setup.masks() == [[1, 2, 4, 8], [1, 1, 4, 8]]
+
+
+def test_what_would_only_move_the_load_stays() -> None:
+    setup = Setup(queues=4)
+    setup.env.run(until=MS)
+    before = setup.masks()
+    setup.second({1: 900}, {setup.ports[0][1]: 600})
+    assert setup.masks() == before
+
+
+def test_small_differences_are_not_worth_it() -> None:
+    setup = Setup(queues=4)
+    setup.env.run(until=MS)
+    before = setup.masks()
+    work = {0: 500, 1: 540, 2: 500, 3: 500}
+    setup.second(work, {setup.ports[0][1]: 600, setup.ports[1][1]: 20})
+    assert setup.masks() == before
