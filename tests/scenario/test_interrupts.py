@@ -1,0 +1,103 @@
+"""APIC mode and daemon of a scenario: what is chosen, what is said, what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.errors import InputError
+from simnet.host.apic import ApicMode
+from simnet.scenario.build import build
+from simnet.scenario.build_interrupts import apic_mode_of
+from simnet.scenario.effective import Effective
+from simnet.scenario.load import load
+
+SCENARIO = "x460-out-of-box"
+MASK = "/proc/irq/193/smp_affinity"
+
+
+def mode(effective: Effective, **machine: object) -> ApicMode:
+    changed = effective.machine.model_copy(update=machine)
+    return apic_mode_of(changed, effective.cpu, effective.kernel)
+
+
+class TestMode:
+    def test_the_x460_is_physical_by_its_kernel_s_rule(self) -> None:
+        assert mode(load(SCENARIO)) == ApicMode("clustered", "first")
+
+    def test_eight_cpus_are_flat_where_kernel_and_firmware_allow(self) -> None:
+        effective = load(SCENARIO)
+        cpu = effective.cpu.model_copy(update={"cores_per_socket": 2, "threads_per_core": 1})
+        machine = effective.machine.model_copy(update={"nodes": 1})
+        kernel = effective.kernel.model_copy(update={"version": "2.6.32"})
+        assert apic_mode_of(machine, cpu, kernel).name == "flat"
+        more = machine.model_copy(update={"possible_cpus": 16})
+        assert apic_mode_of(more, cpu, kernel).name == "physical flat"
+
+    @pytest.mark.parametrize(("apic", "spreads"), [("physical", False), ("logical", True)])
+    def test_a_model_may_say_otherwise(self, apic: str, *, spreads: bool) -> None:
+        assert mode(load(SCENARIO), apic=apic).spreads == spreads
+
+    def test_a_mask_of_several_is_said_to_spread_packets(self) -> None:
+        settings = {"machine.apic": "logical", "irqbalance": "off", MASK: "f0000"}
+        (remark,) = load(SCENARIO, settings=settings).remarks
+        assert remark == (
+            f"{MASK}: packets of one connection visit all 4 CPUs: interrupts are delivered in"
+            " logical mode"
+        )
+
+    @pytest.mark.parametrize(("apic", "cpus"), [("kernel", {16}), ("logical", {16, 17, 18, 19})])
+    def test_lines_are_programmed_as_the_mode_says(self, apic: str, cpus: set[int]) -> None:
+        settings = {"machine.apic": apic, "irqbalance": "off", MASK: "f0000"}
+        system = build(load(SCENARIO, settings=settings), seed=1)
+        line = system.machine.apic.lines[2]
+        assert {line.route().cpu_id for _ in range(8)} == cpus
+
+
+class TestDaemon:
+    def test_who_chooses_one_wants_it_simulated(self) -> None:
+        effective = load(SCENARIO, settings={"irqbalance.daemon": "0.55"})
+        assert effective.irqbalance == "daemon"
+        assert effective.balancer.daemon == "0.55"
+
+    def test_without_a_word_of_it_nothing_changes(self) -> None:
+        effective = load(SCENARIO)
+        assert effective.irqbalance == "settled"
+        assert effective.balancer.daemon == "first-fit"
+
+    def test_by_hand_each_port_has_a_cpu_at_once(self) -> None:
+        settings = {"irqbalance.daemon": "hand", "irqbalance.banned_cpus": "f"}
+        system = build(load(SCENARIO, settings=settings), seed=1)
+        system.env.run(until=1)
+        masks = [line.smp_affinity for line in system.machine.apic.lines]
+        assert masks == [1 << cpu for cpu in range(4, 12)]
+
+    @pytest.mark.parametrize("daemon", ["first-fit", "0.55", "1.0", "hand"])
+    def test_each_starts(self, daemon: str) -> None:
+        options = {"irqbalance.daemon": daemon, "irqbalance.banned_cpus": "0"}
+        system = build(load(SCENARIO, settings=options), seed=1)
+        system.env.run(until=1)
+
+    @pytest.mark.parametrize(
+        ("name", "value", "message"),
+        [
+            ("irqbalance.daemon", "0.56", "expected one of first-fit, 0.55, 1.0, hand"),
+            ("irqbalance.banned_cpus", "1,00000000,00000000", "CPU 64 is beyond the machine"),
+            ("irqbalance.banned_cpus", "xyz", "expected a hexadecimal CPU mask"),
+            ("irqbalance.powerthres", "1", "did you mean irqbalance.powerthresh?"),
+            ("machine.apic", "flat", "expected one of kernel, physical, logical"),
+        ],
+    )
+    def test_what_does_not_exist_is_refused(self, name: str, value: str, message: str) -> None:
+        with pytest.raises(InputError, match=message.replace("?", r"\?")):
+            load(SCENARIO, settings={name: value})
+
+    @pytest.mark.parametrize(
+        ("daemon", "option", "value"),
+        [("0.55", "powerthresh", "2"), ("hand", "oneshot", "on"), ("first-fit", "oneshot", "on")],
+    )
+    def test_an_option_that_a_daemon_lacks_is_remarked(
+        self, daemon: str, option: str, value: str
+    ) -> None:
+        settings = {"irqbalance.daemon": daemon, f"irqbalance.{option}": value}
+        remark = f"irqbalance.{option}: {daemon} has no such option"
+        assert load(SCENARIO, settings=settings).remarks == (remark,)
