@@ -260,24 +260,33 @@ class Disk(Component):
         if policy == "c-look":
             wrap = self.geometry.cylinders
             return _least([(each.place.cylinder - self.cylinder) % wrap for each in candidates])
-        return _least([self._positioning_ps(each) for each in candidates])
+        return self._soonest(candidates)
 
-    def _positioning_ps(self, command: Command) -> int:
-        """Time from now until a command's first sector passes."""
-        now = max(self.sim.now, command.ready_ps)
-        place = command.place
-        stream = self.stream
-        if (
-            stream is not None
-            and not command.write
-            and stream.start <= command.sector <= stream.sector
-        ):
-            return now - self.sim.now
-        move_ps = self.geometry.move_ps(self.cylinder, self.head, place)
-        if command.write and move_ps:
-            move_ps += self.model.write_settle_ps
-        now += move_ps
-        return now + self.geometry.wait_ps(now, place) - self.sim.now
+    def _soonest(self, candidates: list[Command]) -> int:
+        """The position of the command whose first sector passes first."""
+        geometry, stream = self.geometry, self.stream
+        rotation_ps, switch_ps = geometry.rotation_ps, geometry.switch_ps
+        settle_ps, seek_ps = self.model.write_settle_ps, geometry.curve.seek_ps
+        cylinder, head, now = self.cylinder, self.head, self.sim.now
+        best, best_ps = 0, -1
+        for position, command in enumerate(candidates):
+            at_ps = max(now, command.ready_ps)
+            place = command.place
+            if stream is None or command.write or not self._passing(stream, command):
+                if place.cylinder != cylinder or place.head != head:
+                    distance = abs(place.cylinder - cylinder)
+                    at_ps += seek_ps(distance) if distance else switch_ps
+                    if command.write:
+                        at_ps += settle_ps
+                at_ps += (place.angle_ps - at_ps) % rotation_ps
+            if best_ps < 0 or at_ps < best_ps:
+                best, best_ps = position, at_ps
+        return best
+
+    @staticmethod
+    def _passing(stream: Stream, command: Command) -> bool:
+        """Whether a command begins in what has been read ahead."""
+        return stream.start <= command.sector <= stream.sector
 
     def _execute(self, command: Command) -> int:
         """Move the mechanism for a command; return when it is done."""
@@ -285,7 +294,7 @@ class Disk(Component):
         stream = self.stream
         if stream is not None:
             stream.advance(start_ps)
-            if not command.write and stream.start <= command.sector <= stream.sector:
+            if not command.write and self._passing(stream, command):
                 return self._continue(stream, command, start_ps)
         self._freeze()
         end_ps = self._transfer(start_ps, command)

@@ -58,6 +58,7 @@ class SeekCurve:
             self._b = (rise_mean * full_line - rise_full * mean_line) / determinant
             self._c = (mean_root * rise_full - full_root * rise_mean) / determinant
         self._a = track_ps - self._b - self._c
+        self._known = {0: 0}
         slopes = [self._b / (2 * math.sqrt(d)) + self._c for d in (1, longest)]
         if min(*slopes, rise_full) < 0:
             message = (
@@ -68,9 +69,11 @@ class SeekCurve:
 
     def seek_ps(self, distance: int) -> int:
         """Time of a seek over `distance` cylinders, in whole nanoseconds; 0 for none."""
-        if distance == 0:
-            return 0
-        return whole_ns(int(self._a + self._b * math.sqrt(distance) + self._c * distance))
+        time_ps = self._known.get(distance)
+        if time_ps is None:
+            time_ps = whole_ns(int(self._a + self._b * math.sqrt(distance) + self._c * distance))
+            self._known[distance] = time_ps
+        return time_ps
 
 
 @dataclass(frozen=True)

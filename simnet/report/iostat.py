@@ -1,0 +1,36 @@
+"""Disk counters in the look of `iostat -x` of sysstat 9: one row a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from simnet.storage.diskstats import IostatRow
+
+__all__ = ["AVG_CPU_COLUMNS", "avg_cpu", "devices"]
+
+AVG_CPU_COLUMNS = ("user", "nice", "system", "iowait", "steal", "idle")
+_AVG_CPU = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle"
+_DEVICE = (
+    "Device:  rrqm/s  wrqm/s     r/s     w/s    rsec/s   wsec/s     rkB/s    wkB/s"
+    " avgrq-sz avgqu-sz    await  svctm  %util"
+)
+
+
+def avg_cpu(shares: Mapping[str, float]) -> str:
+    """The first table: shares of all CPUs in percent, by the names of `AVG_CPU_COLUMNS`."""
+    values = [shares.get(name, 0.0) for name in AVG_CPU_COLUMNS]
+    return f"{_AVG_CPU}\n{' ' * 7}" + "".join(f"{value:8.2f}" for value in values) + "\n"
+
+
+def devices(rows: Iterable[IostatRow]) -> str:
+    """The second table; numbers stand in fixed columns, below `Device:`."""
+    return "\n".join([_DEVICE, *(_row(row) for row in rows)]) + "\n"
+
+
+def _row(row: IostatRow) -> str:
+    return (
+        f"{row.device:<7}{row.rrqm_s:8.2f}{row.wrqm_s:8.2f}{row.r_s:8.2f}{row.w_s:8.2f}"
+        f"{row.rsec_s:10.2f}{row.wsec_s:9.2f}{row.rkb_s:10.2f}{row.wkb_s:9.2f}"
+        f"{row.avgrq_sz:9.2f}{row.avgqu_sz:9.2f}{row.await_ms:9.2f}{row.svctm_ms:7.2f}"
+        f"{row.util:7.2f}"
+    )

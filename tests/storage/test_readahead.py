@@ -1,0 +1,131 @@
+"""Read-ahead of Linux 2.6.18 against windows worked out by hand."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.storage.readahead import FileReadahead
+
+
+class File:
+    """Pages of a file, those in the cache, and what was asked of the disk."""
+
+    def __init__(self, pages: int = 10**6) -> None:
+        self.pages = pages
+        self.cached: set[int] = set()
+        self.asked: list[tuple[int, int]] = []
+        self.read_congested = False
+
+    def read_pages(self, start: int, pages: int) -> int:
+        wanted = set(range(start, min(start + pages, self.pages))) - self.cached
+        if wanted:
+            self.asked.append((start, pages))
+        self.cached |= wanted
+        return len(wanted)
+
+
+def sequential(ra_pages: int, read: int, reads: int, file: File | None = None) -> File:
+    """Read a file from the start, `read` pages at a time."""
+    file = file or File()
+    state = FileReadahead(file, ra_pages)
+    for number in range(reads):
+        page, end = number * read, (number + 1) * read
+        while page < end:
+            page = state.read(page, end - page)
+    return file
+
+
+def test_windows_of_single_pages_grow_to_the_largest() -> None:
+    # 1 page is 1/32 of 32: 4 pages; then twice as many each time
+    asked = sequential(32, 1, 64).asked
+    assert asked[:5] == [(0, 4), (4, 8), (12, 16), (28, 32), (60, 32)]
+
+
+def test_the_first_window_follows_from_the_first_read() -> None:
+    # 8 pages are a quarter of 32: twice as many; 16 are more: all
+    assert sequential(32, 8, 1).asked == [(0, 16)]
+    assert sequential(32, 16, 1).asked == [(0, 32)]
+
+
+def test_a_read_as_long_as_the_largest_window_has_two_on_their_way() -> None:
+    assert sequential(32, 32, 1).asked == [(0, 32), (32, 32)]
+
+
+def test_a_longer_read_goes_window_by_window() -> None:
+    asked = sequential(32, 128, 1).asked
+    assert asked == [(page, 32) for page in range(0, 160, 32)]
+
+
+def test_a_random_read_reads_what_is_asked_for_only() -> None:
+    file = File()
+    state = FileReadahead(file)
+    for page in (500, 100, 900):
+        state.read(page, 1)
+    assert file.asked == [(500, 1), (100, 1), (900, 1)]
+
+
+def test_a_seek_closes_the_windows_and_the_next_sequential_read_opens_them() -> None:
+    file = File()
+    state = FileReadahead(file)
+    for page in (0, 1, 2, 700, 701):
+        state.read(page, 1)
+    assert file.asked == [(0, 4), (4, 8), (700, 1), (701, 4)]
+
+
+def test_a_congested_queue_gets_no_more_than_is_needed() -> None:
+    file = File()
+    state = FileReadahead(file)
+    state.read(0, 1)
+    file.read_congested = True
+    state.read(1, 1)
+    assert file.asked == [(0, 4)]
+    file.read_congested = False
+    state.read(2, 1)
+    assert file.asked == [(0, 4), (4, 8)]
+
+
+def test_a_file_in_the_cache_is_not_read_ahead() -> None:
+    file = File()
+    file.cached = set(range(2000))
+    state = FileReadahead(file)
+    for page in range(1000):
+        state.read(page, 1)
+    assert state.size == 0
+    file.cached.clear()
+    state.missed()
+    state.read(1000, 1)
+    assert file.asked == [(1000, 4)]
+
+
+def test_a_miss_makes_the_next_window_smaller() -> None:
+    file = File()
+    state = FileReadahead(file)
+    for page in range(40):
+        state.read(page, 1)
+    assert file.asked[-1] == (60, 32)
+    state.missed()
+    for page in range(40, 61):
+        state.read(page, 1)
+    assert file.asked[-1] == (92, 30)
+
+
+@given(
+    st.integers(1, 128), st.lists(st.tuples(st.integers(0, 300), st.integers(1, 64)), max_size=20)
+)
+def test_every_page_that_is_asked_for_in_turn_is_read(
+    ra_pages: int, reads: list[tuple[int, int]]
+) -> None:
+    file = File(pages=400)
+    state = FileReadahead(file, ra_pages)
+    for start, pages in reads:
+        page, end = start, min(start + pages, 400)
+        while page < end:
+            following = state.read(page, end - page)
+            assert following > page
+            page = following
+    for _, pages in file.asked:
+        assert pages <= max(ra_pages, 1)
+    # a process that reads page by page finds each in the cache, unless it turned itself off
+    file = sequential(ra_pages, 1, 200, File(pages=400))
+    assert set(range(200)) <= file.cached
