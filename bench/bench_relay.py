@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import statistics
 
 from bench.measuring import ROUNDS, TIMEOUTS, heading, resident_mib, seconds, timeouts, verdict
@@ -46,6 +47,10 @@ def main() -> None:
             f"{connections} connections: made in {made_s / connections * 1e6:.0f} us and"
             f" {(resident_mib() - before_mib) * 1024 / connections:.1f} KiB each"
         )
+    # as `System.run` has it: what was built is not looked at again and again
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(200_000)
     for rig in rigs.values():
         rig.run(PS // 2)
     walls: dict[int, list[float]] = {connections: [] for connections in rigs}
