@@ -41,6 +41,7 @@ _SENDER: Final = SenderRules(
     forward_retransmit=False,
     bic_start=False,
     minshall=False,
+    half_window=False,
 )
 
 

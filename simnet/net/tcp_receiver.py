@@ -27,6 +27,7 @@ __all__ = ["TcpReceiver", "win_from_space"]
 _NONE = cython.declare(cython.longlong, -1)
 # TCP_MIN_MSS
 _MIN_MSS = cython.declare(cython.longlong, 88)
+_SYN_WINDOW = 65535
 _FAST_RETRANSMIT = cython.declare(cython.int, 3)
 _NEVER = cython.declare(cython.longlong, 1 << 40)
 
@@ -274,6 +275,11 @@ class TcpReceiver:
         self.window.started(now_us)
 
     # -- what others look at ----------------------------------------------------------------
+
+    @property
+    def syn_window(self) -> int:
+        """What the SYN offers, bytes: its window field is not scaled."""
+        return min(self.rcv_wnd, _SYN_WINDOW)
 
     @property
     def rcvbuf(self) -> int:

@@ -14,6 +14,10 @@ cdef class TcpSender:
     cdef readonly long long max_window
     cdef readonly long long sndbuf
     cdef readonly long long mss
+    cdef long long path_mss
+    cdef bint half_window
+    cdef long long whole_window_bytes
+    cdef long long least_mss
     cdef readonly Congestion congestion
     cdef readonly Scoreboard board
     cdef readonly Recovery recovery
@@ -59,6 +63,7 @@ cdef class TcpSender:
     cdef public long long nagle_limit
 
     cdef int fetch(self) except -1
+    cdef int _sync_mss(self) except -1
     cpdef long long packets_out(self) except? -1
     cpdef long long wmem_queued(self) except? -1
     cpdef long long room(self) except? -1

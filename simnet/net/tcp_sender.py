@@ -30,6 +30,10 @@ _NONE = cython.declare(cython.longlong, -1)
 _TSO_BYTES = cython.declare(cython.longlong, 65536)
 _RETRIES2 = cython.declare(cython.int, 15)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+# TCP and IP headers and the least payload that every host takes
+_MIN_DATAGRAM_BYTES = cython.declare(cython.int, 68)
+_HEADER = cython.declare(cython.int, 20)
+_TIMESTAMPS_HEADER = cython.declare(cython.int, 32)
 _MAX_BURST = cython.declare(cython.longlong, 3)
 _OPEN = cython.declare(cython.int, 0)
 _RECOVERY = cython.declare(cython.int, 3)
@@ -57,6 +61,7 @@ class TcpSender:
         timestamps: segments carry the timestamps option.
 
     Attributes:
+        mss: payload of a full segment, which may be half of the peer's window.
         board: segments that are not acknowledged.
         recovery: what losses have done.
         nodelay, cork: TCP_NODELAY and TCP_CORK.
@@ -72,6 +77,10 @@ class TcpSender:
     max_window: cython.longlong
     sndbuf: cython.longlong
     mss: cython.longlong
+    path_mss: cython.longlong
+    half_window: cython.bint
+    whole_window_bytes: cython.longlong
+    least_mss: cython.longlong
     congestion: Congestion
     board: Scoreboard
     recovery: Recovery
@@ -138,6 +147,10 @@ class TcpSender:
     ) -> None:
         rules = rules or SenderRules()
         self.mss = mss
+        self.path_mss = mss
+        self.half_window = rules.half_window
+        self.whole_window_bytes = rules.whole_window_bytes
+        self.least_mss = _MIN_DATAGRAM_BYTES - (_TIMESTAMPS_HEADER if timestamps else _HEADER)
         self.congestion = congestion
         self.sndbuf = wmem_default
         self.wmem_max = wmem_max
@@ -202,6 +215,31 @@ class TcpSender:
         """The peer's SYN offers `window` bytes."""
         self.snd_wnd = window
         self.max_window = window
+        self._sync_mss()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sync_mss(self) -> cython.int:
+        """`tcp_sync_mss`: bound segments by half of the largest window seen."""
+        cutoff: cython.longlong = self.max_window
+        mss: cython.longlong = self.path_mss
+        if not self.half_window or cutoff <= 0:
+            return 0
+        if cutoff >= self.whole_window_bytes:
+            cutoff >>= 1
+        if mss > cutoff:
+            mss = max(cutoff, self.least_mss)
+        if mss == self.mss:
+            return 0
+        if self.nagle_limit == self.mss:
+            self.nagle_limit = mss
+        self.segment_truesize += mss - self.mss
+        self.mss = mss
+        self.board.mss = mss
+        self.congestion.mss = mss
+        if self.newreno is not None:
+            self.newreno.mss = mss
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -600,6 +638,8 @@ class TcpSender:
             self.snd_wnd = window
             if window > self.max_window:
                 self.max_window = window
+                if self.mss < self.path_mss:
+                    self._sync_mss()
         self.snd_una = ack
         if before == 0:
             if blocks is not None:

@@ -58,6 +58,9 @@ class SenderRules:
         minshall: Nagle's algorithm holds a small segment back for another small one only; else
             for anything that is outstanding.
         hystart: CUBIC leaves slow start by HyStart and reduces to 717/1024; else 819/1024.
+        half_window: `tcp_bound_to_half_wnd`: no segment is longer than half of the largest window
+            that the peer has offered, so that two are on their way where the MSS is large.
+        whole_window_bytes: a largest window below that may be filled by one segment.
     """
 
     fack: bool = True
@@ -77,6 +80,8 @@ class SenderRules:
     delayed_ack: bool = True
     hystart: bool = False
     minshall: bool = True
+    half_window: bool = True
+    whole_window_bytes: int = 0
 
 
 #: Versions from which on a rule has a value, in order.
@@ -96,6 +101,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
         },
     ),
     ((2, 6, 29), {"hystart": True, "bic_start": False}),
+    ((2, 6, 36), {"whole_window_bytes": 512}),
     ((3, 2), {"reduction": PRR}),
     ((3, 10), {"head_timeout": False}),
     ((3, 18), {"max_reordering": 300}),

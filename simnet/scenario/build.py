@@ -164,7 +164,7 @@ class _Builder:
                 receivers[flow.name] = self._transactions(flow, peer, mine, other)
                 continue
             receiver, sender = (mine, other) if flow.receives else (other, mine)
-            sender.sender.open_window(receiver.receiver.rcv_wnd)
+            sender.sender.open_window(receiver.receiver.syn_window)
             self.senders.append(sender)
             here, there = self.machine, peer
             if flow.receives:
@@ -182,8 +182,8 @@ class _Builder:
         self, flow: Flow, peer: Machine, mine: TcpSocket, other: TcpSocket
     ) -> Requester:
         """Requests of the system, responses of the peer."""
-        mine.sender.open_window(other.receiver.rcv_wnd)
-        other.sender.open_window(mine.receiver.rcv_wnd)
+        mine.sender.open_window(other.receiver.syn_window)
+        other.sender.open_window(mine.receiver.syn_window)
         self.senders += [mine, other]
         path = f"flow.{flow.name}.netserver"
         server = Responder(
@@ -227,7 +227,7 @@ class _Builder:
                 receivers[flow.name] = mine
             else:
                 remote = self._remote_receiver(flow, path, link, mine)
-                mine.sender.open_window(remote.receiver.rcv_wnd)
+                mine.sender.open_window(remote.receiver.syn_window)
                 self.senders.append(mine)
                 self._netperf(flow, self.machine, mine, self._allowed(flow))
                 ends[False] = remote
@@ -317,7 +317,7 @@ class _Builder:
         host = self.effective.peers[flow.peer]
         port = host.ports[flow.peer_port]
         sender = make_sender(host, port)
-        sender.open_window(receiving.receiver.rcv_wnd)
+        sender.open_window(receiving.receiver.syn_window)
         remote = RemoteSender(
             self.sim,
             path,

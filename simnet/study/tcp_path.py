@@ -234,8 +234,8 @@ class TcpPath:
         self.right.peer = self.left
         self.forward.destination = self.right
         self.backward.destination = self.left
-        self.left.sender.open_window(self.right.receiver.rcv_wnd)
-        self.right.sender.open_window(self.left.receiver.rcv_wnd)
+        self.left.sender.open_window(self.right.receiver.syn_window)
+        self.right.sender.open_window(self.left.receiver.syn_window)
         self._connected = False
 
     def _endpoint(self, name: str, application: Application, out: LossyPath) -> TcpEndpoint:

@@ -107,6 +107,27 @@ class TestWindows:
         sender.acknowledge(MSS, 3500, 0)
         assert send(sender) == [MSS]
 
+    def test_two_segments_fit_into_the_largest_window_offered(self) -> None:
+        sender = make(cwnd=20, window=1500)
+        sender.write(10 * MSS, end_of_send=True)
+        assert send(sender) == [750] * 2
+        sender.acknowledge(750, 1800, 0)
+        assert send(sender) == [900]
+        sender.acknowledge(2400, 1200, 0)
+        assert send(sender) == [900]
+        sender.acknowledge(3300, 2500, 0)
+        assert send(sender) == [MSS] * 2
+
+    @pytest.mark.parametrize(
+        ("version", "window", "length"),
+        [("2.6.18", 400, 200), ("3.8", 400, 400), ("3.8", 512, 256), ("2.6.18", 60, 48)],
+    )
+    def test_a_tiny_window_is_halved_or_not(self, version: str, window: int, length: int) -> None:
+        sender = make(cwnd=20, window=window, rules=sender_rules(version))
+        sender.write(10 * MSS, end_of_send=True)
+        assert sender.mss == length
+        assert send(sender) == [length] * (window // length)
+
     def test_acknowledge_counts_segments(self) -> None:
         sender = started(5)
         assert [ack(sender, 2), ack(sender, 2), ack(sender, 5)] == [2, 0, 3]

@@ -35,6 +35,16 @@ class TestBulk:
         counts = [run.left.counters() for run in runs]
         assert counts[0] == counts[1] != counts[2]
 
+    @pytest.mark.parametrize("kernel", ["2.6.9", "2.6.18", "2.6.32", "3.8", "4.4", "6.18"])
+    def test_flows_where_one_segment_would_not_fit_into_the_window(self, kernel: str) -> None:
+        """IP over InfiniBand with an MTU of 65520 and the default receive buffer."""
+        tcp = TcpOptions(kernel=kernel, mss=65_468, rmem_bytes=(87_380, 87_380))
+        path = PathOptions(rate_bps=10**10, delay_ps=10 * US)
+        run = TcpPath(path, tcp, BulkSource(), Sink())
+        run.run_for(SECOND // 50)
+        assert run.right.delivered * 8 * 50 > 4 * 10**9
+        assert run.left.counters()["timeouts"] == 0
+
 
 class TestRequests:
     def test_one_write_is_answered_after_a_round_trip(self) -> None:
