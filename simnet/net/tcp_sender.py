@@ -638,8 +638,7 @@ class TcpSender:
             self.snd_wnd = window
             if window > self.max_window:
                 self.max_window = window
-                if self.mss < self.path_mss:
-                    self._sync_mss()
+                self._sync_mss()
         self.snd_una = ack
         if before == 0:
             if blocks is not None:

@@ -11,21 +11,25 @@ if TYPE_CHECKING:
     from simnet.study.validate import Row, Validation
 
 _LARGE = 10.0
+_HEADING = ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "use")
 
 
 def validation(found: Validation) -> str:
-    """One line a number, then one a condition."""
+    """One line a number, those of TCP's conformance apart, then one a condition."""
     earlier = found.earlier()
-    heading = ["id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "use"]
+    heading = list(_HEADING)
     rows = [_cells(row) for row in found.rows]
     if earlier:
         heading += ["frozen", "low", "high"]
         known = [earlier.get((row.id, row.key)) for row in found.rows]
         rows = [(*row, *_frozen(kept)) for row, kept in zip(rows, known, strict=True)]
-    table = columns(heading, rows, left=2)
+    table = columns(heading, rows, left=2) if rows else ""
     table += "".join(
         f"# frozen: {name}\n" for name in sorted({name for name, _ in earlier.values()})
     )
+    if found.conformance:
+        table += "\n" if table else ""
+        table += columns(_HEADING, [_cells(row) for row in found.conformance], left=2)
     gates = [f"{'met ' if gate.passed else 'MISSED'}  {gate.sentence}" for gate in found.gates]
     return table + ("\n" + "\n".join(gates) + "\n" if gates else "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -55,14 +55,19 @@ class Answer:
         return replace(self, cases=chosen)
 
 
-def answer(name: str) -> Answer:
-    """The answer to a measurement's id; raises InputError that names the nearest id."""
+def answer(name: str, others: Iterable[str] = ()) -> Answer:
+    """The answer to a measurement's id; raises InputError that names the nearest id.
+
+    `others`: ids that are answered elsewhere.
+    """
     if name in ANSWERS:
         return ANSWERS[name]
     if name in measurements() or name in wanted():
         expected = f"no scenario answers this measurement yet; there are {', '.join(ANSWERS)}"
         raise InputError(expected, key=name)
-    raise InputError(f"the id of a measurement was expected{nearest(name, ANSWERS)}", key=name)
+    raise InputError(
+        f"the id of a measurement was expected{nearest(name, [*ANSWERS, *others])}", key=name
+    )
 
 
 def _cpu_busy_percent(results: Results) -> dict[str, float]:

@@ -19,6 +19,7 @@ from simnet.errors import InputError
 from simnet.study.answers import ANSWERS, LISTING_1, Anchored, Answer, anchors, answer
 from simnet.study.capture import read_capture
 from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
+from simnet.study.conformance import CONFORMANCE, Conforming
 from simnet.study.ensemble import Anchor, condition, intervals, latin_hypercube
 from simnet.study.listing import (
     Comparison,
@@ -69,15 +70,19 @@ _ROWS = TypeAdapter(list[Row])
 
 @dataclass(frozen=True)
 class Validation:
-    """Rows by id and key, the conditions that were checked, and the results behind them."""
+    """Rows by id and key, the conditions that were checked, and the results behind them.
+
+    `conformance` has the rows that hold TCP against a real kernel, not a system against a document.
+    """
 
     rows: tuple[Row, ...]
     gates: tuple[Gate, ...]
     results: Mapping[Case, Result]
+    conformance: tuple[Row, ...] = ()
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The rows as `simnet validate --json` prints them."""
-        return _ROWS.dump_json(list(self.rows), indent=indent).decode()
+        return _ROWS.dump_json([*self.rows, *self.conformance], indent=indent).decode()
 
     def earlier(self) -> dict[tuple[str, str], tuple[str, FrozenRow]]:
         """File name and row of the newest frozen prediction, by id and key, where there is one."""
@@ -112,7 +117,8 @@ def validate(
     done and in all. Raises InputError for an id that is not known. An id may be a pattern, such as
     `x460.table1.*`.
     """
-    answers = {name: answer(name) for name in _named(ids)}
+    named = _named(ids)
+    answers = {name: answer(name, CONFORMANCE) for name in named if name not in CONFORMANCE}
     cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
     sizes = _sizes(answers, members)
     alone = {c for a in answers.values() if len(a.cases) == 1 for c in a.cases.values()}
@@ -123,7 +129,17 @@ def validate(
     spread = {case: [next(results) for _ in range(size)] for case, size in sizes.items()}
     rows = [row for name in answers for row in _rows(name, best, spread)]
     gates = listing_1_gates(best[LISTING_1]) if LISTING_1 in best else []
-    return Validation(tuple(rows), tuple(gates), best)
+    conforming = {name: CONFORMANCE[name]() for name in named if name in CONFORMANCE}
+    gates += [gate for found in conforming.values() for gate in found.gates]
+    return Validation(tuple(rows), tuple(gates), best, _conformance(conforming))
+
+
+def _conformance(conforming: Mapping[str, Conforming]) -> tuple[Row, ...]:
+    return tuple(
+        Row(id=name, key=key, use="predict", **vars(number))
+        for name, found in conforming.items()
+        for key, number in found.numbers.items()
+    )
 
 
 def listing_1(result: Result) -> Comparison:
@@ -251,8 +267,9 @@ def _asked(name: str) -> tuple[Mapping[str, float | None], Use]:
 def _named(ids: Sequence[str]) -> list[str]:
     """The ids that are meant, patterns expanded; all that can be answered where none is given."""
     found = []
-    for name in ids or ANSWERS:
-        matching = fnmatch.filter(ANSWERS, name) if "*" in name else []
+    known = [*ANSWERS, *CONFORMANCE]
+    for name in ids or known:
+        matching = fnmatch.filter(known, name) if "*" in name else []
         found += matching or [name]
     return list(dict.fromkeys(found))
 

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-from statistics import median
-
 import pytest
 
-from simnet._share import folder
-from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
-from tests.host.parts import MS, US
+from simnet.study.nagle_comparison import Stall, measured, options, stall_ms
+from simnet.study.tcp_path import TcpOptions
+from tests.host.parts import MS
 
-FILE = folder("validation") / "external" / "linux-nagle-delack.csv"
-ROWS = list(csv.DictReader(FILE.read_text().splitlines()))
 # the measured ones vary by that much; the least that is asked for is a jiffy, 4 ms
 SPREAD_MS = 0.1
 
 
-def stall_ms(tcp: TcpOptions) -> float:
-    """Median duration of a transaction: write 100 B, write 200 B, read 10 B."""
-    client = Requester((100, 200), 10, 60)
-    path = PathOptions(rate_bps=10**10, delay_ps=20 * US)
-    run = TcpPath(path, tcp, client, Responder(300, 10))
-    run.run_for(10_000 * MS)
-    assert len(client.times_ps) == 60
-    return median(client.times_ps) / MS
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if row["delack_max_us"] != "default"])
-def test_stalls_are_within_a_jiffy_of_linux(row: dict[str, str]) -> None:
-    tcp = TcpOptions(kernel="6.18", delack_limit_ps=int(row["delack_max_us"]) * US)
-    assert stall_ms(tcp) == pytest.approx(float(row["median_ms"]), abs=SPREAD_MS)
+@pytest.mark.parametrize("stall", measured(), ids=lambda stall: stall.name)
+def test_stalls_are_within_a_jiffy_of_linux(stall: Stall) -> None:
+    assert stall_ms(options(stall)) == pytest.approx(stall.median_ms, abs=SPREAD_MS)
 
 
 @pytest.mark.parametrize("hz", [100, 250, 1000])
