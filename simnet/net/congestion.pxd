@@ -7,13 +7,20 @@ cdef class Congestion:
     cdef long long mss
     cdef readonly int abc
     cdef readonly bint wants_us
+    cdef bint counts_slow_start
+    cdef bint counts_segments
+    cdef bint slow_start_below
     cpdef int segments_acked(
         self, long long count, long long rtt_us, long long now_jiffy, long long now_us,
         bint open_state
     ) except -1
-    cpdef int avoid(self, long long ack, long long snd_nxt, long long now_jiffy) except -1
-    cdef int _slow_start(self) except -1
-    cdef int _additive(self, long long count) except -1
+    cpdef int avoid(
+        self, long long ack, long long snd_nxt, long long now_jiffy, long long acked
+    ) except -1
+    cpdef bint in_slow_start(self) except? -1
+    cdef long long _slow_start(self, long long acked) except? -1
+    cdef int _slow_start_by_acks(self) except -1
+    cdef int _additive(self, long long count, long long acked) except -1
     cpdef long long reduced(self) except? -1
     cpdef long long least(self) except? -1
     cpdef int forget(self) except -1

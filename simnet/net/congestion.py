@@ -26,6 +26,7 @@ class Congestion:
         initial_cwnd: segments.
         mss: payload of a full segment.
         abc: `tcp_abc`: 0 counts ACKs, 1 and 2 bytes.
+        rules: of the kernel's version; None for 2.6.18.
 
     Attributes:
         cwnd, ssthresh: segments.
@@ -42,8 +43,14 @@ class Congestion:
     mss: cython.longlong
     abc: cython.int
     wants_us: cython.bint
+    counts_slow_start: cython.bint
+    counts_segments: cython.bint
+    slow_start_below: cython.bint
 
-    def __init__(self, initial_cwnd: int, mss: int = 1, abc: int = 0) -> None:
+    def __init__(
+        self, initial_cwnd: int, mss: int = 1, abc: int = 0, rules: SenderRules | None = None
+    ) -> None:
+        rules = rules or SenderRules()
         self.cwnd = initial_cwnd
         self.ssthresh = INFINITE_SSTHRESH
         self.cwnd_count = 0
@@ -52,6 +59,9 @@ class Congestion:
         self.mss = mss
         self.abc = abc
         self.wants_us = False
+        self.counts_slow_start = rules.counts_slow_start
+        self.counts_segments = rules.counts_segments
+        self.slow_start_below = rules.slow_start_below
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -72,24 +82,53 @@ class Congestion:
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def avoid(
-        self, ack: cython.longlong, snd_nxt: cython.longlong, now_jiffy: cython.longlong
+        self,
+        ack: cython.longlong,
+        snd_nxt: cython.longlong,
+        now_jiffy: cython.longlong,
+        acked: cython.longlong,
     ) -> cython.int:
-        """`cong_avoid`: an ACK for data arrived while the window was in full use."""
-        if self.cwnd <= self.ssthresh:
-            self._slow_start()
-        elif self.abc > 0:
+        """`cong_avoid`: an ACK for data arrived while the window was in full use.
+
+        `acked`: segments that it acknowledged, those not counted that had come before.
+        """
+        if self.in_slow_start():
+            acked = self._slow_start(acked)
+            if acked == 0:
+                return 0
+        if self.abc > 0 and not self.counts_segments:
             if self.bytes_acked >= self.cwnd * self.mss:
                 self.bytes_acked -= self.cwnd * self.mss
                 if self.cwnd < self.clamp:
                     self.cwnd += 1
         else:
-            self._additive(self.cwnd)
+            self._additive(self.cwnd, acked)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def in_slow_start(self) -> cython.bint:
+        """`tcp_in_slow_start`."""
+        if self.slow_start_below:
+            return self.cwnd < self.ssthresh
+        return self.cwnd <= self.ssthresh
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _slow_start(self, acked: cython.longlong) -> cython.longlong:
+        """`tcp_slow_start`; return how many of `acked` segments are left for what follows."""
+        limit: cython.longlong = self.ssthresh if self.slow_start_below else self.ssthresh + 1
+        before: cython.longlong = self.cwnd
+        if self.counts_slow_start:
+            self.cwnd = min(before + acked, limit, self.clamp)
+            acked -= self.cwnd - before
+            return acked if self.counts_segments and self.cwnd == limit else 0
+        self._slow_start_by_acks()
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _slow_start(self) -> cython.int:
-        """`tcp_slow_start`."""
+    def _slow_start_by_acks(self) -> cython.int:
         if self.abc > 0:
             if self.bytes_acked < self.mss:
                 return 0
@@ -102,8 +141,19 @@ class Congestion:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _additive(self, count: cython.longlong) -> cython.int:
-        """`tcp_cong_avoid_ai`: one segment more for so many ACKs."""
+    def _additive(self, count: cython.longlong, acked: cython.longlong) -> cython.int:
+        """`tcp_cong_avoid_ai`: one segment more for `count` ACKs, or segments."""
+        if self.counts_segments:
+            if self.cwnd_count >= count:
+                # gathered while more were needed
+                self.cwnd_count = 0
+                self.cwnd += 1
+            self.cwnd_count += acked
+            self.cwnd += self.cwnd_count // count
+            self.cwnd_count %= count
+            if self.cwnd > self.clamp:
+                self.cwnd = self.clamp
+            return 0
         if self.cwnd_count >= count:
             if self.cwnd < self.clamp:
                 self.cwnd += 1
@@ -159,7 +209,7 @@ class Bic(Congestion):
     counts_delayed: cython.bint
 
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        super().__init__(initial_cwnd, mss, abc)
+        super().__init__(initial_cwnd, mss, abc, rules)
         self.refresh = hz // 32
         self.counts_delayed = rules.delayed_ack
         if rules.bic_start:
@@ -184,14 +234,19 @@ class Bic(Congestion):
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def avoid(
-        self, ack: cython.longlong, snd_nxt: cython.longlong, now_jiffy: cython.longlong
+        self,
+        ack: cython.longlong,
+        snd_nxt: cython.longlong,
+        now_jiffy: cython.longlong,
+        acked: cython.longlong,
     ) -> cython.int:
         """`bictcp_cong_avoid`."""
-        if self.cwnd <= self.ssthresh:
-            self._slow_start()
-        else:
-            self._update(now_jiffy)
-            self._additive(self.count)
+        if self.in_slow_start():
+            acked = self._slow_start(acked)
+            if acked == 0:
+                return 0
+        self._update(now_jiffy)
+        self._additive(self.count, acked)
         return 0
 
     @cython.ccall

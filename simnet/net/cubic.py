@@ -75,7 +75,7 @@ class Cubic(Congestion):
     now_ms: cython.longlong
 
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        super().__init__(initial_cwnd, mss, abc)
+        super().__init__(initial_cwnd, mss, abc, rules)
         self.hz = hz
         self.hystart = rules.hystart
         self.wants_us = True
@@ -163,7 +163,7 @@ class Cubic(Congestion):
             delay = 1
         if self.delay_min == 0 or self.delay_min > delay:
             self.delay_min = delay
-        if self.hystart and self.cwnd <= self.ssthresh and self.cwnd >= _HYSTART_LOW_WINDOW:
+        if self.hystart and self.in_slow_start() and self.cwnd >= _HYSTART_LOW_WINDOW:
             self._hystart(delay)
         return 0
 
@@ -197,36 +197,42 @@ class Cubic(Congestion):
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def avoid(
-        self, ack: cython.longlong, snd_nxt: cython.longlong, now_jiffy: cython.longlong
+        self,
+        ack: cython.longlong,
+        snd_nxt: cython.longlong,
+        now_jiffy: cython.longlong,
+        acked: cython.longlong,
     ) -> cython.int:
         """`bictcp_cong_avoid`."""
-        if self.cwnd <= self.ssthresh:
+        if self.in_slow_start():
             if self.hystart and ack > self.round_end:
                 self.round_start_ms = self.last_ack_ms = self.now_ms
                 self.round_end = snd_nxt
                 self.round_rtt = 0
                 self.samples = 0
-            self._slow_start()
-        else:
-            self._update(now_jiffy)
-            self._additive(self.count)
+            acked = self._slow_start(acked)
+            if acked == 0:
+                return 0
+        self._update(now_jiffy, acked)
+        self._additive(self.count, acked)
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _update(self, now_jiffy: cython.longlong) -> cython.int:
+    def _update(self, now_jiffy: cython.longlong, acked: cython.longlong) -> cython.int:
         """`bictcp_update`: how many ACKs raise the window by one segment."""
         cwnd: cython.longlong = self.cwnd
         target: cython.longlong
         least: cython.longlong
-        self.ack_count += 1
+        acked = acked if self.counts_segments else 1
+        self.ack_count += acked
         if self.last_cwnd == cwnd and now_jiffy - self.last_jiffy <= self.hz // 32:
             return 0
         self.last_cwnd = cwnd
         self.last_jiffy = now_jiffy
         if self.epoch == 0:
             self.epoch = now_jiffy
-            self.ack_count = 1
+            self.ack_count = acked
             self.tcp_cwnd = cwnd
             self.k = 0
             self.origin = cwnd
@@ -247,9 +253,11 @@ class Cubic(Congestion):
             if self.loss_cwnd == 0:
                 self.count = 50
         self._befriend(cwnd)
-        self.count = (self.count << 4) // self.ack_ratio
-        if self.count == 0:
-            self.count = 1
+        if self.counts_segments:
+            # no faster than half a segment for each
+            self.count = max(self.count, 2)
+        else:
+            self.count = max((self.count << 4) // self.ack_ratio, 1)
         return 0
 
     @cython.cfunc
@@ -304,5 +312,5 @@ def make_congestion(
     """
     rules = rules or SenderRules()
     if name == "reno":
-        return Congestion(initial_cwnd, mss, abc)
+        return Congestion(initial_cwnd, mss, abc, rules)
     return {"bic": Bic, "cubic": Cubic}[name](initial_cwnd, mss, abc, hz, rules)

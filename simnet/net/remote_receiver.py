@@ -406,8 +406,8 @@ class RemoteReceiver(Port):
         in_order: cython.bint = skb.seq == receiver.rcv_nxt
         if receiver.rule_clock_us:
             receiver.now_us = done_ps // _US
-        if skb.seq <= receiver.rcv_wup and skb.tsval > self.ts_recent:
-            # tcp_replace_ts_recent
+        if skb.seq <= receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+            # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
             self.ts_recent = skb.tsval
         if receiver.segment(skb.seq, skb.end_seq, skb.push, in_order, jiffy):
             self.ack_due = True

@@ -269,8 +269,8 @@ class TcpEndpoint(Endpoint):
             skb.ack, skb.window, jiffy, skb.sack, skb.tsecr, skb.end_seq > skb.seq
         )
         if skb.end_seq > skb.seq:
-            if skb.seq <= self.receiver.rcv_wup and skb.tsval > self.ts_recent:
-                # tcp_replace_ts_recent
+            if skb.seq <= self.receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+                # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
                 self.ts_recent = skb.tsval
             if self.receiver.rule_clock_us:
                 self.receiver.now_us = self.sim.now // _US

@@ -49,6 +49,12 @@ cdef class TcpSender:
     cdef bint restarts
     cdef readonly bint timestamps
     cdef bint near_limit
+    cdef bint limited_when_sent
+    cdef bint keeps_limit
+    cdef bint cwnd_limited
+    cdef bint deferred_limited
+    cdef long long max_packets_out
+    cdef long long usage_seq
     cdef bint defers_two_ticks
     cdef long long deferred_jiffy
     cdef bint force_head
@@ -77,7 +83,8 @@ cdef class TcpSender:
         self, long long ack, long long window, long long now_jiffy, list blocks=*, long long echo=*,
         bint with_data=*
     ) except? -1
-    cdef bint _nearly_limited(self, long long flight) except? -1
+    cdef bint _limited(self, long long flight) except? -1
+    cdef int _note_limit(self, long long prior_nxt) except -1
     cdef bint _tag(self, list blocks, long long ack, long long prior_una) except? -1
     cdef int _dubious(
         self, long long prior_una, long long flight, long long acked, long long now_jiffy,

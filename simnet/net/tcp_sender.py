@@ -112,6 +112,12 @@ class TcpSender:
     restarts: cython.bint
     timestamps: cython.bint
     near_limit: cython.bint
+    limited_when_sent: cython.bint
+    keeps_limit: cython.bint
+    cwnd_limited: cython.bint
+    deferred_limited: cython.bint
+    max_packets_out: cython.longlong
+    usage_seq: cython.longlong
     defers_two_ticks: cython.bint
     deferred_jiffy: cython.longlong
     force_head: cython.bint
@@ -165,7 +171,7 @@ class TcpSender:
         self.board = Scoreboard(rules, sack=sack, reordering=reordering, mss=mss)
         self.recovery = Recovery(rules, self.board, congestion)
         self.newreno = NewReno(self.recovery, mss) if rules.newreno and not sack else None
-        self.near_limit = rules.near_limit
+        self._watch_use(rules)
         self.defers_two_ticks = rules.defers_two_ticks
         self.restarts = restarts
         self.timestamps = timestamps
@@ -210,6 +216,16 @@ class TcpSender:
             prefetch(cython.cast(cython.p_void, self.congestion), 128)
             prefetch(cython.cast(cython.p_void, self.recovery), 320)
         return 0
+
+    def _watch_use(self, rules: SenderRules) -> None:
+        """How it is known whether the window limits."""
+        self.near_limit = rules.near_limit
+        self.limited_when_sent = rules.limited_when_sent
+        self.keeps_limit = rules.keeps_limit
+        self.cwnd_limited = False
+        self.deferred_limited = False
+        self.max_packets_out = 0
+        self.usage_seq = 0
 
     def open_window(self, window: int) -> None:
         """The peer's SYN offers `window` bytes."""
@@ -356,6 +372,7 @@ class TcpSender:
         chunk: cython.longlong
         segments: cython.longlong = free
         free *= self.mss
+        self.deferred_limited = free <= window
         if window < free:
             free = window
         if (
@@ -500,12 +517,16 @@ class TcpSender:
         frames: cython.longlong = 0
         large: cython.int
         length: cython.longlong
+        prior_nxt: cython.longlong = self.snd_nxt
         if self.recovery.retransmitting or self.force_head:
             frames = self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
         while True:
             large = self.burst_left
+            self.deferred_limited = False
             length = self.next_segment(now_jiffy)
             if length == 0:
+                if self.limited_when_sent:
+                    self._note_limit(prior_nxt)
                 return frames
             self.sent(length, now_jiffy)
             self._append(
@@ -520,6 +541,26 @@ class TcpSender:
             )
             if large == 0:
                 frames += 1
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _note_limit(self, prior_nxt: cython.longlong) -> cython.int:
+        """`tcp_cwnd_validate` of 3.16 and later, after `tcp_write_xmit`."""
+        out: cython.longlong = self.board.tail - self.board.head
+        limited: cython.bint = (
+            self.deferred_limited or self.board.in_flight() >= self.congestion.cwnd
+        )
+        if self.snd_nxt == prior_nxt and not limited:
+            return 0
+        if (
+            self.snd_una >= self.usage_seq
+            or (limited and self.keeps_limit)
+            or (out > self.max_packets_out and not (self.cwnd_limited and self.keeps_limit))
+        ):
+            self.cwnd_limited = limited
+            self.max_packets_out = out
+            self.usage_seq = self.snd_nxt
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -655,8 +696,8 @@ class TcpSender:
         if acked > 0 and not sacked and self.recovery.state == _OPEN and self.recovery.frto == 0:
             if self.congestion.abc > 0:
                 self.congestion.bytes_acked += ack - prior_una
-            if flight >= self.congestion.cwnd or self._nearly_limited(flight):
-                self.congestion.avoid(ack, self.snd_nxt, now_jiffy)
+            if self._limited(flight):
+                self.congestion.avoid(ack, self.snd_nxt, now_jiffy, acked)
             return acked
         self._dubious(
             prior_una, flight, acked, now_jiffy, blocks, echo, sacked, update or with_data
@@ -665,9 +706,15 @@ class TcpSender:
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _nearly_limited(self, flight: cython.longlong) -> cython.bint:
-        """`tcp_is_cwnd_limited`, the window not being full."""
+    def _limited(self, flight: cython.longlong) -> cython.bint:
+        """`tcp_is_cwnd_limited`."""
         left: cython.longlong = self.congestion.cwnd - flight
+        if self.limited_when_sent:
+            if self.congestion.in_slow_start() and not (self.keeps_limit and self.cwnd_limited):
+                return self.congestion.cwnd < 2 * self.max_packets_out
+            return self.cwnd_limited
+        if left <= 0:
+            return True
         if self.tso:
             if self.tso_win_divisor > 0 and left * self.tso_win_divisor < self.congestion.cwnd:
                 return not self.near_limit or left * self.mss < _TSO_BYTES
@@ -724,9 +771,9 @@ class TcpSender:
             if (
                 self.newreno.alert(duplicate, acked, self.snd_una - prior_una)
                 and acked > 0
-                and (flight >= self.congestion.cwnd or self._nearly_limited(flight))
+                and self._limited(flight)
             ):
-                self.congestion.avoid(self.snd_una, self.snd_nxt, now_jiffy)
+                self.congestion.avoid(self.snd_una, self.snd_nxt, now_jiffy, self.newreno.delivered)
             return 0
         if blocks is not None:
             for block in blocks:
@@ -743,13 +790,8 @@ class TcpSender:
                 duplicate,
                 may_send,
             )
-        if (
-            acked > 0
-            and not settled
-            and recovery.may_raise()
-            and (flight >= self.congestion.cwnd or self._nearly_limited(flight))
-        ):
-            self.congestion.avoid(self.snd_una, self.snd_nxt, now_jiffy)
+        if acked > 0 and not settled and recovery.may_raise() and self._limited(flight):
+            self.congestion.avoid(self.snd_una, self.snd_nxt, now_jiffy, acked)
         # tcp_ack_is_dubious
         if duplicate or sacked or recovery.state != _OPEN:
             recovery.alert(duplicate, data_lost, sacked, acked, may_send)

@@ -60,6 +60,12 @@ class SenderRules:
         hystart: CUBIC leaves slow start by HyStart and reduces to 717/1024; else 819/1024.
         half_window: `tcp_bound_to_half_wnd`: no segment is longer than half of the largest window
             that the peer has offered, so that two are on their way where the MSS is large.
+        counts_slow_start: slow start grows by the segments that an ACK acknowledges; else by one.
+        counts_segments: so does congestion avoidance, up to several segments for one ACK.
+        limited_when_sent: whether the window limits is noted when segments are sent, for a round
+            trip; else an ACK compares what was in flight.
+        keeps_limit: once noted, it holds for the round trip, whatever is sent later.
+        slow_start_below: slow start ends at the threshold; else one segment above.
         whole_window_bytes: a largest window below that may be filled by one segment.
     """
 
@@ -82,6 +88,11 @@ class SenderRules:
     minshall: bool = True
     half_window: bool = True
     whole_window_bytes: int = 0
+    counts_slow_start: bool = False
+    counts_segments: bool = False
+    slow_start_below: bool = False
+    limited_when_sent: bool = False
+    keeps_limit: bool = False
 
 
 #: Versions from which on a rule has a value, in order.
@@ -104,11 +115,15 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
     ((2, 6, 36), {"whole_window_bytes": 512}),
     ((3, 2), {"reduction": PRR}),
     ((3, 10), {"head_timeout": False}),
+    ((3, 13), {"counts_slow_start": True}),
+    ((3, 16), {"limited_when_sent": True}),
     ((3, 18), {"max_reordering": 300}),
-    ((4, 3), {"reduction": PRR_CONSERVATIVE}),
+    ((4, 0), {"counts_segments": True}),
+    ((4, 3), {"reduction": PRR_CONSERVATIVE, "slow_start_below": True}),
     ((4, 11), {"forward_retransmit": False}),
     ((4, 15), {"fack": False}),
     ((4, 18), {"newreno": True}),
+    ((6, 1), {"keeps_limit": True}),
 )
 
 #: First version that has each algorithm.

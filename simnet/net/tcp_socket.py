@@ -409,8 +409,8 @@ class TcpSocket(Endpoint):
                 self.queue_merged = length if skb.segment_bytes > 0 else 0
             if skb.ack > 0:
                 work += self._acknowledged(skb, cpu)
-            if skb.seq <= self.receiver.rcv_wup and skb.tsval > self.ts_recent:
-                # tcp_replace_ts_recent
+            if skb.seq <= self.receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+                # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
                 self.ts_recent = skb.tsval
             if self.receiver.rule_clock_us:
                 self.receiver.now_us = self.sim.now // _US

@@ -98,7 +98,7 @@ class KernelWindow:
 
 def acked(window: Congestion, count: int, now: int) -> None:
     window.segments_acked(count, -1, now, 0, open_state=True)
-    window.avoid(0, 0, now)
+    window.avoid(0, 0, now, count)
 
 
 def reduce(window: Congestion, cwnd: int | None = None) -> None:
@@ -184,13 +184,13 @@ class TestByteCounting:
         window = make_congestion("reno", 3, mss=1000, abc=1)
         for _ in range(4):
             window.bytes_acked += 500
-            window.avoid(0, 0, 0)
+            window.avoid(0, 0, 0, 1)
         assert window.cwnd == 5
 
     def test_two_segments_count_twice_with_2(self) -> None:
         window = make_congestion("reno", 3, mss=1000, abc=2)
         window.bytes_acked += 2000
-        window.avoid(0, 0, 0)
+        window.avoid(0, 0, 0, 1)
         assert window.cwnd == 5
 
     def test_avoidance_takes_a_whole_window(self) -> None:
@@ -198,8 +198,56 @@ class TestByteCounting:
         window.ssthresh = 5
         for _ in range(5):
             window.bytes_acked += 2000
-            window.avoid(0, 0, 0)
+            window.avoid(0, 0, 0, 1)
         assert (window.cwnd, window.bytes_acked) == (11, 0)
+
+
+class TestStretchedAcks:
+    """An ACK for several segments, which Linux has counted as such since 3.13 and 4.0."""
+
+    @pytest.mark.parametrize(("version", "cwnd"), [("3.12", 11), ("3.13", 14), ("6.18", 14)])
+    def test_slow_start(self, version: str, cwnd: int) -> None:
+        window = make_congestion("reno", 10, rules=sender_rules(version))
+        window.avoid(0, 0, 0, 4)
+        assert window.cwnd == cwnd
+
+    @pytest.mark.parametrize(("version", "cwnd"), [("3.19", 20), ("4.0", 22)])
+    def test_avoidance(self, version: str, cwnd: int) -> None:
+        window = make_congestion("reno", 20, rules=sender_rules(version))
+        window.ssthresh = 10
+        for _ in range(11):
+            window.avoid(0, 0, 0, 4)
+        assert window.cwnd == cwnd
+
+    @pytest.mark.parametrize(("version", "cwnd", "count"), [("3.13", 13, 0), ("6.18", 12, 3)])
+    def test_what_slow_start_leaves_counts_for_avoidance(
+        self, version: str, cwnd: int, count: int
+    ) -> None:
+        window = make_congestion("reno", 10, rules=sender_rules(version))
+        window.ssthresh = 12
+        window.avoid(0, 0, 0, 5)
+        assert (window.cwnd, window.cwnd_count) == (cwnd, count)
+
+    def test_credit_of_a_larger_window_is_worth_one_segment(self) -> None:
+        window = make_congestion("reno", 100, rules=sender_rules("6.18"))
+        window.ssthresh = 5
+        window.avoid(0, 0, 0, 60)
+        window.cwnd = 10
+        window.avoid(0, 0, 0, 1)
+        assert (window.cwnd, window.cwnd_count) == (11, 1)
+
+    def test_cubic_grows_as_fast_with_one_ack_for_many(self) -> None:
+        sizes = []
+        for each in (1, 8):
+            window = make_congestion("cubic", 100, hz=1000, rules=sender_rules("6.18"))
+            window.ssthresh = 50
+            for number in range(0, 4000, each):
+                at = 1000 + number // 40
+                window.segments_acked(each, 100_000, at, at * 1000, open_state=True)
+                window.avoid(number, 0, at, each)
+            sizes.append(window.cwnd)
+        assert sizes[1] == pytest.approx(sizes[0], rel=0.05)
+        assert sizes[0] > 110
 
 
 class TestBic:
@@ -240,7 +288,7 @@ def grown(version: str, losses: list[int], seconds: float, rtt_ms: int = 100) ->
             # an ACK for two segments
             at = now + number * rtt_ms * 2 // window.cwnd
             window.segments_acked(2, rtt_ms * 1000, at, at * 1000, open_state=True)
-            window.avoid(0, 0, at)
+            window.avoid(0, 0, at, 2)
         now += rtt_ms
         sizes.append(window.cwnd)
     return sizes
@@ -292,7 +340,7 @@ class TestCubic:
                 at = now + 3 * number
                 ack += 1
                 window.segments_acked(1, rtt_ms * 1000, at, at * 1000, open_state=True)
-                window.avoid(ack, ack + window.cwnd, at)
+                window.avoid(ack, ack + window.cwnd, at, 1)
             now += 1000
             if window.cwnd > 100:
                 rtt_ms = 60
@@ -302,5 +350,5 @@ class TestCubic:
         window = make_congestion("cubic", 16, hz=1000, rules=NEW)
         for number in range(80):
             window.segments_acked(1, 40_000 + 5000 * number, number, number, open_state=True)
-            window.avoid(number + 1, 0, number)
+            window.avoid(number + 1, 0, number, 1)
         assert window.ssthresh == 100

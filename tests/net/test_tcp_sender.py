@@ -134,6 +134,28 @@ class TestWindows:
         assert sender.packets_out() == 0
 
 
+class TestUseOfTheWindow:
+    """Since 3.16 it is noted when segments are sent, for a round trip."""
+
+    @pytest.mark.parametrize(("out", "cwnd"), [(5, 10), (6, 12)])
+    def test_slow_start_grows_if_more_than_half_was_used(self, out: int, cwnd: int) -> None:
+        rules = sender_rules("6.18")
+        sender = started(out, rules=rules, congestion=make_congestion("reno", 10, rules=rules))
+        ack(sender, 2)
+        assert sender.congestion.cwnd == cwnd
+
+    @pytest.mark.parametrize(("version", "cwnd"), [("3.15", 10), ("6.18", 11)])
+    def test_a_window_found_full_counts_although_acks_have_emptied_it(
+        self, version: str, cwnd: int
+    ) -> None:
+        rules = sender_rules(version)
+        sender = started(10, rules=rules, congestion=make_congestion("reno", 10, rules=rules))
+        sender.congestion.ssthresh = 5
+        for number in range(1, 11):
+            ack(sender, number)
+        assert sender.congestion.cwnd == cwnd
+
+
 class TestNagle:
     def test_lone_small_segment_goes(self) -> None:
         sender = make()

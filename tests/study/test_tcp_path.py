@@ -4,11 +4,28 @@ from __future__ import annotations
 
 import pytest
 
+from simnet.host.cpu import Cpu
+from simnet.kernel.simulator import Simulator
+from simnet.net.skb import Endpoint, Skb, new_skb
 from simnet.net.tcp_endpoint import BulkSource, Sink
 from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from tests.host.parts import MS, US
 
 SECOND = 1000 * MS
+
+
+class Captured(Endpoint):
+    """Takes segments for the other end."""
+
+    def __init__(self, sim: Simulator, path: str) -> None:
+        super().__init__(sim, path)
+        self.echoes: list[int] = []
+
+    def receive(self, skb: Skb, cpu: Cpu | None) -> int:
+        """Note the timestamp that a segment echoes."""
+        del cpu
+        self.echoes.append(skb.tsecr)
+        return 0
 
 
 def bulk(total_bytes: int = 0, seconds: int = 2, seed: int = 1, **path: int) -> TcpPath:
@@ -44,6 +61,19 @@ class TestBulk:
         run.run_for(SECOND // 50)
         assert run.right.delivered * 8 * 50 > 4 * 10**9
         assert run.left.counters()["timeouts"] == 0
+
+
+class TestTimestamps:
+    def test_an_old_duplicate_is_not_echoed(self) -> None:
+        path = PathOptions(rate_bps=10**10, delay_ps=20 * US)
+        run = TcpPath(path, TcpOptions(), BulkSource(1), Sink())
+        far = run.backward.destination = Captured(run.sim, "far")
+        for number, tsval in ((0, 5), (1, 6), (0, 9), (3, 9)):
+            skb = new_skb(run.right, number * 1448, (number + 1) * 1448, 0, 0, 1538, False)  # noqa: FBT003
+            skb.tsval = tsval
+            run.right.receive(skb, None)
+        run.run_for(MS)
+        assert far.echoes[-1] == 6
 
 
 class TestRequests:
