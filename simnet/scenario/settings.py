@@ -258,10 +258,10 @@ class Table:
                 source=source,
             )
         )
+        note = f"; {knob.note}" if knob.note else ""
         if not knob.modelled:
-            self.remarks.append(f"{entry.name}: {_IGNORED}")
+            self.remarks.append(f"{entry.name}: {_IGNORED}{note if knob.scope == 'kernel' else ''}")
         if knob.compile_time:
-            note = f"; {knob.note}" if knob.note else ""
             self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
 
     def _settle(self) -> None:

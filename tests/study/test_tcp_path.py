@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from simnet.host.cpu import Cpu
@@ -68,10 +70,11 @@ class TestTimestamps:
         path = PathOptions(rate_bps=10**10, delay_ps=20 * US)
         run = TcpPath(path, TcpOptions(), BulkSource(1), Sink())
         far = run.backward.destination = Captured(run.sim, "far")
+        right: Any = run.right
         for number, tsval in ((0, 5), (1, 6), (0, 9), (3, 9)):
-            skb = new_skb(run.right, number * 1448, (number + 1) * 1448, 0, 0, 1538, False)  # noqa: FBT003
+            skb = new_skb(right, number * 1448, (number + 1) * 1448, 0, 0, 1538, False)  # noqa: FBT003
             skb.tsval = tsval
-            run.right.receive(skb, None)
+            right.receive(skb, None)
         run.run_for(MS)
         assert far.echoes[-1] == 6
 
