@@ -40,8 +40,7 @@ def test_what_is_modelled() -> None:
         ("nic.copybreak", ""),
         (
             "net.core.rmem_max",
-            "; it limits SO_RCVBUF, which no workload here sets;"
-            " net.ipv4.tcp_rmem limits the rest",
+            "; it limits SO_RCVBUF, which no workload here sets; net.ipv4.tcp_rmem limits the rest",
         ),
     ],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from simnet.host.cpu import Cpu
@@ -11,7 +9,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.skb import Endpoint, Skb, new_skb
 from simnet.net.tcp_endpoint import BulkSource, Sink
 from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
-from tests.host.parts import MS, US
+from tests.host.parts import MS, US, make_machine
 
 SECOND = 1000 * MS
 
@@ -70,11 +68,11 @@ class TestTimestamps:
         path = PathOptions(rate_bps=10**10, delay_ps=20 * US)
         run = TcpPath(path, TcpOptions(), BulkSource(1), Sink())
         far = run.backward.destination = Captured(run.sim, "far")
-        right: Any = run.right
+        right, cpu = run.right, make_machine(run.sim).cpus[0]
         for number, tsval in ((0, 5), (1, 6), (0, 9), (3, 9)):
             skb = new_skb(right, number * 1448, (number + 1) * 1448, 0, 0, 1538, False)  # noqa: FBT003
             skb.tsval = tsval
-            right.receive(skb, None)
+            right.receive(skb, cpu)
         run.run_for(MS)
         assert far.echoes[-1] == 6
 
