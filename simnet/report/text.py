@@ -117,35 +117,19 @@ def _messages(result: Result) -> str:
 
 
 def _flows(result: Result) -> str:
+    """Flows; of requests and responses, latency is half of the time from request to request."""
     if not result.flows:
         return ""
-    if any(flow.transactions_per_s is not None for flow in result.flows):
-        return _transactions(result)
+    transactions = any(flow.transactions_per_s is not None for flow in result.flows)
     return columns(
-        ("flow", "port", "Mbit/s", "p50 us", "p99 us"),
+        ("flow", "port", "transactions/s" if transactions else "Mbit/s", "p50 us", "p99 us"),
         [
             (
                 flow.name,
                 flow.port,
-                f"{flow.goodput_bps / 1e6:.1f}",
-                _us(flow.latency_us.p50),
-                _us(flow.latency_us.p99),
-            )
-            for flow in result.flows
-        ],
-        left=2,
-    )
-
-
-def _transactions(result: Result) -> str:
-    """Requests and responses: latency is one way, half of the time from request to request."""
-    return columns(
-        ("flow", "port", "transactions/s", "p50 us", "p99 us"),
-        [
-            (
-                flow.name,
-                flow.port,
-                f"{flow.transactions_per_s or 0:.0f}",
+                f"{flow.transactions_per_s or 0:.0f}"
+                if transactions
+                else f"{flow.goodput_bps / 1e6:.1f}",
                 _us(flow.latency_us.p50),
                 _us(flow.latency_us.p99),
             )
