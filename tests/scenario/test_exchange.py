@@ -37,8 +37,8 @@ def test_settings_are_checked_against_the_model_in_use() -> None:
     [
         (
             "system.kernel",
-            "linux-2.6.9",
-            f"unknown kernel model 'linux-2.6.9'; did you mean {KERNEL}?",
+            "linux-2.6.9-rhel5",
+            f"unknown kernel model 'linux-2.6.9-rhel5'; did you mean {KERNEL}?",
         ),
         ("system.server", "ibm-x461", "unknown server model 'ibm-x461'; did you mean ibm-x460?"),
     ],
