@@ -37,7 +37,6 @@ cdef class ReceiveWindow:
     cpdef int limit(self, long long clamp, long long current) except -1
     cpdef bint full_buffer(self) except? -1
     cpdef int measure_rtt(self, long long rcv_nxt, long long rcv_wnd, long long now) except -1
-    cpdef int sample_rtt(self, long long sample, bint drained) except -1
     cpdef int adjust(self, long long copied_seq, long long rcv_nxt, long long now) except -1
     cpdef int started(self, long long now) except -1
     cdef int _follow_segments(self, long long space) except -1

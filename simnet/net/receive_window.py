@@ -320,16 +320,6 @@ class ReceiveWindow:
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def sample_rtt(self, sample: cython.longlong, drained: cython.bint) -> cython.int:
-        """`tcp_rcv_rtt_update` by a timestamp; `drained`: nothing waits to be read."""
-        if self.rtt == 0 or (sample << 3 < self.rtt and self.right_sizing == _RATIO):
-            self.rtt = sample << 3
-        elif drained or self.right_sizing != _RATIO:
-            self.rtt += sample - (self.rtt >> 3)
-        return 0
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def adjust(
         self, copied_seq: cython.longlong, rcv_nxt: cython.longlong, now: cython.longlong
     ) -> cython.int:
