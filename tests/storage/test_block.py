@@ -121,14 +121,21 @@ class TestLimit:
         assert bench.user.resumed == bench.user.slept
         assert sorted(bench.user.finished) == [1000 * number for number in range(60)]
 
-    def test_the_process_that_fills_the_queue_takes_a_batch_but_no_more_than_half(self) -> None:
+    def test_the_process_that_fills_the_queue_takes_a_batch(self) -> None:
         bench = Bench(scheduler="noop")
         for number in range(300):
             bench.submit(1000 * number, process="batcher")
         bench.run(US)
-        # 127, then 32 as a batcher; the limit is 192
+        # 127, then 32 as a batcher
         assert bench.queue.count[READ] == 127 + 32
         assert len(bench.user.slept) == 300 - 159
+
+    def test_nobody_gets_more_than_half_beyond_the_limit(self) -> None:
+        bench = Bench(scheduler="noop", nr_requests=16)
+        for number in range(60):
+            bench.submit(1000 * number, process="batcher")
+        bench.run(US)
+        assert bench.queue.count[READ] == 24
 
     def test_another_process_sleeps_while_the_batcher_goes_on(self) -> None:
         bench = Bench(scheduler="noop")

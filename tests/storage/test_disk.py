@@ -252,6 +252,18 @@ class TestReadAhead:
         assert driver.log == [(1000, 0), (11_000, 500), (12_000, 2), (16_000, 5)]
         assert disk.hits == 1
 
+    def test_a_write_makes_what_the_buffer_keeps_stale(self) -> None:
+        sim = Simulator()
+        disk = round_disk(sim, **READ_AHEAD)
+        driver = Driver(sim, disk)
+        driver.send(0)
+        driver.send(500, at=5 * MS)
+        driver.send(2, at=20 * MS, write=True, tag="write")
+        driver.send(2, at=33 * MS, tag="again")
+        sim.run_until(FOREVER)
+        assert driver.log[2:] == [(23_000, "write"), (43_000, "again")]
+        assert disk.hits == 0
+
     def test_a_write_there_makes_it_stale(self) -> None:
         sim = Simulator()
         disk = round_disk(sim, **READ_AHEAD)

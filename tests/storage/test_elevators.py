@@ -231,6 +231,18 @@ class TestCfq:
         runs = [(name, len(list(run))) for name, run in groupby(turns)]
         assert runs == [("a", 14), ("b", 12), ("a", 12), ("b", 12), ("a", 4), ("b", 6)]
 
+    def test_who_was_served_longest_ago_goes_first(self) -> None:
+        bench = Bench(scheduler="cfq", hz=1000)
+        bench.queue.elevator.store("slice_idle", 0)
+        bench.submit(1000, sync=True, process="x")
+        bench.submit(2000, at=5 * MS, sync=True, process="y")
+        for number in range(30):
+            bench.submit(FAR + number * 1000, at=10 * MS, sync=True, process="z")
+        bench.submit(2010, at=12 * MS, sync=True, process="y")
+        bench.submit(1010, at=13 * MS, sync=True, process="x")
+        order = bench.run()
+        assert order.index(1010) < order.index(2010)
+
     def test_within_a_slice_it_goes_by_sector(self) -> None:
         bench = Bench(scheduler="cfq", hz=1000)
         behind_a_busy_device(bench)
