@@ -37,8 +37,11 @@ def pretend_build(package: Path, **changes: object) -> dict[str, Path]:
     directory = package / "_compiled"
     modules: dict[str, Any] = {}
     files = {}
-    for module, source in _engine.core_modules(package).items():
-        sources = [source, source.replace(".py", ".pxd")]
+    used = {
+        module: [source, source.replace(".py", ".pxd")]
+        for module, source in _engine.core_modules(package).items()
+    }
+    for module, sources in {_engine.SHARED: [], **used}.items():
         name = _engine.file_name(module, _engine.digest(package, sources, TOOLS))
         files[module] = directory / name
         files[module].write_bytes(b"no machine code")
