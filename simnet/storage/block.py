@@ -14,29 +14,24 @@ taken at once, and calls `resume` when it is taken later.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 
-from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
+from simnet.storage.block_requests import WAKE, RequestLimit, Resume
 from simnet.storage.block_switch import ELEVATORS, Switching
 from simnet.storage.command import Command, Target
 from simnet.storage.diskstats import DiskStats
 from simnet.storage.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator
-from simnet.storage.request import READ, WRITE, Bio, IoContext, Request
+from simnet.storage.request import READ, WRITE, Bio, Request
 
 __all__ = ["ELEVATORS", "RequestQueue"]
 
-_UNPLUG_TIMER, _UNPLUG_WORK, _ELEVATOR_WORK, _WAKE, _SWITCH, _ELEVATOR_TIMER = range(6)
+_UNPLUG_TIMER, _UNPLUG_WORK, _ELEVATOR_WORK, _SWITCH, _ELEVATOR_TIMER = 0, 1, 2, 4, 5
 _UPTIME_S = 300
-_NR_BATCHING = 32
-_LEAST_REQUESTS = 4
 _DEFAULT_MAX_SECTORS = 1024
 
-Resume = Callable[[Bio], None]
 
-
-class RequestQueue(Component):
+class RequestQueue(RequestLimit):
     """The queue of one device.
 
     Args:
@@ -76,15 +71,13 @@ class RequestQueue(Component):
         wakeup_ps: int = 0,
         kblockd_ps: int = 0,
     ) -> None:
-        super().__init__(sim, path)
+        super().__init__(sim, path, hz, nr_requests, wakeup_ps)
         self.target = target
-        self.hz = hz
         self.jiffy_ps = 10**12 // hz
         self.max_hw_sectors = max_hw_sectors
         self.max_sectors = min(max_hw_sectors, _DEFAULT_MAX_SECTORS)
         self.max_segments = max_segments
         self.depth = depth
-        self.wakeup_ps = wakeup_ps
         self.kblockd_ps = kblockd_ps
         self.read_ahead_kb = 128
         self.unplug_threshold = 4
@@ -94,18 +87,11 @@ class RequestQueue(Component):
         self.end_sector = 0
         self.boundary: Request | None = None
         self.last_merge: Request | None = None
-        self.count = [0, 0]
-        self.full = [False, False]
-        self.congested = [False, False]
-        self.sleepers: tuple[deque[tuple[Bio, Resume | None]], ...] = (deque(), deque())
-        self.woken: deque[tuple[Bio, Resume | None]] = deque()
-        self.uncongested: list[tuple[int, Callable[[], None]]] = []
         self.plugged = False
-        self.busy = self.in_driver = self.elvpriv = self.waits = 0
+        self.busy = self.in_driver = 0
         self._unplug_event = 0
         self._working = {_UNPLUG_WORK: False, _ELEVATOR_WORK: False}
         self._timers: dict[int, int] = {}
-        self.set_nr_requests(nr_requests)
         self.switching = Switching(self, scheduler)
         self.elevator: Elevator = self.switching.make(scheduler)
 
@@ -135,8 +121,8 @@ class RequestQueue(Component):
         elif kind == _ELEVATOR_WORK:
             self._working[kind] = False
             self.elevator.work()
-        elif kind == _WAKE:
-            self._wakes(*self.woken.popleft())
+        elif kind == WAKE:
+            self.wakes(*self.woken.popleft())
         elif kind == _SWITCH:
             self.switching.step()
         else:
@@ -164,11 +150,11 @@ class RequestQueue(Component):
             if bio.sync:
                 self.unplug()
             return True
-        request = self._get_request(bio)
+        request = self.get_request(bio)
         if request is None:
-            self._sleep(bio, resume)
+            self.sleep(bio, resume)
             return False
-        self._insert(request)
+        self.insert(request)
         return True
 
     def _merge(self, bio: Bio) -> bool:
@@ -232,10 +218,10 @@ class RequestQueue(Component):
         self.elevator.merged_requests(request, following)
         self.last_merge = request
         self.stats.merged(self.sim.now, following.start_ps, earlier_ps)
-        self._free(following)
+        self.free(following)
         return True
 
-    def _insert(self, request: Request) -> None:
+    def insert(self, request: Request) -> None:
         """Give a request to the scheduler (`add_request`, `__elv_add_request`)."""
         if self.empty():
             self.plug()
@@ -255,102 +241,6 @@ class RequestQueue(Component):
         waiting = self.count[READ] + self.count[WRITE] - self.in_driver
         if request.sync or (self.plugged and waiting >= self.unplug_threshold):
             self.unplug()
-
-    # requests, of which there are not enough
-
-    def _batching(self, context: IoContext) -> bool:
-        """`ioc_batching`: 32 requests, for a fiftieth of a second."""
-        return context.nr_batch_requests == _NR_BATCHING or (
-            context.nr_batch_requests > 0 and self.jiffies < context.last_waited + self.hz // 50
-        )
-
-    def _set_batching(self, context: IoContext) -> None:
-        if not self._batching(context):
-            context.nr_batch_requests = _NR_BATCHING
-            context.last_waited = self.jiffies
-
-    def _get_request(self, bio: Bio) -> Request | None:
-        """`get_request`."""
-        rw = WRITE if bio.write else READ
-        must = self.elevator.may_queue(bio)
-        count = self.count[rw] + 1
-        batcher = None
-        if count >= self.congestion_on:
-            if count >= self.nr_requests:
-                batcher = bio.context
-                if not self.full[rw]:
-                    self._set_batching(batcher)
-                    self.full[rw] = True
-                elif not must and not self._batching(batcher):
-                    return None
-            self.congested[rw] = True
-        if count > 3 * self.nr_requests // 2:
-            return None
-        self.count[rw] = count
-        request = Request(bio, self.jiffies, self.sim.now)
-        request.elvpriv = not self.switching.under_way
-        if request.elvpriv:
-            self.elvpriv += 1
-            self.elevator.allocated(request)
-        if batcher is not None and self._batching(batcher):
-            batcher.nr_batch_requests -= 1
-        return request
-
-    def _sleep(self, bio: Bio, resume: Resume | None) -> None:
-        """`get_request_wait`: let the device have what there is, and sleep."""
-        self.waits += 1
-        self.sleepers[bio.write].append((bio, resume))
-        self.unplug()
-
-    def _wakes(self, bio: Bio, resume: Resume | None) -> None:
-        """A process that slept for a request tries again, as a batcher."""
-        self._set_batching(bio.context)
-        request = self._get_request(bio)
-        if request is None:
-            self._sleep(bio, resume)
-            return
-        self._insert(request)
-        if resume is not None:
-            resume(bio)
-
-    def _free(self, request: Request) -> None:
-        """Give a request back (`__blk_put_request`, `freed_request`)."""
-        rw = request.rw
-        if request.elvpriv:
-            self.elevator.freed(request)
-            self.elvpriv -= 1
-        self.count[rw] -= 1
-        self._freed(rw)
-
-    def _freed(self, rw: int) -> None:
-        if self.count[rw] < self.congestion_off and self.congested[rw]:
-            self.congested[rw] = False
-            waiting = [pair for pair in self.uncongested if pair[0] == rw]
-            self.uncongested = [pair for pair in self.uncongested if pair[0] != rw]
-            for _, callback in waiting:
-                callback()
-        if self.count[rw] + 1 <= self.nr_requests:
-            if self.sleepers[rw]:
-                self.woken.append(self.sleepers[rw].popleft())
-                self.sim.after(self.wakeup_ps, self, _WAKE, 0, CPU)
-            self.full[rw] = False
-
-    def set_nr_requests(self, number: int) -> None:
-        """Write `nr_requests` (`queue_requests_store`); at least 4."""
-        self.nr_requests = number = max(number, _LEAST_REQUESTS)
-        self.congestion_on = min(number - number // 8 + 1, number)
-        self.congestion_off = max(number - number // 8 - number // 16 - 1, 1)
-        for rw in (READ, WRITE):
-            if self.count[rw] >= self.congestion_on:
-                self.congested[rw] = True
-            if self.count[rw] >= number:
-                self.full[rw] = True
-            else:
-                self._freed(rw)
-
-    def when_uncongested(self, rw: int, callback: Callable[[], None]) -> None:
-        """Call back once when a direction is not congested any more (`blk_congestion_wait`)."""
-        self.uncongested.append((rw, callback))
 
     # plugging and kblockd
 
@@ -490,7 +380,7 @@ class RequestQueue(Component):
         self.in_driver -= 1
         if request.sorted:
             self.elevator.completed(request)
-        self._free(request)
+        self.free(request)
         self.remove_plug()
         if not self.empty():
             self.run()

@@ -9,7 +9,7 @@ what is known of its think times and seek distances says whether that is worth w
 Two oddities of the source are kept. `as_merge` looks for front merges by data direction in lists
 that are indexed the other way round, so that a bio is put in front only of the request that the
 queue touched last, or of a synchronous write. And `as_close_req` compares milliseconds with
-jiffies.
+jiffies. What is anticipated, and for how long, is in `simnet.storage.anticipation`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from simnet.storage.elevator import (
-    BACK_MERGE,
-    FRONT_MERGE,
-    MUST_QUEUE,
-    NO_MERGE,
-    Elevator,
-    Tunable,
-)
-from simnet.storage.process_history import ProcessHistory, smoothed
+from simnet.storage.anticipation import ANTIC_TIMER, OFF, WAIT_REQUEST, WAITING, Anticipation
+from simnet.storage.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE, Tunable
+from simnet.storage.process_history import ProcessHistory
 from simnet.storage.request import READ, WRITE, Bio, Request
 from simnet.storage.sort_list import MergeHash, SortList
 
@@ -35,15 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["Anticipatory"]
 
 _ASYNC, _SYNC = 0, 1
-_OFF, _WAIT_REQUEST, _WAIT_NEXT, _FINISHED = range(4)
-_TIMER = 0
 _MAX_BACK = 1024 * 1024
 _BACK_PENALTY = 2
-_CLOSE_SECTORS = 8192
-_CLOSE_MS = 20
 
 
-class Anticipatory(Elevator):
+class Anticipatory(Anticipation):
     """The anticipatory scheduler, the default of the time."""
 
     name: ClassVar[str] = "anticipatory"
@@ -60,17 +50,7 @@ class Anticipatory(Elevator):
         self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
         self.hash = MergeHash()
         self.next: list[Request | None] = [None, None]
-        self.last_sector = [0, 0]
         self.last_check_fifo = [0, 0]
-        self.status = _OFF
-        self.antic_start = 0
-        # the process whose next read may be waited for, and whether its last one is complete
-        self.process: ProcessHistory | None = None
-        self.process_finished = False
-        self.exit_prob = self.exit_no_coop = 0
-        self.new_ttime_total = self.new_ttime_mean = 0
-        self.new_seek_total = self.new_seek_mean = 0
-        self.batch_kind = _ASYNC
         self.changed_batch = self.new_batch = self.write_batch_idled = False
         self.nr_dispatched = self.current_write_count = 0
         super().__init__(queue)
@@ -120,120 +100,6 @@ class Anticipatory(Elevator):
                 following = None
         return self._choose(following, requests.preceding(last))
 
-    # anticipation
-
-    def _wait_next(self) -> None:
-        """`as_antic_waitnext`."""
-        self.q.set_timer(_TIMER, self.antic_start + self.antic_expire)
-        self.status = _WAIT_NEXT
-
-    def _wait_request(self) -> None:
-        """`as_antic_waitreq`: the time starts when the read that is under way is complete."""
-        if self.status == _OFF:
-            if self.process is None or self.process_finished:
-                self._wait_next()
-            else:
-                self.status = _WAIT_REQUEST
-
-    def _stop(self) -> None:
-        """`as_antic_stop`."""
-        if self.status in {_WAIT_REQUEST, _WAIT_NEXT}:
-            if self.status == _WAIT_NEXT:
-                self.q.delete_timer(_TIMER)
-            self.status = _FINISHED
-            self.q.schedule_work()
-
-    def timer(self, number: int) -> None:
-        """`as_antic_timeout`: nothing came."""
-        if self.status in {_WAIT_REQUEST, _WAIT_NEXT}:
-            process = self.process
-            self.status = _FINISHED
-            self.q.schedule_work()
-            if process is not None:
-                if process.ttime_samples == 0:
-                    self.exit_prob = (7 * self.exit_prob + 256) // 8
-                if not process.running:
-                    self.exit_no_coop = (7 * self.exit_no_coop + 256) // 8
-
-    def work(self) -> None:
-        """`as_work_handler`."""
-        if not self.empty():
-            self.q.run()
-
-    def _update_history(self, process: ProcessHistory, request: Request) -> None:
-        """`as_update_iohist`: a synchronous request tells of think time and seek distance."""
-        if not request.is_sync:
-            return
-        new = process.ttime_samples == 0
-        told = process.observe(request, self.q.jiffies, self.q.hz)
-        if told is not None and new:
-            ttime, distance = told
-            self.new_ttime_total = smoothed(self.new_ttime_total, ttime)
-            self.new_ttime_mean = self.new_ttime_total // 256
-            self.exit_prob = 7 * self.exit_prob // 8
-            self.new_seek_total = smoothed(self.new_seek_total, distance)
-            self.new_seek_mean = self.new_seek_total // 256
-
-    def _close(self, process: ProcessHistory, request: Request) -> bool:
-        """`as_close_req`: near enough to what was read last, for the time already waited."""
-        last = self.last_sector[self.batch_kind]
-        if self.status == _OFF or not self.process_finished:
-            delay_ms = 0
-        else:
-            delay_ms = (self.q.jiffies - self.antic_start) * 1000 // self.q.hz
-        if delay_ms and (delay_ms > _CLOSE_MS or delay_ms > self.antic_expire):
-            # the kernel compares milliseconds with jiffies here
-            return True
-        delta = _CLOSE_SECTORS << delay_ms
-        if last <= request.sector + delta // 2 and request.sector <= last + delta:
-            return True
-        mean = self.new_seek_mean if process.seek_samples == 0 else process.seek_mean
-        return mean > abs(request.sector - last)
-
-    def _can_break(self, request: Request | None) -> bool:
-        """`as_can_break_anticipation`."""
-        process = self.process
-        if process is None:
-            return True
-        if request is not None and process is self._history(request):
-            return True
-        if self.process_finished and self.q.jiffies - self.antic_start >= self.antic_expire:
-            return True
-        if process.nr_queued or process.nr_dispatched:
-            return True
-        if request is not None and request.is_sync and self._close(process, request):
-            if not process.running:
-                if process.ttime_samples == 0:
-                    self.exit_prob = (7 * self.exit_prob + 256) // 8
-                self.exit_no_coop = 7 * self.exit_no_coop // 8
-            self._update_history(process, request)
-            return True
-        return self._hopeless(process)
-
-    def _hopeless(self, process: ProcessHistory) -> bool:
-        """Whether a process is not worth waiting for: it has ended, or thinks too long."""
-        if not process.running:
-            if process.ttime_samples == 0:
-                self.exit_prob = (7 * self.exit_prob + 256) // 8
-            if self.exit_no_coop > 128:  # noqa: PLR2004 - half of 256
-                return True
-        if process.ttime_samples == 0:
-            return (
-                self.new_ttime_mean > self.antic_expire
-                or self.exit_prob * self.exit_no_coop > 128 * 256
-            )
-        return process.ttime_mean > self.antic_expire
-
-    def _can_anticipate(self, request: Request | None) -> bool:
-        """`as_can_anticipate`."""
-        if self.process is None or self.status == _FINISHED:
-            return False
-        return not self._can_break(request)
-
-    def process_exits(self, data: ProcessHistory) -> None:
-        """`exit_as_io_context`."""
-        data.running = False
-
     # batches
 
     def _update_write_batch(self) -> None:
@@ -269,7 +135,7 @@ class Anticipatory(Elevator):
         if self.process is process:
             self.antic_start = jiffies
             self.process_finished = True
-            if self.status == _WAIT_REQUEST:
+            if self.status == WAIT_REQUEST:
                 self._wait_next()
         if request.is_sync:
             process.io_running = True
@@ -295,7 +161,7 @@ class Anticipatory(Elevator):
         """`as_move_to_dispatch`."""
         kind = request.is_sync
         self._stop()
-        self.status = _OFF
+        self.status = OFF
         self.last_sector[kind] = request.end
         history = self._history(request)
         if kind == _SYNC:
@@ -332,11 +198,7 @@ class Anticipatory(Elevator):
         reads, writes = bool(self.fifo[_SYNC]), bool(self.fifo[_ASYNC])
         if self.batch_kind == _ASYNC and not reads and (not self.current_write_count or not writes):
             self.write_batch_idled = True
-        if (
-            not (reads or writes)
-            or self.status in {_WAIT_REQUEST, _WAIT_NEXT}
-            or self.changed_batch
-        ):
+        if not (reads or writes) or self.status in WAITING or self.changed_batch:
             return 0
         if not (reads and writes and self._batch_expired()):
             request = self.next[self.batch_kind]
@@ -387,10 +249,6 @@ class Anticipatory(Elevator):
 
     # the queue
 
-    def _history(self, request: Request) -> ProcessHistory:
-        history: ProcessHistory = request.queue
-        return history
-
     def add(self, request: Request) -> None:
         """`as_add_request`."""
         request.is_sync = not request.write or request.sync
@@ -408,7 +266,7 @@ class Anticipatory(Elevator):
         request.expires = self.q.jiffies + self.fifo_expire[kind]
         self.fifo[kind].append(request)
         self.next[kind] = self._choose(request, self.next[kind])
-        if self.status in {_WAIT_REQUEST, _WAIT_NEXT} and self._can_break(request):
+        if self.status in WAITING and self._can_break(request):
             self._stop()
 
     def _sort(self, request: Request) -> None:
@@ -484,10 +342,10 @@ class Anticipatory(Elevator):
 
     def may_queue(self, bio: Bio) -> bool:
         """`as_may_queue`: the process that is waited for gets its request."""
-        if self.status in {_WAIT_REQUEST, _WAIT_NEXT} and self.process is not None:
+        if self.status in WAITING and self.process is not None:
             return self.process is bio.context.elevator_data.get(self)
         return not MUST_QUEUE
 
     def shut(self) -> None:
         """`as_exit_queue`."""
-        self.q.delete_timer(_TIMER)
+        self.q.delete_timer(ANTIC_TIMER)

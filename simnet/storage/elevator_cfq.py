@@ -5,24 +5,16 @@ processes of one priority share. The active queue is served for its slice (100 m
 writes), four requests at a time; when it runs empty the disk idles up to 8 ms for the next read
 of the process, unless that thinks longer than this in the mean. Reads of a process that seeks far
 are waited for 2 ms at most, and not at all when the device takes more than four commands.
-
-`cfq_resort_rr_list` puts a preempted queue before the last one of the list; so does this.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from simnet.storage.cfq_queue import SYNC, CfqContext, CfqQueue
-from simnet.storage.elevator import (
-    BACK_MERGE,
-    FRONT_MERGE,
-    MUST_QUEUE,
-    NO_MERGE,
-    Elevator,
-    Tunable,
-)
-from simnet.storage.request import Bio, IoContext, Request
+from simnet.storage.cfq_queue import CfqContext, CfqQueue
+from simnet.storage.cfq_service import IDLE_CLASS, IDLE_SLICE, PRIORITIES, CfqService
+from simnet.storage.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE, Tunable
+from simnet.storage.request import Bio, Request
 from simnet.storage.sort_list import MergeHash
 
 if TYPE_CHECKING:
@@ -30,15 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Cfq"]
 
-_IDLE_SLICE, _IDLE_CLASS = range(2)
-_PRIORITIES = 8
 _SLICE_SCALE = 5
 _VALID_SAMPLES = 80
 _SEEKY_SECTORS = 128 * 1024
 _TAGGED = 4
 
 
-class Cfq(Elevator):
+class Cfq(CfqService):
     """The cfq scheduler."""
 
     name: ClassVar[str] = "cfq"
@@ -56,19 +46,10 @@ class Cfq(Elevator):
     }
 
     def __init__(self, queue: RequestQueue) -> None:
-        self.rr_lists: list[list[CfqQueue]] = [[] for _ in range(_PRIORITIES)]
-        self.busy_rr: list[CfqQueue] = []
-        self.cur_rr: list[CfqQueue] = []
-        self.idle_rr: list[CfqQueue] = []
-        self.busy_queues = 0
-        self.queues: dict[IoContext | None, list[CfqQueue]] = {}
         self.hash = MergeHash()
-        self.active: CfqQueue | None = None
-        self.active_context: CfqContext | None = None
-        self.cur_prio = self.cur_end_prio = 0
-        self.dispatch_slice = self.rq_in_driver = 0
+        self.rq_in_driver = 0
         self.hw_tag = False
-        self.last_sector = self.last_end_request = 0
+        self.last_sector = 0
         super().__init__(queue)
 
     def tuned(self) -> None:
@@ -77,107 +58,6 @@ class Cfq(Elevator):
         self.fifo_expire = (values["fifo_expire_async"], values["fifo_expire_sync"])
         self.slice = (values["slice_async"], values["slice_sync"])
         self.slice_idle = values["slice_idle"]
-
-    # the lists of queues
-
-    def _resort(self, queue: CfqQueue, *, preempted: bool = False) -> None:
-        """`cfq_resort_rr_list`."""
-        if queue.place is not None:
-            queue.place.remove(queue)
-        if queue.prio_class == "rt":
-            place = self.cur_rr
-        elif queue.prio_class == "idle":
-            place = self.idle_rr
-        else:
-            place = self.busy_rr if queue.dispatched else self.rr_lists[queue.ioprio]
-        queue.place = place
-        if preempted:
-            place.insert(max(len(place) - 1, 0), queue)
-            return
-        position = len(place)
-        if place is not self.busy_rr:
-            # by when they were served last
-            while position:
-                served = place[position - 1].service_last
-                if not served or served < queue.service_last:
-                    break
-                position -= 1
-        place.insert(position, queue)
-
-    def _next_priority(self) -> bool:
-        """`cfq_get_next_prio_level`: 0; 0, 1; 0, 1, 2; and so on."""
-        wrapped = False
-        while True:
-            levels = range(self.cur_prio, self.cur_end_prio + 1)
-            level = next((each for each in levels if self.rr_lists[each]), -1)
-            if level >= 0:
-                break
-            self.cur_prio = 0
-            self.cur_end_prio += 1
-            if self.cur_end_prio == _PRIORITIES:
-                self.cur_end_prio = 0
-                if wrapped:
-                    return False
-                wrapped = True
-        chosen = self.rr_lists[level]
-        for queue in chosen:
-            queue.place = self.cur_rr
-        self.cur_rr[:0] = chosen
-        chosen.clear()
-        self.cur_prio = level + 1
-        if self.cur_prio > self.cur_end_prio:
-            self.cur_end_prio = self.cur_prio
-            self.cur_prio = 0
-        if self.cur_end_prio == _PRIORITIES:
-            self.cur_prio = self.cur_end_prio = 0
-        return True
-
-    def _activate(self, queue: CfqQueue | None) -> CfqQueue | None:
-        """`__cfq_set_active_queue`."""
-        if queue is not None:
-            self.q.delete_timer(_IDLE_CLASS)
-            queue.slice_end = queue.slice_left = 0
-            queue.must_alloc_slice = queue.fifo_expire = False
-        self.active = queue
-        return queue
-
-    def _set_active(self) -> CfqQueue | None:
-        """`cfq_set_active_queue`."""
-        queue = None
-        if self.cur_rr or self._next_priority():
-            queue = self.cur_rr[0]
-        elif self.busy_rr:
-            queue = self.busy_rr[0]
-        elif self.idle_rr:
-            end = self.last_end_request + self.q.hz // 10
-            if self.q.jiffies >= end:
-                queue = self.idle_rr[0]
-            else:
-                self.q.set_timer(_IDLE_CLASS, end)
-        return self._activate(queue)
-
-    def _schedule_dispatch(self) -> None:
-        if self.busy_queues:
-            self.q.schedule_work()
-
-    def _expire(self, queue: CfqQueue | None, *, preempted: bool = False) -> None:
-        """`__cfq_slice_expired`."""
-        if queue is None:
-            return
-        now = self.q.jiffies
-        if queue.wait_request:
-            self.q.delete_timer(_IDLE_SLICE)
-        if not preempted and not queue.dispatched:
-            queue.service_last = now
-            self._schedule_dispatch()
-        queue.must_dispatch = queue.wait_request = False
-        queue.slice_left = max(queue.slice_end - now, 0)
-        if queue.on_rr:
-            self._resort(queue, preempted=preempted)
-        if queue is self.active:
-            self.active = None
-        self.active_context = None
-        self.dispatch_slice = 0
 
     # which request is next
 
@@ -228,7 +108,7 @@ class Cfq(Elevator):
         wait = min(queue.slice_end - 1, self.slice_idle)
         if context.seek_samples > _VALID_SAMPLES and context.seek_mean > _SEEKY_SECTORS:
             wait = min(wait, -(-2 * self.q.hz // 1000))
-        self.q.set_timer(_IDLE_SLICE, self.q.jiffies + wait)
+        self.q.set_timer(IDLE_SLICE, self.q.jiffies + wait)
         return True
 
     def _select(self) -> CfqQueue | None:
@@ -281,7 +161,7 @@ class Cfq(Elevator):
             base = self.slice[queue.sync]
             queue.slice_end = base + base // _SLICE_SCALE * (4 - queue.ioprio) + self.q.jiffies
         base = self.values["slice_async_rq"]
-        most_in_slice = 2 * (base + base * (_PRIORITIES - 1 - queue.ioprio))
+        most_in_slice = 2 * (base + base * (PRIORITIES - 1 - queue.ioprio))
         if (
             (not queue.sync and self.dispatch_slice >= most_in_slice)
             or queue.prio_class == "idle"
@@ -314,7 +194,7 @@ class Cfq(Elevator):
             if queue is None or queue is previous:
                 return dispatched
             queue.must_dispatch = queue.wait_request = False
-            self.q.delete_timer(_IDLE_SLICE)
+            self.q.delete_timer(IDLE_SLICE)
             most = 1 if queue.prio_class == "idle" else self.values["quantum"]
             dispatched += self._dispatch_queue(queue, most)
             if queue.idle_window and self.active is not None:
@@ -326,10 +206,10 @@ class Cfq(Elevator):
     def timer(self, number: int) -> None:
         """`cfq_idle_slice_timer`, `cfq_idle_class_timer`."""
         queue = self.active
-        if number == _IDLE_CLASS:
+        if number == IDLE_CLASS:
             end = self.last_end_request + self.q.hz // 10
             if self.q.jiffies < end:
-                self.q.set_timer(_IDLE_CLASS, end)
+                self.q.set_timer(IDLE_CLASS, end)
             else:
                 self._schedule_dispatch()
             return
@@ -381,56 +261,6 @@ class Cfq(Elevator):
 
     # arrival
 
-    def _find(self, key: IoContext | None, context: IoContext) -> CfqQueue | None:
-        """`cfq_find_cfq_hash`: a process without a class takes any queue with its key."""
-        for queue in reversed(self.queues.get(key, [])):
-            if (
-                context.ioprio_class == "none"
-                or (queue.prio_class, queue.ioprio) == context.priority
-            ):
-                return queue
-        return None
-
-    def allocated(self, request: Request) -> None:
-        """`cfq_set_request`: all writes are asynchronous there."""
-        context = request.context
-        data = context.elevator_data.get(self)
-        if data is None:
-            data = context.elevator_data[self] = CfqContext(context, self.q.jiffies)
-        request.is_sync = not request.write
-        queue = data.queues[request.is_sync]
-        if queue is None:
-            key = context if request.is_sync else None
-            queue = self._find(key, context)
-            if queue is None:
-                queue = CfqQueue(key, context.priority, 2 * self.slice_idle)
-                self.queues.setdefault(key, []).append(queue)
-            data.queues[request.is_sync] = queue
-        queue.allocated += 1
-        request.queue = queue
-
-    def freed(self, request: Request) -> None:
-        """`cfq_put_request`: with its last request the queue of an ended process goes."""
-        queue: CfqQueue = request.queue
-        queue.allocated -= 1
-        if queue.key is not None and not queue.key.running and not queue.allocated:
-            self._forget(queue)
-
-    def _forget(self, queue: CfqQueue) -> None:
-        if queue is self.active:
-            self._expire(queue)
-        self.queues.pop(queue.key, None)
-
-    def process_exits(self, data: CfqContext) -> None:
-        """`cfq_exit_single_io_context`."""
-        for queue in data.queues:
-            if queue is not None and queue is self.active:
-                self._expire(queue)
-        own = data.queues[SYNC]
-        if own is not None and not own.allocated:
-            self._forget(own)
-        data.queues = [None, None]
-
     def may_queue(self, bio: Bio) -> bool:
         """`cfq_may_queue`: a process that is waited for gets a request, once a slice."""
         queue = self._find(None if bio.write else bio.context, bio.context)
@@ -464,7 +294,7 @@ class Cfq(Elevator):
         """`cfq_crq_enqueued`."""
         context: CfqContext = request.context.elevator_data[self]
         if not request.is_sync:
-            if context is self.active_context and self.q.delete_timer(_IDLE_SLICE):
+            if context is self.active_context and self.q.delete_timer(IDLE_SLICE):
                 self._expire(self.active)
                 self._start_queueing()
             return
@@ -476,7 +306,7 @@ class Cfq(Elevator):
         if queue is self.active:
             if queue.wait_request:
                 queue.must_dispatch = True
-                self.q.delete_timer(_IDLE_SLICE)
+                self.q.delete_timer(IDLE_SLICE)
                 self._start_queueing()
         elif self._should_preempt(queue, request):
             self._preempt(queue)
@@ -583,5 +413,5 @@ class Cfq(Elevator):
     def shut(self) -> None:
         """`cfq_exit_queue`."""
         self._expire(self.active)
-        self.q.delete_timer(_IDLE_SLICE)
-        self.q.delete_timer(_IDLE_CLASS)
+        self.q.delete_timer(IDLE_SLICE)
+        self.q.delete_timer(IDLE_CLASS)
