@@ -24,15 +24,15 @@ _BUSY: Final = threading.Lock()
 
 @contextmanager
 def deaf_children() -> Iterator[None]:
-    """Processes that are started inside the block ignore interrupts."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread has a say; the others' workers may complain
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Processes that are started inside the block get no interrupts; the own one gets them later.
+
+    They inherit what is held back here, for good. To ignore an interrupt here would lose it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
