@@ -29,6 +29,9 @@ from simnet.scenario.build_host import (
 )
 from simnet.scenario.build_interrupts import place_interrupts
 from simnet.scenario.build_ipoib import connect_by_fabric, make_fabric
+from simnet.scenario.build_multiqueue import make_port
+from simnet.scenario.build_relay import build_relay
+from simnet.scenario.build_steering import steer_host
 from simnet.scenario.system import Receiver, System
 from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
 
@@ -72,7 +75,21 @@ class _Builder:
         self.bonded: list[BondedFlow] = []
         self.senders: list[TcpSocket | RemoteSender] = []
         self.machine = make_machine(self.sim, effective.host, "sut", seed=seed)
-        self.nics = [self._nic(self.machine, effective.host, port) for port in effective.host.ports]
+        self.ports = [
+            make_port(
+                self.sim,
+                self.machine,
+                effective.host,
+                port,
+                switch=effective.switch,
+                seed=seed,
+                per_frame=per_frame,
+            )
+            for port in effective.host.ports
+        ]
+        # streams are simulated over ports with one queue
+        self.nics = [port for port in self.ports if isinstance(port, Nic)]
+        self.steering = steer_host(self.sim, effective.host, self.machine, self.ports, seed=seed)
 
     def build(self) -> System:
         """Make the rest."""
@@ -83,8 +100,10 @@ class _Builder:
                 self.machine,
                 effective.host,
                 effective.balancer,
-                self.nics,
+                self.ports,
             )
+        if effective.relay and effective.workload.test == "relay":
+            return self._relay()
         by_port = defaultdict(list)
         for flow in self.effective.flows:
             by_port[flow.port].append(flow)
@@ -120,6 +139,27 @@ class _Builder:
             for flow in self.effective.flows
         ]
         return System(self.env, self.machine, self.nics, named, parts)
+
+    def _relay(self) -> System:
+        """Messages between the hosts behind two ports."""
+        built = build_relay(
+            self.sim,
+            self.effective,
+            self.machine,
+            self.ports,
+            self.steering,
+            seed=self.seed,
+            per_frame=self.per_frame,
+        )
+        return System(
+            self.env,
+            self.machine,
+            self.ports,
+            built.flows,
+            {"relay": built.relay},
+            drops=built.drops,
+            messages=built.messages,
+        )
 
     def _nic(self, machine: Machine, host: Host, port: EffectivePort) -> Nic:
         return make_nic(

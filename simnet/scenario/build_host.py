@@ -29,6 +29,7 @@ from simnet.scenario.build_interrupts import make_apic
 from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
 
 if TYPE_CHECKING:
+    from simnet.kernel.histogram import LogHistogram
     from simnet.kernel.simulator import Simulator
     from simnet.net.multiqueue import MultiqueuePort
     from simnet.net.nic import Nic
@@ -324,8 +325,9 @@ def make_socket(
     *,
     path: str,
     seed: int,
+    latency: LogHistogram | None = None,
 ) -> TcpSocket:
-    """One end of a connection."""
+    """One end of a connection; `latency` is a histogram that several share."""
     kernel = host.kernel
     socket = TcpSocket(
         sim,
@@ -344,6 +346,7 @@ def make_socket(
         low_latency=kernel.tcp_low_latency,
         timer_cpu=nic.lines[0].current_target(),
         checksum_by_cpu=port.nic.checksum == "cpu",
+        latency=latency,
     )
     socket.spread = make_spread(host, path, seed)
     return socket

@@ -8,18 +8,43 @@ from simnet.host.buffers import Buffers
 from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.backlog import Backlog
+from simnet.net.multiqueue import MultiqueuePort
 from simnet.net.steering import PacketSteering, SocketFlowTable
 from simnet.net.steering_version import steering_rules
 from simnet.scenario.build_host import make_spread
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
     from simnet.net.nic import Nic
     from simnet.net.tcp_socket import TcpSocket
     from simnet.scenario.effective import Host, Port
 
-__all__ = ["HostSteering"]
+__all__ = ["HostSteering", "steer_host"]
+
+
+def steer_host(
+    sim: Simulator,
+    host: Host,
+    machine: Machine,
+    ports: Sequence[Nic | MultiqueuePort],
+    *,
+    seed: int,
+) -> HostSteering | None:
+    """Steer what a host's ports receive; None where nothing is set that would."""
+    kernel = host.kernel
+    if not kernel.rps or not any(
+        any(port.rps_cpus) or any(port.rps_flow_cnt) for port in host.ports
+    ):
+        return None
+    steering = HostSteering(sim, host, machine, seed)
+    for port, made in zip(host.ports, ports, strict=True):
+        queues = made.queues if isinstance(made, MultiqueuePort) else [made]
+        for number, queue in enumerate(queues):
+            steering.attach(queue, port, number, seed)
+    return steering
 
 
 class HostSteering:

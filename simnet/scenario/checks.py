@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _SECOND_PS: Final = 10**12
 _UD_HEADERS_BYTES: Final = 4
 _NODES: Final = 2
+_PORTS: Final = 2
 _CM_LARGEST_MTU_BYTES: Final = 65520
 _LAYER_2_3: Final = (2, 6, 24)
 
@@ -93,6 +94,7 @@ def check_whole(tree: Tree, table: Table) -> None:
     if used[-1] >= ends:
         message = f"{used[-1] + 1} ports need a peer, the peers have {ends} ports"
         raise table.error(path, "system.peers", message)
+    _check_relay(tree, table)
     _check_streams(tree, table)
     _check_fabric(tree, table)
     for place in _hosts(tree):
@@ -114,10 +116,22 @@ def _check_sorted(tree: Tree, path: Path, port: dict[str, Any], table: Table) ->
         raise table.error((*path, "nic", field), "system", message)
 
 
+def _check_relay(tree: Tree, table: Table) -> None:
+    """Refuse a relay without a load, two ports, or the hosts behind them."""
+    if tree.get(("workload", "test")) != "relay":
+        return
+    path: Path = ("workload", "test")
+    if "relay" not in tree.values:
+        raise table.error(path, "workload.test", "relay: the scenario has no table [relay]")
+    if len(tree.get(("host", "ports"))) < _PORTS or len(tree.get(("peers",))) != _PORTS:
+        message = "relay: expected two ports, and a peer behind each"
+        raise table.error(path, "workload.test", message)
+
+
 def _check_streams(tree: Tree, table: Table) -> None:
     """Refuse what is only simulated where both ends are whole machines."""
     workload = tree.get(("workload",))
-    if workload["peers_simulated"] == "machines":
+    if workload["peers_simulated"] == "machines" or workload["test"] == "relay":
         return
     path: Path = ("workload", "peers_simulated")
     message = 'expected peers_simulated = "machines"'

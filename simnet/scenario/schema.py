@@ -334,6 +334,9 @@ class Kernel(NetworkOptions):
     runqueue_lines: Annotated[
         int, count("cache lines of run queue and task that waking on another CPU writes", 0, 64)
     ]
+    epoll_lines: Annotated[
+        int, count("cache lines of epoll's ready list that a socket's event writes", 0, 64)
+    ] = 2
     txqueuelen: Annotated[int, count("frames that wait when the transmit ring is full", 0, 100000)]
     skb_truesize_overhead_bytes: Annotated[
         int, size("socket buffer accounting beyond the data buffer", "0 B", "4 KiB")

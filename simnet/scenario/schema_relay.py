@@ -21,8 +21,7 @@ class Relay(Section):
     rate: Annotated[int, count("messages a second, both directions together", 1, 100_000_000)]
     connections: Annotated[int, count("connections of clients", 1, 1_000_000)]
     upstream_message_bytes: Annotated[
-        int,
-        size("payload of a message from an upstream server; 0: as clients'", "0 B", "64 KiB"),
+        int, size("of a message from an upstream server; 0: as of a client's", "0 B", "64 KiB")
     ] = 0
     upstream_share_permille: Annotated[
         int, ratio("share of the messages that upstream servers send to clients", "0", "1")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet.errors import InputError
+from simnet.net.steering_version import rounded_entries
 from simnet.scenario.build_interrupts import apic_mode_of
 from simnet.scenario.entries import Entry
 from simnet.scenario.files import Run, Workload
@@ -48,6 +49,7 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
 _IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
 _NO_MAP: Final = ("daemon", "none")
+_TABLE_SIZES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
 _IGNORED: Final = "accepted, but not modelled: it changes nothing here"
 
 
@@ -261,6 +263,9 @@ class Table:
         note = f"; {knob.note}" if knob.note else ""
         if not knob.modelled:
             self.remarks.append(f"{entry.name}: {_IGNORED}{note if knob.scope == 'kernel' else ''}")
+        if knob.target in _TABLE_SIZES and rounded_entries(value) != value:
+            size = rounded_entries(value)
+            self.remarks.append(f"{entry.name}: {value} becomes {size}, the next power of two")
         if knob.compile_time:
             self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
 

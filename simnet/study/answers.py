@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.library import nearest
-from simnet.study import answers_bonding, answers_ipoib
+from simnet.study import answers_bonding, answers_ipoib, answers_relay
 from simnet.study.cases import Case
 from simnet.study.measurements import measurements, wanted
 from simnet.study.result import Result
@@ -155,6 +155,7 @@ ANSWERS: dict[str, Answer] = {
         for test in _TESTS
     },
     "x460.bonding": Answer(answers_bonding.CASES, answers_bonding.numbers),
+    **{name: Answer(cases, numbers) for name, (cases, numbers) in answers_relay.ANSWERS.items()},
     **{
         name: Answer(cases, numbers, 100.0 if name == "ipoib.cpu_utilisation" else math.inf)
         for name, (cases, numbers) in answers_ipoib.ANSWERS.items()
@@ -174,6 +175,7 @@ class Anchored:
 _ANCHORS = {
     "x460": (Anchored(ANCHOR, ANCHOR_KEYS, ANCHOR_ERROR),),
     "ipoib": tuple(Anchored(*anchor) for anchor in answers_ipoib.ANCHORS),
+    "relay": tuple(Anchored(*anchor) for anchor in answers_relay.ANCHORS),
 }
 
 

@@ -264,6 +264,6 @@ def _connect(
     end.peer, socket.remote = socket, end
     if port.make_header is not None:
         end.header = port.make_header(number)
-    sender.open_window(socket.receiver.rcv_wnd)
-    socket.sender.open_window(receiver.rcv_wnd)
+    sender.open_window(socket.receiver.syn_window)
+    socket.sender.open_window(receiver.syn_window)
     return RelaySide(epoll, socket)

@@ -1,0 +1,131 @@
+"""The runs that answer the relay document's measurement, and what it leaves to be predicted.
+
+A server carries a load if it loses less than 0.1 % of the packets that come, wherever it drops
+them, and if messages do not pile up before it: senders wait when it is slow, and a load that it
+cannot carry need not cost a packet. A capacity is read off a grid of loads, 6 % apart: the load at
+which the first of the two crosses its limit is interpolated on the logarithm of how far it is.
+The steps follow the document's story: workers are balanced when it balances them, and irqbalance
+runs until it is stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from simnet.study.cases import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simnet.study.result import Result
+
+__all__ = ["ANCHORS", "ANSWERS", "CONFIGURATIONS"]
+
+_TUNED: Final = "relay-tuned"
+_UNTUNED: Final = "relay-untuned"
+_STEPS_UP: Final = ("rhel6", "irqbalance-on")
+CONFIGURATIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "rhel5_one_cpu": (_UNTUNED, ()),
+    "single_queue": (_UNTUNED, ("single-queue", "workers-pinned")),
+    "multi_queue": (_UNTUNED, _STEPS_UP),
+    "rps": (_UNTUNED, (*_STEPS_UP, "rps-ff")),
+    "rps_rfs": (_UNTUNED, (*_STEPS_UP, "rps-ff", "rfs-4096", "workers-pinned")),
+    "manual_affinity": (_UNTUNED, ("rps-ff", "rfs-4096", "workers-pinned", "affinity")),
+    "xps": (_UNTUNED, ("rps-ff", "rfs-4096", "workers-pinned", "affinity", "xps-ff")),
+    "two_way": (_TUNED, ()),
+}
+"""Scenario and tunings by the step of the ladder that they are."""
+
+_LOST: Final = 0.001
+_WAITING: Final = 0.01
+_STEP: Final = 1.06
+_LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(36))
+# of a limit: what a run of finite length cannot tell from nothing
+_LEAST: Final = 1e-3
+_OF_CAPACITY: Final = 0.9
+
+
+def _received_mb(result: Result, port: int) -> float:
+    return result.ports[port].rx_bps / 1e6
+
+
+def _tuned(results: Mapping[str, Result]) -> dict[str, float]:
+    result = results["run"]
+    first, other = result.ports
+    return {
+        "received_mbit_per_s": first.rx_bps / 1e6,
+        "received_packets_per_s": first.rx_packets_per_s,
+        "other_nic_mbit_per_s": other.rx_bps / 1e6,
+        "other_nic_packets_per_s": other.rx_packets_per_s,
+        "idle_percent_every_cpu": sum(cpu.idle for cpu in result.cpus) / len(result.cpus),
+    }
+
+
+def _grid(name: str) -> dict[str, Case]:
+    scenario, tunings = CONFIGURATIONS[name]
+    return {
+        f"{name} {load}": Case(scenario, (("relay.rate", str(load)),), tunings) for load in _LOADS
+    }
+
+
+def _at_the_limit(
+    name: str, results: Mapping[str, Result], number: Callable[[Result], float]
+) -> float:
+    """A number of the load that is just carried; of the highest if all are."""
+    runs = [results[f"{name} {load}"] for load in _LOADS]
+    below = runs[0]
+    for above in runs[1:]:
+        if _excess(above) >= 1:
+            first, last = math.log(max(_excess(below), _LEAST)), math.log(_excess(above))
+            share = first / (first - last) if first < 0 else 0.0
+            return math.exp((1 - share) * math.log(number(below)) + share * math.log(number(above)))
+        below = above
+    return number(below)
+
+
+def _excess(result: Result) -> float:
+    """How far loss, or what piles up, is beyond its limit: 1 at the limit."""
+    messages = result.messages
+    waiting = 1 - messages.delivered / messages.offered if messages and messages.offered else 0.0
+    return max((result.loss or 0.0) / _LOST, waiting / _WAITING)
+
+
+def _one_port(result: Result) -> float:
+    return max(_received_mb(result, 0), _received_mb(result, 1))
+
+
+def _both_ports(result: Result) -> float:
+    return _received_mb(result, 0) + _received_mb(result, 1)
+
+
+def _capacities(results: Mapping[str, Result]) -> dict[str, float]:
+    return {
+        f"{name}_mbit_s": _at_the_limit(
+            name, results, _both_ports if name == "two_way" else _one_port
+        )
+        for name in CONFIGURATIONS
+    }
+
+
+def _imbalance(results: Mapping[str, Result]) -> dict[str, float]:
+    """Busiest CPU over the mean, at the load nearest to nine tenths of the capacity."""
+    name = "rps_rfs"
+    wanted = _OF_CAPACITY * _at_the_limit(name, results, _one_port)
+    runs = [results[f"{name} {load}"] for load in _LOADS]
+    result = min(runs, key=lambda run: abs(_one_port(run) - wanted))
+    busy = [cpu.busy for cpu in result.cpus]
+    return {"busiest_over_mean": max(busy) * len(busy) / sum(busy)}
+
+
+ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]]] = {
+    "relay.tuned": ({"run": Case(_TUNED)}, _tuned),
+    "relay.capacity": (
+        {label: case for name in CONFIGURATIONS for label, case in _grid(name).items()},
+        _capacities,
+    ),
+    "relay.imbalance": (_grid("rps_rfs"), _imbalance),
+}
+
+# what the application's cost was fitted to; "about 10 %" is 8 to 12
+ANCHORS: Final = (("relay.tuned", ("idle_percent_every_cpu",), 0.2),)
