@@ -14,17 +14,20 @@ CHILD = "print('up', flush=True); input(); print('alive')"
 
 
 def test_an_interrupt_comes_later_and_children_never_see_one() -> None:
-    with pytest.raises(KeyboardInterrupt), deaf_children():
-        child = subprocess.Popen(
-            [sys.executable, "-c", CHILD],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        signal.raise_signal(signal.SIGINT)
-        held = True
-    assert held
+    children: list[subprocess.Popen[str]] = []
+
+    def start_and_interrupt() -> None:
+        with deaf_children():
+            command = [sys.executable, "-c", CHILD]
+            pipe = subprocess.PIPE
+            signal.raise_signal(signal.SIGINT)
+            children.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True))
+
+    with pytest.raises(KeyboardInterrupt):
+        start_and_interrupt()
+    (child,) = children
     assert child.stdout is not None
     assert child.stdout.readline() == "up\n"
     child.send_signal(signal.SIGINT)
-    assert child.communicate("\n") == ("alive\n", None)
+    said, _ = child.communicate("\n")
+    assert said == "alive\n"
