@@ -198,13 +198,19 @@ class System:
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
         before = gc.get_threshold()
-        # frames come and go by the million and leave nothing to collect
+        # frames come and go by the million and leave nothing to collect; what is there already
+        # need not be looked at again
         if before[0]:
             gc.set_threshold(max(before[0], _ALLOCATIONS_PER_COLLECTION), *before[1:])
+        freezes = gc.get_freeze_count() == 0
+        if freezes:
+            gc.freeze()
         try:
             self.env.run(until=self.env.sim.now + duration_ps)
         finally:
             gc.set_threshold(*before)
+            if freezes:
+                gc.unfreeze()
 
     def snapshot(self) -> Snapshot:
         """Read all counters."""
