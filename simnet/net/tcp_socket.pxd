@@ -8,7 +8,7 @@ from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.prefetch cimport prefetch
 from simnet.net.epoll cimport EpollItem
 from simnet.net.jiffy_timer cimport JiffyTimer
-from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.steering cimport SocketFlowTable
 from simnet.net.tcp_receiver cimport TcpReceiver
 from simnet.net.tcp_sender cimport TcpSender
@@ -19,6 +19,7 @@ cdef class TcpSocket(Endpoint):
     cdef readonly TcpSender sender
     cdef public Port nic
     cdef public Endpoint remote
+    cdef public Header header
     cdef Costs costs
     cdef Ledger ledger
     cdef Memory memory

@@ -21,7 +21,7 @@ from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.epoll import EpollItem
 from simnet.net.jiffy_timer import JiffyTimer
-from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.steering import SocketFlowTable
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
@@ -66,6 +66,7 @@ class TcpSocket(Endpoint):
         latency: histogram of the times from a frame's arrival to its processing, if several
             sockets share one.
 
+    `header` stands in the frames that it sends, None where the path alone says where they go.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
     send instead.
     """
@@ -76,6 +77,7 @@ class TcpSocket(Endpoint):
     sender: TcpSender
     nic: Port
     remote: Endpoint
+    header: Header
     costs: Costs
     ledger: Ledger
     memory: Memory
@@ -148,6 +150,7 @@ class TcpSocket(Endpoint):
         self.sender = sender
         self.nic = nic
         self.remote = None
+        self.header = None
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -521,6 +524,7 @@ class TcpSocket(Endpoint):
         skb = new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
         self.receiver.fill_sack(skb, dsack)
         skb.tsecr = self.ts_recent
+        skb.header = self.header
         skb.toucher = cpu
         work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
         self.nic.transmit(skb)
@@ -569,6 +573,7 @@ class TcpSocket(Endpoint):
         if self.staged.count > 0:
             while self.staged.count > 0:
                 skb = self.staged.pop()
+                skb.header = self.header
                 if self.receiver.segments > 0:
                     self._acknowledge_with(skb)
                 self.nic.transmit(skb)

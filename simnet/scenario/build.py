@@ -12,6 +12,7 @@ from simnet.net.nic import Nic
 from simnet.net.remote_link import RemoteLink, RemotePort
 from simnet.net.remote_receiver import RemoteReceiver
 from simnet.net.remote_sender import RemoteSender
+from simnet.net.skb import Header, Station
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.wire import Port, SwitchedPath
 from simnet.scenario.build_bond import BondedFlow, connect
@@ -37,6 +38,7 @@ from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, St
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
+    from simnet.scenario.build_steering import HostSteering
     from simnet.scenario.effective import Effective, Flow, Host
     from simnet.scenario.effective import Port as EffectivePort
 
@@ -44,6 +46,10 @@ __all__ = ["build"]
 
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9
+_OWN_NETWORK = 0x0A000000
+_NETSERVER_PORT = 12865
+# net.ipv4.ip_local_port_range
+_FIRST_LOCAL_PORT = 32768
 
 
 def build(
@@ -89,7 +95,11 @@ class _Builder:
         ]
         # streams are simulated over ports with one queue
         self.nics = [port for port in self.ports if isinstance(port, Nic)]
-        self.steering = steer_host(self.sim, effective.host, self.machine, self.ports, seed=seed)
+        self.steering = steer_host(self.sim, effective.host, self.machine, seed=seed)
+        if self.steering:
+            for made, port in zip(self.ports, effective.host.ports, strict=True):
+                self.steering.attach_port(made, port, seed)
+        self.peer_steering: dict[int, HostSteering | None] = {}
 
     def build(self) -> System:
         """Make the rest."""
@@ -185,6 +195,9 @@ class _Builder:
         host = self.effective.peers[flows[0].peer]
         end = host.ports[flows[0].peer_port]
         nic = self._nic(peer, host, end)
+        steering = self._steer_peer(flows[0].peer, peer)
+        if steering:
+            steering.attach_port(nic, end, self.seed)
         fabric = self.effective.fabric
         if fabric:
             made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
@@ -200,6 +213,11 @@ class _Builder:
                 self.sim, host, end, peer, nic, path=f"{path}.socket", seed=self.seed
             )
             mine.remote, other.remote = other, mine
+            if not self._enslaved(flow):
+                mine.header, other.header = _headers(flow, len(receivers))
+            for steered, socket in ((self.steering, mine), (steering, other)):
+                if steered:
+                    steered.follow(socket)
             if self.effective.workload.test == "tcp_rr":
                 receivers[flow.name] = self._transactions(flow, peer, mine, other)
                 continue
@@ -217,6 +235,13 @@ class _Builder:
             if self._enslaved(flow):
                 self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
         return receivers
+
+    def _steer_peer(self, number: int, peer: Machine) -> HostSteering | None:
+        """What steers a peer's received packets, the same for all its ports."""
+        if number not in self.peer_steering:
+            host = self.effective.peers[number]
+            self.peer_steering[number] = steer_host(self.sim, host, peer, seed=self.seed)
+        return self.peer_steering[number]
 
     def _transactions(
         self, flow: Flow, peer: Machine, mine: TcpSocket, other: TcpSocket
@@ -396,3 +421,12 @@ class _Builder:
         remote.poll_spread = make_spread(host, f"{path}.poll", self.seed)
         remote.read_spread = make_spread(host, f"{path}.read", self.seed)
         return remote
+
+
+def _headers(flow: Flow, number: int) -> tuple[Header, Header]:
+    """Addresses of the `number`-th stream of a port: of what the system sends, of its peer's."""
+    own, far = _OWN_NETWORK + (flow.port << 8) + 1, _OWN_NETWORK + (flow.port << 8) + 2
+    local = _FIRST_LOCAL_PORT + number
+    ports = (_NETSERVER_PORT, local) if flow.receives else (local, _NETSERVER_PORT)
+    here, there = Station(own), Station(far)
+    return Header(here, there, own, far, *ports), Header(there, here, far, own, *ports[::-1])

@@ -14,8 +14,6 @@ from simnet.net.steering_version import steering_rules
 from simnet.scenario.build_host import make_spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
     from simnet.net.nic import Nic
@@ -25,26 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["HostSteering", "steer_host"]
 
 
-def steer_host(
-    sim: Simulator,
-    host: Host,
-    machine: Machine,
-    ports: Sequence[Nic | MultiqueuePort],
-    *,
-    seed: int,
-) -> HostSteering | None:
-    """Steer what a host's ports receive; None where nothing is set that would."""
-    kernel = host.kernel
-    if not kernel.rps or not any(
+def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:
+    """What steers a host's received packets; None where nothing is set that would."""
+    if not host.kernel.rps or not any(
         any(port.rps_cpus) or any(port.rps_flow_cnt) for port in host.ports
     ):
         return None
-    steering = HostSteering(sim, host, machine, seed)
-    for port, made in zip(host.ports, ports, strict=True):
-        queues = made.queues if isinstance(made, MultiqueuePort) else [made]
-        for number, queue in enumerate(queues):
-            steering.attach(queue, port, number, seed)
-    return steering
+    return HostSteering(sim, host, machine, seed)
 
 
 class HostSteering:
@@ -117,6 +102,12 @@ class HostSteering:
         steering.spread = make_spread(self.host, f"{queue.path}.steering", seed)
         queue.steering = steering
         self.queues.append(steering)
+
+    def attach_port(self, made: Nic | MultiqueuePort, port: Port, seed: int) -> None:
+        """Steer what each queue of a port gets; see `attach`."""
+        queues = made.queues if isinstance(made, MultiqueuePort) else [made]
+        for number, queue in enumerate(queues):
+            self.attach(queue, port, number, seed)
 
     def follow(self, socket: TcpSocket) -> None:
         """Have a socket tell where it is read and written."""

@@ -49,7 +49,7 @@ class Workload(Section):
     request_bytes: Annotated[int, size("of a request of tcp_rr", "1 B", "16 MiB")] = 1
     response_bytes: Annotated[int, size("of a response of tcp_rr", "1 B", "16 MiB")] = 1
     connections: Annotated[
-        int, count("streams of each test at each port, as iperf -P has it", 1, 64)
+        int, count("streams of each test at each port, as iperf -P has it", 1, 1024)
     ] = 1
     peers_simulated: Annotated[
         str,

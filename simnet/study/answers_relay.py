@@ -2,7 +2,7 @@
 
 A server carries a load if it loses less than 0.1 % of the packets that come, wherever it drops
 them, and if messages do not pile up before it: senders wait when it is slow, and a load that it
-cannot carry need not cost a packet. A capacity is read off a grid of loads, 6 % apart: the load at
+cannot carry need not cost a packet. A capacity is read off a grid of loads, 10 % apart: the load at
 which the first of the two crosses its limit is interpolated on the logarithm of how far it is.
 The steps follow the document's story: workers are balanced when it balances them, and irqbalance
 runs until it is stopped.
@@ -39,8 +39,8 @@ CONFIGURATIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 _LOST: Final = 0.001
 _WAITING: Final = 0.01
-_STEP: Final = 1.06
-_LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(36))
+_STEP: Final = 1.1
+_LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(22))
 # of a limit: what a run of finite length cannot tell from nothing
 _LEAST: Final = 1e-3
 _OF_CAPACITY: Final = 0.9
