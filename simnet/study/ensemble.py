@@ -33,20 +33,20 @@ class Range:
 
 
 def latin_hypercube(ranges: Sequence[Range], members: int) -> list[dict[str, int]]:
-    """`members` points that cover every range evenly; the same points on every call."""
+    """`members` points that cover every range evenly; the same points on every call.
+
+    A range's coordinates depend on its path alone: member k has the same value of a parameter in
+    every case that has the parameter.
+    """
     import numpy as np
     from scipy.stats import qmc  # takes longer to load than a short simulation
 
-    if not ranges:
-        return [{} for _ in range(members)]
-    sampler = qmc.LatinHypercube(d=len(ranges), rng=np.random.default_rng(_SEED))
-    return [
-        {
-            r.path: r.low + int(share * (r.high - r.low + 1))
-            for r, share in zip(ranges, row, strict=True)
-        }
-        for row in sampler.random(members)
-    ]
+    columns = {}
+    for r in ranges:
+        rng = np.random.default_rng([_SEED, *r.path.encode()])
+        shares = qmc.LatinHypercube(d=1, rng=rng).random(members)[:, 0]
+        columns[r.path] = [r.low + int(share * (r.high - r.low + 1)) for share in shares]
+    return [{path: column[k] for path, column in columns.items()} for k in range(members)]
 
 
 @dataclass(frozen=True)
