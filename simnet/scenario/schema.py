@@ -85,9 +85,7 @@ class Costs(Section):
     csum_line_cycles: Annotated[
         int, cycles("checksum of one cache line, where the CPU computes it; copying is extra")
     ] = 0
-    user_relay_cycles: Annotated[
-        int, cycles("application code of a relay on what one recv() returned")
-    ] = 0
+    user_relay_cycles: Annotated[int, cycles("application code of a relay on one message")] = 0
     epoll_event_cycles: Annotated[
         int, cycles("queueing one event of epoll and handing it over")
     ] = 0

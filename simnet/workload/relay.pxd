@@ -10,8 +10,12 @@ from simnet.net.tcp_socket cimport TcpSocket
 cdef class RelaySide(EpollItem):
     cdef readonly TcpSocket socket
     cdef public RelaySide partner
+    cdef public long long message_bytes
+    cdef readonly long long got
     cdef readonly long long left
     cdef readonly bint unread
+
+    cdef long long messages(self, long long count) except? -1
 
 cdef class RelayWorker(Task):
     cdef readonly Epoll epoll

@@ -2,7 +2,8 @@
 
 As nginx's event loop with its stream proxy does it (src/event/modules/ngx_epoll_module.c,
 src/stream/ngx_stream_proxy_module.c): epoll_wait for up to `max_events` events, then for each
-socket that has something recv into a buffer, the application's code, and send on the partner,
+socket that has something recv into a buffer, the application's code on each message that is
+complete, and send on the partner,
 again and again until recv returns less than the buffer takes. What the partner's send buffer does
 not take is kept, and its source is not read until it has gone. Sockets do not block; inside the
 calls: `tcp_recvmsg` and `tcp_sendmsg`, see `simnet.net.tcp_process`.
@@ -54,12 +55,17 @@ class RelaySide(EpollItem):
 
     Attributes:
         partner: the other side.
+        message_bytes: of one message that comes on the socket; 0 if each recv is one to the
+            application.
+        got: bytes that have been received.
         left: bytes from the partner's socket that this side's send buffer has not taken yet.
         unread: the socket may have more to read.
     """
 
     socket: TcpSocket
     partner: RelaySide
+    message_bytes: cython.longlong
+    got: cython.longlong
     left: cython.longlong
     unread: cython.bint
 
@@ -67,9 +73,21 @@ class RelaySide(EpollItem):
         super().__init__(epoll)
         self.socket = socket
         self.partner = None
+        self.message_bytes = 0
+        self.got = 0
         self.left = 0
         self.unread = False
         socket.poll = self
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def messages(self, count: cython.longlong) -> cython.longlong:
+        """`count` more bytes have been received: return how many messages that completes."""
+        before: cython.longlong = self.got
+        self.got += count
+        if self.message_bytes == 0:
+            return 1
+        return self.got // self.message_bytes - before // self.message_bytes
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -317,6 +335,7 @@ class RelayWorker(Task):
     @cython.exceptval(-1, check=False)
     def _leave_recv(self, cpu: Cpu) -> cython.int:
         """`release_sock`, then the application's code."""
+        user_ps: cython.longlong
         if self._next_backlog(cpu, self.source.socket, _RECEIVED_BACKLOG):
             return 0
         self.source.socket.unlock()
@@ -325,8 +344,9 @@ class RelayWorker(Task):
             return 0
         self.sink.left += self.piece
         self.state = _RELAYED
-        self.costs.ledger.application += self.costs.user_relay_ps
-        cpu.run_to_user(self, self.debt_ps, self.costs.user_relay_ps)
+        user_ps = self.costs.user_relay_ps * self.source.messages(self.piece)
+        self.costs.ledger.application += user_ps
+        cpu.run_to_user(self, self.debt_ps, user_ps)
         self.debt_ps = 0
         return 0
 

@@ -203,6 +203,8 @@ def connect_relay(
         side = _connect(sim, front, number, epoll, client, f"{path}.front{number}")
         partner = _connect(sim, back, number, epoll, server, f"{path}.back{number}")
         side.partner, partner.partner = partner, side
+        side.message_bytes = _mean_bytes(load.sizes)
+        partner.message_bytes = _mean_bytes(load.upstream_sizes or load.sizes)
         for end in (side.socket, partner.socket, client.endpoint, server.endpoint):
             end.sender.nodelay = load.nodelay
         relay.fronts.append(side)
@@ -224,6 +226,12 @@ def connect_relay(
     )
     relay.load.start(load.start_ps)
     return relay
+
+
+def _mean_bytes(sizes: Sequence[tuple[int, int]]) -> int:
+    """Mean of (bytes, weight): the application does a message's work each time so much has come."""
+    total = sum(weight for _, weight in sizes)
+    return round(sum(size * weight for size, weight in sizes) / total) if total else 0
 
 
 def _make_workers(machine: Machine, workers: Workers, path: str) -> list[RelayWorker]:

@@ -149,7 +149,9 @@ def test_a_message_costs_the_calls_and_the_application_s_code() -> None:
     assert ledger.syscall == 1000 * (
         calls * COSTS_NS["syscall"] + worker.events * COSTS_NS["epoll_event"]
     )
-    assert ledger.application == 1000 * worker.receives * COSTS_NS["user_relay"]
+    # a recv may return two messages: each has its share of the application's time
+    assert worker.received // 200 >= worker.receives
+    assert ledger.application == 1000 * (worker.received // 200) * COSTS_NS["user_relay"]
 
 
 def test_application_code_delays_messages_by_its_length() -> None:
