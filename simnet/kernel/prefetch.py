@@ -6,9 +6,14 @@ together, they come together. Compiled modules take the function from `prefetch.
 nothing to ask for where objects are Python's own.
 """
 
+from collections.abc import Sequence
+
 import cython
 
 if not cython.compiled:
 
     def prefetch(_item: object, _size_bytes: int) -> None:
         """Ask for the cache lines of an object."""
+
+    def prefetch_item(_items: Sequence[object], _index: int, _size_bytes: int) -> None:
+        """Ask for those of an object in a list, whose reference count is not needed for it."""

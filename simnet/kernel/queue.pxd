@@ -74,6 +74,7 @@ cdef class EventQueue:
     cpdef long long find(self, long long handle) noexcept
     cpdef void remove(self, long long slot) noexcept
     cpdef long long peek(self) noexcept
+    cdef long long ahead(self, long long slot) noexcept
     cdef void _append(self, long long slot) noexcept
     cdef long long _first_of_few(self, long long head) noexcept
     cdef bint _precedes(self, long long slot, long long other) noexcept

@@ -214,6 +214,20 @@ class EventQueue:
             self._list_is_empty(before)
         self.pending -= 1
 
+    def ahead(self, slot: cython.longlong) -> cython.longlong:
+        """Return the entry at `base_ps` that follows a slot, or the first one if that is 0.
+
+        Returns:
+            Its slot; 0 if there is none of the same priority, or its words are in the cache
+            anyway, there being few entries.
+        """
+        if self.near == 0 or self.pending <= CACHED:
+            return 0
+        if slot == 0:
+            slot = lowest_bit(self.near)
+        slot = self.links[slot * LINKS + NEXT]
+        return slot if slot >= HEADS else 0
+
     def peek(self) -> cython.longlong:
         """Return the time of the first entry in ps, -1 if there is none. Nothing moves."""
         if self.near != 0:

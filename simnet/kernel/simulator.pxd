@@ -2,6 +2,7 @@ cimport cython
 from simnet.kernel.queue cimport (
     ARG, KIND, MOST_SLOTS, PRIORITIES, PRIORITY_BITS, TARGET, WORDS, EventQueue
 )
+from simnet.kernel.prefetch cimport prefetch, prefetch_item
 from simnet.kernel.target cimport Occurrence, Target
 
 
@@ -42,6 +43,7 @@ cdef class Simulator:
     cpdef bint cancel(self, long long handle) except -1
     cpdef int dispatch(self, long long limit_ps, long long most) except -1
     cdef int _loop(self, long long limit_ps, long long most) except -1
+    cdef int _look_ahead(self) except -1
     cdef long long post(
         self, long long time_ps, object item, long long number, int priority
     ) except 0

@@ -14,6 +14,7 @@ from simnet.kernel.target import Occurrence, Target
 if not cython.compiled:
     # The compiled simulator has these as constants, from queue.pxd and simulator.pxd.
     from simnet.kernel.clock import LATEST_PS
+    from simnet.kernel.prefetch import prefetch, prefetch_item
     from simnet.kernel.queue import (
         ARG,
         KIND,
@@ -28,6 +29,9 @@ if not cython.compiled:
     OBJECT = 0
     OCCURRENCE = -1
     NO_LIMIT = (1 << 63) - 1
+
+# of a component: where it keeps what it consists of
+_HEAD_BYTES = cython.declare(cython.int, 208)
 
 
 class Simulator:
@@ -205,6 +209,8 @@ class Simulator:
             arg = queue.words[word + ARG]
             self.now = queue.times[slot * 2]
             queue.release(slot)
+            if cython.compiled and queue.near != 0:
+                self._look_ahead()
             self.events += 1
             self._current = number
             most -= 1
@@ -220,6 +226,31 @@ class Simulator:
                 self.happen_to(item)
             if self._stopped:
                 break
+        return 0
+
+    def _look_ahead(self) -> cython.int:
+        """Have in the cache what the next events of this instant need, such as timers' targets.
+
+        Of the third the entry is asked for, of the second the target, and of the first what the
+        target says: each is found in what was asked for before.
+        """
+        queue: EventQueue = self._queue
+        slot: cython.longlong = queue.ahead(0)
+        number: cython.longlong
+        if slot == 0:
+            return 0
+        number = queue.words[slot * WORDS + TARGET] >> PRIORITY_BITS
+        if number > OBJECT:
+            cython.cast(Target, self._targets[number]).expect(queue.words[slot * WORDS + KIND])
+        slot = queue.ahead(slot)
+        if slot == 0:
+            return 0
+        number = queue.words[slot * WORDS + TARGET] >> PRIORITY_BITS
+        if number > OBJECT:
+            prefetch_item(self._targets, number, _HEAD_BYTES)
+        slot = queue.ahead(slot)
+        if slot != 0:
+            prefetch(cython.address(queue.words[slot * WORDS]), 8 * WORDS)
         return 0
 
     def post(

@@ -24,6 +24,10 @@ class Target:
         message = f"{type(self).__name__} does not handle events (kind {kind}, argument {arg})"
         raise SimulationError(message, component=self.path)
 
+    def expect(self, kind: cython.int) -> cython.int:
+        """An event of this kind is next: ask for the cache lines that it will need."""
+        return 0
+
 
 class Occurrence:
     """An event object with code of its own, scheduled once at a time."""

@@ -87,9 +87,11 @@ class FarHosts(Port):
     @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
+        skb: Skb
         if not self.armed and self.incoming.count > 0:
             self.armed = True
-            self.incoming.head.endpoint.fetch()
+            skb = self.incoming.head
+            skb.endpoint.fetch(skb.end_seq > skb.seq)
             self.sim.at(self.incoming.head.arrival_ps, self, 0, 0, _PRIORITY_WIRE)
         return 0
 

@@ -413,7 +413,9 @@ class Nic(Port):
             self.batch = 1
             skb = self.ring.head
             endpoint = skb.endpoint
-            endpoint.fetch()
+            endpoint.fetch(skb.end_seq > skb.seq)
+            if self.steering is not None:
+                self.steering.fetch(skb)
             if seen > 1 and self.steering is None and endpoint.quiet(cpu):
                 while self.batch < seen and skb.next.endpoint is endpoint:
                     skb = skb.next

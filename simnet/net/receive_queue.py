@@ -194,16 +194,17 @@ class ReceiveQueue:
         self.memory -= self.head_memory
         self.head_count -= 1
         if self.head_count == 0:
+            if self.tail_count == 0:
+                # then there is nothing between head and tail either
+                self.last_room = 0
+                return 0
             if len(self.middle) > 0:
                 self.head_length, self.head_memory, self.head_count = self.middle.pop(0)
-            elif self.tail_count > 0:
+            else:
                 self.head_length = self.tail_length
                 self.head_memory = self.tail_memory
                 self.head_count = self.tail_count
                 self.tail_count = 0
-            else:
-                self.last_room = 0
-                return 0
         self.first_left = self.head_length
         return 0
 

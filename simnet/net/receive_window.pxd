@@ -5,19 +5,19 @@ cdef class ReceiveWindow:
     cdef readonly ReceiveQueue queue
     cdef readonly Reassembly held
     cdef readonly SkbSizes sizes
-    cdef long long advmss
     cdef readonly long long rcvbuf
+    cdef readonly long long rcv_ssthresh
+    cdef readonly long long window_clamp
+    cdef readonly long long ratio
+    cdef readonly int wscale
+    cdef readonly bint scarce
+    cdef int adv_win_scale
+    cdef bint zero_window_early
+    cdef long long advmss
     cdef long long rmem_max
     cdef bint moderate
     cdef bint locked
-    cdef readonly int wscale
     cdef readonly long long first
-    cdef readonly long long rcv_ssthresh
-    cdef readonly long long window_clamp
-    cdef readonly bint scarce
-    cdef readonly long long ratio
-    cdef int adv_win_scale
-    cdef bint zero_window_early
     cdef bint grows_twice_length
     cdef int right_sizing
     cdef public long long rtt

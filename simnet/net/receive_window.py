@@ -398,8 +398,8 @@ class ReceiveWindow:
         if not self.moderate:
             return 0
         window += 2 * (window * (copied - before) // before)
-        if len(self.held.segments) > 0:
-            ahead = self.held.segments[len(self.held.segments) - 1][1]
+        if self.held.count > 0:
+            ahead = self.held.segments[self.held.count - 1][1]
             window += ahead - rcv_nxt
         space = (window << 8) // self.ratio
         if space > self.rmem_max:

@@ -23,7 +23,7 @@ cdef class Header:
 cdef class Endpoint(Component):
     cdef public Cpu freer
     cpdef long long receive(self, Skb skb, Cpu cpu) except? -1
-    cpdef int fetch(self) except -1
+    cpdef int fetch(self, bint data) except -1
     cpdef bint quiet(self, Cpu cpu) except? -1
 
 cdef class Outlet(Component):

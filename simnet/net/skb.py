@@ -43,8 +43,11 @@ class Endpoint(Component):
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def fetch(self) -> cython.int:
-        """Ask for what the next call will need, if it may have left the cache."""
+    def fetch(self, data: cython.bint) -> cython.int:
+        """Ask for what the next call will need, if it may have left the cache.
+
+        `data`: it sends or receives data; otherwise it takes a mere acknowledgement.
+        """
         return 0
 
     @cython.ccall

@@ -1,11 +1,13 @@
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.ledger cimport Ledger
+from simnet.kernel.prefetch cimport prefetch
 from simnet.net.backlog cimport Backlog
 from simnet.net.flow_hash cimport connection_hash
 from simnet.net.skb cimport Header, Skb
 
 cdef class Steering:
+    cdef int fetch(self, Skb skb) except -1
     cpdef long long deliver(self, Skb skb, Cpu cpu) except? -1
 
 cdef class SocketFlowTable:
@@ -13,6 +15,7 @@ cdef class SocketFlowTable:
     cdef long long[::1] hashes
     cdef long long mask
     cdef long long tag_mask
+    cdef int fetch(self, long long rxhash) except -1
     cpdef int record(self, long long rxhash, int cpu) except -1
     cpdef int reset(self, long long rxhash) except -1
     cpdef long long wanted(self, long long rxhash) except? -3

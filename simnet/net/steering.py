@@ -22,6 +22,9 @@ from simnet.net.flow_hash import connection_hash
 from simnet.net.skb import Header, Skb
 from simnet.net.steering_version import SteeringRules, rounded_entries
 
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,6 +39,12 @@ _WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
 @cython.cclass
 class Steering:
     """What a receive queue does with a packet when its driver is done with it."""
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self, skb: Skb) -> cython.int:
+        """Ask for the cache lines that `deliver` of the packet will need."""
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -79,6 +88,15 @@ class SocketFlowTable:
     def entries(self) -> int:
         """Size of the table."""
         return int(self.mask) + 1
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self, rxhash: cython.longlong) -> cython.int:
+        """Ask for a flow's entry."""
+        if cython.compiled:
+            prefetch(cython.address(self.cpus[rxhash & self.mask]), 8)
+            prefetch(cython.address(self.hashes[rxhash & self.mask]), 8)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -206,6 +224,19 @@ class PacketSteering(Steering):
         self.local = 0
         self.by_flow = 0
         self.moves = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self, skb: Skb) -> cython.int:
+        """Ask for the flow's entries in both tables."""
+        header: Header = skb.header
+        if not cython.compiled or header is None or header.rxhash < 0 or self.sockets is None:
+            return 0
+        self.sockets.fetch(header.rxhash)
+        if self.flow_mask >= 0:
+            prefetch(cython.address(self.flow_cpus[header.rxhash & self.flow_mask]), 8)
+            prefetch(cython.address(self.flow_tails[header.rxhash & self.flow_mask]), 8)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)

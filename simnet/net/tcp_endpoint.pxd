@@ -1,8 +1,14 @@
 from simnet.host.cpu cimport Cpu
 from simnet.kernel.prefetch cimport prefetch
+from simnet.net.congestion cimport Congestion
 from simnet.net.jiffy_timer cimport JiffyTimer
+from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
+from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.tcp_reassembly cimport Reassembly
 from simnet.net.tcp_receiver cimport TcpReceiver
+from simnet.net.tcp_recovery cimport Recovery
+from simnet.net.tcp_scoreboard cimport Scoreboard
 from simnet.net.tcp_sender cimport TcpSender
 
 cdef class TcpEndpoint
@@ -25,6 +31,13 @@ cdef class TcpEndpoint(Endpoint):
     cdef readonly Uplink path_out
     cdef public Endpoint peer
     cdef public Header header
+    cdef Scoreboard board
+    cdef Congestion congestion
+    cdef Recovery recovery
+    cdef ReceiveWindow window
+    cdef Reassembly held
+    cdef ReceiveQueue queue
+    cdef SkbSizes sizes
     cdef long long jiffy_ps
     cdef int overhead_bytes
     cdef long long service_ps
@@ -41,6 +54,9 @@ cdef class TcpEndpoint(Endpoint):
     cdef readonly long long segments_received
     cdef readonly long long delivered
 
+    cdef int expect(self, int kind) except -1
+    cdef int _fetch_sender(self) except -1
+    cdef int _fetch_receiver(self) except -1
     cpdef long long write(self, long long count) except? -1
     cpdef long long read(self, long long count) except? -1
     cdef int _process(self, Skb skb) except -1

@@ -13,9 +13,15 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
+from simnet.net.congestion import Congestion
 from simnet.net.jiffy_timer import JiffyTimer
+from simnet.net.receive_queue import ReceiveQueue, SkbSizes
+from simnet.net.receive_window import ReceiveWindow
 from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.tcp_reassembly import Reassembly
 from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_recovery import Recovery
+from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender import TcpSender
 
 if not cython.compiled:
@@ -133,6 +139,13 @@ class TcpEndpoint(Endpoint):
     path_out: Uplink
     peer: Endpoint
     header: Header
+    board: Scoreboard
+    congestion: Congestion
+    recovery: Recovery
+    window: ReceiveWindow
+    held: Reassembly
+    queue: ReceiveQueue
+    sizes: SkbSizes
     jiffy_ps: cython.longlong
     overhead_bytes: cython.int
     service_ps: cython.longlong
@@ -169,6 +182,14 @@ class TcpEndpoint(Endpoint):
         self.path_out = path_out
         self.peer = None
         self.header = None
+        # its parts' parts, to have all of them fetched together
+        self.board = sender.board
+        self.congestion = sender.congestion
+        self.recovery = sender.recovery
+        self.window = receiver.window
+        self.held = receiver.window.held
+        self.queue = receiver.window.queue
+        self.sizes = receiver.sizes
         self.jiffy_ps = jiffy_ps
         self.overhead_bytes = overhead_bytes
         self.service_ps = service_ps
@@ -191,18 +212,55 @@ class TcpEndpoint(Endpoint):
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def fetch(self) -> cython.int:
+    def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 256)
-            prefetch(cython.cast(cython.p_void, self.sender), 448)
-            prefetch(cython.cast(cython.p_void, self.receiver), 512)
-            prefetch(cython.cast(cython.p_void, self.rto), 64)
-            prefetch(cython.cast(cython.p_void, self.delack), 64)
-            prefetch(cython.cast(cython.p_void, self.staged), 64)
-            prefetch(cython.cast(cython.p_void, self.application), 128)
-            self.sender.fetch()
-            self.receiver.fetch()
+            prefetch(cython.cast(cython.p_void, self), 280)
+            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            self._fetch_sender()
+            if data:
+                prefetch(cython.cast(cython.p_void, self.application), 96)
+                self._fetch_receiver()
+            else:
+                prefetch(cython.cast(cython.p_void, self.receiver), 64)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_sender(self) -> cython.int:
+        """Ask for what an acknowledgement changes."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.sender), 400)
+            prefetch(cython.cast(cython.p_void, self.board), 112)
+            prefetch(cython.cast(cython.p_void, self.congestion), 272)
+            prefetch(cython.cast(cython.p_void, self.recovery), 48)
+            prefetch(cython.cast(cython.p_void, self.rto), 72)
+            self.board.fetch()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_receiver(self) -> cython.int:
+        """Ask for what a segment changes, and what its acknowledgement leaves with."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.receiver), 336)
+            prefetch(cython.cast(cython.p_void, self.window), 192)
+            prefetch(cython.cast(cython.p_void, self.queue), 104)
+            prefetch(cython.cast(cython.p_void, self.held), 48)
+            prefetch(cython.cast(cython.p_void, self.sizes), 56)
+            prefetch(cython.cast(cython.p_void, self.delack), 72)
+            prefetch(cython.cast(cython.p_void, self.header), 80)
+            prefetch(cython.cast(cython.p_void, self.peer), 208)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def expect(self, kind: cython.int) -> cython.int:
+        """A timer runs next, or a segment is served: ask for what it needs."""
+        if kind != _DELACK:
+            self._fetch_sender()
+        else:
+            self._fetch_receiver()
         return 0
 
     # -- the application's calls ----------------------------------------------------------
@@ -276,7 +334,7 @@ class TcpEndpoint(Endpoint):
                 self.receiver.now_us = self.sim.now // _US
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, False, jiffy)
         self._output()
-        if self.receiver.scheduled and skb.end_seq > skb.seq:
+        if skb.end_seq > skb.seq and self.receiver.scheduled:
             if self.receiver.compress_started:
                 self._hold_back()
             elif not at_once:
@@ -371,7 +429,6 @@ class TcpEndpoint(Endpoint):
                 self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
             self._transmit(jiffy)
         else:
-            self.fetch()
             self.delack.ran()
             self._delack_timer(jiffy)
 

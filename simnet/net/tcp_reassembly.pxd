@@ -1,12 +1,13 @@
 from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
 
 cdef class Reassembly:
+    cdef readonly long long memory
+    cdef readonly object duplicate
+    cdef readonly int count
     cdef SkbSizes sizes
     cdef bint coalesces
-    cdef readonly long long memory
     cdef readonly list segments
     cdef readonly list blocks
-    cdef readonly object duplicate
     cdef list stale
     cpdef int repeated(self, long long seq, long long end_seq) except -1
     cdef int _extend(self, long long seq, long long end_seq) except -1

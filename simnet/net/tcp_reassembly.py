@@ -32,6 +32,7 @@ class Reassembly:
 
     Attributes:
         memory: `truesize` of all segments, bytes.
+        count: of the segments.
         segments: (first byte, last plus one, memory, free room), in order.
         blocks: `selective_acks`.
         duplicate: the D-SACK block to be sent, or None.
@@ -41,6 +42,7 @@ class Reassembly:
     sizes: SkbSizes
     coalesces: cython.bint
     memory: cython.longlong
+    count: cython.int
     segments: list[Any]
     blocks: list[Any]
     duplicate: tuple[int, int] | None
@@ -50,6 +52,7 @@ class Reassembly:
         self.sizes = sizes
         self.coalesces = coalesces
         self.memory = 0
+        self.count = 0
         self.segments = []
         self.blocks = []
         self.duplicate = None
@@ -93,7 +96,7 @@ class Reassembly:
         """
         memory: cython.longlong
         at: cython.int
-        if len(self.segments) == 0:
+        if self.count == 0:
             self.blocks = [(seq, end_seq)]
             self._add(0, seq, end_seq)
             return False
@@ -110,7 +113,7 @@ class Reassembly:
                 at -= 1
         self._add(at, seq, end_seq)
         at += 1
-        while at < len(self.segments) and end_seq > self.segments[at][0]:
+        while at < self.count and end_seq > self.segments[at][0]:
             if end_seq < self.segments[at][1]:
                 self._extend(self.segments[at][0], end_seq)
                 break
@@ -118,6 +121,7 @@ class Reassembly:
             memory = self.segments[at][2]
             self.memory -= memory
             del self.segments[at]
+            self.count -= 1
         return self._new_block(seq, end_seq, compressed)
 
     @cython.cfunc
@@ -125,6 +129,7 @@ class Reassembly:
     def _add(self, at: cython.int, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         memory: cython.longlong = self.sizes.truesize(end_seq - seq)
         self.memory += memory
+        self.count += 1
         self.segments.insert(at, (seq, end_seq, memory, self.sizes.tailroom(end_seq - seq)))
         return 0
 
@@ -197,7 +202,7 @@ class Reassembly:
         last: cython.longlong
         memory: cython.longlong
         room: cython.longlong
-        while len(self.segments) > 0:
+        while self.count > 0:
             first, last, memory, room = self.segments[0]
             if first > rcv_nxt:
                 break
@@ -205,11 +210,12 @@ class Reassembly:
                 self._extend(first, min(last, high))
             self.memory -= memory
             del self.segments[0]
+            self.count -= 1
             if last > rcv_nxt:
                 if not (self.coalesces and first == rcv_nxt and queue.coalesce(last - first)):
                     queue.append(last - rcv_nxt, memory, room)
                 rcv_nxt = last
-        if len(self.segments) == 0:
+        if self.count == 0:
             self.blocks = []
         else:
             self.blocks = [block for block in self.blocks if block[0] > rcv_nxt]
@@ -220,6 +226,7 @@ class Reassembly:
     def purge(self) -> cython.int:
         """Drop all segments for want of memory, and what was said of them."""
         self.segments = []
+        self.count = 0
         self.blocks = []
         self.duplicate = None
         self.memory = 0

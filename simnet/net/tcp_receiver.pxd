@@ -1,23 +1,26 @@
-from simnet.kernel.prefetch cimport prefetch
 from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
 from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Skb
 from simnet.net.tcp_reassembly cimport Reassembly
 
 cdef class TcpReceiver:
+    cdef readonly long long rcv_nxt
+    cdef readonly long long copied_seq
+    cdef readonly long long rcv_wup
+    cdef readonly long long rcv_wnd
+    cdef public long long timeout_jiffy
     cdef readonly ReceiveWindow window
     cdef readonly Reassembly held
     cdef ReceiveQueue queue
     cdef readonly SkbSizes sizes
-    cdef readonly long long rcv_nxt
-    cdef readonly long long rcv_wup
-    cdef readonly long long copied_seq
-    cdef readonly long long rcv_wnd
     cdef readonly long long rcv_mss
+    cdef readonly long long ato
+    cdef long long lrcvtime
+    cdef long long last_small
+    cdef readonly long long segments
     cdef readonly int rcv_wscale
     cdef readonly int quick
     cdef readonly bint pingpong
-    cdef int answers
     cdef readonly bint scheduled
     cdef bint bare
     cdef readonly bint pushed
@@ -27,57 +30,52 @@ cdef class TcpReceiver:
     cdef readonly bint no_memory
     cdef readonly int compressed
     cdef readonly bint compress_started
-    cdef int duplicate_acks
-    cdef long long compressed_at
-    cdef public long long now_us
-    cdef readonly long long ato
-    cdef public long long timeout_jiffy
-    cdef long long lrcvtime
-    cdef long long advmss
-    cdef long long jiffy_ps
-    cdef readonly long long ato_min
+    cdef int unacknowledged
+    cdef readonly bint sack
+    cdef readonly bint quickack
+    cdef int answers
+    cdef readonly int pingpong_threshold
+    cdef readonly int segments_per_ack
+    cdef bint rule_rounds_current
+    cdef bint rule_counts_scheduled
+    cdef bint rule_strict_window
+    cdef bint rule_coalesces
+    cdef bint rule_pushed_full
+    cdef bint rule_pushed_twice
+    cdef bint rule_mss_clamped
+    cdef readonly bint rule_clock_us
+    cdef bint measures_rtt
     cdef readonly long long delack_min
     cdef readonly long long delack_max
     cdef readonly long long delack_limit
     cdef readonly long long srtt_jiffies
-    cdef readonly long long srtt_us
+    cdef readonly long long ato_min
     cdef readonly long long rto_jiffies
-    cdef readonly int max_quickacks
+    cdef long long advmss
     cdef long long min_rcvmss
     cdef long long option_bytes
-    cdef long long last_small
-    cdef readonly bint quickack
-    cdef readonly bint sack
+    cdef readonly long long scan_jiffies
+    cdef int duplicate_acks
+    cdef long long compressed_at
+    cdef public long long now_us
+    cdef long long jiffy_ps
+    cdef readonly long long srtt_us
+    cdef readonly int max_quickacks
     cdef int most_blocks
-    cdef readonly long long segments
     cdef readonly long long duplicates
     cdef readonly long long out_of_order_segments
-    cdef bint measures_rtt
-    cdef bint rule_pushed_twice
-    cdef bint rule_pushed_full
-    cdef bint rule_mss_clamped
     cdef bint rule_measures_reordered
     cdef bint rule_quick_on_reorder
     cdef bint rule_compresses
     cdef bint rule_filled_at_once
-    cdef bint rule_counts_scheduled
-    cdef bint rule_rounds_current
     cdef bint rule_grows_reordered
-    cdef readonly bint rule_clock_us
-    cdef bint rule_strict_window
-    cdef bint rule_coalesces
     cdef bint rule_blocks_timer
     cdef readonly bint defers_timer
     cdef readonly int timer_jiffies
-    cdef readonly int pingpong_threshold
     cdef readonly long long compress_max_ps
     cdef readonly long long compress_slack_ps
     cdef readonly int compress_most
-    cdef readonly int segments_per_ack
-    cdef readonly long long scan_jiffies
-    cdef int unacknowledged
 
-    cdef int fetch(self) except -1
     cpdef long long truesize(self, long long length) except? -1
     cpdef long long readable(self) except? -1
     cdef long long _room(self) except? -1

@@ -19,9 +19,6 @@ from simnet.net.skb import Skb
 from simnet.net.tcp_reassembly import Reassembly
 from simnet.net.tcp_version import ReceiverRules, receiver_rules
 
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
-
 __all__ = ["TcpReceiver", "win_from_space"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -257,16 +254,6 @@ class TcpReceiver:
         self.scan_jiffies = rules.scan_jiffies
         self.unacknowledged = 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def fetch(self) -> cython.int:
-        """Ask for the cache lines of its parts."""
-        if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.window), 256)
-            prefetch(cython.cast(cython.p_void, self.held), 128)
-            prefetch(cython.cast(cython.p_void, self.queue), 192)
-        return 0
-
     def start(self, seq: int, now_us: int = 0) -> None:
         """The connection has been established; the first byte will be `seq`."""
         self.rcv_nxt = self.rcv_wup = self.copied_seq = seq
@@ -390,7 +377,7 @@ class TcpReceiver:
             return self._refused(room)
         self._queue(seq, end_seq, direct)
         self._event_data(end_seq - seq, push, now_jiffy)
-        if len(self.held.segments) > 0:
+        if self.held.count > 0:
             self._filled()
         return self._ack_due()
 
@@ -421,7 +408,7 @@ class TcpReceiver:
         self.quick = 0
         if self.window.full_buffer():
             return True
-        if len(self.held.segments) > 0:
+        if self.held.count > 0:
             self.held.purge()
         return self.window.allocated() <= self.window.rcvbuf
 
@@ -490,7 +477,7 @@ class TcpReceiver:
     def _filled(self) -> cython.int:
         """What came may have filled a hole: take what is in order now."""
         self.rcv_nxt = self.held.release(self.rcv_nxt, self.queue)
-        if len(self.held.segments) == 0:
+        if self.held.count == 0:
             if self.rule_filled_at_once:
                 self.ack_now = True
             else:
@@ -503,9 +490,7 @@ class TcpReceiver:
         """`__tcp_ack_snd_check`."""
         if self.segments_per_ack > 0:
             return (
-                self.unacknowledged >= self.segments_per_ack
-                or self.ack_now
-                or len(self.held.segments) > 0
+                self.unacknowledged >= self.segments_per_ack or self.ack_now or self.held.count > 0
             )
         if (
             (self.rcv_nxt - self.rcv_wup > self.rcv_mss and self.select_window() >= self.rcv_wnd)
@@ -514,7 +499,7 @@ class TcpReceiver:
             or self.ack_now
         ):
             return True
-        if len(self.held.segments) == 0:
+        if self.held.count == 0:
             return False
         if not self.rule_compresses or self.compressed >= self.compress_most:
             return True
@@ -550,14 +535,14 @@ class TcpReceiver:
             return (
                 seq == self.rcv_nxt
                 and self.unacknowledged + 1 < self.segments_per_ack
-                and len(self.held.segments) == 0
+                and self.held.count == 0
             )
         return (
             seq == self.rcv_nxt
             and end_seq - self.rcv_wup <= self.rcv_mss
             and (self.quick == 0 or self.pingpong)
             and not self.quickack
-            and len(self.held.segments) == 0
+            and self.held.count == 0
         )
 
     @cython.cfunc
@@ -711,7 +696,7 @@ class TcpReceiver:
     def fill_sack(self, skb: Skb, dsack: cython.bint) -> cython.int:
         """Give an ACK its SACK option; `dsack` is as it was before `ack_sent`."""
         blocks: list[Any]
-        if self.sack and (dsack or len(self.held.segments) > 0):
+        if self.sack and (dsack or self.held.count > 0):
             blocks = self.held.option(self.most_blocks)
             # blocks beyond the fourth are forgotten, so there may be none of what is kept
             if len(blocks) > 0:

@@ -2,19 +2,19 @@ from simnet.net.congestion cimport Congestion
 from simnet.net.tcp_scoreboard cimport Scoreboard
 
 cdef class Recovery:
+    cdef readonly int state
+    cdef readonly int frto
+    cdef public bint retransmitting
+    cdef public long long prr_out
     cdef readonly Scoreboard board
     cdef readonly Congestion congestion
-    cdef readonly int state
     cdef readonly long long high_seq
     cdef long long prior_ssthresh
     cdef long long retrans_stamp
     cdef readonly int retransmits
-    cdef public bint retransmitting
-    cdef readonly int frto
     cdef readonly long long frto_high
     cdef long long prior_cwnd
     cdef long long prr_delivered
-    cdef public long long prr_out
     cdef bint head_timeout
     cdef bint head_timeout_fack
     cdef bint counts_sacked

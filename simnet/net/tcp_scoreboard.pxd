@@ -1,12 +1,17 @@
+from simnet.kernel.prefetch cimport prefetch
+
 cdef class Scoreboard:
     cdef readonly long long head
     cdef readonly long long tail
-    cdef long long[::1] ring
     cdef long long mask
-    cdef readonly bint tagged
     cdef public long long sacked_out
     cdef readonly long long lost_out
     cdef readonly long long retrans_out
+    cdef readonly long long rtt_jiffies
+    cdef readonly long long acked_sent_us
+    cdef readonly bint tagged
+    cdef readonly bint retrans_acked
+    cdef long long[::1] ring
     cdef public long long fackets_out
     cdef readonly long long reordering
     cdef readonly long long least_reordering
@@ -23,11 +28,9 @@ cdef class Scoreboard:
     cdef long long lost_count
     cdef list seen
     cdef readonly long long raised
-    cdef readonly long long rtt_jiffies
-    cdef readonly bint retrans_acked
-    cdef readonly long long acked_sent_us
     cdef readonly long long newly_sacked
 
+    cdef int fetch(self) except -1
     cpdef long long packets_out(self) except? -1
     cpdef long long in_flight(self) except? -1
     cpdef long long end_of(self, long long number) except? -1

@@ -1,5 +1,4 @@
 from simnet.host.cpu cimport Cpu
-from simnet.kernel.prefetch cimport prefetch
 from simnet.net.congestion cimport Congestion
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_newreno cimport NewReno
@@ -7,68 +6,67 @@ from simnet.net.tcp_recovery cimport Recovery
 from simnet.net.tcp_scoreboard cimport Scoreboard
 
 cdef class TcpSender:
+    cdef readonly Congestion congestion
+    cdef readonly Scoreboard board
+    cdef readonly Recovery recovery
     cdef readonly long long snd_una
     cdef readonly long long snd_nxt
     cdef readonly long long write_seq
     cdef readonly long long snd_wnd
     cdef readonly long long max_window
-    cdef readonly long long sndbuf
     cdef readonly long long mss
-    cdef long long path_mss
-    cdef bint half_window
-    cdef long long whole_window_bytes
-    cdef long long least_mss
-    cdef readonly Congestion congestion
-    cdef readonly Scoreboard board
-    cdef readonly Recovery recovery
-    cdef readonly NewReno newreno
-    cdef readonly bint sack
-    cdef public bint nodelay
-    cdef public bint cork
-    cdef public bint tso
-    cdef long long wmem_max
-    cdef long long segment_truesize
+    cdef readonly long long rto_jiffy
+    cdef readonly long long rto
+    cdef long long last_sent_jiffy
     cdef long long pushed_seq
     cdef long long small_end
-    cdef long long jiffy_ps
-    cdef long long rto_min
-    cdef long long rto_max
+    cdef long long cwnd_used
+    cdef long long cwnd_jiffy
+    cdef readonly long long segments
+    cdef public long long now_us
+    cdef public long long nagle_limit
+    cdef bint force_head
+    cdef bint limited_when_sent
+    cdef bint deferred_limited
+    cdef readonly int burst_left
+    cdef public bint probing
+    cdef public bint tso
+    cdef public bint nodelay
+    cdef public bint cork
+    cdef readonly bint timestamps
+    cdef readonly bint sack
+    cdef bint restarts
+    cdef readonly int backoff
     cdef long long srtt
     cdef long long mdev
     cdef long long mdev_max
     cdef long long rttvar
     cdef long long rtt_seq
-    cdef readonly long long rto
-    cdef readonly int backoff
-    cdef readonly long long rto_jiffy
-    cdef long long last_sent_jiffy
-    cdef long long initial_cwnd
-    cdef long long cwnd_used
-    cdef long long cwnd_jiffy
+    cdef long long rto_min
+    cdef long long rto_max
+    cdef readonly long long sndbuf
+    cdef long long segment_truesize
     cdef bint no_space
-    cdef bint restarts
-    cdef readonly bint timestamps
+    cdef long long path_mss
+    cdef bint half_window
+    cdef long long whole_window_bytes
+    cdef long long least_mss
+    cdef readonly NewReno newreno
+    cdef long long wmem_max
+    cdef long long jiffy_ps
+    cdef long long initial_cwnd
     cdef bint near_limit
-    cdef bint limited_when_sent
     cdef bint keeps_limit
     cdef bint cwnd_limited
-    cdef bint deferred_limited
     cdef long long max_packets_out
     cdef long long usage_seq
     cdef bint defers_two_ticks
     cdef long long deferred_jiffy
-    cdef bint force_head
-    cdef public long long now_us
     cdef int tso_win_divisor
-    cdef readonly int burst_left
-    cdef public bint probing
     cdef readonly long long retransmissions
     cdef readonly long long timeouts
-    cdef readonly long long segments
     cdef bint minshall
-    cdef public long long nagle_limit
 
-    cdef int fetch(self) except -1
     cdef int _sync_mss(self) except -1
     cpdef long long packets_out(self) except? -1
     cpdef long long wmem_queued(self) except? -1

@@ -21,9 +21,6 @@ from simnet.net.tcp_recovery import Recovery
 from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender_rules import SenderRules
 
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
-
 __all__ = ["TcpSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -207,16 +204,6 @@ class TcpSender:
         self.timeouts = 0
         self.segments = 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def fetch(self) -> cython.int:
-        """Ask for the cache lines of its parts."""
-        if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.board), 448)
-            prefetch(cython.cast(cython.p_void, self.congestion), 128)
-            prefetch(cython.cast(cython.p_void, self.recovery), 320)
-        return 0
-
     def _watch_use(self, rules: SenderRules) -> None:
         """How it is known whether the window limits."""
         self.near_limit = rules.near_limit
@@ -327,8 +314,10 @@ class TcpSender:
         """Payload of the next segment that may be sent now for the first time; 0 if none may."""
         length: cython.longlong = self.write_seq - self.snd_nxt
         window: cython.longlong = self.snd_una + self.snd_wnd - self.snd_nxt
-        free: cython.longlong = self.congestion.cwnd - self.board.in_flight()
-        if length <= 0 or free <= 0:
+        free: cython.longlong = 0
+        if length > 0:
+            free = self.congestion.cwnd - self.board.in_flight()
+        if free <= 0:
             return 0
         if length > self.mss:
             length = self.mss
@@ -491,7 +480,7 @@ class TcpSender:
     def awaits_window(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_check_probe_timer`: data to send and none outstanding; then the timer is set."""
         interval: cython.longlong
-        if self.board.head != self.board.tail or self.write_seq == self.snd_nxt:
+        if self.write_seq == self.snd_nxt or self.board.head != self.board.tail:
             return False
         if self.rto_jiffy == _NONE:
             interval = self.rto << self.backoff

@@ -6,11 +6,17 @@ from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.prefetch cimport prefetch
+from simnet.net.congestion cimport Congestion
 from simnet.net.epoll cimport EpollItem
 from simnet.net.jiffy_timer cimport JiffyTimer
+from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
+from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.steering cimport SocketFlowTable
+from simnet.net.tcp_reassembly cimport Reassembly
 from simnet.net.tcp_receiver cimport TcpReceiver
+from simnet.net.tcp_recovery cimport Recovery
+from simnet.net.tcp_scoreboard cimport Scoreboard
 from simnet.net.tcp_sender cimport TcpSender
 from simnet.net.wire cimport Port
 
@@ -20,10 +26,26 @@ cdef class TcpSocket(Endpoint):
     cdef public Port nic
     cdef public Endpoint remote
     cdef public Header header
+    cdef Scoreboard board
+    cdef Congestion congestion
+    cdef Recovery recovery
+    cdef ReceiveWindow window
+    cdef Reassembly held
+    cdef ReceiveQueue queue
+    cdef SkbSizes sizes
+    cdef readonly SharedLines lines
+    cdef JiffyTimer rto
+    cdef JiffyTimer delack
+    cdef readonly SkbQueue staged
+    cdef readonly SkbQueue backlog
+    cdef public EpollItem poll
+    cdef public bint owned
+    cdef bint deferred
+    cdef public bint reader_installed
+    cdef public bint writer_waiting
     cdef Costs costs
     cdef Ledger ledger
     cdef Memory memory
-    cdef readonly SharedLines lines
     cdef Buffers buffers
     cdef int runqueue_lines
     cdef long long jiffy_ps
@@ -33,25 +55,16 @@ cdef class TcpSocket(Endpoint):
     cdef long long csum_line_ps
     cdef public SocketFlowTable flows
     cdef readonly long long rxhash
-    cdef public bint owned
     cdef public Task reader
     cdef public Task writer
-    cdef public EpollItem poll
     cdef Cpu send_toucher
-    cdef public bint reader_installed
     cdef public bint reader_waiting
-    cdef public bint writer_waiting
     cdef public long long reader_room
     cdef readonly SkbQueue prequeue
-    cdef readonly SkbQueue backlog
     cdef long long prequeue_memory
-    cdef readonly SkbQueue staged
     cdef Cpu timer_cpu
     cdef Occupation timer_work
-    cdef bint deferred
     cdef long long compressed_ps
-    cdef JiffyTimer delack
-    cdef JiffyTimer rto
     cdef int line_key
     cdef long long line_extra_ps
     cdef int queue_home
@@ -67,6 +80,9 @@ cdef class TcpSocket(Endpoint):
     cdef readonly long long backlogged
     cdef readonly long long softirq_processed
 
+    cdef int expect(self, int kind) except -1
+    cdef int _fetch_sender(self) except -1
+    cdef int _fetch_receiver(self) except -1
     cdef int _save_rxhash(self, Skb skb) except -1
     cpdef long long jiffy(self) except? -1
     cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1

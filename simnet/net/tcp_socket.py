@@ -19,11 +19,17 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
+from simnet.net.congestion import Congestion
 from simnet.net.epoll import EpollItem
 from simnet.net.jiffy_timer import JiffyTimer
+from simnet.net.receive_queue import ReceiveQueue, SkbSizes
+from simnet.net.receive_window import ReceiveWindow
 from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.steering import SocketFlowTable
+from simnet.net.tcp_reassembly import Reassembly
 from simnet.net.tcp_receiver import TcpReceiver
+from simnet.net.tcp_recovery import Recovery
+from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.wire import Port
 
@@ -78,6 +84,13 @@ class TcpSocket(Endpoint):
     nic: Port
     remote: Endpoint
     header: Header
+    board: Scoreboard
+    congestion: Congestion
+    recovery: Recovery
+    window: ReceiveWindow
+    held: Reassembly
+    queue: ReceiveQueue
+    sizes: SkbSizes
     costs: Costs
     ledger: Ledger
     memory: Memory
@@ -151,6 +164,14 @@ class TcpSocket(Endpoint):
         self.nic = nic
         self.remote = None
         self.header = None
+        # its parts' parts, to have all of them fetched together
+        self.board = sender.board
+        self.congestion = sender.congestion
+        self.recovery = sender.recovery
+        self.window = receiver.window
+        self.held = receiver.window.held
+        self.queue = receiver.window.queue
+        self.sizes = receiver.sizes
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -210,20 +231,57 @@ class TcpSocket(Endpoint):
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def fetch(self) -> cython.int:
+    def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection, if it is one of many."""
         if cython.compiled and self.poll is not None:
-            prefetch(cython.cast(cython.p_void, self), 640)
-            prefetch(cython.cast(cython.p_void, self.sender), 448)
-            prefetch(cython.cast(cython.p_void, self.receiver), 512)
-            prefetch(cython.cast(cython.p_void, self.lines), 64)
-            prefetch(cython.cast(cython.p_void, self.rto), 64)
-            prefetch(cython.cast(cython.p_void, self.delack), 64)
-            prefetch(cython.cast(cython.p_void, self.staged), 64)
-            prefetch(cython.cast(cython.p_void, self.backlog), 64)
-            prefetch(cython.cast(cython.p_void, self.poll), 128)
-            self.sender.fetch()
-            self.receiver.fetch()
+            prefetch(cython.cast(cython.p_void, self), 512)
+            prefetch(cython.cast(cython.p_void, self.lines), 56)
+            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            prefetch(cython.cast(cython.p_void, self.backlog), 48)
+            prefetch(cython.cast(cython.p_void, self.spread), 40)
+            self._fetch_sender()
+            if data:
+                prefetch(cython.cast(cython.p_void, self.poll), 80)
+                self._fetch_receiver()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_sender(self) -> cython.int:
+        """Ask for what an acknowledgement changes."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.sender), 400)
+            prefetch(cython.cast(cython.p_void, self.board), 112)
+            prefetch(cython.cast(cython.p_void, self.congestion), 272)
+            prefetch(cython.cast(cython.p_void, self.recovery), 48)
+            prefetch(cython.cast(cython.p_void, self.rto), 72)
+            self.board.fetch()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_receiver(self) -> cython.int:
+        """Ask for what a segment changes, and what its acknowledgement leaves by."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.receiver), 336)
+            prefetch(cython.cast(cython.p_void, self.window), 192)
+            prefetch(cython.cast(cython.p_void, self.queue), 104)
+            prefetch(cython.cast(cython.p_void, self.held), 48)
+            prefetch(cython.cast(cython.p_void, self.sizes), 56)
+            prefetch(cython.cast(cython.p_void, self.delack), 72)
+            prefetch(cython.cast(cython.p_void, self.nic), 176)
+            prefetch(cython.cast(cython.p_void, self.remote), 160)
+            prefetch(cython.cast(cython.p_void, self.header), 16)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def expect(self, kind: cython.int) -> cython.int:
+        """A timer runs next: ask for what it looks at."""
+        if kind == _RTO:
+            self._fetch_sender()
+        else:
+            self._fetch_receiver()
         return 0
 
     # -- softirq side ---------------------------------------------------------------------
@@ -401,7 +459,7 @@ class TcpSocket(Endpoint):
         work: cython.longlong = 0
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         timeout: cython.longlong
-        in_order: cython.longlong = self.receiver.rcv_nxt
+        in_order: cython.longlong
         at_once: cython.bint
         if length > 0:
             direct = direct and self.takes_directly(skb)
@@ -417,6 +475,7 @@ class TcpSocket(Endpoint):
                 self.ts_recent = skb.tsval
             if self.receiver.rule_clock_us:
                 self.receiver.now_us = self.sim.now // _US
+            in_order = self.receiver.rcv_nxt
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
             if skb.ack > 0:
                 work += self.output(cpu)
@@ -649,7 +708,6 @@ class TcpSocket(Endpoint):
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A timer has run; whether anything is due is looked up."""
-        self.fetch()
         if kind == _RTO:
             self.rto.ran()
             self._retransmission_timer()

@@ -15,6 +15,9 @@ import cython
 
 from simnet.kernel.random import RandomStream
 
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
 __all__ = ["Alias"]
 
 
@@ -30,6 +33,8 @@ class Alias:
 
     stream: RandomStream
     count: cython.longlong
+    position: cython.longlong
+    bits: cython.ulonglong
     thresholds: Any
     others: Any
 
@@ -54,20 +59,29 @@ class Alias:
                 small.append(large.pop())
         self.thresholds = array("Q", thresholds)
         self.others = array("q", others)
+        self.position = 0
+        self.bits = 0
+        self._draw()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _draw(self) -> cython.int:
+        """Draw for the next choice, to have its place in the tables in the cache by then."""
+        if self.count > 1:
+            self.position = self.stream.below(self.count)
+            self.bits = self.stream.raw()
+            if cython.compiled:
+                prefetch(cython.address(self.thresholds[self.position]), 8)
+                prefetch(cython.address(self.others[self.position]), 8)
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
     def pick(self) -> cython.longlong:
         """Position of one of the weights."""
-        at: cython.longlong
-        bits: cython.ulonglong
-        limit: cython.ulonglong
-        if self.count == 1:
-            return 0
-        at = self.stream.below(self.count)
-        limit = self.thresholds[at]
-        bits = self.stream.raw()
-        if bits < limit:
-            return at
-        at = self.others[at]
+        at: cython.longlong = self.position
+        limit: cython.ulonglong = self.thresholds[at]
+        if self.bits >= limit:
+            at = self.others[at]
+        self._draw()
         return at

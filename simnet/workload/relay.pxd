@@ -3,6 +3,7 @@ cimport cython
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.scheduler cimport Scheduler, Task
+from simnet.kernel.prefetch cimport prefetch
 from simnet.net.epoll cimport Epoll, EpollItem
 from simnet.net.skb cimport Skb
 from simnet.net.tcp_socket cimport TcpSocket

@@ -25,6 +25,9 @@ from simnet.net.epoll import Epoll, EpollItem
 from simnet.net.skb import Skb
 from simnet.net.tcp_socket import TcpSocket
 
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
 __all__ = ["RelaySide", "RelayWorker"]
 
 _PROCESS = cython.declare(cython.int, 0)
@@ -88,6 +91,14 @@ class RelaySide(EpollItem):
         if self.message_bytes == 0:
             return 1
         return self.got // self.message_bytes - before // self.message_bytes
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def callback(self, cpu: Cpu) -> cython.longlong:
+        """See `EpollItem.callback`."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.partner), 80)
+        return self.epoll.ready(self, cpu)
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -305,7 +316,8 @@ class RelayWorker(Task):
         self.costs.ledger.syscall += work
         self.source = source
         self.sink = source.partner
-        self.sink.socket.fetch()
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.sink.socket), 208)
         self.receives += 1
         self.debt_ps += socket.lock(cpu)
         self.piece = socket.receiver.readable()
@@ -321,6 +333,7 @@ class RelayWorker(Task):
     def _has_received(self, cpu: Cpu) -> cython.int:
         """The bytes are in the buffer: `cleanup_rbuf`, then leave the call."""
         socket: TcpSocket = self.source.socket
+        self.sink.socket.fetch(True)
         if self.piece > 0:
             socket.read_queue(self.piece)
             self.debt_ps += socket.after_copy(cpu, self.piece)

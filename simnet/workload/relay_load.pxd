@@ -2,7 +2,7 @@ cimport cython
 
 from simnet.kernel.component cimport Component
 from simnet.kernel.histogram cimport LogHistogram
-from simnet.kernel.prefetch cimport prefetch
+from simnet.kernel.prefetch cimport prefetch, prefetch_item
 from simnet.kernel.random cimport RandomStream
 from simnet.net.tcp_endpoint cimport Application, TcpEndpoint
 from simnet.workload.alias cimport Alias

@@ -23,7 +23,7 @@ from simnet.net.tcp_endpoint import Application, TcpEndpoint
 from simnet.workload.alias import Alias
 
 if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
+    from simnet.kernel.prefetch import prefetch, prefetch_item
 
 __all__ = ["Deliveries", "FarEnd", "Message", "RelayLoad"]
 
@@ -291,11 +291,10 @@ class RelayLoad(Component):
         self.third = self.chosen.pick()
         if cython.compiled:
             end = self.ends[self.first]
-            end.endpoint.fetch()
+            end.endpoint.fetch(True)
             end = self.ends[self.second]
-            prefetch(cython.cast(cython.p_void, end.endpoint), 64)
-            end = self.ends[self.third]
-            prefetch(cython.cast(cython.p_void, end), 128)
+            prefetch(cython.cast(cython.p_void, end.endpoint), 208)
+            prefetch_item(self.ends, self.third, 96)
         return at
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
