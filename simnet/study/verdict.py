@@ -15,11 +15,16 @@ What decides, in this order:
 4. Both the same: no difference.
 5. Anything else: cannot tell.
 
-Latency and interrupt rates are shown and do not decide.
+Latency and interrupt rates are shown and do not decide. But for an open-loop load, whose
+throughput is given: there latency (p99) comes second, less is yes, more is no.
+
+The change of a latency is the geometric mean over the pairs: a queue that fills in one run and not
+in the next makes it differ by orders of magnitude.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -45,6 +50,7 @@ class Metric:
     name: str
     unit: str
     of: Callable[[Result], float | None]
+    geometric: bool = False
 
 
 def _cpus(result: Result) -> float:
@@ -68,14 +74,14 @@ def _p99_us(result: Result) -> float | None:
     )
 
 
-THROUGHPUT, CPU_PER_BYTE = "throughput", "cpu_per_byte"
+THROUGHPUT, CPU_PER_BYTE, TAIL = "throughput", "cpu_per_byte", "latency_p99"
 METRICS = (
     Metric(THROUGHPUT, "bit/s", lambda result: result.throughput_bps),
     Metric("cpu_of_all", "% of all CPUs", lambda result: result.cpu_busy_percent),
     Metric("cpu_of_one", "% of one CPU", _cpus),
     Metric(CPU_PER_BYTE, "ns", _cpu_ns_per_byte),
-    Metric("latency_p50", "us", _p50_us),
-    Metric("latency_p99", "us", _p99_us),
+    Metric("latency_p50", "us", _p50_us, geometric=True),
+    Metric(TAIL, "us", _p99_us, geometric=True),
     Metric("interrupts", "1/s", lambda r: sum(port.interrupts_per_s for port in r.ports)),
 )
 
@@ -148,8 +154,13 @@ def changes(
 def _change(
     metric: Metric, before: Sequence[Result], after: Sequence[Result], drawn: Sequence[float]
 ) -> Change:
-    relative = [100 * (ratio - 1) for ratio in _ratios(metric, before, after)]
+    found = _ratios(metric, before, after)
+    relative = [100 * (math.log(ratio) if metric.geometric else ratio - 1) for ratio in found]
     percent = sum(relative) / len(relative) if relative else None
+    seeds = student(relative)
+    if metric.geometric and percent is not None:
+        percent = _grown(percent)
+        seeds = seeds and Interval(low=_grown(seeds.low), high=_grown(seeds.high))
     parameters = None
     if drawn and percent is not None:
         low, high = percentiles(percent, [100 * (ratio - 1) for ratio in drawn])
@@ -160,9 +171,14 @@ def _change(
         before=_mean(metric.of(result) for result in before),
         after=_mean(metric.of(result) for result in after),
         percent=percent,
-        seeds=_possible(student(relative)),
+        seeds=_possible(seeds),
         parameters=parameters,
     )
+
+
+def _grown(logarithm: float) -> float:
+    """Change in percent, of a hundred times the logarithm of a ratio."""
+    return 100 * math.expm1(logarithm / 100)
 
 
 def _possible(interval: Interval | None) -> Interval | None:
@@ -185,7 +201,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _ratios(metric: Metric, before: Sequence[Result], after: Sequence[Result]) -> list[float]:
     pairs = [(metric.of(b), metric.of(a)) for b, a in zip(before, after, strict=True)]
-    return [a / b for b, a in pairs if b and a is not None]
+    return [a / b for b, a in pairs if b and a is not None and (a or not metric.geometric)]
 
 
 def student(values: Sequence[float]) -> Interval | None:
@@ -210,7 +226,7 @@ class Verdict:
     sentence: str
 
 
-def verdict(found: Sequence[Change]) -> Verdict:
+def verdict(found: Sequence[Change], *, open_loop: bool = False) -> Verdict:
     """Apply the rule of this module's docstring."""
     by_name = {change.metric: change for change in found}
     throughput, cpu = by_name[THROUGHPUT], by_name[CPU_PER_BYTE]
@@ -218,6 +234,12 @@ def verdict(found: Sequence[Change]) -> Verdict:
     carried, spent = throughput.direction, cpu.direction
     if carried in {"more", "less"}:
         return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
+    if open_loop:
+        tail = by_name[TAIL]
+        sentence = f"throughput {said(throughput)}, p99 latency {said(tail)}"
+        if tail.direction in {"more", "less"}:
+            return Verdict("yes" if tail.direction == "less" else "no", TAIL, sentence)
+        sentence += f", CPU time per byte {said(cpu)}"
     if spent == "more":
         return Verdict("no", CPU_PER_BYTE, sentence)
     if spent == "less" and not _at_risk(throughput):
@@ -245,11 +267,16 @@ def said(change: Change) -> str:
 _ORDER: tuple[Answer, ...] = ("yes", "cannot tell", "no difference", "no")
 
 
-def rank(answer: Answer, found: Sequence[Change]) -> tuple[int, int, float]:
-    """Sort key, best first: verdict, throughput in steps of the margin, CPU time per byte."""
+def rank(
+    answer: Answer, found: Sequence[Change], *, open_loop: bool = False
+) -> tuple[int, int, float]:
+    """Sort key, best first: verdict, throughput in steps of the margin, CPU time per byte.
+
+    For an open-loop load it is verdict, throughput, latency.
+    """
     by_name = {change.metric: change.percent or 0.0 for change in found}
     steps = round(by_name[THROUGHPUT] / MARGIN_PERCENT)
-    return _ORDER.index(answer), -steps, by_name[CPU_PER_BYTE]
+    return _ORDER.index(answer), -steps, by_name[TAIL if open_loop else CPU_PER_BYTE]
 
 
 def exit_status(answers: Sequence[Answer]) -> int:

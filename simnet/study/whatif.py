@@ -25,7 +25,17 @@ from simnet.study.mechanism import Moved, moved
 from simnet.study.result import Result
 from simnet.study.store import Store
 from simnet.study.tuning import Tuning, read_tuning
-from simnet.study.verdict import Answer, Change, changes, exit_status, rank, ratios, said, verdict
+from simnet.study.verdict import (
+    Answer,
+    Change,
+    Verdict,
+    changes,
+    exit_status,
+    rank,
+    ratios,
+    said,
+    verdict,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,8 +185,9 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     cases = [base, *(a.case for a in alternatives if _differs(plain, a))]
     found = plan.simulate(cases, jobs=jobs, progress=progress, store=store)
     judged = [_judged(plain, alternative, found, base) for alternative in alternatives]
-    ranked = sorted(judged, key=lambda one: rank(one.verdict, one.changes))
     first = found.paired[base][0]
+    open_loop = first.messages is not None
+    ranked = sorted(judged, key=lambda one: rank(one.verdict, one.changes, open_loop=open_loop))
     return WhatIf(
         scenario=plain.scenario,
         version=simnet.__version__,
@@ -344,7 +355,7 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
     if found.at_anchor:
         drawn = conditioned(drawn, found.at_anchor)
     changed = changes(before, after, drawn)
-    decided = verdict(changed)
+    decided = verdict(changed, open_loop=before[0].messages is not None)
     answer, reason = decided.answer, decided.sentence
     if not _differs(base, alternative):
         ignored = tuned.digest() != base.digest() or any(
@@ -363,7 +374,7 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
         mechanisms=moved(before, after),
         settings={one.name: one.value for one in turned(base, tuned)},
         commands=tuple(commands(base, tuned)),
-        warnings=(*alternative.warnings, *_warnings(base, tuned), *_slower(changed)),
+        warnings=(*alternative.warnings, *_warnings(base, tuned), *_slower(changed, decided)),
     )
 
 
@@ -374,10 +385,12 @@ def _warnings(base: Effective, tuned: Effective) -> list[str]:
     return found + [f"{n}: the driver is reloaded, its ports are down meanwhile" for n in reloaded]
 
 
-def _slower(changed: Sequence[Change]) -> list[str]:
-    """Latencies that rise for certain, which the verdict does not look at."""
+def _slower(changed: Sequence[Change], decided: Verdict) -> list[str]:
+    """Latencies that rise for certain, unless that is what decided."""
     return [
         f"{change.metric.replace('_', ' ')} rises: {said(change)}"
         for change in changed
-        if change.metric.startswith("latency") and change.direction == "more"
+        if change.metric.startswith("latency")
+        and change.metric != decided.metric
+        and change.direction == "more"
     ]

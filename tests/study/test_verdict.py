@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from simnet.study.result import Result
 from simnet.study.verdict import (
     CPU_PER_BYTE,
+    TAIL,
     THROUGHPUT,
     Answer,
     Change,
@@ -25,7 +26,9 @@ from tests.study.synthetic import result
 
 
 def _changes(
-    throughput: tuple[float, float], cpu: tuple[float, float] = (0.0, 0.0)
+    throughput: tuple[float, float],
+    cpu: tuple[float, float] = (0.0, 0.0),
+    tail: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Change, ...]:
     """Changes with these 95 % intervals, in percent."""
     return tuple(
@@ -38,7 +41,7 @@ def _changes(
             seeds=Interval(low=low, high=high),
             parameters=None,
         )
-        for name, (low, high) in ((THROUGHPUT, throughput), (CPU_PER_BYTE, cpu))
+        for name, (low, high) in ((THROUGHPUT, throughput), (CPU_PER_BYTE, cpu), (TAIL, tail))
     )
 
 
@@ -156,6 +159,35 @@ def test_what_is_not_measured_is_unknown() -> None:
     assert found[THROUGHPUT].direction == "unknown"
     assert verdict(tuple(found.values())).answer == "cannot tell"
     assert set(ratios(silent, silent)) == {"cpu_of_all", "cpu_of_one", "interrupts"}
+
+
+@pytest.mark.parametrize(
+    ("throughput", "cpu", "tail", "answer", "metric"),
+    [
+        ((8, 12), (-1, 1), (50, 90), "yes", THROUGHPUT),
+        ((-0.5, 0.5), (8, 12), (-90, -70), "yes", TAIL),
+        ((-0.5, 0.5), (-12, -8), (10, 90), "no", TAIL),
+        ((-0.5, 0.5), (-12, -8), (-9, 9), "yes", CPU_PER_BYTE),
+        ((-0.5, 0.5), (8, 12), (-9, 9), "no", CPU_PER_BYTE),
+    ],
+)
+def test_with_an_open_loop_load_latency_comes_before_cpu_time(
+    throughput: tuple[float, float],
+    cpu: tuple[float, float],
+    tail: tuple[float, float],
+    answer: Answer,
+    metric: str,
+) -> None:
+    decided = verdict(_changes(throughput, cpu, tail), open_loop=True)
+    assert (decided.answer, decided.metric) == (answer, metric)
+
+
+def test_a_latency_changes_by_the_geometric_mean() -> None:
+    before = [result(1.0, p99_us=100.0), result(1.0, p99_us=100.0)]
+    after = [result(1.0, p99_us=10_000.0), result(1.0, p99_us=1.0)]
+    found = {change.metric: change for change in changes(before, after)}
+    assert found[TAIL].percent == pytest.approx(0.0)
+    assert found[TAIL].direction == "unknown"
 
 
 def test_the_best_comes_first() -> None:
