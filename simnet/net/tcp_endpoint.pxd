@@ -2,7 +2,7 @@ from simnet.host.cpu cimport Cpu
 from simnet.kernel.prefetch cimport prefetch
 from simnet.net.congestion cimport Congestion
 from simnet.net.jiffy_timer cimport JiffyTimer
-from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
+from simnet.net.receive_queue cimport ReceiveQueue
 from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp_reassembly cimport Reassembly
@@ -27,25 +27,24 @@ cdef class Sink(Application):
 cdef class TcpEndpoint(Endpoint):
     cdef readonly TcpSender sender
     cdef readonly TcpReceiver receiver
-    cdef readonly Application application
-    cdef readonly Uplink path_out
-    cdef public Endpoint peer
-    cdef public Header header
     cdef Scoreboard board
     cdef Congestion congestion
     cdef Recovery recovery
     cdef ReceiveWindow window
     cdef Reassembly held
     cdef ReceiveQueue queue
-    cdef SkbSizes sizes
+    cdef JiffyTimer rto
+    cdef JiffyTimer delack
+    cdef SkbQueue staged
+    cdef readonly Application application
+    cdef public Endpoint peer
+    cdef public Header header
+    cdef readonly Uplink path_out
     cdef long long jiffy_ps
     cdef int overhead_bytes
     cdef long long service_ps
     cdef long long free_ps
     cdef SkbQueue waiting
-    cdef SkbQueue staged
-    cdef JiffyTimer delack
-    cdef JiffyTimer rto
     cdef bint full
     cdef long long compressed_ps
     cdef long long ts_recent
@@ -55,6 +54,7 @@ cdef class TcpEndpoint(Endpoint):
     cdef readonly long long delivered
 
     cdef int expect(self, int kind) except -1
+    cdef int fetch_to_send(self) except -1
     cdef int _fetch_sender(self) except -1
     cdef int _fetch_receiver(self) except -1
     cpdef long long write(self, long long count) except? -1

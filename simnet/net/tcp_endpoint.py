@@ -15,7 +15,7 @@ from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.congestion import Congestion
 from simnet.net.jiffy_timer import JiffyTimer
-from simnet.net.receive_queue import ReceiveQueue, SkbSizes
+from simnet.net.receive_queue import ReceiveQueue
 from simnet.net.receive_window import ReceiveWindow
 from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp_reassembly import Reassembly
@@ -145,7 +145,6 @@ class TcpEndpoint(Endpoint):
     window: ReceiveWindow
     held: Reassembly
     queue: ReceiveQueue
-    sizes: SkbSizes
     jiffy_ps: cython.longlong
     overhead_bytes: cython.int
     service_ps: cython.longlong
@@ -189,7 +188,6 @@ class TcpEndpoint(Endpoint):
         self.window = receiver.window
         self.held = receiver.window.held
         self.queue = receiver.window.queue
-        self.sizes = receiver.sizes
         self.jiffy_ps = jiffy_ps
         self.overhead_bytes = overhead_bytes
         self.service_ps = service_ps
@@ -217,12 +215,25 @@ class TcpEndpoint(Endpoint):
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self), 280)
             prefetch(cython.cast(cython.p_void, self.staged), 48)
-            self._fetch_sender()
             if data:
+                prefetch(cython.cast(cython.p_void, self.window), 192)
                 prefetch(cython.cast(cython.p_void, self.application), 96)
+                prefetch(cython.cast(cython.p_void, self.delack), 72)
                 self._fetch_receiver()
             else:
                 prefetch(cython.cast(cython.p_void, self.receiver), 64)
+            self._fetch_sender()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch_to_send(self) -> cython.int:
+        """Ask for what it takes to send data, which acknowledge what has come."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self), 280)
+            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            self._fetch_receiver()
+            self._fetch_sender()
         return 0
 
     @cython.cfunc
@@ -232,9 +243,9 @@ class TcpEndpoint(Endpoint):
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self.sender), 400)
             prefetch(cython.cast(cython.p_void, self.board), 112)
-            prefetch(cython.cast(cython.p_void, self.congestion), 272)
+            prefetch(cython.cast(cython.p_void, self.congestion), 208)
             prefetch(cython.cast(cython.p_void, self.recovery), 48)
-            prefetch(cython.cast(cython.p_void, self.rto), 72)
+            prefetch(cython.cast(cython.p_void, self.rto), 40)
             self.board.fetch()
         return 0
 
@@ -244,11 +255,9 @@ class TcpEndpoint(Endpoint):
         """Ask for what a segment changes, and what its acknowledgement leaves with."""
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self.receiver), 336)
-            prefetch(cython.cast(cython.p_void, self.window), 192)
+            prefetch(cython.cast(cython.p_void, self.window), 104)
             prefetch(cython.cast(cython.p_void, self.queue), 104)
             prefetch(cython.cast(cython.p_void, self.held), 48)
-            prefetch(cython.cast(cython.p_void, self.sizes), 56)
-            prefetch(cython.cast(cython.p_void, self.delack), 72)
             prefetch(cython.cast(cython.p_void, self.header), 80)
             prefetch(cython.cast(cython.p_void, self.peer), 208)
         return 0
@@ -260,6 +269,8 @@ class TcpEndpoint(Endpoint):
         if kind != _DELACK:
             self._fetch_sender()
         else:
+            if cython.compiled:
+                prefetch(cython.cast(cython.p_void, self.delack), 72)
             self._fetch_receiver()
         return 0
 

@@ -9,6 +9,7 @@ bytes; sequence numbers do not wrap.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import cython
@@ -27,6 +28,12 @@ _MIN_MSS = cython.declare(cython.longlong, 88)
 _SYN_WINDOW = 65535
 _FAST_RETRANSMIT = cython.declare(cython.int, 3)
 _NEVER = cython.declare(cython.longlong, 1 << 40)
+
+
+@cache
+def _sizes(buffer_bytes: int, part_bytes: int) -> SkbSizes:
+    """Sizes are values: one object serves all connections."""
+    return SkbSizes(buffer_bytes, part_bytes=part_bytes)
 
 
 def win_from_space(space: int) -> int:
@@ -166,7 +173,7 @@ class TcpReceiver:
         delack_min_ps: int | None = None,
     ) -> None:
         rules = rules or receiver_rules("2.6.18")
-        self.sizes = sizes or SkbSizes(advmss + truesize_overhead, part_bytes=advmss)
+        self.sizes = sizes or _sizes(advmss + truesize_overhead, advmss)
         self.window = ReceiveWindow(
             rules,
             self.sizes,

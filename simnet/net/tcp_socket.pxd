@@ -9,7 +9,7 @@ from simnet.kernel.prefetch cimport prefetch
 from simnet.net.congestion cimport Congestion
 from simnet.net.epoll cimport EpollItem
 from simnet.net.jiffy_timer cimport JiffyTimer
-from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
+from simnet.net.receive_queue cimport ReceiveQueue
 from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.steering cimport SocketFlowTable
@@ -25,20 +25,20 @@ cdef class TcpSocket(Endpoint):
     cdef readonly TcpSender sender
     cdef public Port nic
     cdef public Endpoint remote
-    cdef public Header header
     cdef Scoreboard board
     cdef Congestion congestion
     cdef Recovery recovery
     cdef ReceiveWindow window
     cdef Reassembly held
     cdef ReceiveQueue queue
-    cdef SkbSizes sizes
     cdef readonly SharedLines lines
     cdef JiffyTimer rto
     cdef JiffyTimer delack
     cdef readonly SkbQueue staged
     cdef readonly SkbQueue backlog
     cdef public EpollItem poll
+    cdef public Spread spread
+    cdef public Header header
     cdef public bint owned
     cdef bint deferred
     cdef public bint reader_installed
@@ -47,7 +47,6 @@ cdef class TcpSocket(Endpoint):
     cdef Ledger ledger
     cdef Memory memory
     cdef Buffers buffers
-    cdef int runqueue_lines
     cdef long long jiffy_ps
     cdef int header_bytes
     cdef int wire_overhead
@@ -55,32 +54,33 @@ cdef class TcpSocket(Endpoint):
     cdef long long csum_line_ps
     cdef public SocketFlowTable flows
     cdef readonly long long rxhash
-    cdef public Task reader
-    cdef public Task writer
     cdef Cpu send_toucher
-    cdef public bint reader_waiting
-    cdef public long long reader_room
-    cdef readonly SkbQueue prequeue
-    cdef long long prequeue_memory
     cdef Cpu timer_cpu
-    cdef Occupation timer_work
-    cdef long long compressed_ps
     cdef int line_key
     cdef long long line_extra_ps
     cdef int queue_home
     cdef int queue_writer
     cdef long long queue_merged
     cdef readonly LogHistogram latency
-    cdef public Spread spread
     cdef readonly long long delivered
     cdef readonly long long acks_sent
     cdef long long ts_recent
-    cdef readonly long long delayed_acks
+    cdef readonly long long softirq_processed
+    cdef public Task reader
+    cdef public Task writer
+    cdef public bint reader_waiting
+    cdef public long long reader_room
+    cdef readonly SkbQueue prequeue
+    cdef long long prequeue_memory
+    cdef Occupation timer_work
+    cdef long long compressed_ps
+    cdef int runqueue_lines
     cdef readonly long long prequeued
     cdef readonly long long backlogged
-    cdef readonly long long softirq_processed
+    cdef readonly long long delayed_acks
 
     cdef int expect(self, int kind) except -1
+    cdef int fetch_to_send(self) except -1
     cdef int _fetch_sender(self) except -1
     cdef int _fetch_receiver(self) except -1
     cdef int _save_rxhash(self, Skb skb) except -1

@@ -22,7 +22,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.congestion import Congestion
 from simnet.net.epoll import EpollItem
 from simnet.net.jiffy_timer import JiffyTimer
-from simnet.net.receive_queue import ReceiveQueue, SkbSizes
+from simnet.net.receive_queue import ReceiveQueue
 from simnet.net.receive_window import ReceiveWindow
 from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.steering import SocketFlowTable
@@ -90,7 +90,6 @@ class TcpSocket(Endpoint):
     window: ReceiveWindow
     held: Reassembly
     queue: ReceiveQueue
-    sizes: SkbSizes
     costs: Costs
     ledger: Ledger
     memory: Memory
@@ -171,7 +170,6 @@ class TcpSocket(Endpoint):
         self.window = receiver.window
         self.held = receiver.window.held
         self.queue = receiver.window.queue
-        self.sizes = receiver.sizes
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -234,15 +232,30 @@ class TcpSocket(Endpoint):
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection, if it is one of many."""
         if cython.compiled and self.poll is not None:
-            prefetch(cython.cast(cython.p_void, self), 512)
+            prefetch(cython.cast(cython.p_void, self), 432)
             prefetch(cython.cast(cython.p_void, self.lines), 56)
             prefetch(cython.cast(cython.p_void, self.staged), 48)
             prefetch(cython.cast(cython.p_void, self.backlog), 48)
-            prefetch(cython.cast(cython.p_void, self.spread), 40)
-            self._fetch_sender()
             if data:
+                prefetch(cython.cast(cython.p_void, self.window), 192)
+                prefetch(cython.cast(cython.p_void, self.spread), 40)
                 prefetch(cython.cast(cython.p_void, self.poll), 80)
+                prefetch(cython.cast(cython.p_void, self.delack), 72)
                 self._fetch_receiver()
+            self._fetch_sender()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch_to_send(self) -> cython.int:
+        """Ask for what it takes to send data, which acknowledge what has come."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self), 432)
+            prefetch(cython.cast(cython.p_void, self.lines), 56)
+            prefetch(cython.cast(cython.p_void, self.backlog), 48)
+            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            self._fetch_receiver()
+            self._fetch_sender()
         return 0
 
     @cython.cfunc
@@ -252,9 +265,9 @@ class TcpSocket(Endpoint):
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self.sender), 400)
             prefetch(cython.cast(cython.p_void, self.board), 112)
-            prefetch(cython.cast(cython.p_void, self.congestion), 272)
+            prefetch(cython.cast(cython.p_void, self.congestion), 208)
             prefetch(cython.cast(cython.p_void, self.recovery), 48)
-            prefetch(cython.cast(cython.p_void, self.rto), 72)
+            prefetch(cython.cast(cython.p_void, self.rto), 40)
             self.board.fetch()
         return 0
 
@@ -264,13 +277,11 @@ class TcpSocket(Endpoint):
         """Ask for what a segment changes, and what its acknowledgement leaves by."""
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self.receiver), 336)
-            prefetch(cython.cast(cython.p_void, self.window), 192)
+            prefetch(cython.cast(cython.p_void, self.window), 104)
             prefetch(cython.cast(cython.p_void, self.queue), 104)
             prefetch(cython.cast(cython.p_void, self.held), 48)
-            prefetch(cython.cast(cython.p_void, self.sizes), 56)
-            prefetch(cython.cast(cython.p_void, self.delack), 72)
             prefetch(cython.cast(cython.p_void, self.nic), 176)
-            prefetch(cython.cast(cython.p_void, self.remote), 160)
+            prefetch(cython.cast(cython.p_void, self.remote), 184)
             prefetch(cython.cast(cython.p_void, self.header), 16)
         return 0
 
@@ -281,6 +292,8 @@ class TcpSocket(Endpoint):
         if kind == _RTO:
             self._fetch_sender()
         else:
+            if cython.compiled:
+                prefetch(cython.cast(cython.p_void, self.delack), 72)
             self._fetch_receiver()
         return 0
 

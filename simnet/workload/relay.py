@@ -333,7 +333,7 @@ class RelayWorker(Task):
     def _has_received(self, cpu: Cpu) -> cython.int:
         """The bytes are in the buffer: `cleanup_rbuf`, then leave the call."""
         socket: TcpSocket = self.source.socket
-        self.sink.socket.fetch(True)
+        self.sink.socket.fetch_to_send()
         if self.piece > 0:
             socket.read_queue(self.piece)
             self.debt_ps += socket.after_copy(cpu, self.piece)

@@ -291,7 +291,7 @@ class RelayLoad(Component):
         self.third = self.chosen.pick()
         if cython.compiled:
             end = self.ends[self.first]
-            end.endpoint.fetch(True)
+            end.endpoint.fetch_to_send()
             end = self.ends[self.second]
             prefetch(cython.cast(cython.p_void, end.endpoint), 208)
             prefetch_item(self.ends, self.third, 96)
