@@ -8,6 +8,9 @@ ranges in the server model.
 
 from __future__ import annotations
 
+from array import array
+from typing import Any
+
 import cython
 import networkx as nx
 
@@ -56,9 +59,10 @@ class Memory:
     local_ps: cython.longlong
     same_bus_dirty_ps: cython.longlong
     same_node_dirty_ps: cython.longlong
-    latency: list[list[int]]
-    dirty: list[list[int]]
-    mmio: list[list[int]]
+    nodes: cython.int
+    latency: Any  # of every two nodes, one row after another; so are the next two
+    dirty: Any
+    mmio: Any
 
     def __init__(
         self,
@@ -76,23 +80,30 @@ class Memory:
         self.local_ps = local_ps
         self.same_bus_dirty_ps = same_bus_dirty_ps
         self.same_node_dirty_ps = same_node_dirty_ps
-        self.latency = [
-            [remote_ps + (h - 1) * hop_ps if h else local_ps for h in row] for row in hops
-        ]
-        self.dirty = [
-            [remote_dirty_ps + (h - 1) * hop_ps if h else same_node_dirty_ps for h in row]
-            for row in hops
-        ]
-        self.mmio = [[mmio_write_ps + h * mmio_hop_ps for h in row] for row in hops]
+        self.nodes = len(hops)
+        self.latency = array(
+            "q", [remote_ps + (h - 1) * hop_ps if h else local_ps for row in hops for h in row]
+        )
+        self.dirty = array(
+            "q",
+            [
+                remote_dirty_ps + (h - 1) * hop_ps if h else same_node_dirty_ps
+                for row in hops
+                for h in row
+            ],
+        )
+        self.mmio = array("q", [mmio_write_ps + h * mmio_hop_ps for row in hops for h in row])
 
     @cython.ccall
     @cython.exceptval(-1)
     def dirty_line_ps(self, reader: Cpu, owner: Cpu) -> cython.longlong:
         """Fetch a line that `owner` wrote last. SMT siblings share their caches."""
+        line_ps: cython.longlong
         if reader is owner or reader.sibling is owner:
             return 0
         if reader.node != owner.node:
-            return self.dirty[reader.node][owner.node]
+            line_ps = self.dirty[reader.node * self.nodes + owner.node]
+            return line_ps
         if reader.bus == owner.bus:
             return self.same_bus_dirty_ps
         return self.same_node_dirty_ps
@@ -106,15 +117,16 @@ class Memory:
 
         The home answers only after the writer's side was snooped, so the farther one counts.
         """
-        home: cython.longlong = self.latency[reader_node][home_node]
-        writer: cython.longlong = self.latency[reader_node][writer_node]
+        home: cython.longlong = self.latency[reader_node * self.nodes + home_node]
+        writer: cython.longlong = self.latency[reader_node * self.nodes + writer_node]
         return home if home > writer else writer
 
     @cython.ccall
     @cython.exceptval(-1)
     def mmio_write_ps(self, cpu_node: cython.int, device_node: cython.int) -> cython.longlong:
         """Uncached write to a device register."""
-        return self.mmio[cpu_node][device_node]
+        write_ps: cython.longlong = self.mmio[cpu_node * self.nodes + device_node]
+        return write_ps
 
 
 @cython.cclass

@@ -4,7 +4,7 @@ cdef extern from *:
     #if defined(__GNUC__) || defined(__clang__)
         const char *at = (const char *) ((size_t) object & ~(size_t) 63);
         const char *end = (const char *) object + bytes;
-        for (; at < end; at += 64) __builtin_prefetch(at, 1);
+        for (; at < end; at += 64) __builtin_prefetch(at, 1, 2);
     #endif
     }
     """
