@@ -354,10 +354,12 @@ def _cpu_ticks(first: CpuTimes, last: CpuTimes) -> CpuTicks:
 def _work(
     start: Mapping[str, int], end: Mapping[str, int], elapsed_ps: int
 ) -> tuple[WorkShare, ...]:
+    # a packet's variation is booked with what its CPU does itself, not with the lines it waits for:
+    # of few packets that may come out below nothing
     return tuple(
         WorkShare(
             mechanism=MECHANISMS[name],
-            percent=100 * (end[name] - start[name]) / elapsed_ps,
+            percent=max(0.0, 100 * (end[name] - start[name]) / elapsed_ps),
             placement=name in PLACEMENT,
         )
         for name in end

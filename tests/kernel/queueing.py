@@ -77,9 +77,9 @@ class Station(Component):
         self.customer_ps = 0
         self.changed_ps = 0
         for number in range(len(classes)):
-            self.expect(number)
+            self.await_arrival(number)
 
-    def expect(self, kind: int) -> None:
+    def await_arrival(self, kind: int) -> None:
         gap_ps = self.gaps[kind].exponential_ps(self.classes[kind].mean_gap_ps)
         self.sim.after(gap_ps, self, ARRIVAL, kind, WIRE)
 
@@ -88,7 +88,7 @@ class Station(Component):
         self.changed_ps = self.sim.now
         if kind == ARRIVAL:
             self.arrive(arg)
-            self.expect(arg)
+            self.await_arrival(arg)
         else:
             self.depart(arg)
 
@@ -154,15 +154,15 @@ class CpuQueue(Context):
         self.gaps = [stream(SEED, f"{path}.{number}") for number in range(len(classes))]
         self.served: Customer | None = None
         for number in range(len(classes)):
-            self.expect(number)
+            self.await_arrival(number)
 
-    def expect(self, kind: int) -> None:
+    def await_arrival(self, kind: int) -> None:
         gap_ps = self.gaps[kind].exponential_ps(self.classes[kind].mean_gap_ps)
         self.sim.after(gap_ps, self, ARRIVAL, kind, WIRE)
 
     def on_event(self, _kind: int, arg: int) -> None:
         self.queues[arg].append(Customer(arg, self.sim.now, self.classes[arg].service_ps()))
-        self.expect(arg)
+        self.await_arrival(arg)
         if self.served is None:
             self.serve_next()
 
