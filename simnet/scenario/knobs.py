@@ -56,7 +56,9 @@ def _coalesce(field: str) -> Knob:
     doc = _of(Nic, target).doc
     spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
     name = f"ethtool -C {{port}} {field}"
-    drivers = ("tg3", "ib_ipoib", "cxgb4") if target in _OF_A_COMPLETION_QUEUE else ("tg3",)
+    drivers: tuple[str, ...] = ("tg3", "bnx2")
+    if target in _OF_A_COMPLETION_QUEUE:
+        drivers += ("ib_ipoib", "cxgb4")
     return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit, drivers=drivers)
 
 
@@ -211,6 +213,26 @@ _ETHTOOL: Final = (
         "interrupt_throttle_rate",
         "modprobe -r e1000; modprobe e1000 InterruptThrottleRate={value}",
         drivers=("e1000",),
+    ),
+    Knob(
+        "modprobe e1000e InterruptThrottleRate",
+        "interrupts per second at most; 0: no limit, 1 and 3: by the load",
+        _of(Nic, "interrupt_throttle_rate"),
+        "nic",
+        "interrupt_throttle_rate",
+        "modprobe -r e1000e; modprobe e1000e InterruptThrottleRate={value}",
+        drivers=("e1000e",),
+    ),
+    Knob(
+        "ethtool -X {port} equal",
+        "receive queues that the indirection table sorts to, from the first",
+        _of(Nic, "rss_equal"),
+        "nic",
+        "rss_equal",
+        "ethtool -X {port} equal {value}",
+        since="2.6.36",
+        drivers=("ixgbe", "igb", "mlx4_en"),
+        note="bnx2 programs its table itself",
     ),
 )
 

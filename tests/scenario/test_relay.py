@@ -40,6 +40,9 @@ def _error(name: str, value: str, scenario: str = TUNED, tunings: tuple[str, ...
         ("ethtool -L eth0 rx", "16", "not in Linux 2.6.32: it came with Linux 3.0"),
         ("/sys/class/net/eth0/queues/tx-0/xps_cpus", "1",
          "not in this kernel, Linux 2.6.32: it has no XPS"),
+        ("ethtool -X eth0 equal", "4", "not in Linux 2.6.32: it came with Linux 2.6.36"),
+        ("modprobe e1000e InterruptThrottleRate", "3",
+         "needs driver e1000e, the port's driver on dell-r410 is bnx2"),
         ("relay.rate", "0", "0 is outside the legal range 1 to 100000000"),
         ("relay.balance", "ballanced",
          "expected one of balanced, round_robin, random, got 'ballanced'"),
@@ -58,6 +61,12 @@ def test_a_table_size_that_is_no_power_of_two_is_said_to_be_rounded() -> None:
     given = load(TUNED, settings={"net.core.rps_sock_flow_entries": "30976"})
     assert "net.core.rps_sock_flow_entries: 30976 becomes 32768, the next power of two" in (
         given.remarks
+    )
+
+
+def test_coalescing_of_bnx2_is_set_as_an_administrator_does() -> None:
+    assert load(TUNED, settings={"ethtool -C eth0 rx-usecs": "40"}).ports[0].nic.rx_usecs_ps == (
+        40 * 10**6
     )
 
 
