@@ -133,13 +133,13 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
         (["show"], "show: expected the name of a scenario or model, or --schema KIND"),
         (["show", "x460", "--schema", "cpu"],
          "show: expected the name of a scenario or model, or --schema KIND"),
-        (["show", "intel-82545"],
-         "intel-82545: no scenario and no model has this name; did you mean intel-82546?"),
+        (["show", "intel-82546x"],
+         "intel-82546x: no scenario and no model has this name; did you mean intel-82546?"),
         (["show", "intel-82546", "--set", "nodes=1"],
          "intel-82546: a model takes no settings, only a scenario does"),
         (["show", "--schema", "nick"],
-         ("--schema: expected one of model, cpu, server, nic, switch, fabric, kernel, scenario,"
-         " got 'nick'; did you mean nic?")),
+         ("--schema: expected one of model, cpu, server, nic, switch, fabric, kernel, disk,"
+         " scenario, got 'nick'; did you mean nic?")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip

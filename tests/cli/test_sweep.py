@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -130,6 +131,8 @@ def test_what_was_done_before_the_end_is_not_done_again(
         text=True,
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
         start_new_session=True,
+        # whoever runs the tests may ignore interrupts, and pass that on
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     while len(_files(kept)) < 2 and command.poll() is None:
         time.sleep(0.01)
