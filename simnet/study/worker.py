@@ -50,6 +50,9 @@ def working_for(caller: int) -> Iterator[None]:
 
 @cache
 def _look_after(caller: int) -> None:
+    # what was held back where this process was started is not, if another thread started it
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(caller,), daemon=True).start()
 
 
