@@ -7,11 +7,10 @@ net/core/dev.c `net_rx_action` and kernel/softirq.c `__do_softirq`, `invoke_soft
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
-from simnet.errors import InputError
+from simnet.host.release import release
 
 __all__ = ["SoftirqRules", "softirq_rules"]
 
@@ -51,10 +50,7 @@ def softirq_rules(version: str) -> SoftirqRules:
     Raises:
         InputError: `version` is no version.
     """
-    if re.fullmatch(r"\d+(\.\d+){1,3}", version) is None:
-        message = f"kernel version {version!r}: expected numbers with dots, such as 2.6.32"
-        raise InputError(message)
-    number = tuple(int(part) for part in version.split("."))
+    number = release(version)
     limited = number >= (3, 9)
     return SoftirqRules(
         weight_each_poll=number >= (2, 6, 24),

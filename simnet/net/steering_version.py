@@ -7,11 +7,11 @@ of a kernel. Source: net/core/dev.c `get_rps_cpu`, `enqueue_to_backlog` and `pro
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from simnet.errors import InputError
+from simnet.host.release import release
 
 __all__ = ["SteeringRules", "rounded_entries", "steering_rules"]
 
@@ -57,10 +57,7 @@ def steering_rules(version: str, hash_bits: int, index_shift: int) -> SteeringRu
     Raises:
         InputError: `version` is no version.
     """
-    if re.fullmatch(r"\d+(\.\d+){1,3}", version) is None:
-        message = f"kernel version {version!r}: expected numbers with dots, such as 2.6.38"
-        raise InputError(message)
-    number = tuple(int(part) for part in version.split("."))
+    number = release(version)
     if hash_bits == 0 and number >= (2, 6, 35):
         hash_bits = 32
     return SteeringRules(

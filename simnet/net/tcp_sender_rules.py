@@ -8,12 +8,11 @@ kernel is one with net.ipv4.tcp_recovery and tcp_early_retrans set to 0.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from simnet.errors import InputError
+from simnet.host.release import release_in
 
 __all__ = [
     "PRR",
@@ -134,13 +133,6 @@ _ALGORITHMS: Final[tuple[tuple[str, tuple[int, ...]], ...]] = (
 )
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    match = re.match(r"\d+\.\d+(\.\d+)*", version)
-    if match is None:
-        raise InputError(f'"{version}" is no version of Linux, as in "6.18"', key="kernel")
-    return tuple(int(part) for part in match[0].split("."))
-
-
 @cache
 def sender_rules(version: str) -> SenderRules:
     """The sender of Linux `version`, as in "2.6.16" or "6.18.44-amd64".
@@ -148,7 +140,7 @@ def sender_rules(version: str) -> SenderRules:
     Raises:
         InputError: that is not a version.
     """
-    numbers = _numbers(version)
+    numbers = release_in(version)
     values: dict[str, int] = {}
     for since, changed in _CHANGES:
         if numbers >= since:
@@ -162,5 +154,5 @@ def congestion_controls(version: str) -> tuple[str, ...]:
     Raises:
         InputError: that is not a version.
     """
-    numbers = _numbers(version)
+    numbers = release_in(version)
     return tuple(name for name, since in _ALGORITHMS if numbers >= since)

@@ -6,12 +6,11 @@ net/ipv4/tcp_input.c, tcp_output.c, tcp_timer.c and tcp.c of 2.6.9, 2.6.18, 2.6.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from simnet.errors import InputError
+from simnet.host.release import release_in
 
 __all__ = ["ReceiverRules", "receiver_rules"]
 
@@ -133,10 +132,7 @@ def receiver_rules(version: str) -> ReceiverRules:
     Raises:
         InputError: that is not a version.
     """
-    match = re.match(r"\d+\.\d+(\.\d+)*", version)
-    if match is None:
-        raise InputError(f'"{version}" is no version of Linux, as in "6.18"', key="kernel")
-    numbers = tuple(int(part) for part in match[0].split("."))
+    numbers = release_in(version)
     values: dict[str, Any] = {}
     for since, changed in _CHANGES:
         if numbers >= since:

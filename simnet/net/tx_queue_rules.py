@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from simnet.host.release import release
+
 __all__ = ["TxQueueRules", "tx_queue_rules"]
 
 
@@ -30,9 +32,9 @@ class TxQueueRules:
 
 def tx_queue_rules(version: str) -> TxQueueRules:
     """Return the rules of a kernel version, as in 2.6.32."""
-    release = tuple(int(part) for part in version.split("."))
+    number = release(version)
     return TxQueueRules(
-        several=release >= (2, 6, 27),
-        steers=release >= (2, 6, 38),
-        waits_for_completion=release >= (3, 10),
+        several=number >= (2, 6, 27),
+        steers=number >= (2, 6, 38),
+        waits_for_completion=number >= (3, 10),
     )

@@ -14,11 +14,12 @@ from simnet.net.remote_receiver import RemoteReceiver
 from simnet.net.remote_sender import RemoteSender
 from simnet.net.skb import Header, Station
 from simnet.net.tcp_socket import TcpSocket
-from simnet.net.wire import Port, SwitchedPath
+from simnet.net.wire import Port
 from simnet.scenario.build_bond import BondedFlow, connect
 from simnet.scenario.build_host import (
     PS,
     frame_overhead_bytes,
+    join,
     make_costs,
     make_machine,
     make_nic,
@@ -312,16 +313,7 @@ class _Builder:
     def _connect(self, nic: Nic, far: Port, outlet: Nic | RemoteLink) -> None:
         """Link both ports through the switch; `outlet` is what the far one sends by."""
         switch = self.effective.switch
-        for source, name, destination in ((nic, nic.path, far), (outlet, far.path, nic)):
-            source.path_out = SwitchedPath(
-                self.sim,
-                f"{name}.to.{destination.path}",
-                destination,
-                switch.link_rate_bps,
-                switch.cable_delay_ps,
-                switch.latency_ps,
-                self.per_frame,
-            )
+        join(self.sim, switch, nic, far, outlet, per_frame=self.per_frame)
 
     # -- the ends of a stream -----------------------------------------------------------------
 

@@ -24,6 +24,8 @@ from simnet.net.tcp_sender_rules import sender_rules
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.tcp_version import receiver_rules
 from simnet.net.tg3 import Tg3
+from simnet.net.wire import Port as FarPort
+from simnet.net.wire import SwitchedPath
 from simnet.scenario.build_aix import aix_tcp
 from simnet.scenario.build_interrupts import make_apic
 from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
@@ -350,6 +352,22 @@ def make_socket(
     )
     socket.spread = make_spread(host, path, seed)
     return socket
+
+
+def join(
+    sim: Simulator, switch: Switch, nic: Any, far: FarPort, outlet: Any, *, per_frame: bool
+) -> None:
+    """Link a port and a far one through a switch; `outlet` is what the far one sends by."""
+    for source, name, destination in ((nic, nic.path, far), (outlet, far.path, nic)):
+        source.path_out = SwitchedPath(
+            sim,
+            f"{name}.to.{destination.path}",
+            destination,
+            switch.link_rate_bps,
+            switch.cable_delay_ps,
+            switch.latency_ps,
+            per_frame,
+        )
 
 
 def frame_overhead_bytes(host: Host) -> int:

@@ -9,10 +9,10 @@ from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
 from simnet.net.far_hosts import FarHosts
 from simnet.net.skb import Header, Station
-from simnet.net.wire import SwitchedPath
 from simnet.scenario.build_host import (
     PS,
     frame_overhead_bytes,
+    join,
     make_receiver,
     make_sender,
     make_socket,
@@ -198,20 +198,7 @@ class _Side:
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
         link = self.far_host.ports[0].nic.link_rate_bps
         self.far = FarHosts(sim, f"peer{number}", link)
-        switch = effective.switch
-        for source, name, destination in (
-            (self.nic, self.nic.path, self.far),
-            (self.far, self.far.path, self.nic),
-        ):
-            source.path_out = SwitchedPath(
-                sim,
-                f"{name}.to.{destination.path}",
-                destination,
-                switch.link_rate_bps,
-                switch.cable_delay_ps,
-                switch.latency_ps,
-                per_frame,
-            )
+        join(sim, effective.switch, self.nic, self.far, self.far, per_frame=per_frame)
 
     def port(self) -> RelayPort:
         """What the relay needs to know of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.host.release import release
 from simnet.net.tcp_sender_rules import congestion_controls
 from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.tree import dotted
@@ -222,7 +223,7 @@ def _check_bond(tree: Tree, place: Path, table: Table) -> None:
     if slaves and test in {"bidirectional", "tcp_rr"}:
         message = f"{test}: not simulated over a bond, use netserver or netperf"
         raise table.error(("workload", "test"), "workload.test", message)
-    version = tuple(int(part) for part in host["kernel"]["version"].split("."))
+    version = release(host["kernel"]["version"])
     if bonding["xmit_hash_policy"] == "layer2+3" and version < _LAYER_2_3:
         message = f"layer2+3 is not in Linux {host['kernel']['version']}: it came with 2.6.24"
         raise table.error((*place, "bonding", "xmit_hash_policy"), "system", message)

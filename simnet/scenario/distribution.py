@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from simnet.host.release import release
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -158,5 +160,4 @@ def distribution_of(name: str, version: str) -> Distribution:
     """
     if name:
         return _BY_NAME[name]
-    release = tuple(int(part) for part in version.split("."))
-    return _SYSTEMD if release >= _FIRST_WITH_SYSTEMD else _RHEL
+    return _SYSTEMD if release(version) >= _FIRST_WITH_SYSTEMD else _RHEL

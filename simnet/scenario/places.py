@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
+from simnet.host.release import release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -75,7 +76,7 @@ class Places:
             machine = self._tree.get((*host, "name"))
             message = f"only in {names[knob.system]}; {machine} runs {names[system]} {version}"
             raise entry.error(message)
-        if _release(version) < _release(knob.since):
+        if release(version) < release(knob.since):
             raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
         if knob.feature and not kernel[knob.feature]:
             missing = knob.feature.upper()
@@ -160,7 +161,3 @@ def ranges(numbers: list[int]) -> str:
         else:
             runs.append([number])
     return ", ".join("-".join(map(str, dict.fromkeys((run[0], run[-1])))) for run in runs)
-
-
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))

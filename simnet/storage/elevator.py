@@ -13,7 +13,7 @@ from simnet.storage.request import Bio, IoContext, Request
 if TYPE_CHECKING:
     from simnet.storage.block import RequestQueue
 
-__all__ = ["BACK_MERGE", "FRONT_MERGE", "MUST_QUEUE", "NO_MERGE", "Elevator", "Tunable"]
+__all__ = ["BACK_MERGE", "FRONT_MERGE", "MUST_QUEUE", "NO_MERGE", "Elevator", "Tunable", "nearer"]
 
 NO_MERGE, BACK_MERGE, FRONT_MERGE = range(3)
 MUST_QUEUE = True
@@ -34,6 +34,36 @@ class Tunable:
     time: bool = False
     least: int = 0
     most: int = _LARGEST
+
+
+def nearer(
+    first: Request, second: Request, last: int, back_sectors: int, back_penalty: int
+) -> Request:
+    """Return which of two requests costs the heads less, as both `as_` and `cfq_choose_req` guess.
+
+    Args:
+        first: one request.
+        second: the other.
+        last: sector where the heads are.
+        back_sectors: how far back a request may be; beyond that it is as far as any.
+        back_penalty: how many times a way back counts.
+    """
+    distances = []
+    for request in (first, second):
+        if request.sector >= last:
+            distances.append(request.sector - last)
+        elif request.sector + back_sectors >= last:
+            distances.append((last - request.sector) * back_penalty)
+        else:
+            distances.append(-1)
+    ahead, other = distances
+    if ahead < 0 and other < 0:
+        return first if first.sector <= second.sector else second
+    if ahead < 0 or other < 0:
+        return second if ahead < 0 else first
+    if ahead == other:
+        return first if first.sector >= second.sector else second
+    return first if ahead < other else second
 
 
 class Elevator:

@@ -18,7 +18,14 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simnet.storage.anticipation import ANTIC_TIMER, OFF, WAIT_REQUEST, WAITING, Anticipation
-from simnet.storage.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE, Tunable
+from simnet.storage.elevator import (
+    BACK_MERGE,
+    FRONT_MERGE,
+    MUST_QUEUE,
+    NO_MERGE,
+    Tunable,
+    nearer,
+)
 from simnet.storage.process_history import ProcessHistory
 from simnet.storage.request import READ, WRITE, Bio, Request
 from simnet.storage.sort_list import MergeHash, SortList
@@ -72,33 +79,12 @@ class Anticipatory(Anticipation):
             return second
         if second is None:
             return first
-        last = self.last_sector[first.is_sync]
-        distances = []
-        for request in (first, second):
-            if request.sector >= last:
-                distances.append(request.sector - last)
-            elif request.sector + _MAX_BACK >= last:
-                distances.append((last - request.sector) * _BACK_PENALTY)
-            else:
-                distances.append(-1)
-        ahead, other = distances
-        if ahead < 0 and other < 0:
-            return first if first.sector <= second.sector else second
-        if ahead < 0 or other < 0:
-            return second if ahead < 0 else first
-        if ahead == other:
-            return first if first.sector >= second.sector else second
-        return first if ahead < other else second
+        return nearer(first, second, self.last_sector[first.is_sync], _MAX_BACK, _BACK_PENALTY)
 
     def _find_next(self, last: Request) -> Request | None:
         """`as_find_next_arq`: a neighbour by sector, or the lowest one."""
         requests = self.sort_list[last.is_sync]
-        following = requests.following(last)
-        if following is None:
-            following = requests.first()
-            if following is last:
-                following = None
-        return self._choose(following, requests.preceding(last))
+        return self._choose(requests.following_or_first(last), requests.preceding(last))
 
     # batches
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from simnet.storage.cfq_queue import CfqContext, CfqQueue
 from simnet.storage.cfq_service import IDLE_CLASS, IDLE_SLICE, PRIORITIES, CfqService
-from simnet.storage.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE, Tunable
+from simnet.storage.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE, Tunable, nearer
 from simnet.storage.request import Bio, Request
 from simnet.storage.sort_list import MergeHash
 
@@ -67,33 +67,13 @@ class Cfq(CfqService):
             return second
         if second is None:
             return first
-        last = self.last_sector
-        back_max = self.values["back_seek_max"] * 2
-        distances = []
-        for request in (first, second):
-            if request.sector >= last:
-                distances.append(request.sector - last)
-            elif request.sector + back_max >= last:
-                distances.append((last - request.sector) * self.values["back_seek_penalty"])
-            else:
-                distances.append(-1)
-        ahead, other = distances
-        if ahead < 0 and other < 0:
-            return first if first.sector <= second.sector else second
-        if ahead < 0 or other < 0:
-            return second if ahead < 0 else first
-        if ahead == other:
-            return first if first.sector >= second.sector else second
-        return first if ahead < other else second
+        back_max, penalty = self.values["back_seek_max"] * 2, self.values["back_seek_penalty"]
+        return nearer(first, second, self.last_sector, back_max, penalty)
 
     def _find_next(self, queue: CfqQueue, last: Request) -> Request | None:
         """`cfq_find_next_crq`."""
-        following = queue.sort_list.following(last)
-        if following is None:
-            following = queue.sort_list.first()
-            if following is last:
-                following = None
-        return self._choose(following, queue.sort_list.preceding(last))
+        requests = queue.sort_list
+        return self._choose(requests.following_or_first(last), requests.preceding(last))
 
     # dispatching
 

@@ -59,6 +59,13 @@ class SortList:
         position = bisect_left(self._keys, request.key) + 1
         return self._requests[position] if position < len(self._keys) else None
 
+    def following_or_first(self, request: Request) -> Request | None:
+        """Return the next one, or the lowest if there is none and it is another."""
+        following = self.following(request)
+        if following is None:
+            following = self.first()
+        return None if following is request else following
+
     def preceding(self, request: Request) -> Request | None:
         """Return the one before (`rb_prev`)."""
         position = bisect_left(self._keys, request.key) - 1

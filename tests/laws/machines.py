@@ -16,6 +16,7 @@ from simnet.host.costs import COST_NAMES
 from simnet.net.tcp_process import TcpWriter
 from simnet.net.wire import SwitchedPath
 from simnet.scenario import build as building
+from simnet.scenario import build_host
 from simnet.scenario.effective import Effective, Flow, Host, Port
 from simnet.scenario.load import load
 from simnet.scenario.system import System
@@ -382,7 +383,7 @@ class Lab:
             mock.patch.object(building, "Netperf", writer),
             # streams start within 1 ms of each other, so that short runs have something to show
             mock.patch.object(building, "_START_SPREAD_PS", MS),
-            mock.patch.object(building, "SwitchedPath", _Cables()),
+            mock.patch.object(build_host, "SwitchedPath", _Cables()),
         ):
             self.system: System = building.build(
                 effective(plan), seed=plan.seed, per_frame=per_frame, tracer=tracer
