@@ -38,18 +38,8 @@ class Bnx2(Tg3):
     @cython.exceptval(-1, check=False)
     def raise_line(self) -> cython.int:
         """Send the MSI-X message, which masks the vector; the handler only schedules the poll."""
-        cpu: Cpu
-        self.asserted = True
         self.unmasked = False
-        self.armed_by_count = False
-        if self.timer != 0:
-            self.sim.cancel(self.timer)
-            self.timer = 0
-        cpu = self.line.route()
-        self._place(cpu)
-        self.ledger.hardirq += self.costs.hardirq_ps
-        cpu.raise_irq(self, self.costs.hardirq_ps)
-        return 0
+        return self._send_message()
 
     @cython.ccall
     @cython.exceptval(-1)

@@ -74,6 +74,8 @@ cdef class Nic(Port):
     cpdef int arm(self) except -1
     cpdef int raise_line(self) except -1
     cdef int _place(self, Cpu cpu) except -1
+    cdef Cpu _asserted_to(self)
+    cdef int _send_message(self) except -1
     cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef int _send_now(self, Skb skb) except -1
     cdef int _reclaim(self, Cpu cpu) except -1

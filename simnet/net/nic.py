@@ -270,18 +270,32 @@ class Nic(Port):
     @cython.exceptval(-1, check=False)
     def raise_line(self) -> cython.int:
         """Assert the interrupt line."""
-        cpu: Cpu
+        cpu: Cpu = self._asserted_to()
+        # the handler compares the tag in the status block, which the device has just written
+        self.ledger.hardirq += self.costs.hardirq_ps + 2 * (self.mmio_ps - self.far_mmio_ps)
+        self.ledger.device_lines += self.far_line_ps + 2 * self.far_mmio_ps
+        cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps + self.far_line_ps)
+        return 0
+
+    @cython.cfunc
+    def _asserted_to(self) -> Cpu:
+        """Note that the interrupt is asserted; return the CPU that it goes to."""
+        cpu: Cpu = self.line.route()
         self.asserted = True
         self.armed_by_count = False
         if self.timer != 0:
             self.sim.cancel(self.timer)
             self.timer = 0
-        cpu = self.line.route()
         self._place(cpu)
-        # the handler compares the tag in the status block, which the device has just written
-        self.ledger.hardirq += self.costs.hardirq_ps + 2 * (self.mmio_ps - self.far_mmio_ps)
-        self.ledger.device_lines += self.far_line_ps + 2 * self.far_mmio_ps
-        cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps + self.far_line_ps)
+        return cpu
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_message(self) -> cython.int:
+        """Interrupt by MSI-X: no register is read, and the handler only schedules the poll."""
+        cpu: Cpu = self._asserted_to()
+        self.ledger.hardirq += self.costs.hardirq_ps
+        cpu.raise_irq(self, self.costs.hardirq_ps)
         return 0
 
     def step(self, cpu: Cpu) -> None:

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from simnet.kernel.component import Component
 from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.storage.command import Command, Initiator
 from simnet.storage.disk_cache import Segments, Stream, WriteBuffer
+from simnet.storage.drive import Drive
 from simnet.storage.geometry import Geometry
 from simnet.storage.model import SECTOR_BYTES, DiskModel
 
@@ -34,30 +34,20 @@ _MEDIUM = 0
 _BUFFER = 1
 
 
-class Disk(Component):
-    """A disk that is driven by `submit`.
-
-    Args:
-        sim: the simulation.
-        path: component path.
-        model: what it is.
+class Disk(Drive):
+    """A mechanical disk; see `Drive` for what all disks count.
 
     Attributes:
-        in_disk: commands that it has taken and not completed.
-        commands, read_sectors, written_sectors: completed.
         hits: reads that needed no access to the medium.
         seeks, seek_cylinders: moves of the arm to other cylinders, and their distances.
         seek_ps, rotation_ps, transfer_ps: time that the mechanism moved, waited, passed sectors.
         busy_ps: time that the mechanism worked on commands and on what the buffer had to write.
-        command_ps: commands in the disk, over time (ps times commands).
-        residence_ps: time that completed commands had been in the disk.
     """
 
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
         if model.medium != "magnetic":
             raise ValueError(f"{path}: a {model.medium} disk has no arm; see FlashDisk")
-        super().__init__(sim, path)
-        self.model = model
+        super().__init__(sim, path, model)
         self.geometry = Geometry(model)
         buffer_sectors = model.cache_bytes // SECTOR_BYTES
         writes = buffer_sectors // 2 if model.write_cache else 0
@@ -66,16 +56,12 @@ class Disk(Component):
         self.buffer = WriteBuffer(writes)
         self.queue: list[Command] = []
         self.flushes: list[Command] = []
-        self.served: dict[int, Command] = {}
         self.active: Any = None
         self.stream: Stream | None = None
         self.cylinder = self.head = 0
-        self.bus_free_ps = 0
-        self.in_disk = self.commands = self.read_sectors = self.written_sectors = self.hits = 0
-        self.seeks = self.seek_cylinders = 0
+        self.hits = self.seeks = self.seek_cylinders = 0
         self.seek_ps = self.rotation_ps = self.transfer_ps = self.busy_ps = 0
-        self.command_ps = self.residence_ps = self._changed_ps = self._begun_ps = 0
-        self._served_number = 0
+        self._begun_ps = 0
 
     @property
     def sectors(self) -> int:
@@ -95,20 +81,8 @@ class Disk(Component):
         """Nothing: whatever it holds has an event."""
         return None
 
-    def submit(self, command: Command) -> bool:
-        """Take a command; False if the queue is full.
-
-        Raises:
-            ValueError: sectors that the disk does not have.
-        """
-        if command.sector < 0 or command.sectors < 1 or command.end > self.geometry.sectors:
-            raise ValueError(f"{self.path}: {command!r} is not within {self.geometry.sectors}")
-        if self.in_disk >= self.model.queue_depth:
-            return False
-        now = self.sim.now
-        self._count(1)
-        command.submitted_ps = now
-        command.ready_ps = now + self.model.command_overhead_ps
+    def _begin(self, command: Command) -> None:
+        """Serve a command from the buffer, or have it wait for the mechanism."""
         if command.write:
             self._take_write(command)
         elif self._held(command):
@@ -116,14 +90,11 @@ class Disk(Component):
             self._serve(command)
         else:
             self._enqueue(command)
-        return True
 
     def flush(self, owner: Initiator, tag: object = None) -> None:
         """Tell `owner` by a command of no sectors when the write buffer is on the medium."""
         command = Command(0, 0, write=True, owner=owner, tag=tag)
-        command.submitted_ps = self.sim.now
-        command.ready_ps = self.sim.now + self.model.command_overhead_ps
-        self._count(1)
+        self._take(command)
         if self.buffer.used == 0:
             self._serve(command)
         else:
@@ -149,22 +120,6 @@ class Disk(Component):
         for flush in drained:
             self._complete(flush)
 
-    def _count(self, change: int) -> None:
-        """Add up commands over time."""
-        self.command_ps += self.in_disk * (self.sim.now - self._changed_ps)
-        self._changed_ps = self.sim.now
-        self.in_disk += change
-
-    def _complete(self, command: Command) -> None:
-        self._count(-1)
-        self.commands += 1
-        self.residence_ps += self.sim.now - command.submitted_ps
-        if command.write:
-            self.written_sectors += command.sectors
-        else:
-            self.read_sectors += command.sectors
-        command.owner.command_done(command)
-
     def _held(self, command: Command) -> bool:
         """Whether a read is in the buffer. One that the heads are just reading keeps them going."""
         stream = self.stream
@@ -181,9 +136,7 @@ class Disk(Component):
         """Complete a command that needs the bus only."""
         done_ps = max(command.ready_ps, self.bus_free_ps) + self.model.bus_ps(command.sectors)
         self.bus_free_ps = done_ps
-        self._served_number += 1
-        self.served[self._served_number] = command
-        self.sim.at(done_ps, self, _BUFFER, self._served_number, WIRE)
+        self._complete_at(done_ps, command, _BUFFER)
 
     def _take_write(self, command: Command) -> None:
         """A write's data cross the bus first; with room in the write buffer that is all."""

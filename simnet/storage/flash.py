@@ -9,53 +9,32 @@ no garbage collection: a write costs one page program a page, however full the d
 
 from __future__ import annotations
 
-from simnet.kernel.component import Component
-from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.storage.command import Command
+from simnet.storage.drive import Drive
 from simnet.storage.model import SECTOR_BYTES, DiskModel
 
 __all__ = ["FlashDisk"]
 
 
-class FlashDisk(Component):
-    """A solid-state disk that is driven by `submit`, as `Disk` is.
-
-    Args:
-        sim: the simulation.
-        path: component path.
-        model: what it is.
+class FlashDisk(Drive):
+    """A solid-state disk; see `Drive` for what all disks count.
 
     Attributes:
-        in_disk: commands that it has taken and not completed.
-        commands, read_sectors, written_sectors: completed.
         page_reads, page_programs: on all channels.
         busy_ps: time that it held a command.
-        command_ps: commands in the disk, over time (ps times commands).
-        residence_ps: time that completed commands had been in the disk.
     """
 
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
         if model.medium != "flash":
             raise ValueError(f"{path}: a {model.medium} disk has an arm; see Disk")
-        super().__init__(sim, path)
-        self.model = model
+        super().__init__(sim, path, model)
         self.page_sectors = model.flash_page_bytes // SECTOR_BYTES
         self.channel_free_ps = [0] * model.flash_channels
-        self.bus_free_ps = 0
         # pages that are in the buffer, by the time at which they are programmed
         self.buffer_pages = max(model.cache_bytes // model.flash_page_bytes, 1)
         self.programs: list[int] = []
-        self.served: dict[int, Command] = {}
-        self._served_number = 0
-        self.in_disk = self.commands = self.read_sectors = self.written_sectors = 0
-        self.page_reads = self.page_programs = 0
-        self.busy_ps = self.command_ps = self.residence_ps = self._changed_ps = 0
-
-    @property
-    def sectors(self) -> int:
-        """Sectors that can be addressed."""
-        return self.model.sectors
+        self.page_reads = self.page_programs = self.busy_ps = 0
 
     def counters(self) -> dict[str, int]:
         """Commands, pages, and how long it held commands."""
@@ -64,44 +43,19 @@ class FlashDisk(Component):
         times = ("busy_ps", "command_ps", "residence_ps")
         return {name: getattr(self, name) for name in (*names, *times)}
 
-    def submit(self, command: Command) -> bool:
-        """Take a command; False if the queue is full.
-
-        Raises:
-            ValueError: sectors that the disk does not have.
-        """
-        if command.sector < 0 or command.sectors < 1 or command.end > self.sectors:
-            raise ValueError(f"{self.path}: {command!r} is not within {self.sectors}")
-        if self.in_disk >= self.model.queue_depth:
-            return False
-        self._count(1)
-        command.submitted_ps = self.sim.now
-        command.ready_ps = self.sim.now + self.model.command_overhead_ps
+    def _begin(self, command: Command) -> None:
         done_ps = self._write(command) if command.write else self._read(command)
-        self._served_number += 1
-        self.served[self._served_number] = command
-        self.sim.at(done_ps, self, 0, self._served_number, WIRE)
-        return True
+        self._complete_at(done_ps, command, 0)
 
     def on_event(self, kind: int, arg: int) -> None:
         """A command is complete."""
-        command = self.served.pop(arg)
-        self._count(-1)
-        self.commands += 1
-        self.residence_ps += self.sim.now - command.submitted_ps
-        if command.write:
-            self.written_sectors += command.sectors
-        else:
-            self.read_sectors += command.sectors
-        command.owner.command_done(command)
+        self._complete(self.served.pop(arg))
 
     def _count(self, change: int) -> None:
-        elapsed_ps = self.sim.now - self._changed_ps
-        self.command_ps += self.in_disk * elapsed_ps
+        """Add up commands, and the time with any, over time."""
         if self.in_disk:
-            self.busy_ps += elapsed_ps
-        self._changed_ps = self.sim.now
-        self.in_disk += change
+            self.busy_ps += self.sim.now - self._changed_ps
+        super()._count(change)
 
     def _pages(self, command: Command) -> range:
         return range(
