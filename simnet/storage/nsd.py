@@ -1,0 +1,98 @@
+"""What a client of a parallel file system asks of its servers: to read or write a range of a block.
+
+A network shared disk (NSD) is served by the node that its disks hang on; a client reads and writes
+it block by block over TCP. `NsdCluster.submit` takes a request; the owner's `request_done` is
+called at the time at which the data of a read, or the acknowledgement of a write, are at the
+client.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.kernel.component import Component
+
+__all__ = ["NsdClient", "NsdRequest", "new_request"]
+
+
+@cython.cclass
+class NsdClient(Component):
+    """Who sends requests, a component; a subclass says what follows from an answer."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def request_done(self, request: NsdRequest) -> cython.int:
+        """A request is answered; it is the client's again, and may be sent anew."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.cclass
+@cython.freelist(4096)
+class NsdRequest:
+    """A read or write of a range of one block of one file; made by `new_request`.
+
+    Attributes:
+        client: number of the node that asks, from 0.
+        file: number of the file, from 0 to 2**38 - 1.
+        block: number of the block in the file, from 0 to 2**24 - 1.
+        offset_bytes, size_bytes: the range within the block.
+        write: False for a read.
+        owner: hears when it is done.
+        tag: the owner's; nobody else looks at it.
+        submitted_ps, done_ps: when it was sent and answered; set by the cluster.
+        server: number of the server that has the block; set by the cluster.
+        key: number of the block among all blocks of all files; set by the cluster.
+        slot: where the cluster keeps what it knows of it; set by the cluster.
+    """
+
+    client: cython.int
+    file: cython.longlong
+    block: cython.longlong
+    offset_bytes: cython.longlong
+    size_bytes: cython.longlong
+    write: cython.bint
+    owner: NsdClient
+    tag: Any
+    submitted_ps: cython.longlong
+    done_ps: cython.longlong
+    server: cython.int
+    key: cython.longlong
+    slot: cython.longlong
+
+    def __repr__(self) -> str:
+        """Show kind and range."""
+        kind = "write" if self.write else "read"
+        place = f"file {self.file} block {self.block} at {self.offset_bytes}+{self.size_bytes}"
+        return f"<{kind} {place} from client {self.client}>"
+
+
+@cython.ccall
+def new_request(
+    client: cython.int,
+    file: cython.longlong,
+    block: cython.longlong,
+    offset_bytes: cython.longlong,
+    size_bytes: cython.longlong,
+    write: cython.bint,
+    owner: NsdClient,
+    tag: Any,
+) -> NsdRequest:
+    """Make a request; the arguments are its attributes."""
+    request: NsdRequest = NsdRequest.__new__(NsdRequest)
+    request.client = client
+    request.file = file
+    request.block = block
+    request.offset_bytes = offset_bytes
+    request.size_bytes = size_bytes
+    request.write = write
+    request.owner = owner
+    request.tag = tag
+    request.submitted_ps = 0
+    request.done_ps = 0
+    request.server = 0
+    request.key = 0
+    request.slot = 0
+    return request
