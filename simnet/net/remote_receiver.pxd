@@ -37,6 +37,7 @@ cdef class RemoteReceiver(Port):
     cdef readonly LogHistogram latency
     cdef list taken
     cdef readonly long long interrupts
+    cdef readonly long long busy_ps
     cdef long long delivered_bytes
     cdef readonly long long acks_sent
     cdef long long ts_recent

@@ -48,7 +48,7 @@ class RemoteReceiver(Port):
         overhead_bytes: of a frame on the wire beyond its payload.
 
     `poll_spread` and `read_spread` vary the work for each frame. `neighbour` is the ARP entry
-    behind which its sender is, if that may move.
+    behind which its sender is, if that may move. `busy_ps` is how long its CPU has worked.
     """
 
     receiver: TcpReceiver
@@ -82,6 +82,7 @@ class RemoteReceiver(Port):
     latency: LogHistogram
     taken: list[tuple[int, int, int]]
     interrupts: cython.longlong
+    busy_ps: cython.longlong
     delivered_bytes: cython.longlong
     acks_sent: cython.longlong
     ts_recent: cython.longlong
@@ -136,6 +137,7 @@ class RemoteReceiver(Port):
         # segments that TCP has, but whose work may not be done: when it is, latency, payload
         self.taken = []
         self.interrupts = 0
+        self.busy_ps = 0
         self.delivered_bytes = 0
         self.acks_sent = 0
         self.ts_recent = _NONE
@@ -322,6 +324,7 @@ class RemoteReceiver(Port):
         self.last_irq_ps = start
         self.interrupts += 1
         self.free_ps = start + self.irq_ps
+        self.busy_ps += self.irq_ps
         self.polling = True
         return True
 
@@ -330,9 +333,12 @@ class RemoteReceiver(Port):
     def _poll(self) -> cython.bint:
         """Take a frame that has come, or end; False if one could still come."""
         skb: Skb = self.incoming.head
+        work: cython.longlong
         if skb is not None and skb.arrival_ps <= self.free_ps and not self._arp():
             self.prequeue.append(self.incoming.pop())
-            self.free_ps += self.poll_spread.vary(self.softirq_frame_ps)
+            work = self.poll_spread.vary(self.softirq_frame_ps)
+            self.free_ps += work
+            self.busy_ps += work
             return True
         if skb is None and self.free_ps > self.sim.now:
             return False
@@ -359,12 +365,14 @@ class RemoteReceiver(Port):
         if skb is not None and not self._arp():
             irq = self._irq_at(skb)
             if irq < end:
+                self.busy_ps += irq - self.free_ps
                 self.left_ps = end - irq
                 self.free_ps = irq
                 return True
         if skb is None and end > self.sim.now:
             self._look_at(end)
             return False
+        self.busy_ps += self.left_ps
         self.free_ps = end
         self.left_ps = 0
         if self.reading is not None:

@@ -30,6 +30,7 @@ cdef class RemoteSender(Port):
     cdef JiffyTimer rto
     cdef readonly long long interrupts
     cdef readonly long long sends
+    cdef readonly long long busy_ps
 
     cdef int _next_job(self) except -1
     cdef int _serve(self, long long start_ps, int acks) except -1

@@ -56,7 +56,8 @@ class RemoteSender(Port):
         message_bytes: of one send.
         start_ps: when the process starts.
 
-    `neighbour` is the ARP entry behind which its receiver is, if that may move.
+    `neighbour` is the ARP entry behind which its receiver is, if that may move. `busy_ps` is how
+    long its CPU has worked, what it is at now included.
     """
 
     sender: TcpSender
@@ -83,6 +84,7 @@ class RemoteSender(Port):
     rto: JiffyTimer
     interrupts: cython.longlong
     sends: cython.longlong
+    busy_ps: cython.longlong
 
     def __init__(
         self,
@@ -124,6 +126,7 @@ class RemoteSender(Port):
         self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.interrupts = 0
         self.sends = 0
+        self.busy_ps = 0
         sim.at(start_ps, self, _START, 0, _PRIORITY_CPU)
 
     @property
@@ -215,6 +218,7 @@ class RemoteSender(Port):
             + self.costs.ack_rx_ps
         )
         self.debt_ps = 0
+        self.busy_ps += work
         self.polling = True
         self.job = _ACKS
         self.acks = acks
@@ -250,6 +254,7 @@ class RemoteSender(Port):
             self.waiting = True
             self.switched = True
             self.free_ps = start + work
+            self.busy_ps += work
             self._next_job()
             return 0
         piece = self.left if self.left < room else room
@@ -260,6 +265,7 @@ class RemoteSender(Port):
         )
         work += self._stage(now // self.jiffy_ps)
         self.job = _SEND
+        self.busy_ps += work
         self.sim.at(start + work, self, _DONE, 0, _PRIORITY_CPU)
         return 0
 
@@ -286,6 +292,7 @@ class RemoteSender(Port):
             self.debt_ps += self.costs.wakeup_ps
         work = self._stage(jiffy) + self.debt_ps
         self.debt_ps = 0
+        self.busy_ps += work
         self.free_ps = (self.free_ps if self.free_ps > self.sim.now else self.sim.now) + work
         return 0
 

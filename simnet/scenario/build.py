@@ -34,6 +34,7 @@ from simnet.scenario.build_ipoib import connect_by_fabric, make_fabric
 from simnet.scenario.build_multiqueue import make_port
 from simnet.scenario.build_relay import build_relay
 from simnet.scenario.build_steering import steer_host
+from simnet.scenario.resources_network import FarPort, NetworkPath
 from simnet.scenario.system import Receiver, System
 from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
 
@@ -101,6 +102,7 @@ class _Builder:
             for made, port in zip(self.ports, effective.host.ports, strict=True):
                 self.steering.attach_port(made, port, seed)
         self.peer_steering: dict[int, HostSteering | None] = {}
+        self.path = NetworkPath(effective, self.machine, self.ports)
 
     def build(self) -> System:
         """Make the rest."""
@@ -128,6 +130,7 @@ class _Builder:
             for number, host in enumerate(self.effective.peers)
             if whole
         ]
+        self.path.far_machines += [(_prefix(peer), peer) for peer in peers]
         receivers: dict[str, Receiver] = {}
         for port, flows in by_port.items():
             if whole:
@@ -149,7 +152,7 @@ class _Builder:
             (flow.name, self._interface(flow), receivers[flow.name])
             for flow in self.effective.flows
         ]
-        return System(self.env, self.machine, self.nics, named, parts)
+        return System(self.env, self.machine, self.nics, named, parts, offers=self.path)
 
     def _relay(self) -> System:
         """Messages between the hosts behind two ports."""
@@ -162,6 +165,9 @@ class _Builder:
             seed=self.seed,
             per_frame=self.per_frame,
         )
+        for number, far in enumerate(built.far):
+            rate = self.effective.peers[number].ports[0].nic.link_rate_bps
+            self.path.far_links.append((f"peer{number}", far, rate, None))
         return System(
             self.env,
             self.machine,
@@ -170,6 +176,7 @@ class _Builder:
             {"relay": built.relay},
             drops=built.drops,
             messages=built.messages,
+            offers=self.path,
         )
 
     def _nic(self, machine: Machine, host: Host, port: EffectivePort) -> Nic:
@@ -199,10 +206,14 @@ class _Builder:
         steering = self._steer_peer(flows[0].peer, peer)
         if steering:
             steering.attach_port(nic, end, self.seed)
+        names = tuple(flow.name for flow in flows)
+        rate = end.nic.link_rate_bps
+        self.path.far_ports.append(FarPort(nic.path, nic, rate, _prefix(peer), names))
         fabric = self.effective.fabric
         if fabric:
             made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
             connect_by_fabric(made, fabric, self.nics[port], nic)
+            self.path.fabrics.append((made, names))
         elif not self._enslaved(flows[0]):
             self._connect(self.nics[port], nic, nic)
         receivers: dict[str, Receiver] = {}
@@ -225,6 +236,7 @@ class _Builder:
             receiver, sender = (mine, other) if flow.receives else (other, mine)
             sender.sender.open_window(receiver.receiver.syn_window)
             self.senders.append(sender)
+            self.path.senders.append((flow.name, sender.sender))
             here, there = self.machine, peer
             if flow.receives:
                 self._netserver(flow, here, mine, allowed)
@@ -274,13 +286,17 @@ class _Builder:
             allowed=self._allowed(flow),
         )
         Start(self.sim, f"{path}.start", client, self._begin_ps(flow))
+        self.path.asking.append(flow.name)
+        self.path.tasks += [(flow.name, client, ""), (flow.name, server, _prefix(peer))]
         return client
 
     def _to_ends(self, port: int, flows: list[Flow]) -> dict[str, Receiver]:
         """Streams between a port and a peer of which only their ends count."""
         host = self.effective.peers[flows[0].peer]
         name = f"peer{flows[0].peer}.{host.ports[flows[0].peer_port].name}"
-        link = RemoteLink(host.ports[flows[0].peer_port].nic.link_rate_bps)
+        rate = host.ports[flows[0].peer_port].nic.link_rate_bps
+        link = RemoteLink(rate)
+        self.path.far_links.append((name, link, rate, tuple(flow.name for flow in flows)))
         receivers: dict[str, Receiver] = {}
         ends: dict[bool, Port] = {}
         sockets: dict[str, TcpSocket] = {}
@@ -295,6 +311,8 @@ class _Builder:
                 remote = self._remote_receiver(flow, path, link, mine)
                 mine.sender.open_window(remote.receiver.syn_window)
                 self.senders.append(mine)
+                self.path.senders.append((flow.name, mine.sender))
+                self.path.ends.append((path, remote, flow.name))
                 self._netperf(flow, self.machine, mine, self._allowed(flow))
                 ends[False] = remote
                 receivers[flow.name] = remote
@@ -350,6 +368,7 @@ class _Builder:
             machine.scheduler, path, machine.cpus[0], socket, flow.recv_bytes, allowed
         )
         Start(self.sim, f"{path}.start", reader, 0)
+        self.path.tasks.append((flow.name, reader, _prefix(machine)))
 
     def _netperf(
         self,
@@ -363,6 +382,7 @@ class _Builder:
             machine.scheduler, path, machine.cpus[0], socket, flow.message_bytes, allowed
         )
         Start(self.sim, f"{path}.start", writer, self._begin_ps(flow))
+        self.path.tasks.append((flow.name, writer, _prefix(machine)))
 
     def _begin_ps(self, flow: Flow) -> int:
         return 1 + stream(self.seed, f"flow.{flow.name}.start").below(_START_SPREAD_PS)
@@ -390,6 +410,8 @@ class _Builder:
         )
         remote.receiver = receiving
         self.senders.append(remote)
+        self.path.senders.append((flow.name, sender))
+        self.path.ends.append((path, remote, flow.name))
         return remote
 
     def _remote_receiver(
@@ -413,6 +435,11 @@ class _Builder:
         remote.poll_spread = make_spread(host, f"{path}.poll", self.seed)
         remote.read_spread = make_spread(host, f"{path}.read", self.seed)
         return remote
+
+
+def _prefix(machine: Machine) -> str:
+    """What stands before the names of a machine's CPUs; nothing for the system under test."""
+    return "" if machine.path == "sut" else f"{machine.path} "
 
 
 def _headers(flow: Flow, number: int) -> tuple[Header, Header]:

@@ -74,12 +74,14 @@ class RelayBuilt:
         flows: name, port that receives, and receiver of each direction.
         nics: the machine's ports.
         steering: of the machine.
+        far: the hosts behind each port.
     """
 
     relay: Relay
     flows: list[tuple[str, str, Receiver]]
     nics: tuple[Nic | MultiqueuePort, ...]
     steering: HostSteering | None
+    far: tuple[FarHosts, ...]
 
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped outside the rings: in CPUs' backlogs, before transmit rings."""
@@ -163,7 +165,7 @@ def build_relay(
         (f"{names[0]}->{names[1]}", names[0], Direction(relay.forward)),
         (f"{names[1]}->{names[0]}", names[1], Direction(relay.backward)),
     ]
-    return RelayBuilt(relay, flows, tuple(nics), steering)
+    return RelayBuilt(relay, flows, tuple(nics), steering, tuple(side.far for side in sides))
 
 
 class _Side:

@@ -7,18 +7,22 @@ import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from simnet.scenario.resource import cpus
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from simnet.host.machine import Machine
     from simnet.net.multiqueue import MultiqueuePort
     from simnet.net.nic import Nic
+    from simnet.scenario.resource import Resource, Wait
 
 __all__ = [
     "CpuTimes",
     "DropCount",
     "FlowCounts",
     "MessageCounts",
+    "Offers",
     "PortCounts",
     "Receiver",
     "Snapshot",
@@ -163,6 +167,16 @@ class Receiver(Protocol):
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
 
 
+class Offers(Protocol):
+    """Tells of a built system what can be full and what its flows wait for."""
+
+    def resources(self) -> Iterable[Resource]:
+        """What can be full, and how much of it has been used; CPUs of the system included."""
+
+    def waits(self) -> Iterable[Wait]:
+        """What each flow waits for now; nothing where that is not known."""
+
+
 class System:
     """Machines, network and workload of one scenario, ready to run.
 
@@ -174,6 +188,7 @@ class System:
         parts: what else it is made of, by name: senders, and a bond's parts.
         drops: reads what was dropped outside the rings; always the same places, in one order.
         messages: reads the counters of an open-loop load.
+        offers: tells what can be full; the machine's CPUs where it is None.
     """
 
     def __init__(
@@ -186,6 +201,7 @@ class System:
         *,
         drops: Callable[[], tuple[DropCount, ...]] | None = None,
         messages: Callable[[], MessageCounts] | None = None,
+        offers: Offers | None = None,
     ) -> None:
         self.env = env
         self.machine = machine
@@ -194,6 +210,7 @@ class System:
         self.parts = parts
         self._drops = drops
         self._messages = messages
+        self._offers = offers
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
@@ -232,6 +249,16 @@ class System:
             drops=self._drops() if self._drops else (),
             messages=self._messages() if self._messages else None,
         )
+
+    def resources(self) -> tuple[Resource, ...]:
+        """What can be full, and how much of it has been used until now, in any order."""
+        if self._offers is None:
+            return cpus(self.machine)
+        return tuple(self._offers.resources())
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What each flow waits for now, as far as that is known."""
+        return () if self._offers is None else tuple(self._offers.waits())
 
     def progress(self) -> tuple[int, int]:
         """Payload that applications have got, in bytes, and time that CPUs have worked, in ps.

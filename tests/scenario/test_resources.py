@@ -1,0 +1,123 @@
+"""What a built system says can be full, and what its flows wait for."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.scenario.build import build
+from simnet.scenario.load import load
+from simnet.scenario.resource import PS_PER_S, Resource
+from simnet.scenario.resources_network import wait_of
+from simnet.scenario.system import System
+from tests.net.test_tcp_sender import MSS, make, send
+
+MS = 10**9
+STREAMS = {"nodes": "1"}
+
+
+def _built(scenario: str, **settings: str) -> System:
+    return build(load(scenario, settings=settings), seed=1)
+
+
+def _used(system: System, duration_ps: int) -> dict[str, float]:
+    """Utilisation by name."""
+    before = {one.name: one for one in system.resources()}
+    system.run(duration_ps)
+    after = {one.name: one for one in system.resources()}
+    assert len(after) == len(system.resources())
+    return {name: _share(before.get(name), one, duration_ps) for name, one in after.items()}
+
+
+def _share(before: Resource | None, after: Resource, duration_ps: int) -> float:
+    used = after.used - (before.used if before else 0)
+    assert used >= 0
+    return used * PS_PER_S / (after.capacity_per_s * duration_ps)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "settings"),
+    [
+        ("x460-out-of-box", {"nodes": "1"}),
+        ("x460-out-of-box", {"nodes": "1", "test": "bidirectional"}),
+        ("x460-bonding", {}),
+        ("ipoib-sunway", {}),
+        ("sw1621-t520", {"test": "tcp_rr"}),
+        ("relay-tuned", {"relay.rate": "20000", "relay.connections": "40"}),
+    ],
+)
+def test_looking_changes_nothing(scenario: str, settings: dict[str, str]) -> None:
+    watched, alone = _built(scenario, **settings), _built(scenario, **settings)
+    for _ in range(5):
+        watched.run(MS)
+        watched.resources()
+        watched.waits()
+    alone.run(5 * MS)
+    assert watched.fingerprint() == alone.fingerprint()
+
+
+@pytest.mark.parametrize(("test", "way"), [("netserver", "receive"), ("netperf", "send")])
+def test_nothing_simulated_gives_more_than_it_has(test: str, way: str) -> None:
+    system = _built("x460-out-of-box", nodes="1", test=test, peers_simulated="ends")
+    system.run(5 * MS)
+    used = _used(system, 5 * MS)
+    # what is posted counts at once
+    assert max(used.values()) < 1.05
+    assert used[f"eth0 {way}"] > 0.5
+    assert used["peer0.eth0 cpu"] > 0.3
+
+
+def test_a_port_carries_its_frames_with_all_that_surrounds_them() -> None:
+    system = _built("x460-out-of-box", nodes="1")
+    system.run(5 * MS)
+    before = system.snapshot().ports[0]
+    used = _used(system, 10 * MS)["eth0 receive"]
+    after = system.snapshot().ports[0]
+    # preamble, gap and check sequence, which drivers do not count
+    bits = 8 * (after.rx_bytes - before.rx_bytes + 24 * (after.rx_packets - before.rx_packets))
+    assert used == pytest.approx(bits / (10**9 * 10e-3), abs=0.02)
+
+
+def test_the_cpu_of_an_end_is_busy_for_what_it_does() -> None:
+    system = _built("x460-out-of-box", nodes="1")
+    slow = _built("x460-out-of-box", nodes="1", **{"peer:cpu.clock": "0.1 GHz"})
+    shares = []
+    for one in (system, slow):
+        one.run(5 * MS)
+        shares.append(_used(one, 10 * MS)["peer0.eth0 cpu"])
+    assert 0 < shares[0] < 0.7
+    assert shares[1] == pytest.approx(1, abs=0.03)
+
+
+def test_each_cpu_works_for_flows_of_its_own() -> None:
+    system = _built("x460-out-of-box", nodes="1")
+    system.run(5 * MS)
+    flows = {one.name: one.flows for one in system.resources() if one.kind == "cpu"}
+    assert "eth0" in (flows["cpu0"] or ())
+    assert flows["cpu60"] == ()
+
+
+def test_a_sender_waits_for_what_holds_it_back() -> None:
+    sender = make(cwnd=10, window=5 * MSS)
+    assert wait_of("eth0", sender).reason == "application"
+    sender.write(2 * MSS, end_of_send=True)
+    assert wait_of("eth0", sender).reason == "path"
+    sender.write(8 * MSS, end_of_send=True)
+    send(sender)
+    found = wait_of("eth0", sender)
+    assert (found.reason, found.limit, found.bound) == ("receive window", 5 * MSS, True)
+
+
+def test_a_sender_waits_for_the_congestion_window() -> None:
+    sender = make(cwnd=3)
+    sender.write(8 * MSS, end_of_send=True)
+    send(sender)
+    found = wait_of("eth0", sender)
+    assert (found.reason, found.limit) == ("congestion window", 3 * MSS)
+
+
+def test_a_writer_without_room_waits_for_the_send_buffer() -> None:
+    sender = make(cwnd=40)
+    sender.write(sender.room(), end_of_send=False)
+    send(sender)
+    assert wait_of("eth0", sender).reason == "send buffer"
+    assert wait_of("eth0", sender).limit == sender.write_seq - sender.snd_una
