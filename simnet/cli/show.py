@@ -216,6 +216,11 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
     """
     yield "workload", _part(configuration, "workload", "")
     yield "run", _part(configuration, "run", "")
+    if configuration.hypervisor:
+        title = f"hypervisor: {configuration.models['hypervisor']}"
+        yield title, _part(configuration, "hypervisor", "hypervisor.")
+    if configuration.pool:
+        yield "pool of processors", _part(configuration, "pool", "pool.")
     yield from _host(configuration, "host", configuration.ports, "")
     if configuration.irqbalance == "daemon":
         yield "irqbalance", _part(configuration, "balancer", "irqbalance.")
@@ -237,6 +242,8 @@ def _host(
     for part in ("machine", "cpu", "kernel"):
         title = f"{part}: {configuration.models[f'{place}.{part}']}"
         yield title, _part(configuration, f"{place}.{part}", f"{prefix}{part}.")
+    if partition := _part(configuration, f"{place}.partition", f"{prefix}partition."):
+        yield "partition", partition
     alike: dict[str, list[int]] = {}
     for number, port in enumerate(ports):
         alike.setdefault(port.nic.model_dump_json(), []).append(number)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.release import release
 from simnet.net.tcp_sender_rules import congestion_controls
+from simnet.scenario.checks_partition import check_partitions
 from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.tree import dotted
 
@@ -98,6 +99,7 @@ def check_whole(tree: Tree, table: Table) -> None:
     _check_relay(tree, table)
     _check_streams(tree, table)
     _check_fabric(tree, table)
+    check_partitions(tree, table)
     for place in _hosts(tree):
         _check_bond(tree, place, table)
         _check_kernel(tree, place, table)

@@ -25,6 +25,9 @@
     effective.peers[1]                          a Host, too; its ports[k] likewise
     effective.switch.latency_ps                 see schema.Switch
     effective.fabric.switch_latency_ps          see schema_fabric.Fabric; fabric may be None
+    effective.hypervisor.dispatch_window_ps     see schema_hypervisor.Hypervisor; may be None
+    effective.pool.processors                   see schema_hypervisor.Pool; may be None
+    effective.host.partition.procs              see schema_hypervisor.Partition; may be None
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
                                                 result) or "daemon" (to be simulated)
     effective.balancer.daemon                   which, with its options
@@ -52,7 +55,18 @@ from pydantic import ConfigDict, Field
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
-from simnet.scenario.schema import Bonding, Cpu, Fabric, Kernel, Machine, Nic, Section, Switch
+from simnet.scenario.schema import (
+    Bonding,
+    Cpu,
+    Fabric,
+    Hypervisor,
+    Kernel,
+    Machine,
+    Nic,
+    Section,
+    Switch,
+)
+from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 
@@ -118,6 +132,7 @@ class Host(Section):
         ports: in the order of the server model.
         bonding: how the ports that are slaves are one interface.
         application: socket options of the test's processes.
+        partition: its share of the machine, if it is one of a hypervisor's partitions.
     """
 
     name: str
@@ -127,10 +142,13 @@ class Host(Section):
     ports: tuple[Port, ...]
     bonding: Bonding = Bonding()
     application: Application = Application()
+    partition: Partition | None = None
 
     @property
     def cpus_per_node(self) -> int:
         """Logical CPUs of a node."""
+        if self.partition is not None:
+            return self.partition.logical_cpus
         return self.machine.sockets_per_node * self.cpu.cores_per_socket * self.cpu.threads_per_core
 
     @property
@@ -178,6 +196,8 @@ class Effective(Section):
         peers: the machines at the other ends.
         switch: the switch between them.
         fabric: the InfiniBand fabric that is there in place of the switch, if any.
+        hypervisor: what the hosts are partitions of, if they are.
+        pool: its physical processors; None for all of the server's.
         irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
         balancer: which daemon.
         workload: what runs.
@@ -198,6 +218,8 @@ class Effective(Section):
     peers: tuple[Host, ...]
     switch: Switch
     fabric: Fabric | None = None
+    hypervisor: Hypervisor | None = None
+    pool: Pool | None = None
     irqbalance: str
     balancer: Balancer = Balancer()
     workload: Workload

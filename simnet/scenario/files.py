@@ -9,6 +9,7 @@ from pydantic_core import core_schema
 
 from simnet.scenario.parameter import ModelState, Scalar, State
 from simnet.scenario.schema import Section, file_model
+from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.specs import Choice, count, ratio, size, time
@@ -83,11 +84,15 @@ if TYPE_CHECKING:
     WorkloadTable: TypeAlias = BaseModel
     RunTable: TypeAlias = BaseModel
     RelayTable: TypeAlias = BaseModel
+    PartitionTable: TypeAlias = BaseModel
+    PoolTable: TypeAlias = BaseModel
     _BalancerTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
     RunTable = file_model(Run, bare=True)
     RelayTable = file_model(Relay, bare=True)
+    PartitionTable = file_model(Partition, bare=True)
+    PoolTable = file_model(Pool, bare=True)
     _BalancerTable = file_model(Balancer, bare=True)
 
 
@@ -109,6 +114,9 @@ class PeerTable(_Table):
     slaves: Annotated[
         tuple[str, ...], Field(description='ports that are one bond, as in ["eth0", "eth1"]')
     ] = ()
+    partition: Annotated[
+        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
+    ] = None
 
 
 class SystemTable(_Table):
@@ -123,6 +131,12 @@ class SystemTable(_Table):
     fabric: Annotated[
         str, Field(description="InfiniBand fabric model, in place of the switch; none if absent")
     ] = ""
+    hypervisor: Annotated[
+        str, Field(description="hypervisor model; system and peers are its partitions then")
+    ] = ""
+    partition: Annotated[
+        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
+    ] = None
     peers: Annotated[tuple[PeerTable, ...], Field(min_length=1, description="the other ends")]
 
 
@@ -195,6 +209,9 @@ class ScenarioFile(_Table):
     system: SystemTable
     workload: WorkloadTable
     relay: Annotated[RelayTable | None, Field(description="what is relayed, with test = relay")] = (
+        None
+    )
+    pool: Annotated[PoolTable | None, Field(description="the hypervisor's pool of processors")] = (
         None
     )
     irqbalance: IrqbalanceTable

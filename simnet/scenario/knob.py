@@ -31,6 +31,7 @@ Scope = Literal[
     "irqbalance",
     "interface",
     "application",
+    "partition",
     "model",
     "none",
 ]
@@ -144,8 +145,8 @@ class Knob:
         scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
             its NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
             the switch, the binding of the streams, irqbalance, the port as an interface of IP
-            (routes through it), what an application asks of its sockets, a whole model of the
-            system, or nothing.
+            (routes through it), what an application asks of its sockets, the host's share of its
+            machine, a whole model of the system, or nothing.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.

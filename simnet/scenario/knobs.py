@@ -18,6 +18,7 @@ from simnet.scenario.knob import CpuMask, Knob, ModelName, NodeNumber
 from simnet.scenario.knobs_aix import AIX
 from simnet.scenario.knobs_bonding import BONDING
 from simnet.scenario.knobs_ipoib import IPOIB
+from simnet.scenario.knobs_partition import PARTITION
 from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import Kernel, Nic, spec_of
 from simnet.scenario.specs import Flag, Quantity, count, time
@@ -384,6 +385,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *BONDING,
     *IPOIB,
     *AIX,
+    *PARTITION,
     *_SYSCTLS,
     *_STEERING,
     *_ROUTES,

@@ -43,6 +43,7 @@ MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
     "fabric": "fabrics",
     "kernel": "kernels",
     "disk": "disks",
+    "hypervisor": "hypervisors",
 }
 _LONGEST_SHOWN: Final = 60
 

@@ -17,6 +17,7 @@ from simnet.scenario.schema import (
     Bonding,
     Cpu,
     Fabric,
+    Hypervisor,
     Kernel,
     Machine,
     NetworkOptions,
@@ -24,6 +25,7 @@ from simnet.scenario.schema import (
     Switch,
     file_model,
 )
+from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.settings import Table
@@ -178,6 +180,14 @@ class _Assembly:
             )
             self.tree.graft(("fabric",), Fabric, fabric)
             self.models["fabric"] = form.system.fabric
+        if form.system.hypervisor:
+            hypervisor, _, _ = self._model(
+                "hypervisor", form.system.hypervisor, document, path, ("system", "hypervisor")
+            )
+            self.tree.graft(("hypervisor",), Hypervisor, hypervisor)
+            self.models["hypervisor"] = form.system.hypervisor
+        if form.pool is not None:
+            self._table("pool", Pool, form.pool)
         self._table("balancer", Balancer, form.irqbalance, "irqbalance")
         self._table("workload", Workload, form.workload)
         if form.relay is not None:
@@ -218,6 +228,8 @@ class _Assembly:
         self.tree.put_plain((*place, "ports"), [])
         self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
         self.tree.put_plain((*place, "application"), {"delack_max_ps": 0})
+        if table.partition is not None:
+            self._partition(place, table.partition, (*key, "partition"))
         cabled = getattr(table, "cabled", None) or len(server.ports)
         slaves = getattr(table, "slaves", ())
         for slave in slaves:
@@ -240,6 +252,12 @@ class _Assembly:
             self.models[dotted((*here, "nic"))] = port.nic
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
         self.models.update({dotted((*place, part)): name for part, name in names.items()})
+
+    def _partition(self, place: Path, form: BaseModel, table: KeyPath) -> None:
+        def where(key: str) -> str:
+            return f"{self._document.file}:{self._document.line((*table, key))}"
+
+        self.tree.graft((*place, "partition"), Partition, form, where)
 
     def _queues(self, port: Path) -> None:
         """Give each queue of a port that has several what can be set of it."""

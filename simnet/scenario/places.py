@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
 from simnet.host.release import release
+from simnet.scenario.schema_hypervisor import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -61,7 +62,10 @@ class Places:
             yield ("switch", knob.target)
             return
         self._check_kernel(entry, knob, host)
-        if knob.scope in {"kernel", "bonding", "application"}:
+        if knob.scope == "partition" and "partition" not in self._tree.get(host):
+            name = self._tree.get((*host, "name"))
+            raise entry.error(f"{name} is no partition of a hypervisor")
+        if knob.scope in {"kernel", "bonding", "application", "partition"}:
             yield (*host, knob.scope, knob.target)
             return
         for number in self._chosen_ports(entry, knob, parts, host):
@@ -146,6 +150,8 @@ class Places:
 
     def cpu_count(self, host: Path) -> int:
         """Return how many logical CPUs a host has."""
+        if "partition" in self._tree.get(host):
+            return Partition(**self._tree.get((*host, "partition"))).logical_cpus
         machine = self._tree.get((*host, "machine"))
         cpu = self._tree.get((*host, "cpu"))
         sockets = machine["nodes"] * machine["sockets_per_node"]

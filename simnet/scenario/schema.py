@@ -1,4 +1,4 @@
-"""What a model consists of: CPU, server, NIC, switch, fabric, kernel and disk.
+"""What a model consists of: CPU, server, NIC, switch, fabric, kernel, disk and hypervisor.
 
 Each class is the effective form of one model, plain numbers in base units with the unit in the
 attribute's name; this is what the mechanisms read. The form in files follows from it
@@ -16,6 +16,7 @@ from simnet.scenario.parameter import Bare, Parameter, Spec
 from simnet.scenario.schema_aix import NetworkOptions
 from simnet.scenario.schema_disk import Disk
 from simnet.scenario.schema_fabric import Fabric
+from simnet.scenario.schema_hypervisor import Hypervisor
 from simnet.scenario.schema_nic import Nic
 from simnet.scenario.section import Section
 from simnet.scenario.specs import (
@@ -39,6 +40,7 @@ __all__ = [
     "Cpu",
     "Disk",
     "Fabric",
+    "Hypervisor",
     "Kernel",
     "Machine",
     "Memory",
@@ -55,7 +57,7 @@ __all__ = [
     "spec_of",
 ]
 
-ModelKind = Literal["cpu", "server", "nic", "switch", "fabric", "kernel", "disk"]
+ModelKind = Literal["cpu", "server", "nic", "switch", "fabric", "kernel", "disk", "hypervisor"]
 
 
 class Costs(Section):
@@ -380,6 +382,7 @@ MODELS: dict[ModelKind, type[Section]] = {
     "fabric": Fabric,
     "kernel": Kernel,
     "disk": Disk,
+    "hypervisor": Hypervisor,
 }
 
 

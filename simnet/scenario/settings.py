@@ -25,6 +25,7 @@ from simnet.scenario.schema import (
     Section,
     Switch,
 )
+from simnet.scenario.schema_hypervisor import Hypervisor, Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.tree import Path, Tree, dotted, walk
@@ -45,6 +46,7 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "machine": Machine,
     "kernel": Kernel,
     "nic": Nic,
+    "partition": Partition,
 }
 _IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
@@ -111,10 +113,14 @@ class Table:
                     self.remarks.append(f"{entry.name}: {_IGNORED}")
             elif target.kind == "irq-map":
                 self._map, self._map_entry = str(entry.raw), entry
+        # how many CPUs there are decides where interrupts may go
+        for entry, target in targets:
+            if target.knob and _counts_cpus(target.knob):
+                self._turn(entry, target, target.knob)
         self._settle()
         # how many queues there are decides which of them can be set
         for entry, target in sorted(targets, key=lambda pair: not _counts_queues(pair[1].knob)):
-            if target.knob:
+            if target.knob and not _counts_cpus(target.knob):
                 self._turn(entry, target, target.knob)
         self._warn_about_irqbalance()
         self._warn_about_options()
@@ -172,6 +178,8 @@ class Table:
             ("irqbalance", "balancer", Balancer),
             ("fabric", "fabric", Fabric),
             ("relay", "relay", Relay),
+            ("hypervisor", "hypervisor", Hypervisor),
+            ("pool", "pool", Pool),
         )
         for name, top, section in parts:
             if top in self.tree.values:
@@ -192,6 +200,8 @@ class Table:
         if top == "kernel" and path[0] in NetworkOptions.model_fields:
             if self.tree.get((*host, "kernel", "system")) == "aix":
                 yield (*host, top, *path)
+            return
+        if top == "partition" and top not in self.tree.get(host):
             return
         if top != "nic":
             yield (*host, top, *path)
@@ -392,6 +402,10 @@ class Table:
 
 def _counts_queues(knob: Knob | None) -> bool:
     return knob is not None and knob.target in {"rx_queues", "tx_queues"}
+
+
+def _counts_cpus(knob: Knob) -> bool:
+    return knob.scope == "partition"
 
 
 def _is_peer(entry: Entry) -> bool:
