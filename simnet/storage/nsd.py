@@ -29,8 +29,8 @@ class NsdClient(Component):
 
 
 @cython.final
-@cython.cclass
 @cython.freelist(4096)
+@cython.cclass
 class NsdRequest:
     """A read or write of a range of one block of one file; made by `new_request`.
 
