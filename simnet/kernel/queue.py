@@ -60,7 +60,6 @@ if not cython.compiled:
         """Have the cache line at `address` fetched: of use to machine code only."""
 
 
-@cython.nonecheck(False)
 class EventQueue:
     """Future events, each a time, a priority, a target, a kind and an argument, all integers.
 
