@@ -38,7 +38,7 @@ DIRECTIVES: dict[str, bool | int] = {
     "cdivision": True,
     "initializedcheck": False,
     # Looking for None before every attribute would take a tenth of the time: what an object needs
-    # it gets in its constructor or when it is wired up. The interpreted engine names what is missing.
+    # it gets in its constructor or when it is wired up. Interpreted, the gap is named.
     "nonecheck": False,
     # Components belong to a simulation and never travel; without it a fifth less to compile.
     "auto_pickle": False,
