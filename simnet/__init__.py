@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simnet.kernel.environment import Environment
     from simnet.study.calibrate import calibrate
     from simnet.study.capacity import capacity
+    from simnet.study.explain import explain
     from simnet.study.result import Result
     from simnet.study.run import run
     from simnet.study.sweep import sweep
@@ -38,6 +39,7 @@ __all__ = [
     "SimulationError",
     "calibrate",
     "capacity",
+    "explain",
     "run",
     "sweep",
     "validate",
@@ -54,6 +56,7 @@ _HOMES = {
     "SimulationError": "simnet.errors",
     "calibrate": "simnet.study.calibrate",
     "capacity": "simnet.study.capacity",
+    "explain": "simnet.study.explain",
     "run": "simnet.study.run",
     "sweep": "simnet.study.sweep",
     "validate": "simnet.study.validate",

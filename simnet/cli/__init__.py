@@ -20,6 +20,7 @@ from simnet.cli.calibrate import calibrate_command
 from simnet.cli.capacity import capacity_command
 from simnet.cli.catalogue import list_command
 from simnet.cli.conform import conform_command
+from simnet.cli.explain import explain_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
@@ -54,6 +55,7 @@ for _command in (
     show_command,
     run_command,
     whatif_command,
+    explain_command,
     sweep_command,
     capacity_command,
     validate_command,

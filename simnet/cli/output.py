@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["message", "table"]
+    from simnet.scenario.effective import Effective
+
+__all__ = ["message", "table", "working"]
 
 _NARROWEST = 80
 
@@ -32,6 +35,17 @@ def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> 
         for row in (heading, *cells)
     ]
     click.echo("\n".join([f"# {title}", *lines, ""]))
+
+
+def working(configuration: Effective) -> AbstractContextManager[Any]:
+    """Return a spinner for the time of a simulation; nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from rich.console import Console
+
+    seconds = (configuration.run.warm_up_ps + configuration.run.duration_ps) / 1e12
+    text = f"simulating {seconds:g} s of {configuration.scenario}"
+    return Console(stderr=True).status(text)
 
 
 def _draw(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import message
+from simnet.cli.output import message, working
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
-    from simnet.scenario.effective import Effective
     from simnet.study.capture import Capture
 
 __all__ = ["run_command"]
@@ -59,7 +56,7 @@ def run_command(
     from simnet.report import FORMATS, compare
     from simnet.study.run import simulate
 
-    with _working(configuration):
+    with working(configuration):
         result = simulate(
             configuration, settings=settings_of(assignments), trace=trace, per_frame=per_frame
         )
@@ -91,14 +88,3 @@ def _listing(file: str | None) -> Capture | None:
     from simnet.study.capture import read_capture
 
     return read_capture(Path(file))
-
-
-def _working(configuration: Effective) -> AbstractContextManager[Any]:
-    """Return a spinner for the time of a simulation; nothing where stderr is no terminal."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-
-    seconds = (configuration.run.warm_up_ps + configuration.run.duration_ps) / 1e12
-    text = f"simulating {seconds:g} s of {configuration.scenario}"
-    return Console(stderr=True).status(text)

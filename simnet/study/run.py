@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import simnet
 from simnet.scenario.build import build
@@ -17,6 +17,13 @@ from simnet.study.trace import TraceFile
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective
     from simnet.scenario.system import Snapshot, System
+
+
+class Watch(Protocol):
+    """Looks at a system while it is measured."""
+
+    def run(self, system: System, duration_ps: int) -> None:
+        """Simulate `duration_ps` more, in as many pieces as it likes."""
 
 
 def run(  # noqa: PLR0913 (each option of `simnet run`)
@@ -92,14 +99,16 @@ def simulate(
     settings: Mapping[str, str] | None = None,
     trace: str | Path | None = None,
     per_frame: bool = False,
+    watch: Watch | None = None,
 ) -> Result:
     """Simulate an effective configuration: build, warm up, measure, as long as it says.
 
-    `settings` only goes into the result, for the record; see `run` for the others.
+    `settings` only goes into the result, for the record; `watch` runs what is measured for a given
+    time; see `run` for the others.
     """
     with TraceFile(trace) if trace is not None else nullcontext() as tracer:
         system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
-        start, end, reached = _measure(system, effective)
+        start, end, reached = _measure(system, effective, watch)
     result = Result.from_snapshots(
         start,
         end,
@@ -114,7 +123,7 @@ def simulate(
 
 
 def _measure(
-    system: System, effective: Effective
+    system: System, effective: Effective, watch: Watch | None
 ) -> tuple[Snapshot, Snapshot, dict[str, float | None]]:
     """The counters at both ends of the measured time, and the intervals that were reached."""
     timing = effective.run
@@ -122,7 +131,10 @@ def _measure(
         if timing.warm_up_ps:
             system.run(timing.warm_up_ps)
         start = system.snapshot()
-        system.run(timing.duration_ps)
+        if watch is None:
+            system.run(timing.duration_ps)
+        else:
+            watch.run(system, timing.duration_ps)
         return start, system.snapshot(), {}
     found = runlength.measure(
         system, permille=timing.precision_permille, most_ps=timing.duration_ps
