@@ -53,6 +53,7 @@ def explain_command(
 def _check(path: Path) -> None:
     """Refuse a file that could not be written, before any time is spent on simulating."""
     if path.suffix not in _SUFFIXES:
-        raise InputError(f"expected a name that ends with {', '.join(_SUFFIXES)}", file=str(path))
+        message = f"expected a name that ends with one of {', '.join(_SUFFIXES)}"
+        raise InputError(message, file="--out", key=str(path))
     if not path.parent.is_dir():
-        raise InputError("no such folder", file=str(path.parent))
+        raise InputError("expected a folder that exists", file="--out", key=str(path.parent))

@@ -26,6 +26,7 @@ FULL: Final = 0.95
 _MOSTLY: Final = 0.5
 _DELIVERED: Final = 0.99
 _PER_US: Final = 10**6
+_ALIKE: Final = 2
 
 Share = Annotated[float, Field(ge=0.0)]
 
@@ -112,16 +113,17 @@ def limit_of(
     """
     passed = sorted(
         (one for one in resources if one.simulated and _passes(flow, one)),
-        key=lambda one: (-one.utilisation, one.name),
+        # both ends of a link are equally full, but for what is under way: the system's own counts
+        key=lambda one: (-round(one.utilisation, _ALIKE), one.kind.startswith("peer"), one.name),
     )
     first = passed[0] if passed and passed[0].utilisation >= FULL else None
     bound = [one for one in waits if one.bound]
     share = sum(one.share for one in bound)
     verdict: Literal["resource", "window", "latency", "load", "application", "mixed"] = "mixed"
-    if first is not None:
-        verdict = "resource"
-    elif delivered is not None and delivered >= _DELIVERED:
+    if delivered is not None and delivered >= _DELIVERED:
         verdict = "load"
+    elif first is not None:
+        verdict = "resource"
     elif share >= _MOSTLY and bound:
         verdict = "latency" if bound[0].unit == "request" else "window"
     elif any(one.reason == "application" and one.share >= _MOSTLY for one in waits):
@@ -211,11 +213,12 @@ def _round_trip_us(bound: Sequence[WaitShare], goodput_bps: float) -> float | No
 def _sentence(limit: Limit) -> str:
     """``first cpu0 at 97 %, next eth0 receive at 71 % (then at most 1.37 times ...)``."""
     rest = _next(limit)
+    if limit.verdict == "load" and limit.first is None:
+        return f"nothing is full: all that is offered is delivered; {rest}"
     wait = limit.waits[0] if limit.waits else None
     if limit.first is not None and limit.first_utilisation is not None:
-        return f"first {limit.first} at {_percent(limit.first_utilisation)}, {rest}"
-    if limit.verdict == "load":
-        return f"nothing is full: all that is offered is delivered; {rest}"
+        first = f"first {limit.first} at {_percent(limit.first_utilisation)}, {rest}"
+        return f"all that is offered is delivered; {first}" if limit.verdict == "load" else first
     if limit.verdict == "latency" and wait is not None:
         return f"nothing is full: {wait.limit:.0f} outstanding at a time, latency decides; {rest}"
     if limit.verdict == "window" and wait is not None:

@@ -12,7 +12,7 @@ from simnet.errors import InputError
 from simnet.study.explain import Explanation, explain, schema
 
 SCENARIO = "x460-out-of-box"
-TIMES = {"duration": "12 ms", "warmup": "12 ms"}
+TIME = "12 ms"
 # two streams by two ports of one node, windows large enough not to matter
 STREAMS = {"nodes": "1", "peer:net.ipv4.tcp_wmem": "4096 65536 65536"}
 FASTER_NETWORK = {
@@ -24,7 +24,7 @@ PORTS = {"eth0 receive", "peer0.eth0 send"}
 
 
 def _explained(**settings: str) -> Explanation:
-    return explain(SCENARIO, settings=settings, **TIMES)
+    return explain(SCENARIO, settings=settings, duration=TIME, warmup=TIME)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_requests_one_at_a_time_wait_for_latency() -> None:
 
 
 def test_the_run_is_the_one_that_run_makes(fast: Explanation) -> None:
-    plain = simnet.run(SCENARIO, settings=STREAMS, **TIMES)
+    plain = simnet.run(SCENARIO, settings=STREAMS, duration=TIME, warmup=TIME)
     assert fast.fingerprint == plain.fingerprint
     busy = {one.name: one.utilisation for one in fast.resources if one.kind == "cpu"}
     assert busy["cpu0"] == pytest.approx(plain.cpus[0].busy / 100)
@@ -114,9 +114,8 @@ def test_knobs_are_told_apart() -> None:
 
 def test_tables_and_picture(fast: Explanation) -> None:
     frame = fast.to_frame()
-    assert frame.loc["cpu0", "utilisation"] == pytest.approx(
-        sum(frame.loc["cpu0", name] for name in ("irq", "softirq", "system", "user"))
-    )
+    contexts = frame.loc["cpu0", ["irq", "softirq", "system", "user"]]
+    assert frame.loc["cpu0", "utilisation"] == pytest.approx(contexts.sum())
     assert list(fast.to_frame("limits")["verdict"]) == ["resource"] * len(fast.limits)
     with pytest.raises(InputError, match="one of resources"):
         fast.to_frame("cpus")
