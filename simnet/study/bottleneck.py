@@ -26,7 +26,7 @@ FULL: Final = 0.95
 _MOSTLY: Final = 0.5
 _DELIVERED: Final = 0.99
 _PER_US: Final = 10**6
-_ALIKE: Final = 2
+_ALIKE: Final = 0.01
 
 Share = Annotated[float, Field(ge=0.0)]
 
@@ -113,10 +113,9 @@ def limit_of(
     """
     passed = sorted(
         (one for one in resources if one.simulated and _passes(flow, one)),
-        # both ends of a link are equally full, but for what is under way: the system's own counts
-        key=lambda one: (-round(one.utilisation, _ALIKE), one.kind.startswith("peer"), one.name),
+        key=lambda one: (-one.utilisation, one.name),
     )
-    first = passed[0] if passed and passed[0].utilisation >= FULL else None
+    first = _own(passed[0], passed) if passed and passed[0].utilisation >= FULL else None
     bound = [one for one in waits if one.bound]
     share = sum(one.share for one in bound)
     verdict: Literal["resource", "window", "latency", "load", "application", "mixed"] = "mixed"
@@ -128,7 +127,8 @@ def limit_of(
         verdict = "latency" if bound[0].unit == "request" else "window"
     elif any(one.reason == "application" and one.share >= _MOSTLY for one in waits):
         verdict = "application"
-    following = next((one for one in passed if first is None or _apart(one, first)), None)
+    others = [one for one in passed if first is None or _apart(one, first)]
+    following = _own(others[0], others) if others else None
     at_most = None
     if following is not None and following.utilisation > 0:
         at_most = (first.utilisation if first else 1.0) / following.utilisation
@@ -197,6 +197,17 @@ def _mean_waits(group: Sequence[Limit]) -> tuple[WaitShare, ...]:
 
 def _passes(flow: str | None, one: ResourceUse) -> bool:
     return flow is None or one.flows is None or flow in one.flows
+
+
+def _own(fullest: ResourceUse, among: Sequence[ResourceUse]) -> ResourceUse:
+    """The system's end of a link whose far end is as full, but for what is under way."""
+    if not fullest.group or not fullest.kind.startswith("peer"):
+        return fullest
+    for one in among:
+        near = fullest.utilisation - one.utilisation < _ALIKE
+        if near and one.group == fullest.group and not one.kind.startswith("peer"):
+            return one
+    return fullest
 
 
 def _apart(one: ResourceUse, first: ResourceUse) -> bool:

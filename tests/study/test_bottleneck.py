@@ -51,6 +51,12 @@ def test_what_is_replaced_together_is_not_next() -> None:
     assert limit(*ports, use("cpu0", 0.4)).next == "cpu0"
 
 
+def test_of_two_ends_of_a_link_the_own_one_is_named() -> None:
+    far = use("peer.eth0", 0.990, kind="peer port", group="network")
+    assert limit(far, use("eth0", 0.985, group="network")).first == "eth0"
+    assert limit(far, use("eth0", 0.96, group="network")).first == "peer.eth0"
+
+
 def test_what_a_flow_does_not_pass_does_not_hold_it_back() -> None:
     found = limit(use("cpu0", 0.99, flows=("eth1",)), use("cpu1", 0.96, flows=("eth0", "eth1")))
     assert (found.first, found.next) == ("cpu1", None)
