@@ -1,0 +1,261 @@
+"""The processors of a logical partition with dedicated cores, for work that comes in long bursts.
+
+Whatever runs shares the cores evenly (processor sharing): with n threads busy, cores get one each
+before any gets a second, as AIX dispatches primary threads first, and a core with k busy threads
+does as much as its SMT throughput for k says. A burst is work in ps on a core of its own; that it
+shares a core makes it longer. No packet and no interrupt is simulated here: what they cost is a
+burst of the daemon's for each block.
+
+AIX accounts by the PURR: of a core with one thread busy of several only a part counts as used,
+since the others could do more beside it. `utilisation` is what `vmstat` and `lparstat` tell.
+
+Source: IBM, "Understanding Processor Utilization on Power Systems - AIX" (2012) for the PURR and
+the order of dispatch.
+"""
+
+# mypy: no-strict-optional
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cython
+
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+
+if not cython.compiled:
+    from simnet.kernel.priority import CPU
+
+__all__ = ["Burst", "LparCores", "LparCpu"]
+
+_PERMILLE = cython.declare(cython.longlong, 1000)
+# rounding of the clock that all bursts share: a burst this near its end is over
+_NEAR_PS = cython.declare(cython.longlong, 1000)
+
+
+@dataclass(frozen=True)
+class LparCores:
+    """A partition's cores.
+
+    Attributes:
+        cores: dedicated to it.
+        threads: of a core, as `smtctl` set it.
+        throughput_permille: of a core with 1, 2, ... busy threads, relative to one alone.
+        purr_permille: of a core that counts as used with 1, 2, ... busy threads.
+    """
+
+    cores: int
+    threads: int
+    throughput_permille: tuple[int, ...]
+    purr_permille: tuple[int, ...]
+
+    @property
+    def hardware_threads(self) -> int:
+        """Logical processors."""
+        return self.cores * self.threads
+
+    def of_all(self, per_core: Sequence[int], busy: int) -> int:
+        """Return the sum over the cores, `busy` threads being spread evenly."""
+        busy = min(busy, self.hardware_threads)
+        each, more = divmod(busy, self.cores)
+        levels = (0, *per_core)
+        total = (self.cores - more) * levels[each]
+        return total + more * levels[each + 1] if more else total
+
+
+@cython.final
+@cython.cclass
+class Burst:
+    """Work that one thread does.
+
+    Attributes:
+        owner: told when it is done, by an event of `kind`; None if nobody is.
+        work_ps: on a core of its own.
+        system_ps: of that, in the kernel or the daemon.
+        used_ps: time on a hardware thread, once it is done.
+    """
+
+    owner: Component
+    kind: cython.int
+    work_ps: cython.longlong
+    system_ps: cython.longlong
+    used_ps: cython.longlong
+
+    def __init__(self, owner: Any, kind: int, work_ps: int, system_ps: int) -> None:
+        self.owner = owner
+        self.kind = kind
+        self.work_ps = work_ps
+        self.system_ps = system_ps
+        self.used_ps = 0
+
+
+@cython.final
+@cython.cclass
+class LparCpu(Component):
+    """Processor sharing among the bursts of a partition.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        cores: what there is.
+
+    Attributes:
+        cores: what there is.
+        busy: bursts that run.
+        done_ps, system_done_ps: work that is done, and of that the kernel's and the daemon's.
+    """
+
+    cores: LparCores
+    busy: cython.longlong
+    hardware: cython.longlong
+    done_ps: cython.longlong
+    system_done_ps: cython.longlong
+    _clock_ps: cython.longlong
+    _threads_ps: cython.longlong
+    _last_ps: cython.longlong
+    _order: cython.longlong
+    _timer: cython.longlong
+    _queue: list[Any]
+    _speeds: list[int]
+    _by_busy_ps: list[int]
+
+    def __init__(self, sim: Simulator, path: str, cores: LparCores) -> None:
+        super().__init__(sim, path)
+        self.cores = cores
+        self.hardware = cores.hardware_threads
+        self.busy = 0
+        self.done_ps = self.system_done_ps = 0
+        self._clock_ps = self._threads_ps = self._last_ps = 0
+        self._order = self._timer = 0
+        self._queue = []
+        self._speeds = [
+            cores.of_all(cores.throughput_permille, n) for n in range(self.hardware + 1)
+        ]
+        self._by_busy_ps = [0] * (self.hardware + 1)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def run(
+        self,
+        owner: Component,
+        kind: cython.int,
+        work_ps: cython.longlong,
+        system_ps: cython.longlong,
+    ) -> cython.int:
+        """Do work, in ps, `system_ps` of it in the kernel.
+
+        When it is done `owner.on_event(kind, used)` is called with the time on a thread, in ps.
+        """
+        return self._add(Burst(owner, kind, max(work_ps, 1), system_ps))
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def background(self, work_ps: cython.longlong) -> cython.int:
+        """Do the daemon's work, beside everything else."""
+        if work_ps > 0:
+            self._add(Burst(None, 0, work_ps, work_ps))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _add(self, burst: Burst) -> cython.int:
+        self._advance()
+        burst.used_ps = self._threads_ps
+        self._order += 1
+        heapq.heappush(self._queue, (self._clock_ps + burst.work_ps, self._order, burst))
+        self.busy += 1
+        self._aim()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _speed(self) -> cython.longlong:
+        """Of all threads together, in permille of one core."""
+        speed: cython.longlong = self._speeds[min(self.busy, self.hardware)]
+        return speed
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _advance(self) -> cython.int:
+        """Bring the clocks up to now: work that each burst gets, and time on a thread."""
+        passed_ps: cython.longlong = self.sim.now - self._last_ps
+        threads: cython.longlong = min(self.busy, self.hardware)
+        if passed_ps > 0:
+            self._by_busy_ps[threads] += passed_ps
+            if self.busy > 0:
+                self._clock_ps += passed_ps * self._speed() // (_PERMILLE * self.busy)
+                self._threads_ps += passed_ps * threads // self.busy
+            self._last_ps = self.sim.now
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _aim(self) -> cython.int:
+        """Set the timer to the moment when the first burst is done."""
+        left_ps: cython.longlong
+        end_ps: cython.longlong
+        speed: cython.longlong
+        if self._timer:
+            self.sim.cancel(self._timer)
+            self._timer = 0
+        if self.busy:
+            end_ps = self._queue[0][0]
+            left_ps = max(end_ps - self._clock_ps, 0)
+            speed = self._speed()
+            left_ps = (left_ps * _PERMILLE * self.busy + speed - 1) // speed
+            self._timer = self.sim.after(left_ps, self, 0, 0, CPU)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The first burst is done, and those that end with it."""
+        burst: Burst
+        done: list[Burst] = []
+        end_ps: cython.longlong
+        self._timer = 0
+        self._advance()
+        while self.busy > 0:
+            end_ps = self._queue[0][0]
+            if end_ps > self._clock_ps + _NEAR_PS:
+                break
+            burst = heapq.heappop(self._queue)[2]
+            self.busy -= 1
+            burst.used_ps = self._threads_ps - burst.used_ps
+            self.done_ps += burst.work_ps
+            self.system_done_ps += burst.system_ps
+            done.append(burst)
+        self._aim()
+        for burst in done:
+            if burst.owner is not None:
+                burst.owner.on_event(burst.kind, burst.used_ps)
+
+    # -- accounting ---------------------------------------------------------------------------
+
+    def busy_ps(self) -> list[int]:
+        """Return the busy time of each logical processor, in the order of dispatch."""
+        self._advance()
+        busy, total = [], 0
+        for threads in range(self.hardware, 0, -1):
+            total += self._by_busy_ps[threads]
+            busy.append(total)
+        return busy[::-1]
+
+    def purr_ps(self) -> int:
+        """Return the core time that counts as used, of all cores together."""
+        self._advance()
+        cores = self.cores
+        used: list[int] = [
+            passed * cores.of_all(cores.purr_permille, threads)
+            for threads, passed in enumerate(self._by_busy_ps)
+        ]
+        return sum(used) // 1000
+
+    def counters(self) -> dict[str, int]:
+        """Work that is done."""
+        return {"done_ps": self.done_ps, "system_done_ps": self.system_done_ps}
+
+    def waiting_for(self) -> str | None:
+        """Nothing: whatever runs has an event."""
+        return None

@@ -1,0 +1,313 @@
+"""Spectrum Scale's pagepool: pinned memory of a node that caches blocks of files.
+
+Each block of a file that is in memory has a buffer, which takes a whole block of memory, or as
+many sub-blocks (a 32nd of a block) as the end of a file needs. Clean buffers that nobody uses are
+on a list in the order of their last use; when memory is short the one used longest ago is stolen.
+What prefetch has asked for and nobody has read yet, and what has been written and is not on disk
+yet, together may take `prefetchPct` of the pagepool and no more.
+
+Source: IBM Spectrum Scale 4.2 administration and programming reference (pagepool, prefetchPct,
+maxFilesToCache, seqDiscardThreshhold).
+"""
+
+# mypy: no-strict-optional
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.errors import SimulationError
+
+__all__ = ["CLEAN", "DIRTY", "FLUSHING", "READING", "Buffer", "CachedFile", "Pagepool"]
+
+if not cython.compiled:
+    READING = 0
+    CLEAN = 1
+    DIRTY = 2
+    FLUSHING = 3
+
+_PERCENT = cython.declare(cython.longlong, 100)
+
+
+@cython.final
+@cython.cclass
+class CachedFile:
+    """A file as one node knows it.
+
+    Args:
+        number: of the file in the file system.
+        size_bytes: of its data.
+
+    Attributes:
+        buffers: by block, those in memory.
+        opens: how often it is open at the moment.
+        written: whether anybody has written to it on this node.
+        gone: whether it has been deleted: nothing of it is worth keeping.
+    """
+
+    number: cython.longlong
+    size_bytes: cython.longlong
+    buffers: dict[int, Buffer]
+    opens: cython.int
+    written: cython.bint
+    gone: cython.bint
+
+    def __init__(self, number: int, size_bytes: int) -> None:
+        self.number = number
+        self.size_bytes = size_bytes
+        self.buffers = {}
+        self.opens = 0
+        self.written = False
+        self.gone = False
+
+
+@cython.final
+@cython.cclass
+class Buffer:
+    """A block of a file in memory, or on its way there.
+
+    Attributes:
+        file, block: what it holds.
+        memory_bytes: of the pagepool that it takes.
+        state: READING, CLEAN, DIRTY (to be written) or FLUSHING (being written).
+        pins: users that need it where it is.
+        ahead: prefetched and not read yet; it counts in prefetch's share.
+        waited: a process waits for the request that is on its way.
+        again: written to while it was being flushed.
+        first_bytes, last_bytes: of its dirty range, within the block.
+        waiting: who waits until it has been read.
+        newer, older: its neighbours on the list of clean buffers.
+    """
+
+    file: CachedFile
+    block: cython.longlong
+    memory_bytes: cython.longlong
+    state: cython.int
+    pins: cython.int
+    ahead: cython.bint
+    waited: cython.bint
+    again: cython.bint
+    listed: cython.bint
+    first_bytes: cython.longlong
+    last_bytes: cython.longlong
+    waiting: Any
+    newer: Buffer
+    older: Buffer
+
+    def __init__(self, file: CachedFile, block: int, memory_bytes: int) -> None:
+        self.file = file
+        self.block = block
+        self.memory_bytes = memory_bytes
+        self.state = READING
+        self.pins = 0
+        self.ahead = self.waited = self.again = False
+        self.listed = False
+        self.first_bytes = self.last_bytes = 0
+        self.waiting = None
+        self.newer = None
+        self.older = None
+
+
+@cython.final
+@cython.cclass
+class Pagepool:
+    """Memory for buffers, and the order in which they are stolen.
+
+    Args:
+        capacity_bytes: `pagepool`.
+        block_bytes: of the file system.
+        prefetch_percent: `prefetchPct`.
+
+    Attributes:
+        used_bytes: of all buffers.
+        ahead_bytes: prefetched and not read yet.
+        dirty_bytes: written and not on disk yet.
+        share_bytes: the most that both together may be.
+        most_share_bytes: the most that they have been.
+        stolen: buffers whose memory another got.
+    """
+
+    capacity_bytes: cython.longlong
+    block_bytes: cython.longlong
+    share_bytes: cython.longlong
+    used_bytes: cython.longlong
+    ahead_bytes: cython.longlong
+    dirty_bytes: cython.longlong
+    most_share_bytes: cython.longlong
+    stolen: cython.longlong
+    _newest: Buffer
+    _oldest: Buffer
+
+    def __init__(self, capacity_bytes: int, block_bytes: int, prefetch_percent: int) -> None:
+        self.capacity_bytes = capacity_bytes
+        self.block_bytes = block_bytes
+        # one block to read ahead and one to write behind is the least that works at all
+        self.share_bytes = max(capacity_bytes * prefetch_percent // _PERCENT, 2 * block_bytes)
+        self.used_bytes = self.ahead_bytes = self.dirty_bytes = 0
+        self.most_share_bytes = self.stolen = 0
+        self._newest = None
+        self._oldest = None
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def memory_for(self, file: CachedFile, block: cython.longlong) -> cython.longlong:
+        """Return what a block of a file takes: whole sub-blocks."""
+        rest: cython.longlong = file.size_bytes - block * self.block_bytes
+        piece: cython.longlong = self.block_bytes // 32
+        if rest >= self.block_bytes:
+            return self.block_bytes
+        return max((rest + piece - 1) // piece, 1) * piece
+
+    @cython.ccall
+    def find(self, file: CachedFile, block: cython.longlong) -> Buffer:
+        """Return a block's buffer, or None."""
+        found: Buffer = file.buffers.get(block)
+        return found
+
+    @cython.ccall
+    def take(self, file: CachedFile, block: cython.longlong) -> Buffer:
+        """Return a buffer for a block that has none, pinned; None if no memory can be had."""
+        memory_bytes: cython.longlong = self.memory_for(file, block)
+        while self.used_bytes + memory_bytes > self.capacity_bytes:
+            if self._oldest is None:
+                return None
+            self.stolen += 1
+            self.drop(self._oldest)
+        buffer: Buffer = Buffer(file, block, memory_bytes)
+        self.used_bytes += memory_bytes
+        file.buffers[block] = buffer
+        buffer.pins = 1
+        return buffer
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def has_share(self, file: CachedFile, block: cython.longlong) -> cython.bint:
+        """Whether a block may be prefetched or written into memory now."""
+        more: cython.longlong = self.memory_for(file, block)
+        return self.ahead_bytes + self.dirty_bytes + more <= self.share_bytes
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def mark_ahead(self, buffer: Buffer) -> cython.int:
+        """Count a buffer as prefetched."""
+        buffer.ahead = True
+        self.ahead_bytes += buffer.memory_bytes
+        self._note_share()
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def read(self, buffer: Buffer) -> cython.int:
+        """Count a buffer as read: it is no longer ahead of anybody."""
+        if buffer.ahead:
+            buffer.ahead = False
+            self.ahead_bytes -= buffer.memory_bytes
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def mark_dirty(self, buffer: Buffer) -> cython.int:
+        """Count a buffer as written by a process."""
+        if buffer.state == FLUSHING:
+            buffer.again = True
+            return 0
+        if buffer.state != DIRTY:
+            buffer.state = DIRTY
+            self.read(buffer)
+            self.dirty_bytes += buffer.memory_bytes
+            self._note_share()
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def mark_clean(self, buffer: Buffer) -> cython.int:
+        """Count a buffer as written to disk."""
+        buffer.state = CLEAN
+        self.dirty_bytes -= buffer.memory_bytes
+        buffer.first_bytes = buffer.last_bytes = 0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _note_share(self) -> cython.int:
+        both: cython.longlong = self.ahead_bytes + self.dirty_bytes
+        self.most_share_bytes = max(self.most_share_bytes, both)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def unpin(self, buffer: Buffer, keep: cython.bint) -> cython.int:
+        """Let a buffer go: onto the list as the newest, or out of memory if it is not to be kept.
+
+        A dirty one stays until it is on disk.
+        """
+        buffer.pins -= 1
+        if buffer.pins < 0:
+            message = f"block {buffer.block} of file {buffer.file.number} was let go twice"
+            raise SimulationError(message, component="pagepool")
+        return self.settle(buffer, keep)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def settle(self, buffer: Buffer, keep: cython.bint) -> cython.int:
+        """Put a buffer that nobody uses where it belongs."""
+        if buffer.pins > 0 or buffer.state != CLEAN:
+            return 0
+        if buffer.file.gone or not keep:
+            self.drop(buffer)
+        elif not buffer.listed:
+            buffer.listed = True
+            buffer.older = self._newest
+            buffer.newer = None
+            if self._newest is not None:
+                self._newest.newer = buffer
+            self._newest = buffer
+            if self._oldest is None:
+                self._oldest = buffer
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def pin(self, buffer: Buffer) -> cython.int:
+        """Keep a buffer where it is."""
+        buffer.pins += 1
+        if buffer.listed:
+            self._unlink(buffer)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def drop(self, buffer: Buffer) -> cython.int:
+        """Forget a clean buffer that nobody uses."""
+        if buffer.listed:
+            self._unlink(buffer)
+        self.read(buffer)
+        self.used_bytes -= buffer.memory_bytes
+        del buffer.file.buffers[buffer.block]
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def drop_dirty(self, buffer: Buffer) -> cython.int:
+        """Forget what was written to a file that has been deleted."""
+        self.mark_clean(buffer)
+        return self.drop(buffer)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _unlink(self, buffer: Buffer) -> cython.int:
+        newer: Buffer = buffer.newer
+        older: Buffer = buffer.older
+        buffer.listed = False
+        if newer is None:
+            self._newest = older
+        else:
+            newer.older = older
+        if older is None:
+            self._oldest = newer
+        else:
+            older.newer = newer
+        buffer.newer = None
+        buffer.older = None
+        return 0

@@ -1,0 +1,341 @@
+"""What a process does with files, block by block: read, compute, write.
+
+A pass goes over the blocks of one file and writes to another, or to the same one, or does only
+one of the two. For each block there is one burst of CPU time, in which everything happens that the
+program does with it: its own work, the calls of `call_bytes` each and their copies. The process
+waits when a block is not in memory yet, and when there is no room for what it writes.
+
+Blocks are read in sequence, or by turns from several runs of the file, as a merge does: that is no
+sequence that a file system can see.
+"""
+
+# mypy: no-strict-optional
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cython
+
+from simnet.host.lpar import LparCpu
+from simnet.kernel.random import RandomStream
+from simnet.kernel.simulator import Simulator
+from simnet.storage.nsd import NsdRequest
+from simnet.storage.pagepool import Buffer
+from simnet.storage.scale_client import BlockUser, Handle, ScaleClient
+
+__all__ = ["BlockStream", "CallCosts", "Pass"]
+
+_FS_PER_PS = cython.declare(cython.longlong, 1000)
+_PERMILLE = cython.declare(cython.longlong, 1000)
+_LONGEST_BURST_PS = cython.declare(cython.longlong, 10 * 10**12)
+# what an event means
+_BLOCK = cython.declare(cython.int, 1)
+_COMPUTE = cython.declare(cython.int, 2)
+_PART = cython.declare(cython.int, 3)
+
+
+@dataclass(frozen=True)
+class CallCosts:
+    """What read() and write() cost.
+
+    Attributes:
+        call_bytes: that a program reads or writes by one call.
+        call_ps: CPU time of a call, copying excluded.
+        copy_fs_per_byte: CPU time of copying between the pagepool and the program, in fs.
+    """
+
+    call_bytes: int
+    call_ps: int
+    copy_fs_per_byte: int
+
+    def ps(self, size_bytes: int) -> int:
+        """Return the CPU time of moving so many bytes."""
+        calls = -(-size_bytes // self.call_bytes)
+        return calls * self.call_ps + size_bytes * self.copy_fs_per_byte // 1000
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over a file.
+
+    Attributes:
+        read_file: number of the file that is read, or -1.
+        read_size_bytes: of that file.
+        first_block: where reading begins.
+        read_bytes: that are read from there on; to the file's end at most.
+        ways: runs from which blocks are read by turns; 1 is in sequence.
+        write_file: number of the file that is written to, or -1.
+        write_at_bytes: where.
+        write_bytes: of output, spread over the pass.
+        work_fs_per_byte: CPU time of the program for a byte read (or written, if none is), in fs.
+        whole: the last block that is written to is done with, full or not.
+    """
+
+    read_file: int = -1
+    read_size_bytes: int = 0
+    first_block: int = 0
+    read_bytes: int = 0
+    ways: int = 1
+    write_file: int = -1
+    write_at_bytes: int = 0
+    write_bytes: int = 0
+    work_fs_per_byte: int = 0
+    whole: bool = False
+
+
+@cython.final
+@cython.cclass
+class BlockStream(BlockUser):
+    """Does passes, computes and calls for one process, one after the other.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        client: the node's file system.
+        cpu: the node's processors.
+        costs: of calls.
+
+    Attributes:
+        used_ps: time on a processor so far.
+        read_bytes, written_bytes: by the program so far.
+        io_wait_ps: time in which it waited for blocks or for room.
+    """
+
+    client: ScaleClient
+    cpu: LparCpu
+    costs: CallCosts
+    used_ps: cython.longlong
+    read_bytes: cython.longlong
+    written_bytes: cython.longlong
+    io_wait_ps: cython.longlong
+    _done: Any
+    _block_bytes: cython.longlong
+    _reading: Handle
+    _writing: Handle
+    _buffer: Buffer
+    _tile: cython.longlong
+    _tiles: cython.longlong
+    _first: cython.longlong
+    _ways: cython.longlong
+    _end_bytes: cython.longlong
+    _tile_bytes: cython.longlong
+    _place_bytes: cython.longlong
+    _unwritten_bytes: cython.longlong
+    _write_left: cython.longlong
+    _work_fs: cython.longlong
+    _whole: cython.bint
+    _compute_ps: cython.longlong
+    _parts: cython.longlong
+    _random: RandomStream
+    _waits_from_ps: cython.longlong
+
+    def __init__(
+        self, sim: Simulator, path: str, client: ScaleClient, cpu: LparCpu, costs: CallCosts
+    ) -> None:
+        super().__init__(sim, path)
+        self.client = client
+        self.cpu = cpu
+        self.costs = costs
+        self.used_ps = self.read_bytes = self.written_bytes = self.io_wait_ps = 0
+        self._done = None
+        self._block_bytes = client.block_bytes
+        self._reading = None
+        self._writing = None
+        self._buffer = None
+        self._random = None
+        self._waits_from_ps = -1
+        self._tile = self._tiles = self._first = self._end_bytes = self._tile_bytes = 0
+        self._ways = 1
+        self._whole = False
+        self._place_bytes = self._unwritten_bytes = self._write_left = self._work_fs = 0
+        self._compute_ps = self._parts = 0
+
+    # -- a pass -------------------------------------------------------------------------------
+
+    def begin(self, what: Pass, reading: Any, writing: Any, done: Callable[[], Any]) -> None:
+        """Make a pass over files that are open, or None; `done()` is called at its end."""
+        block: cython.longlong = self._block_bytes
+        self._done = done
+        self._reading = reading
+        self._writing = writing
+        self._first = what.first_block
+        self._end_bytes = min(what.first_block * block + what.read_bytes, what.read_size_bytes)
+        if reading is None:
+            self._tiles = -(-what.write_bytes // block)
+        else:
+            self._tiles = -(-(self._end_bytes - what.first_block * block) // block)
+        self._ways = min(max(what.ways, 1), max(self._tiles, 1))
+        self._tile = 0
+        self._place_bytes = what.write_at_bytes
+        self._unwritten_bytes = 0
+        self._write_left = what.write_bytes if writing is not None else 0
+        self._work_fs = what.work_fs_per_byte
+        self._whole = what.whole
+        self._next()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _block_of(self, tile: cython.longlong) -> cython.longlong:
+        """Return the block that is read `tile`-th: the runs of a merge take turns."""
+        each: cython.longlong = self._tiles // self._ways
+        place: cython.longlong = tile
+        if self._ways > 1 and tile < each * self._ways:
+            place = (tile % self._ways) * each + tile // self._ways
+        return self._first + place
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _next(self) -> cython.int:
+        """Get the next block and work on it, or wait for it; or end the pass."""
+        block: cython.longlong
+        size: cython.longlong
+        out: cython.longlong = 0
+        system_ps: cython.longlong
+        if self._tile >= self._tiles:
+            return self._finish()
+        if self._write_left > 0:
+            out = self._write_left // (self._tiles - self._tile)
+        if self._reading is None:
+            size = out
+        else:
+            block = self._block_of(self._tile)
+            self._buffer = self.client.read(self._reading, block)
+            if self._buffer is None:
+                return self._wait()
+            size = min(self._end_bytes - block * self._block_bytes, self._block_bytes)
+            self.read_bytes += size
+        self._go_on()
+        self._tile += 1
+        self._tile_bytes = size
+        self._unwritten_bytes = out
+        self._write_left -= out
+        system_ps = self.costs.ps(size if self._reading is not None else 0) + self.costs.ps(out)
+        self.cpu.run(self, _BLOCK, system_ps + size * self._work_fs // _FS_PER_PS, system_ps)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _write(self) -> cython.int:
+        """Copy what the block's work has put out to buffers, or wait for room."""
+        block: cython.longlong
+        start: cython.longlong
+        end: cython.longlong
+        buffer: Buffer
+        behind: cython.bint
+        while self._unwritten_bytes > 0:
+            block = self._place_bytes // self._block_bytes
+            start = self._place_bytes - block * self._block_bytes
+            buffer = self.client.write(self._writing, block)
+            if buffer is None:
+                return self._wait()
+            self._go_on()
+            end = min(start + self._unwritten_bytes, self._block_bytes)
+            self.written_bytes += end - start
+            self._unwritten_bytes -= end - start
+            self._place_bytes += end - start
+            behind = end == self._block_bytes or (
+                self._whole and self._write_left == 0 and self._unwritten_bytes == 0
+            )
+            self.client.written(self._writing, buffer, start, end, behind)
+        return self._next()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _wait(self) -> cython.int:
+        if self._waits_from_ps < 0:
+            self._waits_from_ps = self.sim.now
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _go_on(self) -> cython.int:
+        if self._waits_from_ps >= 0:
+            self.io_wait_ps += self.sim.now - self._waits_from_ps
+            self._waits_from_ps = -1
+        return 0
+
+    def block_ready(self, handle: Handle) -> None:
+        """Try again what had to wait."""
+        if handle.writes:
+            self._write()
+        else:
+            self._next()
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A burst of CPU time is over; it took `arg` ps on a thread."""
+        buffer: Buffer
+        self.used_ps += arg
+        if kind == _BLOCK:
+            buffer = self._buffer
+            if buffer is not None:
+                self._buffer = None
+                self.client.release(self._reading, buffer)
+            self._write()
+        elif kind == _COMPUTE:
+            self._compute()
+        else:
+            self._call()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _finish(self) -> cython.int:
+        done = self._done
+        self._done = None
+        done()
+        return 0
+
+    # -- computing, and calls at random -------------------------------------------------------
+
+    def compute(self, work_ps: int, done: Callable[[], Any]) -> None:
+        """Do nothing but compute."""
+        self._done = done
+        self._compute_ps = work_ps
+        self._compute()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _compute(self) -> cython.int:
+        piece_ps: cython.longlong = min(self._compute_ps, _LONGEST_BURST_PS)
+        if piece_ps <= 0:
+            return self._finish()
+        self._compute_ps -= piece_ps
+        return self.cpu.run(self, _COMPUTE, piece_ps, 0)
+
+    def call_at_random(
+        self, reading: Handle, blocks: int, calls: int, random: RandomStream, done: Any
+    ) -> None:
+        """Read `calls` times at random in the first blocks of a file, by one call each."""
+        self._done = done
+        self._reading = reading
+        self._tiles = max(blocks, 1)
+        self._parts = calls
+        self._random = random
+        self._call()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _call(self) -> cython.int:
+        block: cython.longlong
+        if self._parts <= 0:
+            return self._finish()
+        self._parts -= 1
+        block = self._random.below(self._tiles)
+        self._wait()
+        self.client.read_part(self._reading.file, block, self.costs.call_bytes, self)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def request_done(self, request: NsdRequest) -> cython.int:
+        """What a call at random asked for is there."""
+        self._go_on()
+        self.client.took_part(request.size_bytes)
+        self.read_bytes += request.size_bytes
+        work_ps: cython.longlong = self.costs.ps(request.size_bytes)
+        return self.cpu.run(self, _PART, work_ps, work_ps)
+
+    def waiting_for(self) -> str | None:
+        """A block, if it waits for one."""
+        return "a block" if self._waits_from_ps >= 0 else None

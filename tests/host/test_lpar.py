@@ -1,0 +1,97 @@
+"""Processor sharing among the bursts of a partition: closed forms, SMT, PURR."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.host.lpar import LparCores, LparCpu
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+
+MS = 10**9
+CORES = LparCores(16, 2, (1000, 1400), (600, 1000))
+
+
+class Job(Component):
+    """Does one burst, begun at a time; keeps when it ended and what it used."""
+
+    def __init__(self, sim: Simulator, cpu: LparCpu, name: str, start_ps: int, work: int) -> None:
+        super().__init__(sim, name)
+        self.cpu = cpu
+        self.work_ps = work
+        self.end_ps = self.used_ps = -1
+        sim.at(start_ps, self, 0, 0, 0)
+
+    def on_event(self, kind: int, arg: int) -> None:
+        if kind == 0:
+            self.cpu.run(self, 1, self.work_ps, 0)
+        else:
+            self.end_ps, self.used_ps = self.sim.now, arg
+
+
+def together(cores: LparCores, works: list[int], gap_ps: int = 0) -> tuple[LparCpu, list[Job]]:
+    sim = Simulator()
+    cpu = LparCpu(sim, "cpu", cores)
+    jobs = [Job(sim, cpu, f"job{n}", n * gap_ps, work) for n, work in enumerate(works)]
+    sim.run_until(10**15)
+    return cpu, jobs
+
+
+@pytest.mark.parametrize(
+    ("busy", "speed"), [(1, 1), (16, 1), (24, Fraction(192, 240)), (32, Fraction(224, 320))]
+)
+def test_equal_bursts_end_when_the_cores_have_done_all_of_them(busy: int, speed: Fraction) -> None:
+    _, jobs = together(CORES, [700 * MS] * busy)
+    assert {job.end_ps for job in jobs} == {jobs[0].end_ps}
+    assert jobs[0].end_ps == pytest.approx(700 * MS / speed, rel=1e-9)
+
+
+def test_beyond_the_hardware_threads_bursts_take_turns() -> None:
+    _, jobs = together(CORES, [700 * MS] * 64)
+    assert jobs[0].end_ps == pytest.approx(700 * MS * 64 / 22.4, rel=1e-9)
+    # each was on a thread half of the time
+    assert jobs[0].used_ps == pytest.approx(jobs[0].end_ps / 2, rel=1e-9)
+
+
+def test_a_short_burst_beside_a_long_one_on_one_core() -> None:
+    one = LparCores(1, 1, (1000,), (1000,))
+    _, (long, short) = together(one, [100 * MS, 10 * MS], gap_ps=20 * MS)
+    assert short.end_ps == pytest.approx(40 * MS, rel=1e-6)
+    assert long.end_ps == pytest.approx(110 * MS, rel=1e-6)
+
+
+@pytest.mark.parametrize(("busy", "cores"), [(8, 4.8), (16, 9.6), (24, 12.8), (32, 16.0)])
+def test_the_purr_counts_a_core_with_one_thread_as_partly_used(busy: int, cores: float) -> None:
+    cpu, jobs = together(CORES, [100 * MS] * busy)
+    assert cpu.purr_ps() == pytest.approx(cores * jobs[0].end_ps, rel=1e-9)
+
+
+def test_first_threads_of_cores_are_busy_before_second_ones() -> None:
+    cpu, jobs = together(CORES, [100 * MS] * 17)
+    assert cpu.busy_ps() == [jobs[0].end_ps] * 17 + [0] * 15
+
+
+works = st.lists(st.integers(1, 10**12), min_size=1, max_size=40)
+
+
+@given(works, st.integers(0, 10**10))
+def test_all_work_is_done_and_all_time_accounted(given_works: list[int], gap_ps: int) -> None:
+    cpu, jobs = together(CORES, given_works, gap_ps)
+    assert cpu.done_ps == sum(given_works)
+    # to a nanosecond: the clock of all bursts is rounded
+    ends = [number * gap_ps + job.work_ps for number, job in enumerate(jobs)]
+    assert all(job.end_ps + 1000 >= end for job, end in zip(jobs, ends, strict=True))
+    assert sum(cpu.busy_ps()) == pytest.approx(sum(job.used_ps for job in jobs), abs=10**6)
+    assert cpu.purr_ps() <= sum(cpu.busy_ps())
+
+
+@given(works)
+def test_work_conserving(given_works: list[int]) -> None:
+    """The last ends no later than if all ran at the speed of all threads, one after the other."""
+    _, jobs = together(CORES, given_works)
+    assert max(job.end_ps for job in jobs) <= sum(given_works) + 10**6
+    assert max(job.end_ps for job in jobs) + 1000 >= sum(given_works) * 10 // 224
