@@ -33,6 +33,7 @@ __all__ = ["NEVER", "Nic"]
 
 NEVER = 1 << 62
 
+_NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
@@ -254,7 +255,7 @@ class Nic(Port):
             self.sim.cancel(self.timer)
             self.timer = 0
         self.armed_ps = when
-        if when < NEVER:
+        if when < _NEVER:
             self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
         return 0
 

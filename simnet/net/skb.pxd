@@ -33,24 +33,25 @@ cdef class Uplink(Component):
     cpdef int send(self, Skb skb) except -1
 
 cdef class Skb:
+    # what every hop looks at comes first
+    cdef public Skb next
+    cdef public Endpoint endpoint
+    cdef public long long arrival_ps
     cdef public long long seq
     cdef public long long end_seq
+    cdef public int wire_bytes
+    cdef public bint push
     cdef public long long ack
     cdef public long long window
-    cdef public long long arrival_ps
-    cdef public int wire_bytes
+    cdef public Cpu toucher
+    cdef public Header header
+    cdef public int home_node
+    cdef public int writer_node
     cdef public list sack
     cdef public long long tsval
     cdef public long long tsecr
-    cdef public bint push
     cdef public int segment_bytes
     cdef public int msg_id
-    cdef public int home_node
-    cdef public int writer_node
-    cdef public Cpu toucher
-    cdef public Endpoint endpoint
-    cdef public Header header
-    cdef public Skb next
 
 cdef class SkbQueue:
     cdef readonly Skb head

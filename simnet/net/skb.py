@@ -177,24 +177,24 @@ class Skb:
         header: addresses; None where the path alone says where the frame goes.
     """
 
+    next: Skb
+    endpoint: Endpoint
+    arrival_ps: cython.longlong
     seq: cython.longlong
     end_seq: cython.longlong
+    wire_bytes: cython.int
+    push: cython.bint
     ack: cython.longlong
     window: cython.longlong
-    arrival_ps: cython.longlong
-    wire_bytes: cython.int
+    toucher: Cpu
+    header: Header
+    home_node: cython.int
+    writer_node: cython.int
     sack: list[Any] | None
     tsval: cython.longlong
     tsecr: cython.longlong
-    push: cython.bint
     segment_bytes: cython.int
     msg_id: cython.int
-    home_node: cython.int
-    writer_node: cython.int
-    toucher: Cpu
-    endpoint: Endpoint
-    header: Header
-    next: Skb
 
 
 @cython.ccall
@@ -216,17 +216,19 @@ def new_skb(
     skb.window = window
     skb.wire_bytes = wire_bytes
     skb.push = push
-    skb.sack = None
     skb.tsval = _NONE
     skb.tsecr = _NONE
-    skb.arrival_ps = 0
-    skb.segment_bytes = 0
-    skb.msg_id = 0
-    skb.home_node = 0
-    skb.writer_node = 0
-    skb.toucher = None
-    skb.header = None
-    skb.next = None
+    if not cython.compiled:
+        # compiled, a fresh object has 0 and None everywhere
+        skb.sack = None
+        skb.arrival_ps = 0
+        skb.segment_bytes = 0
+        skb.msg_id = 0
+        skb.home_node = 0
+        skb.writer_node = 0
+        skb.toucher = None
+        skb.header = None
+        skb.next = None
     return skb
 
 
@@ -246,7 +248,7 @@ def copy_skb(skb: Skb) -> Skb:
 @cython.final
 @cython.cclass
 class SkbQueue:
-    """First in, first out."""
+    """First in, first out. A frame is in one queue at a time; outside, its `next` is None."""
 
     head: Skb
     tail: Skb
@@ -261,7 +263,6 @@ class SkbQueue:
     @cython.exceptval(-1, check=False)
     def append(self, skb: Skb) -> cython.int:
         """Add at the tail."""
-        skb.next = None
         if self.tail is None:
             self.head = skb
         else:
