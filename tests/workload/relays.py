@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
@@ -16,7 +17,7 @@ from simnet.net.tg3 import Tg3
 from simnet.net.wire import SwitchedPath
 from simnet.workload.relay_system import Load, Relay, RelayPort, Workers, connect_relay
 from tests.host.parts import MS, make_costs, make_machine, make_memory
-from tests.net.parts import GIGABIT, Line, make_socket, make_tg3
+from tests.net.parts import GIGABIT, make_socket, make_tg3
 
 JIFFY_PS = 4 * MS
 COSTS_NS = {
@@ -115,7 +116,7 @@ class RelayRig:
 
     def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[RelayPort, Tg3]:
         device = make_tg3(self.sim, self.machine, name=name, **nic)
-        device.line = Line(self.sim, 176 + mask, name, self.machine.cpus, mask)
+        device.line = IrqLine(176 + mask, name, self.machine.cpus, mask)
         far = FarHosts(self.sim, f"far.{name}", GIGABIT)
         far.path_out = SwitchedPath(
             self.sim, f"{name}.in", device, GIGABIT, 100_000, 2_000_000, per_frame=False
