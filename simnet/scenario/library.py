@@ -44,6 +44,8 @@ MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
     "kernel": "kernels",
     "disk": "disks",
     "hypervisor": "hypervisors",
+    "storage": "storages",
+    "filesystem": "filesystems",
 }
 _LONGEST_SHOWN: Final = 60
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from simnet.scenario.parameter import Bare, Parameter, Spec
 from simnet.scenario.schema_aix import NetworkOptions
 from simnet.scenario.schema_disk import Disk
+from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_fabric import Fabric
 from simnet.scenario.schema_hypervisor import Hypervisor
 from simnet.scenario.schema_nic import Nic
@@ -57,7 +58,18 @@ __all__ = [
     "spec_of",
 ]
 
-ModelKind = Literal["cpu", "server", "nic", "switch", "fabric", "kernel", "disk", "hypervisor"]
+ModelKind = Literal[
+    "cpu",
+    "server",
+    "nic",
+    "switch",
+    "fabric",
+    "kernel",
+    "disk",
+    "hypervisor",
+    "storage",
+    "filesystem",
+]
 
 
 class Costs(Section):
@@ -221,6 +233,10 @@ class Switch(Section):
             ("src-mac", "dst-mac", "src-dst-mac", "src-ip", "dst-ip", "src-dst-ip"),
         ),
     ]
+    pause: Annotated[bool, Flag("global pause, 802.3x, is on at all ports")] = False
+    pause_xoff_bytes: Annotated[
+        int, size("frames of one ingress port in the buffer that make it pause", "0 B", "1 GiB")
+    ] = 0
 
 
 class Bonding(Section):
@@ -383,6 +399,8 @@ MODELS: dict[ModelKind, type[Section]] = {
     "kernel": Kernel,
     "disk": Disk,
     "hypervisor": Hypervisor,
+    "storage": Storage,
+    "filesystem": Filesystem,
 }
 
 

@@ -67,6 +67,11 @@ class SeekCurve:
             )
             raise ValueError(message)
 
+    @property
+    def coefficients(self) -> tuple[float, float, float]:
+        """a, b and c, in ps."""
+        return self._a, self._b, self._c
+
     def seek_ps(self, distance: int) -> int:
         """Time of a seek over `distance` cylinders, in whole nanoseconds; 0 for none."""
         time_ps = self._known.get(distance)

@@ -17,6 +17,8 @@ cdef class NsdRequest:
     cdef public long long submitted_ps
     cdef public long long done_ps
     cdef public int server
+    cdef public int nsd
+    cdef public long long track
     cdef public long long key
     cdef public long long slot
 

@@ -44,6 +44,7 @@ class NsdRequest:
         tag: the owner's; nobody else looks at it.
         submitted_ps, done_ps: when it was sent and answered; set by the cluster.
         server: number of the server that has the block; set by the cluster.
+        nsd, track: which vdisk of the server, and where on it; set by the cluster.
         key: number of the block among all blocks of all files; set by the cluster.
         slot: where the cluster keeps what it knows of it; set by the cluster.
     """
@@ -59,6 +60,8 @@ class NsdRequest:
     submitted_ps: cython.longlong
     done_ps: cython.longlong
     server: cython.int
+    nsd: cython.int
+    track: cython.longlong
     key: cython.longlong
     slot: cython.longlong
 
@@ -93,6 +96,8 @@ def new_request(
     request.submitted_ps = 0
     request.done_ps = 0
     request.server = 0
+    request.nsd = 0
+    request.track = 0
     request.key = 0
     request.slot = 0
     return request

@@ -11,7 +11,6 @@ from simnet.storage.model import DiskModel
 
 __all__ = [
     "ALLOCATIONS",
-    "LAG_MODES",
     "ClusterModel",
     "FabricModel",
     "NsdServerModel",
@@ -19,7 +18,6 @@ __all__ = [
     "RaidModel",
 ]
 
-LAG_MODES = ("active-backup", "802.3ad", "balance-alb")
 ALLOCATIONS = ("cluster", "scatter")
 
 # IPv4 and TCP with timestamps; Ethernet with VLAN-less header, FCS, preamble and gap
@@ -65,7 +63,7 @@ class FabricModel:
         clients, servers: how many nodes.
         client_port, server_port: of each; a client uses one port at a time.
         server_adapters, adapter_ports: of a server, and ports in use of each.
-        lag_mode: one of `LAG_MODES`, of the servers' ports.
+        lag_mode: one of `simnet.net.lag.LAG_MODES`, of the servers' ports.
         xmit_hash_policy: of the servers, with 802.3ad.
         miimon_ps: interval at which a server looks for links that are gone.
         rebalance_ps: interval at which balance-alb assigns clients anew.

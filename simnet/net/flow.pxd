@@ -1,0 +1,78 @@
+from simnet.kernel.component cimport Component
+
+cdef class Message
+cdef class Flow
+cdef class FlowGroup
+
+cdef class MessageReceiver(Component):
+    cpdef int message_arrived(self, Message message) except -1
+
+cdef class Message:
+    cdef readonly long long size_bytes
+    cdef readonly MessageReceiver receiver
+    cdef readonly int kind
+    cdef readonly object tag
+    cdef public Message next
+
+cdef class FlowLink:
+    cdef readonly str name
+    cdef readonly long long bytes_s
+    cdef readonly long long capacity
+    cdef public long long bytes
+    cdef readonly long long busy_ps
+    cdef readonly long long saturated_ps
+    cdef public int active
+    cdef public int most
+    cdef public bint up
+    cdef readonly long long left
+    cdef int open
+    cdef long long changed_ps
+    cdef long long waiting_bytes
+    cdef long long slowest
+    cpdef int account(self, long long now) except -1
+
+cdef class Flow:
+    cdef readonly int index
+    cdef readonly FlowGroup group
+    cdef public list links
+    cdef public int egress
+    cdef readonly long long limit
+    cdef long long ceiling
+    cdef readonly long long window_bytes
+    cdef readonly long long round_trip_ps
+    cdef public long long latency_ps
+    cdef public long long rate
+    cdef long long share
+    cdef bint at_egress
+    cdef public bint active
+    cdef bint open
+    cdef bint full
+    cdef public long long remaining
+    cdef public long long updated_ps
+    cdef public long long finish_ps
+    cdef public bint stalled
+    cdef public long long stalls
+    cdef public long long timer_ps
+    cdef public Message head
+    cdef public Message tail
+    cdef public Message coming
+    cdef public Message last_coming
+    cdef public long long queued
+    cdef public long long largest
+    cdef public long long messages
+    cdef public long long bytes
+    cdef public long long retransmitted_bytes
+    cpdef int settle(self, long long now) except -1
+    cpdef int predict(self) except -1
+
+cdef class FlowGroup:
+    cdef readonly list flows
+    cdef readonly list links
+    cdef public bint dirty
+    cdef readonly long long paused
+    cpdef int share(self, long long now, bint pause, long long xoff) except -1
+    cdef int _fill(self) except -1
+    cdef int _freeze(self, long long level) except? -1
+    cdef bint _hold_back(self, long long xoff_bytes) except? -1
+
+cpdef Message new_message(long long size_bytes, MessageReceiver receiver, int kind, object tag)

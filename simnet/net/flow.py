@@ -1,0 +1,384 @@
+"""Messages, the flows that carry them, and the links that flows share: see `flow_fabric`.
+
+Rates are integers, in 1/65536 bytes a microsecond, and amounts in 1/65536 bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.kernel.component import Component
+
+__all__ = [
+    "Flow",
+    "FlowGroup",
+    "FlowLink",
+    "Message",
+    "MessageReceiver",
+    "new_message",
+    "rate_units",
+]
+
+_UNIT_BITS = cython.declare(cython.int, 16)
+_US_PS = cython.declare(cython.longlong, 1_000_000)
+_NS_PS = cython.declare(cython.longlong, 1000)
+_NEVER_PS = cython.declare(cython.longlong, 1 << 62)
+# of a link's capacity in use, from which on it counts as saturated: 255 of 256
+_NEARLY_BITS = cython.declare(cython.int, 8)
+
+
+@cython.cclass
+class MessageReceiver(Component):
+    """Who receives messages, a component."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def message_arrived(self, message: Message) -> cython.int:
+        """The last byte of a message has come."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.freelist(4096)
+@cython.cclass
+class Message:
+    """Bytes on a connection; made by `new_message`.
+
+    Attributes:
+        size_bytes: how many.
+        receiver: hears when all have come.
+        kind, tag: the sender's, for the receiver.
+    """
+
+    size_bytes: cython.longlong
+    receiver: MessageReceiver
+    kind: cython.int
+    tag: Any
+    next: Message
+
+
+@cython.ccall
+def new_message(
+    size_bytes: cython.longlong, receiver: MessageReceiver, kind: cython.int, tag: Any
+) -> Message:
+    """Make a message; the arguments are its attributes."""
+    message: Message = Message.__new__(Message)
+    message.size_bytes = size_bytes
+    message.receiver = receiver
+    message.kind = kind
+    message.tag = tag
+    message.next = None
+    return message
+
+
+def rate_units(bytes_s: int) -> int:
+    """A rate in bytes a second, as flows count it."""
+    return (bytes_s << 16) // 1_000_000
+
+
+@cython.final
+@cython.cclass
+class FlowLink:
+    """One direction of a port, or of a bus.
+
+    Args:
+        name: for people.
+        bytes_s: goodput.
+
+    Attributes:
+        bytes: of the messages that are through.
+        busy_ps: time with a flow.
+        saturated_ps: time with flows that used all of it.
+        active: flows on it.
+        most: flows on it at any time, at most.
+        up: there is a link.
+    """
+
+    name: str
+    bytes_s: cython.longlong
+    capacity: cython.longlong
+    bytes: cython.longlong
+    busy_ps: cython.longlong
+    saturated_ps: cython.longlong
+    active: cython.int
+    most: cython.int
+    up: cython.bint
+    left: cython.longlong
+    open: cython.int
+    changed_ps: cython.longlong
+    waiting_bytes: cython.longlong
+    slowest: cython.longlong
+
+    def __init__(self, name: str, bytes_s: int) -> None:
+        self.name = name
+        self.bytes_s = bytes_s
+        self.capacity = rate_units(bytes_s)
+        self.bytes = 0
+        self.busy_ps = 0
+        self.saturated_ps = 0
+        self.active = 0
+        self.most = 0
+        self.up = True
+        self.left = self.capacity
+        self.open = 0
+        self.changed_ps = 0
+        self.waiting_bytes = 0
+        self.slowest = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def account(self, now: cython.longlong) -> cython.int:
+        """Count the time since the last change."""
+        if self.active > 0:
+            self.busy_ps += now - self.changed_ps
+            if self.left < self.capacity >> _NEARLY_BITS:
+                self.saturated_ps += now - self.changed_ps
+        self.changed_ps = now
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Flow:
+    """One direction of a connection; made by `FlowFabric.connect`.
+
+    Attributes:
+        group: flows with which it may share links.
+        links: on its way, in order; the first is the sender's port.
+        egress: position in `links` of the switch's egress port.
+        latency_ps: from the last byte's departure to its receiver.
+        rate: now, see `rate_units`.
+        queued: messages that are not through.
+        largest: most of them at any time.
+        messages, bytes: delivered.
+        retransmitted_bytes: lost with a link and sent again.
+    """
+
+    index: cython.int
+    group: FlowGroup
+    links: list[Any]
+    egress: cython.int
+    limit: cython.longlong
+    ceiling: cython.longlong
+    window_bytes: cython.longlong
+    round_trip_ps: cython.longlong
+    latency_ps: cython.longlong
+    rate: cython.longlong
+    share: cython.longlong
+    at_egress: cython.bint
+    remaining: cython.longlong
+    updated_ps: cython.longlong
+    finish_ps: cython.longlong
+    active: cython.bint
+    open: cython.bint
+    full: cython.bint
+    stalled: cython.bint
+    stalls: cython.longlong
+    timer_ps: cython.longlong
+    head: Message
+    tail: Message
+    coming: Message
+    last_coming: Message
+    queued: cython.longlong
+    largest: cython.longlong
+    messages: cython.longlong
+    bytes: cython.longlong
+    retransmitted_bytes: cython.longlong
+
+    def __init__(
+        self, index: int, group: FlowGroup, *, window_bytes: int, round_trip_ps: int, most: int
+    ) -> None:
+        self.index = index
+        self.group = group
+        self.links = []
+        self.egress = 1
+        self.window_bytes = window_bytes
+        self.round_trip_ps = max(round_trip_ps, 1)
+        window_bytes_s = window_bytes * 10**12 // self.round_trip_ps
+        self.limit = rate_units(min(window_bytes_s, most) if most else window_bytes_s)
+        self.ceiling = self.limit
+        self.latency_ps = 0
+        self.rate = 0
+        self.share = 0
+        self.at_egress = False
+        self.remaining = 0
+        self.updated_ps = 0
+        self.finish_ps = _NEVER_PS
+        self.active = False
+        self.open = False
+        self.full = False
+        self.stalled = False
+        self.stalls = 0
+        self.timer_ps = 0
+        self.head = None
+        self.tail = None
+        self.coming = None
+        self.last_coming = None
+        self.queued = 0
+        self.largest = 0
+        self.messages = 0
+        self.bytes = 0
+        self.retransmitted_bytes = 0
+
+    @property
+    def rate_bytes_s(self) -> int:
+        """Its rate now."""
+        return self.rate * 1_000_000 >> _UNIT_BITS
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def settle(self, now: cython.longlong) -> cython.int:
+        """Count what has been sent since the rate changed last."""
+        elapsed_ps: cython.longlong = now - self.updated_ps
+        if self.rate > 0 and elapsed_ps > 0:
+            self.remaining -= elapsed_ps // _US_PS * self.rate
+            self.remaining -= elapsed_ps % _US_PS * self.rate // _US_PS
+            if self.remaining < 0:
+                self.remaining = 0
+        self.updated_ps = now
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def predict(self) -> cython.int:
+        """When the message at the head is through, at this rate."""
+        if self.rate > 0:
+            self.finish_ps = (
+                self.updated_ps + (self.remaining * _US_PS + self.rate - 1) // self.rate
+            )
+        else:
+            self.finish_ps = _NEVER_PS
+        return 0
+
+
+@cython.final
+@cython.cclass
+class FlowGroup:
+    """Flows that may share links, and these links.
+
+    Attributes:
+        paused: times that rates were computed with a sender paused.
+    """
+
+    flows: list[Any]
+    links: list[Any]
+    dirty: cython.bint
+    paused: cython.longlong
+
+    def __init__(self) -> None:
+        self.flows = []
+        self.links = []
+        self.dirty = False
+        self.paused = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def share(self, now: cython.longlong, pause: cython.bint, xoff: cython.longlong) -> cython.int:
+        """Compute all rates anew, after flows have started or stopped."""
+        flow: Flow
+        link: FlowLink
+        for link in self.links:
+            link.account(now)
+        for flow in self.flows:
+            flow.ceiling = flow.limit
+        self._fill()
+        if pause and self._hold_back(xoff):
+            self.paused += 1
+            self._fill()
+        for flow in self.flows:
+            if flow.share != flow.rate:
+                flow.settle(now)
+                flow.rate = flow.share
+                flow.predict()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fill(self) -> cython.int:
+        """Progressive filling: all grow until a link is full or a ceiling is reached."""
+        flow: Flow
+        link: FlowLink
+        level: cython.longlong
+        growing: cython.int = 0
+        for link in self.links:
+            link.left = link.capacity
+            link.open = 0
+        for flow in self.flows:
+            flow.share = 0
+            flow.at_egress = False
+            flow.open = flow.active
+            if flow.open:
+                growing += 1
+                for link in flow.links:
+                    link.open += 1
+        while growing > 0:
+            level = _NEVER_PS
+            for flow in self.flows:
+                if flow.open and flow.ceiling < level:
+                    level = flow.ceiling
+            for link in self.links:
+                if link.open > 0 and link.left // link.open < level:
+                    level = link.left // link.open
+            growing -= self._freeze(level)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _freeze(self, level: cython.longlong) -> cython.int:
+        """Stop the flows that grow no further than `level`; return how many there are."""
+        flow: Flow
+        link: FlowLink
+        position: cython.int
+        frozen: cython.int = 0
+        for flow in self.flows:
+            if not flow.open:
+                continue
+            flow.full = flow.ceiling <= level
+            for position in range(len(flow.links)):
+                link = flow.links[position]
+                if link.left // link.open <= level:
+                    flow.full = True
+                    if position >= flow.egress:
+                        flow.at_egress = True
+        for flow in self.flows:
+            if flow.open and flow.full:
+                flow.open = False
+                flow.share = level
+                frozen += 1
+                for link in flow.links:
+                    link.left -= level
+                    link.open -= 1
+        return frozen
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _hold_back(self, xoff_bytes: cython.longlong) -> cython.bint:
+        """Give flows the rate of the slowest that fills the switch for their port, if it is full.
+
+        What of a flow's window is neither in flight nor before its sender's port waits for the
+        egress port, in the switch.
+        """
+        flow: Flow
+        link: FlowLink
+        waiting: cython.longlong
+        paused: cython.bint = False
+        for flow in self.flows:
+            if flow.active:
+                link = flow.links[0]
+                link.waiting_bytes = 0
+                link.slowest = _NEVER_PS
+        for flow in self.flows:
+            if flow.active and flow.at_egress:
+                link = flow.links[0]
+                waiting = flow.share * (flow.round_trip_ps // _NS_PS) // _NS_PS >> _UNIT_BITS
+                link.waiting_bytes += max(flow.window_bytes - waiting, 0)
+                link.slowest = min(link.slowest, flow.share)
+        for flow in self.flows:
+            if flow.active:
+                link = flow.links[0]
+                if link.waiting_bytes > xoff_bytes and flow.share > link.slowest:
+                    flow.ceiling = link.slowest
+                    paused = True
+        return paused

@@ -1,0 +1,30 @@
+from simnet.net.flow cimport Message, new_message
+from simnet.net.flow_fabric cimport FlowFabric
+from simnet.storage.nsd cimport NsdRequest
+from simnet.storage.nsd_server cimport Frontend, NsdServer
+from simnet.storage.track cimport mix
+
+cdef class NsdCluster(Frontend):
+    cdef readonly object model
+    cdef readonly object fabric
+    cdef FlowFabric flows
+    cdef readonly list servers
+    cdef long long count
+    cdef long long nsds
+    cdef readonly long long tracks
+    cdef bint scatter
+    cdef long long block_bytes
+    cdef int clients
+    cdef long long message_bytes
+    cdef long long inline_bytes
+    cdef readonly list rebuilds
+    cdef readonly long long reads
+    cdef readonly long long writes
+    cdef readonly long long read_bytes
+    cdef readonly long long written_bytes
+    cdef readonly long long under_way
+    cpdef int submit(self, NsdRequest request) except -1
+    cdef int _place(self, NsdRequest request) except -1
+    cpdef int fetch(self, NsdRequest request) except -1
+    cpdef int answer(self, NsdRequest request) except -1
+    cpdef int message_arrived(self, Message message) except -1

@@ -1,0 +1,96 @@
+from simnet.kernel.component cimport Component
+from simnet.kernel.priority cimport WIRE
+
+cdef class Strip
+
+cdef class StripOwner(Component):
+    cpdef int strip_done(self, Strip strip) except -1
+
+cdef class Strip:
+    cdef public StripOwner owner
+    cdef public object tag
+    cdef public int index
+    cdef readonly long long sector
+    cdef readonly long long sectors
+    cdef readonly bint write
+    cdef readonly long long submitted_ps
+    cdef long long ready_ps
+    cdef readonly long long cylinder
+    cdef readonly long long head
+    cdef readonly long long angle_ps
+    cdef readonly bint taken
+
+cdef class SasPath:
+    cdef readonly str name
+    cdef readonly long long bytes_s
+    cdef long long sector_ps
+    cdef readonly long long free_ps
+    cdef readonly long long bytes
+    cdef public long long delayed
+    cpdef long long book(self, long long now, long long sectors) except? -1
+
+cdef class Surface:
+    cdef readonly object model
+    cdef readonly long long sectors
+    cdef readonly long long rotation_ps
+    cdef long long heads
+    cdef long long switch_ps
+    cdef long long settle_ps
+    cdef long long overhead_ps
+    cdef long long bus_sectors
+    cdef long long bus_time_ps
+    cdef long long age_limit_ps
+    cdef bint sptf
+    cdef long long head_skew_ps
+    cdef long long cylinder_skew_ps
+    cdef int zones
+    cdef long long[::1] zone_sector
+    cdef long long[::1] zone_cylinder
+    cdef long long[::1] zone_track
+    cdef int[::1] seek_ns
+    cpdef int zone_of(self, long long sector) except -1
+    cpdef long long bus_ps(self, long long sectors) except? -1
+    cpdef int locate(self, Strip strip) except -1
+
+cdef class Pdisk(Component):
+    cdef readonly Surface surface
+    cdef readonly SasPath lane
+    cdef readonly SasPath adapter
+    cdef int nr_requests
+    cdef readonly int queue_depth
+    cdef bint deadline
+    cdef list queue
+    cdef list reads
+    cdef list writes
+    cdef Strip following
+    cdef int batching
+    cdef int starved
+    cdef Strip active
+    cdef long long event
+    cdef long long begun_ps
+    cdef long long bus_free_ps
+    cdef long long cylinder
+    cdef long long head
+    cdef readonly long long held
+    cdef readonly long long largest
+    cdef long long changed_ps
+    cdef readonly long long held_ps
+    cdef readonly long long commands
+    cdef readonly long long read_sectors
+    cdef readonly long long written_sectors
+    cdef readonly long long busy_ps
+    cdef readonly bint failed
+    cpdef int submit(self, Strip strip) except -1
+    cpdef void on_event(self, int kind, long long arg) except *
+    cdef int _count(self, long long change) except -1
+    cdef int _dispatch(self) except -1
+    cdef int _oldest(self) except -1
+    cdef bint _starve(self) except -1
+    cdef Strip _begin(self, list waiting)
+    cdef Strip _next_above(self, list waiting, Strip strip)
+    cdef int _take(self, Strip strip) except -1
+    cdef int _start(self) except -1
+    cdef int _choose(self) except? -1
+    cdef long long _transfer(self, long long now, Strip strip) except? -1
+
+cpdef Strip new_strip(StripOwner owner, object tag, int index, long long sector, long long sectors, bint write)

@@ -1,0 +1,234 @@
+"""Disks of an array: the mechanism of `Disk`, the block layer before it, the paths behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simnet.kernel.component import Component
+from simnet.kernel.random import stream
+from simnet.kernel.simulator import Simulator
+from simnet.scenario.disks import disk_model
+from simnet.storage.command import Command
+from simnet.storage.disk import Disk
+from simnet.storage.model import SECTOR_BYTES
+from simnet.storage.pdisk import Pdisk, SasPath, Strip, StripOwner, Surface, new_strip
+
+S = 10**12
+PLAIN = replace(disk_model("sas-7k2-2tb"), cache_segments=0)
+SURFACE = Surface(PLAIN)
+FAST = 10**12
+
+Ask = tuple[int, int, int, bool]
+
+
+class Host(StripOwner):
+    """Sends commands at their times to a `Pdisk`; notes when they are done."""
+
+    def __init__(self, sim: Simulator, disk: Pdisk, asks: list[Ask]) -> None:
+        super().__init__(sim, "host")
+        self.disk, self.asks = disk, asks
+        self.done: list[tuple[int, int]] = []
+        for number, ask in enumerate(asks):
+            sim.at(ask[0], self, 0, number, 2)
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
+        _, sector, sectors, write = self.asks[arg]
+        self.disk.submit(new_strip(self, None, arg, sector, sectors, write))
+
+    def strip_done(self, strip: Strip) -> int:
+        self.done.append((self.sim.now, strip.index))
+        return 0
+
+
+class Reference(Component):
+    """Sends the same commands to a `Disk`."""
+
+    def __init__(self, sim: Simulator, disk: Disk, asks: list[Ask]) -> None:
+        super().__init__(sim, "host")
+        self.disk, self.asks = disk, asks
+        self.done: list[tuple[int, int]] = []
+        for number, ask in enumerate(asks):
+            sim.at(ask[0], self, 0, number, 2)
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
+        _, sector, sectors, write = self.asks[arg]
+        assert self.disk.submit(Command(sector, sectors, write=write, owner=self, tag=arg))
+
+    def command_done(self, command: Command) -> None:
+        self.done.append((self.sim.now, command.tag))
+
+
+def pdisk(
+    sim: Simulator,
+    *,
+    depth: int = 128,
+    requests: int = 128,
+    deadline: bool = True,
+    lane: int = FAST,
+    path: str = "pdisk",
+) -> Pdisk:
+    return Pdisk(
+        sim,
+        path,
+        SURFACE,
+        SasPath("lane", lane),
+        SasPath("adapter", FAST),
+        nr_requests=requests,
+        queue_depth=depth,
+        deadline=deadline,
+    )
+
+
+def served(asks: list[Ask], *, depth: int = 128, deadline: bool = True, lane: int = FAST) -> Host:
+    sim = Simulator()
+    host = Host(sim, pdisk(sim, depth=depth, deadline=deadline, lane=lane), asks)
+    sim.run_until(1000 * S)
+    return host
+
+
+ASKS = st.lists(
+    st.tuples(
+        st.integers(0, S // 20),
+        st.integers(0, SURFACE.sectors - 9000),
+        st.sampled_from([8, 256, 4096, 9000]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=25)
+@given(ASKS)
+def test_a_disk_does_what_the_whole_disk_does_to_the_picosecond(asks: list[Ask]) -> None:
+    sim = Simulator()
+    reference = Reference(sim, Disk(sim, "disk", PLAIN), asks)
+    sim.run_until(1000 * S)
+    assert served(asks).done == reference.done
+    assert len(reference.done) == len(asks)
+
+
+@settings(max_examples=25)
+@given(ASKS, st.integers(1, 8), st.booleans())
+def test_every_command_is_done_once_and_none_is_lost_on_the_way(
+    asks: list[Ask],
+    depth: int,
+    deadline: bool,  # noqa: FBT001 - hypothesis
+) -> None:
+    host = served(asks, depth=depth, deadline=deadline)
+    assert sorted(number for _, number in host.done) == list(range(len(asks)))
+    counts = host.disk.counters()
+    assert counts["read_sectors"] == sum(ask[2] for ask in asks if not ask[3])
+    assert counts["written_sectors"] == sum(ask[2] for ask in asks if ask[3])
+    residence = sum(time - asks[number][0] for time, number in host.done)
+    assert counts["held_ps"] == residence
+
+
+def order(asks: list[Ask], *, deadline: bool) -> list[int]:
+    """The order in which a disk that takes one command at a time is given them."""
+    return [number for _, number in served(asks, depth=1, deadline=deadline).done]
+
+
+def test_deadline_serves_a_batch_by_sector_and_noop_by_arrival() -> None:
+    far = SURFACE.sectors // 10
+    asks = [(n, far * place, 8, False) for n, place in enumerate((5, 7, 2, 9, 1, 3))]
+    assert order(asks, deadline=False) == [0, 1, 2, 3, 4, 5]
+    # the second is the oldest that waits; upwards from it; then again the oldest
+    assert order(asks, deadline=True) == [0, 1, 3, 2, 5, 4]
+
+
+def test_deadline_lets_reads_go_first_and_writes_after_two_batches() -> None:
+    far = SURFACE.sectors // 100
+    reads = [(n, far * (90 - n), 8, False) for n in range(6)]
+    writes = [(n, far * n, 8, True) for n in range(6)]
+    got = order([reads[0], *[(1, *ask[1:]) for ask in (*writes, *reads[1:])]], deadline=True)
+    # falling sectors: each read is a batch of its own
+    assert got[:4] == [0, 7, 8, 1]
+
+
+def test_a_path_that_disks_share_bounds_them_together() -> None:
+    sim = Simulator()
+    rate = 200 * 10**6
+    lane = SasPath("lane", rate)
+    hosts = []
+    for number in range(8):
+        disk = Pdisk(
+            sim,
+            f"pdisk{number}",
+            SURFACE,
+            lane,
+            SasPath("adapter", FAST),
+            nr_requests=32,
+            queue_depth=16,
+            deadline=True,
+        )
+        host = Host.__new__(Host)
+        StripOwner.__init__(host, sim, f"host{number}")
+        host.disk, host.asks, host.done = disk, [], []
+        hosts.append(host)
+        for index in range(20):
+            disk.submit(new_strip(host, None, index, index * 4096, 4096, write=False))
+    sim.run_until(100 * S)
+    last_ps = max(host.done[-1][0] for host in hosts)
+    moved = 8 * 20 * 4096 * SECTOR_BYTES
+    assert all(len(host.done) == 20 for host in hosts)
+    assert moved * S / rate <= last_ps <= 1.02 * moved * S / rate
+    assert lane.bytes == moved
+
+
+def test_a_failed_disk_hands_back_what_it_held() -> None:
+    sim = Simulator()
+    disk = pdisk(sim, depth=4)
+    host = Host(sim, disk, [(0, n * 100_000, 8, n % 2 == 0) for n in range(20)])
+    sim.run_until(S // 50)
+    done = len(host.done)
+    lost = disk.fail()
+    sim.run_until(S)
+    assert done > 0
+    assert len(host.done) == done
+    assert sorted([strip.index for strip in lost] + [n for _, n in host.done]) == list(range(20))
+    with pytest.raises(ValueError, match="cannot do 0"):
+        disk.submit(new_strip(host, None, 0, 0, 8, write=False))
+
+
+def random_reads_ms(depth: int, sectors: int) -> float:
+    """Mean service time of random reads of the whole disk, `depth` of them kept in it."""
+    sim = Simulator()
+    disk = pdisk(sim)
+    host = Feeder(sim, disk, sectors)
+    for _ in range(depth):
+        host.more()
+    sim.run_until(4 * S)
+    return 4000 / disk.commands
+
+
+class Feeder(StripOwner):
+    """Keeps random reads in a disk."""
+
+    def __init__(self, sim: Simulator, disk: Pdisk, sectors: int) -> None:
+        super().__init__(sim, "feeder")
+        self.disk, self.sectors, self.random = disk, sectors, stream(1, "feeder")
+
+    def more(self) -> None:
+        sector = self.random.below(SURFACE.sectors - self.sectors)
+        self.disk.submit(new_strip(self, None, 0, sector, self.sectors, write=False))
+
+    def strip_done(self, strip: Strip) -> int:  # noqa: ARG002 - any is as good
+        self.more()
+        return 0
+
+
+def test_one_random_read_takes_seek_half_a_turn_and_its_transfer() -> None:
+    mean_track = sum(SURFACE.zone_track) / SURFACE.zones
+    transfer_ms = 4096 * 1.1 / mean_track * 8.333
+    expected = 8.2 + 8.333 / 2 + transfer_ms
+    assert random_reads_ms(1, 4096) == pytest.approx(expected, rel=0.06)
+
+
+def test_a_deep_queue_shortens_positioning() -> None:
+    one, deep = random_reads_ms(1, 4096), random_reads_ms(16, 4096)
+    assert one - deep > 3
