@@ -24,7 +24,7 @@ __all__ = ["run_command"]
     "--format",
     "formats",
     metavar="LIST",
-    help="One or more of text, json, sar, interrupts, netperf, compare; commas between.",
+    help="One or more of text, json, sar, interrupts, netperf, iostat, compare; commas between.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(

@@ -37,6 +37,8 @@ COST_NAMES = (
     "csum_line",
     "rx_page",
     "rps",
+    "bio",
+    "page",
 )
 
 
@@ -82,6 +84,8 @@ class Costs:
     csum_line_ps: cython.longlong
     rx_page_ps: cython.longlong
     rps_ps: cython.longlong
+    bio_ps: cython.longlong
+    page_ps: cython.longlong
     line_bytes: cython.int
     copy_overlap: cython.int
     ledger: Ledger
@@ -116,6 +120,8 @@ class Costs:
         self.csum_line_ps = ps["csum_line"]
         self.rx_page_ps = ps["rx_page"]
         self.rps_ps = ps["rps"]
+        self.bio_ps = ps["bio"]
+        self.page_ps = ps["page"]
         self.line_bytes = line_bytes
         self.copy_overlap = copy_overlap
         self.ledger = Ledger()

@@ -15,3 +15,4 @@ cdef class Ledger:
     cdef public long long wakeup
     cdef public long long syscall
     cdef public long long application
+    cdef public long long storage

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from simnet.report.compare import compare as _compare
 from simnet.report.netperf import netperf
 from simnet.report.sar import interrupts, sar
+from simnet.report.storage import iostat
 from simnet.report.text import text
 from simnet.study.capture import Capture
 from simnet.study.listing import compare as pairs
 from simnet.study.result import Result
 from simnet.study.validate import listing_1
 
-__all__ = ["FORMATS", "compare", "interrupts", "netperf", "sar", "text"]
+__all__ = ["FORMATS", "compare", "interrupts", "iostat", "netperf", "sar", "text"]
 
 
 def compare(result: Result, capture: Capture | None = None) -> str:
@@ -37,5 +38,6 @@ FORMATS: dict[str, Callable[[Result], str]] = {
     "sar": sar,
     "interrupts": interrupts,
     "netperf": netperf,
+    "iostat": iostat,
     "compare": compare,
 }

@@ -34,6 +34,7 @@ from simnet.scenario.build_ipoib import connect_by_fabric, make_fabric
 from simnet.scenario.build_multiqueue import make_port
 from simnet.scenario.build_relay import build_relay
 from simnet.scenario.build_steering import steer_host
+from simnet.scenario.build_storage import build_storage
 from simnet.scenario.resources_network import FarPort, NetworkPath
 from simnet.scenario.system import Receiver, System
 from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
@@ -89,7 +90,7 @@ class _Builder:
                 self.machine,
                 effective.host,
                 port,
-                switch=effective.switch,
+                switch=effective.lan,
                 seed=seed,
                 per_frame=per_frame,
             )
@@ -117,6 +118,8 @@ class _Builder:
             )
         if effective.relay and effective.workload.test == "relay":
             return self._relay()
+        if effective.workload.test == "files":
+            return build_storage(self.env, effective, self.machine, seed=self.seed)
         by_port = defaultdict(list)
         for flow in self.effective.flows:
             by_port[flow.port].append(flow)
@@ -185,7 +188,7 @@ class _Builder:
             machine,
             host,
             port,
-            switch=self.effective.switch,
+            switch=self.effective.lan,
             seed=self.seed,
             per_frame=self.per_frame,
         )
@@ -330,7 +333,7 @@ class _Builder:
 
     def _connect(self, nic: Nic, far: Port, outlet: Nic | RemoteLink) -> None:
         """Link both ports through the switch; `outlet` is what the far one sends by."""
-        switch = self.effective.switch
+        switch = self.effective.lan
         join(self.sim, switch, nic, far, outlet, per_frame=self.per_frame)
 
     # -- the ends of a stream -----------------------------------------------------------------

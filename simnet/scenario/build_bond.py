@@ -116,7 +116,7 @@ class _Builder:
         return Station(_OUI | stream(self.seed, f"{path}.mac").below(1 << 24))
 
     def _egress(self, device: Port) -> Egress:
-        switch = self.effective.switch
+        switch = self.effective.lan
         egress = Egress(
             self.sim,
             f"switch.to.{device.path}",
@@ -130,7 +130,7 @@ class _Builder:
         return egress
 
     def _ingress(self, device: Any, learns: Outlet) -> Ingress:
-        switch = self.effective.switch
+        switch = self.effective.lan
         ingress = Ingress(
             self.sim,
             f"{device.path}.to.switch",
@@ -150,7 +150,7 @@ class _Builder:
         mode = MODES.index(settings.mode)
         channel = None
         if mode not in SINGLE_PORT:
-            method = LOAD_BALANCE.index(self.effective.switch.load_balance)
+            method = LOAD_BALANCE.index(self.effective.lan.load_balance)
             channel = PortChannel(self.sim, f"switch.channel.{path}", method)
             self.switch.append(channel)
         bond = Bond(

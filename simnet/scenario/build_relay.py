@@ -200,7 +200,7 @@ class _Side:
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
         link = self.far_host.ports[0].nic.link_rate_bps
         self.far = FarHosts(sim, f"peer{number}", link)
-        join(sim, effective.switch, self.nic, self.far, self.far, per_frame=per_frame)
+        join(sim, effective.lan, self.nic, self.far, self.far, per_frame=per_frame)
 
     def port(self) -> RelayPort:
         """What the relay needs to know of it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.host.release import release
 from simnet.net.tcp_sender_rules import congestion_controls
 from simnet.scenario.checks_partition import check_partitions
+from simnet.scenario.checks_storage import check_storage
 from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.tree import dotted
 
@@ -82,12 +83,20 @@ def check_whole(tree: Tree, table: Table) -> None:
         InputError: traffic on nodes that do not exist, fewer peer ports than ports with traffic,
             a ring or moderation that the NIC cannot have.
     """
+    if tree.get(("workload", "test")) == "files":
+        check_storage(tree, table)
+        return
+    if tree.provenance["workload.message_bytes"].source == "default":
+        raise table.error(("workload", "message_bytes"), "workload.message", "missing")
     host = tree.get(("host",))
     nodes, wanted = host["machine"]["nodes"], tree.get(("workload", "nodes"))
     path: Path = ("workload", "nodes")
     if wanted > nodes:
         message = f"{wanted} nodes: {host['name']} has {nodes}"
         raise table.error(path, "workload.nodes", message)
+    if "switch" not in tree.values and not tree.values.get("fabric"):
+        test = tree.get(("workload", "test"))
+        raise table.error(("workload", "test"), "system.switch", f"{test} needs a switch")
     used = [number for number, port in enumerate(host["ports"]) if port["node"] < wanted]
     if not used:
         message = f"no port of {host['name']} is on the first {wanted} nodes"

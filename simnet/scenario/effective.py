@@ -26,6 +26,9 @@
     effective.switch.latency_ps                 see schema.Switch
     effective.fabric.switch_latency_ps          see schema_fabric.Fabric; fabric may be None
     effective.hypervisor.dispatch_window_ps     see schema_hypervisor.Hypervisor; may be None
+    effective.host.disks[0].queue.scheduler     see schema_storage.HostDisk
+    effective.vscsi.request_limit               see schema_storage.Vscsi; may be None
+    effective.ffsb[0].num_threads               see schema_storage.FfsbGroup
     effective.pool.processors                   see schema_hypervisor.Pool; may be None
     effective.host.partition.procs              see schema_hypervisor.Partition; may be None
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
@@ -69,6 +72,7 @@ from simnet.scenario.schema import (
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.schema_storage import FfsbGroup, HostDisk, Vscsi
 
 __all__ = ["Application", "Effective", "Flow", "Host", "Port"]
 
@@ -133,6 +137,7 @@ class Host(Section):
         bonding: how the ports that are slaves are one interface.
         application: socket options of the test's processes.
         partition: its share of the machine, if it is one of a hypervisor's partitions.
+        disks: in the order of the scenario.
     """
 
     name: str
@@ -143,6 +148,7 @@ class Host(Section):
     bonding: Bonding = Bonding()
     application: Application = Application()
     partition: Partition | None = None
+    disks: tuple[HostDisk, ...] = ()
 
     @property
     def cpus_per_node(self) -> int:
@@ -194,7 +200,7 @@ class Effective(Section):
         scenario: its name.
         host: the system under test.
         peers: the machines at the other ends.
-        switch: the switch between them.
+        switch: the switch between them; None where nothing is on a network.
         fabric: the InfiniBand fabric that is there in place of the switch, if any.
         hypervisor: what the hosts are partitions of, if they are.
         pool: its physical processors; None for all of the server's.
@@ -202,6 +208,8 @@ class Effective(Section):
         balancer: which daemon.
         workload: what runs.
         relay: what is relayed, if that is what runs; there are no flows then.
+        vscsi: how the peer's disks are the system's, if they are.
+        ffsb: thread groups of FFSB, if that is what runs.
         flows: one per stream.
         run: how long.
         provenance: where each value comes from, by dotted path.
@@ -216,7 +224,7 @@ class Effective(Section):
     scenario: str
     host: Host
     peers: tuple[Host, ...]
-    switch: Switch
+    switch: Switch | None = None
     fabric: Fabric | None = None
     hypervisor: Hypervisor | None = None
     pool: Pool | None = None
@@ -224,6 +232,8 @@ class Effective(Section):
     balancer: Balancer = Balancer()
     workload: Workload
     relay: Relay | None = None
+    vscsi: Vscsi | None = None
+    ffsb: tuple[FfsbGroup, ...] = ()
     flows: tuple[Flow, ...]
     run: Run
     provenance: Annotated[dict[str, Parameter], Field(exclude=True, repr=False)]
@@ -231,6 +241,13 @@ class Effective(Section):
     applied: Annotated[tuple[AppliedKnob, ...], Field(exclude=True, repr=False)] = ()
     remarks: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
     tunings: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
+
+    @property
+    def lan(self) -> Switch:
+        """The switch; ValueError where nothing is on a network."""
+        if self.switch is None:
+            raise ValueError(f"{self.scenario}: no switch")
+        return self.switch
 
     @property
     def machine(self) -> Machine:

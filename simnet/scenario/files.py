@@ -12,6 +12,7 @@ from simnet.scenario.schema import Section, file_model
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.schema_storage import BlockQueue, DiskPartition, FfsbGroup, Vscsi
 from simnet.scenario.specs import Choice, count, ratio, size, time
 
 if TYPE_CHECKING:
@@ -31,19 +32,19 @@ __all__ = [
 class Workload(Section):
     """What runs on the system."""
 
-    type: Annotated[str, Choice("workload", ("netperf-tcp-stream", "iperf", "relay"))]
+    type: Annotated[str, Choice("workload", ("netperf-tcp-stream", "iperf", "relay", "ffsb"))]
     test: Annotated[
         str,
         Choice(
             "what runs on the system: netserver receives from the peers, netperf sends to them,"
             " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
             " and waits for the responses (peers are then simulated as machines), relay passes"
-            " messages on from one port to the other",
-            ("netserver", "netperf", "bidirectional", "tcp_rr", "relay"),
+            " messages on from one port to the other, files are read and written on its disks",
+            ("netserver", "netperf", "bidirectional", "tcp_rr", "relay", "files"),
         ),
     ]
     nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]
-    message_bytes: Annotated[int, size("bytes per send(); of a message", "1 B", "16 MiB")]
+    message_bytes: Annotated[int, size("bytes per send(); of a message", "1 B", "16 MiB")] = 1
     recv_size_bytes: Annotated[
         int, size("bytes asked for per recv(); 0: the receive buffer's size", "0 B", "16 MiB")
     ] = 0
@@ -86,6 +87,10 @@ if TYPE_CHECKING:
     RelayTable: TypeAlias = BaseModel
     PartitionTable: TypeAlias = BaseModel
     PoolTable: TypeAlias = BaseModel
+    QueueTable: TypeAlias = BaseModel
+    DiskPartitionTable: TypeAlias = BaseModel
+    VscsiTable: TypeAlias = BaseModel
+    FfsbTable: TypeAlias = BaseModel
     _BalancerTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
@@ -93,6 +98,10 @@ else:
     RelayTable = file_model(Relay, bare=True)
     PartitionTable = file_model(Partition, bare=True)
     PoolTable = file_model(Pool, bare=True)
+    QueueTable = file_model(BlockQueue, bare=True)
+    DiskPartitionTable = file_model(DiskPartition, bare=True)
+    VscsiTable = file_model(Vscsi, bare=True)
+    FfsbTable = file_model(FfsbGroup, bare=True)
     _BalancerTable = file_model(Balancer, bare=True)
 
 
@@ -100,6 +109,16 @@ class _Table(BaseModel):
     """A table of a scenario file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DiskTable(_Table):
+    """A disk of a host: a model with partitions, or a virtual one that a partition backs."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]+$", description="device, as in sdb")]
+    model: Annotated[str, Field(description="disk model, of a real disk")] = ""
+    backing: Annotated[str, Field(description="partition of the peer's, of a virtual disk")] = ""
+    partitions: tuple[DiskPartitionTable, ...] = ()
+    queue: Annotated[QueueTable | None, Field(description="its request queue")] = None
 
 
 class PeerTable(_Table):
@@ -117,6 +136,7 @@ class PeerTable(_Table):
     partition: Annotated[
         PartitionTable | None, Field(description="its share of the server, under a hypervisor")
     ] = None
+    disks: tuple[DiskTable, ...] = ()
 
 
 class SystemTable(_Table):
@@ -127,7 +147,9 @@ class SystemTable(_Table):
 
     server: Annotated[str, Field(description="server model")]
     kernel: Annotated[str, Field(description="kernel model")]
-    switch: Annotated[str, Field(description="switch model")]
+    switch: Annotated[
+        str, Field(description="switch model; none if absent, where nothing is on a network")
+    ] = ""
     fabric: Annotated[
         str, Field(description="InfiniBand fabric model, in place of the switch; none if absent")
     ] = ""
@@ -137,7 +159,8 @@ class SystemTable(_Table):
     partition: Annotated[
         PartitionTable | None, Field(description="its share of the server, under a hypervisor")
     ] = None
-    peers: Annotated[tuple[PeerTable, ...], Field(min_length=1, description="the other ends")]
+    disks: tuple[DiskTable, ...] = ()
+    peers: Annotated[tuple[PeerTable, ...], Field(description="the other ends")] = ()
 
 
 class IrqMap(_Table):
@@ -211,6 +234,12 @@ class ScenarioFile(_Table):
     relay: Annotated[RelayTable | None, Field(description="what is relayed, with test = relay")] = (
         None
     )
+    vscsi: Annotated[
+        VscsiTable | None, Field(description="how the peer's disks are the system's")
+    ] = None
+    ffsb: Annotated[
+        tuple[FfsbTable, ...], Field(description="thread groups of FFSB, with test = files")
+    ] = ()
     pool: Annotated[PoolTable | None, Field(description="the hypervisor's pool of processors")] = (
         None
     )

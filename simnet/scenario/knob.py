@@ -32,6 +32,8 @@ Scope = Literal[
     "interface",
     "application",
     "partition",
+    "disk",
+    "iosched",
     "model",
     "none",
 ]
@@ -138,8 +140,8 @@ class Knob:
     """One knob, or one for each port, interrupt or queue.
 
     Attributes:
-        name: as typed, with ``{port}``, ``{irq}`` or ``{queue}`` where it exists once for each; for
-            all queues a ``*`` may be typed.
+        name: as typed, with ``{port}``, ``{irq}``, ``{queue}`` or ``{disk}`` if there are
+            several; for all queues a ``*`` may be typed.
         doc: what it does, one line.
         spec: form and legal range of its value.
         scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
@@ -183,6 +185,7 @@ class Knob:
     def _pattern(self) -> re.Pattern[str]:
         escaped = re.escape(self.name)
         escaped = escaped.replace(r"\{irq\}", r"(?P<irq>\d+)")
+        escaped = escaped.replace(r"\{disk\}", r"(?P<disk>[a-z]+)")
         escaped = escaped.replace(r"\{queue\}", r"(?P<queue>\d{1,4}|\*)")
         return re.compile(escaped.replace(r"\{port\}", r"(?P<port>[a-z]+\d+)"))
 

@@ -19,6 +19,7 @@ from simnet.scenario.knobs_aix import AIX
 from simnet.scenario.knobs_bonding import BONDING
 from simnet.scenario.knobs_ipoib import IPOIB
 from simnet.scenario.knobs_partition import PARTITION
+from simnet.scenario.knobs_storage import STORAGE
 from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import Kernel, Nic, spec_of
 from simnet.scenario.specs import Flag, Quantity, count, time
@@ -49,6 +50,12 @@ def _ignored(name: str, doc: str, spec: Spec, command: str, **more: Any) -> Knob
 
 def _ignored_sysctl(name: str, doc: str, spec: Spec, **more: Any) -> Knob:
     return _ignored(name, doc, spec, f'sysctl -w {name}="{{value}}"', **more)
+
+
+_VM: Final = (
+    _sysctl("vm.dirty_ratio", "dirty_ratio"),
+    _sysctl("vm.dirty_background_ratio", "dirty_background_ratio"),
+)
 
 
 def _coalesce(field: str) -> Knob:
@@ -384,6 +391,8 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *_ETHTOOL,
     *BONDING,
     *IPOIB,
+    *STORAGE,
+    *_VM,
     *AIX,
     *PARTITION,
     *_SYSCTLS,

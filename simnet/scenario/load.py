@@ -13,6 +13,7 @@ from simnet.scenario.entries import Entry, entries, tuning_names
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.knobs import MODELS
+from simnet.scenario.load_storage import graft_disks, graft_groups
 from simnet.scenario.schema import (
     Bonding,
     Cpu,
@@ -28,6 +29,7 @@ from simnet.scenario.schema import (
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.schema_storage import Vscsi
 from simnet.scenario.settings import Table
 from simnet.scenario.tree import Path, Tree, dotted
 
@@ -159,8 +161,8 @@ class _Assembly:
     def __init__(self, form: ScenarioFile, document: Document, path: FilePath) -> None:
         self.tree = Tree()
         self.models: dict[str, str] = {}
-        self._document = document
-        self._path = path
+        self.document = document
+        self.path = path
         self._read: dict[FilePath, tuple[BaseModel, Document]] = {}
         self._host(("host",), form.system, ("system",))
         self.tree.put_plain(("peers",), [])
@@ -169,19 +171,20 @@ class _Assembly:
             for _ in range(peer.count):
                 self._host(("peers", number), peer, ("system", "peers", row))
                 number += 1
-        switch, _, _ = self._model(
-            "switch", form.system.switch, document, path, ("system", "switch")
-        )
-        self.tree.graft(("switch",), Switch, switch)
-        self.models["switch"] = form.system.switch
+        if form.system.switch:
+            switch, _, _ = self.model(
+                "switch", form.system.switch, document, path, ("system", "switch")
+            )
+            self.tree.graft(("switch",), Switch, switch)
+            self.models["switch"] = form.system.switch
         if form.system.fabric:
-            fabric, _, _ = self._model(
+            fabric, _, _ = self.model(
                 "fabric", form.system.fabric, document, path, ("system", "fabric")
             )
             self.tree.graft(("fabric",), Fabric, fabric)
             self.models["fabric"] = form.system.fabric
         if form.system.hypervisor:
-            hypervisor, _, _ = self._model(
+            hypervisor, _, _ = self.model(
                 "hypervisor", form.system.hypervisor, document, path, ("system", "hypervisor")
             )
             self.tree.graft(("hypervisor",), Hypervisor, hypervisor)
@@ -192,15 +195,18 @@ class _Assembly:
         self._table("workload", Workload, form.workload)
         if form.relay is not None:
             self._table("relay", Relay, form.relay)
+        if form.vscsi is not None:
+            self._table("vscsi", Vscsi, form.vscsi)
+        graft_groups(self.tree, form.ffsb, document)
         self._table("run", Run, form.run)
 
     def _table(self, name: str, section: type[Section], form: BaseModel, table: str = "") -> None:
         def where(key: str) -> str:
-            return f"{self._document.file}:{self._document.line((table or name, key))}"
+            return f"{self.document.file}:{self.document.line((table or name, key))}"
 
         self.tree.graft((name,), section, form, where)
 
-    def _model(
+    def model(
         self, kind: ModelKind, name: str, document: Document, beside: FilePath, key: KeyPath
     ) -> tuple[Any, Document, FilePath]:
         """Return the model that a key of a document names, its document and its file."""
@@ -213,10 +219,10 @@ class _Assembly:
         return *self._read[path], path
 
     def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
-        known = (self._document, self._path)
-        server, document, path = self._model("server", table.server, *known, (*key, "server"))
-        kernel, _, _ = self._model("kernel", table.kernel, *known, (*key, "kernel"))
-        cpu, _, _ = self._model("cpu", server.cpu, document, path, ("cpu",))
+        known = (self.document, self.path)
+        server, document, path = self.model("server", table.server, *known, (*key, "server"))
+        kernel, _, _ = self.model("kernel", table.kernel, *known, (*key, "kernel"))
+        cpu, _, _ = self.model("cpu", server.cpu, document, path, ("cpu",))
         check_server(server, document)
         self.tree.put_plain((*place, "name"), table.server)
         for section, form in ((Machine, server), (Cpu, cpu), (Kernel, kernel)):
@@ -234,9 +240,9 @@ class _Assembly:
         slaves = getattr(table, "slaves", ())
         for slave in slaves:
             if slave not in [port.name for port in server.ports[:cabled]]:
-                raise self._document.error(f"no cabled port {slave}", (*key, "slaves"))
+                raise self.document.error(f"no cabled port {slave}", (*key, "slaves"))
         for number, port in enumerate(server.ports[:cabled]):
-            nic, _, _ = self._model("nic", port.nic, document, path, ("ports", number, "nic"))
+            nic, _, _ = self.model("nic", port.nic, document, path, ("ports", number, "nic"))
             here: Path = (*place, "ports", number)
             self.tree.put_plain((*here, "name"), port.name)
             self.tree.put_plain((*here, "node"), port.node)
@@ -250,12 +256,13 @@ class _Assembly:
             self.tree.graft((*here, "nic"), Nic, nic)
             self._queues(here)
             self.models[dotted((*here, "nic"))] = port.nic
+        graft_disks(self, place, table.disks, key)
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
         self.models.update({dotted((*place, part)): name for part, name in names.items()})
 
     def _partition(self, place: Path, form: BaseModel, table: KeyPath) -> None:
         def where(key: str) -> str:
-            return f"{self._document.file}:{self._document.line((*table, key))}"
+            return f"{self.document.file}:{self.document.line((*table, key))}"
 
         self.tree.graft((*place, "partition"), Partition, form, where)
 
@@ -304,7 +311,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     there are as many of each.
     """
     workload = tree.get(("workload",))
-    if workload["test"] == "relay":
+    if workload["test"] in {"relay", "files"}:
         return []
     both = workload["test"] == "bidirectional"
     ends = peer_ports(tree)

@@ -68,8 +68,20 @@ class Places:
         if knob.scope in {"kernel", "bonding", "application", "partition"}:
             yield (*host, knob.scope, knob.target)
             return
+        if knob.scope in {"disk", "iosched"}:
+            part = "queue" if knob.scope == "disk" else "iosched"
+            yield (*host, "disks", self._chosen_disk(entry, parts, host), part, knob.target)
+            return
         for number in self._chosen_ports(entry, knob, parts, host):
             yield from self._of_port(entry, knob, parts, (*host, "ports", number))
+
+    def _chosen_disk(self, entry: Entry, parts: Mapping[str, str], host: Path) -> int:
+        names = [disk["name"] for disk in self._tree.get((*host, "disks"))]
+        if parts["disk"] not in names:
+            machine = self._tree.get((*host, "name"))
+            legal = f"expected one of {', '.join(names)}" if names else "it has none"
+            raise entry.error(f"{machine} has no disk {parts['disk']}: {legal}")
+        return names.index(parts["disk"])
 
     def _check_kernel(self, entry: Entry, knob: Knob, host: Path) -> None:
         """Refuse a knob that the host's kernel does not have."""

@@ -155,7 +155,7 @@ class NetworkPath:
     def _link_bps(self, rate_bps: int) -> int:
         """Rate at which frames come by a port: the switch's, or the fabric's own."""
         fabric = self.effective.fabric
-        return rate_bps if fabric else self.effective.switch.link_rate_bps
+        return rate_bps if fabric else self.effective.lan.link_rate_bps
 
     def _flows_of(self, index: int) -> tuple[str, ...] | None:
         """Flows of a port; those of a bond pass any of its slaves, a relay's all ports."""

@@ -106,6 +106,12 @@ class Costs(Section):
     rx_page_cycles: Annotated[
         int, cycles("allocating, mapping, posting and freeing one page of a receive buffer")
     ] = 0
+    bio_cycles: Annotated[
+        int, cycles("making a bio and submitting it to the block layer and its scheduler")
+    ] = 0
+    page_cycles: Annotated[
+        int, cycles("finding, allocating and freeing one page of the page cache")
+    ] = 0
     rps_cycles: Annotated[
         int, cycles("choosing the CPU of one packet: hash and flow tables of RPS and RFS")
     ] = 0
@@ -385,6 +391,19 @@ class Kernel(NetworkOptions):
             2**22,
         ),
     ] = 0
+    page_cache_bytes: Annotated[
+        int, size("memory that holds pages of files", "16 MiB", "1024 GiB")
+    ] = 1800 << 20
+    dirty_ratio: Annotated[int, count("percent that may be dirty before writers wait", 1, 100)] = 40
+    dirty_background_ratio: Annotated[
+        int, count("percent that is dirty when pdflush starts to write", 1, 100)
+    ] = 10
+    dirty_writeback_ps: Annotated[
+        int, time("interval at which old dirty pages are written; 0: never", "0 s", "1000 s")
+    ] = 5 * 10**12
+    dirty_expire_ps: Annotated[int, time("age at which a dirty page is old", "0 s", "1000 s")] = (
+        30 * 10**12
+    )
     hotplug_cpu: Annotated[
         bool, Flag("CONFIG_HOTPLUG_CPU, which the choice of APIC mode asks for")
     ] = True

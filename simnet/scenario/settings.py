@@ -28,6 +28,7 @@ from simnet.scenario.schema import (
 from simnet.scenario.schema_hypervisor import Hypervisor, Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.settings_storage import disk_names, storage_parameters
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
@@ -195,6 +196,9 @@ class Table:
                     )
                     if places:
                         yield f"{prefix}{top}.{_key(path, spec)}", places, spec
+            hosts = self._places.hosts(peers=peers)
+            for name, places, spec in storage_parameters(self.tree, hosts, shared=not peers):
+                yield f"{prefix}{name}", places, spec
 
     def _inside(self, host: Path, top: str, path: Path) -> Iterator[Path]:
         if top == "kernel" and path[0] in NetworkOptions.model_fields:
@@ -214,12 +218,13 @@ class Table:
         for name, _, _ in self._parameters():
             yield name
         for prefix, peers in (("", False), (_PEER, True)):
-            ports = [
-                p
-                for host in self._places.hosts(peers=peers)
-                for p in self.tree.get((*host, "ports"))
-            ]
+            hosts = self._places.hosts(peers=peers)
+            ports = [p for host in hosts for p in self.tree.get((*host, "ports"))]
             for knob in KNOBS:
+                if "{disk}" in knob.name:
+                    for disk in disk_names(self.tree, hosts):
+                        yield prefix + knob.name.format(disk=disk)
+                    continue
                 for port in ports:
                     name = knob.name.format(port=port["name"], irq=port["irq"], queue="*")
                     yield prefix + name

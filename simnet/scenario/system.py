@@ -12,17 +12,22 @@ from simnet.scenario.resource import cpus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from simnet.host.cpu import Cpu
     from simnet.host.machine import Machine
     from simnet.net.multiqueue import MultiqueuePort
     from simnet.net.nic import Nic
     from simnet.scenario.resource import Resource, Wait
+    from simnet.storage.diskstats import Snapshot as DiskSnapshot
 
 __all__ = [
     "CpuTimes",
+    "DiskCounts",
+    "DiskReader",
     "DropCount",
     "FlowCounts",
     "MessageCounts",
     "Offers",
+    "PeerCpu",
     "PortCounts",
     "Receiver",
     "Snapshot",
@@ -30,7 +35,7 @@ __all__ = [
 ]
 
 _ALLOCATIONS_PER_COLLECTION = 200_000
-_OPTIONAL = ("drops", "messages")
+_OPTIONAL = ("drops", "messages", "disks", "peer_cpus")
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,34 @@ class MessageCounts:
 
 
 @dataclass(frozen=True)
+class DiskCounts:
+    """Counters of one disk's queue, as `/proc/diskstats` has them, exactly.
+
+    Attributes:
+        host: whose disk: "client", or "peer0" and so on.
+        device: its name there.
+        counts: what they are.
+    """
+
+    host: str
+    device: str
+    counts: DiskSnapshot
+
+
+@dataclass(frozen=True)
+class PeerCpu:
+    """Cumulative time of one logical CPU of a peer."""
+
+    host: str
+    id: int
+    user_ps: int
+    system_ps: int
+    iowait_ps: int
+    steal_ps: int
+    idle_ps: int
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """All counters at one instant.
 
@@ -129,6 +162,8 @@ class Snapshot:
         work_ps: the ledger of the system's CPUs.
         drops: by place, rings apart, in the same order in every snapshot.
         messages: of an open-loop load; None without one.
+        disks: of the system and of the server of its disks, in the order of the configuration.
+        peer_cpus: of that server.
     """
 
     time_ps: int
@@ -138,6 +173,8 @@ class Snapshot:
     work_ps: dict[str, int]
     drops: tuple[DropCount, ...] = field(default=(), repr=False)
     messages: MessageCounts | None = field(default=None, repr=False)
+    disks: tuple[DiskCounts, ...] = field(default=(), repr=False)
+    peer_cpus: tuple[PeerCpu, ...] = field(default=(), repr=False)
 
     def counters(self) -> dict[str, Any]:
         """Every number by name; what the system does not have is left out."""
@@ -167,6 +204,19 @@ class Receiver(Protocol):
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
 
 
+class DiskReader(Protocol):
+    """Reads the storage of a built system."""
+
+    def disks(self) -> tuple[DiskCounts, ...]:
+        """Counters of all disks."""
+
+    def peer_cpus(self) -> tuple[PeerCpu, ...]:
+        """Times of the CPUs that serve the disks."""
+
+    def iowait_ps(self, cpu: Cpu) -> int:
+        """Idle time of a CPU of the system in which somebody waited for a disk."""
+
+
 class Offers(Protocol):
     """Tells of a built system what can be full and what its flows wait for."""
 
@@ -189,9 +239,10 @@ class System:
         drops: reads what was dropped outside the rings; always the same places, in one order.
         messages: reads the counters of an open-loop load.
         offers: tells what can be full; the machine's CPUs where it is None.
+        storage: reads the disks, if there are any.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (each part is there or not)
         self,
         env: Any,
         machine: Machine,
@@ -202,6 +253,7 @@ class System:
         drops: Callable[[], tuple[DropCount, ...]] | None = None,
         messages: Callable[[], MessageCounts] | None = None,
         offers: Offers | None = None,
+        storage: DiskReader | None = None,
     ) -> None:
         self.env = env
         self.machine = machine
@@ -211,6 +263,7 @@ class System:
         self._drops = drops
         self._messages = messages
         self._offers = offers
+        self._storage = storage
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
@@ -236,10 +289,7 @@ class System:
             nic.advance(now)
         return Snapshot(
             time_ps=now,
-            cpus=tuple(
-                CpuTimes(id=cpu.cpu_id, node=cpu.node, iowait_ps=0, steal_ps=0, **cpu.times())
-                for cpu in self.machine.cpus
-            ),
+            cpus=tuple(self._cpu_times(cpu) for cpu in self.machine.cpus),
             ports=tuple(_port_counts(nic) for nic in self.nics),
             flows=tuple(
                 FlowCounts(name, port, receiver.delivered, receiver.latency_buckets())
@@ -248,7 +298,15 @@ class System:
             work_ps=self.machine.costs.ledger.work(),
             drops=self._drops() if self._drops else (),
             messages=self._messages() if self._messages else None,
+            disks=self._storage.disks() if self._storage else (),
+            peer_cpus=self._storage.peer_cpus() if self._storage else (),
         )
+
+    def _cpu_times(self, cpu: Cpu) -> CpuTimes:
+        times = cpu.times()
+        iowait_ps = self._storage.iowait_ps(cpu) if self._storage else 0
+        times["idle_ps"] -= iowait_ps
+        return CpuTimes(id=cpu.cpu_id, node=cpu.node, iowait_ps=iowait_ps, steal_ps=0, **times)
 
     def resources(self) -> tuple[Resource, ...]:
         """What can be full, and how much of it has been used until now, in any order."""

@@ -14,7 +14,9 @@ taken at once, and calls `resume` when it is taken later.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
+from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.storage.block_requests import WAKE, RequestLimit, Resume
@@ -54,6 +56,9 @@ class RequestQueue(RequestLimit):
         plugged: whether requests are held back.
         count: allocated requests by direction.
         waits: how often a process slept for a request.
+        times: takes the time of each request from insertion to completion, if set.
+        run_starved: of an adapter with several devices: lets those go on, first, that it had no
+            room for (`scsi_run_queue`).
     """
 
     def __init__(
@@ -80,6 +85,8 @@ class RequestQueue(RequestLimit):
         self.depth = depth
         self.kblockd_ps = kblockd_ps
         self.read_ahead_kb = 128
+        self.run_starved: Callable[[], None] | None = None
+        self.times: LogHistogram | None = None
         self.unplug_threshold = 4
         self.unplug_jiffies = max(3 * hz // 1000, 1)
         self.stats = DiskStats(self.jiffy_ps)
@@ -377,11 +384,15 @@ class RequestQueue(RequestLimit):
         request: Request = command.tag
         self.busy -= 1
         self.stats.ended(self.sim.now, request.rw, request.sectors, request.start_ps)
+        if self.times is not None:
+            self.times.add(self.sim.now - request.start_ps)
         self.in_driver -= 1
         if request.sorted:
             self.elevator.completed(request)
         self.free(request)
         self.remove_plug()
+        if self.run_starved is not None:
+            self.run_starved()
         if not self.empty():
             self.run()
         for bio in request.bios:

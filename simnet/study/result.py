@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.errors import InputError, SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
+from simnet.study.disks import PeerCpuUse, disks_of, peer_cpus_of
 from simnet.study.loss import (
     Drops,
     Latency,
@@ -200,6 +201,9 @@ class Result(_Row):
     disks: tuple[dict[str, str | float], ...] = Field(
         default=(), description="one entry a disk: its name and the columns of iostat -x"
     )
+    peer_cpus: tuple[PeerCpuUse, ...] = Field(
+        default=(), description="CPUs of the server of the disks, exact shares"
+    )
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -289,6 +293,8 @@ class Result(_Row):
             drops=drops_of(start, end),
             loss=loss_of(start, end),
             messages=messages_of(start, end),
+            disks=disks_of(start, end),
+            peer_cpus=peer_cpus_of(start, end),
         )
 
 
@@ -359,7 +365,7 @@ def _work(
     return tuple(
         WorkShare(
             mechanism=MECHANISMS[name],
-            percent=max(0.0, 100 * (end[name] - start[name]) / elapsed_ps),
+            percent=max(0.0, 100 * (end[name] - start.get(name, 0)) / elapsed_ps),
             placement=name in PLACEMENT,
         )
         for name in end

@@ -126,7 +126,7 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
         (["run", SCENARIO, "--warm-up", "1 B"],
          "--warm-up: warm_up: wrong kind of unit in '1 B': expected a time such as '20 us'"),
         (["run", SCENARIO, "--format", "sarr"],
-         ("--format: expected one of text, json, sar, interrupts, netperf, compare,"
+         ("--format: expected one of text, json, sar, interrupts, netperf, iostat, compare,"
          " got 'sarr'; did you mean sar?")),
         (["run", SCENARIO, "--format", "sar", "--json"],
          "--format: give it or --json, not both"),
@@ -139,7 +139,7 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
          "intel-82546: a model takes no settings, only a scenario does"),
         (["show", "--schema", "nick"],
          ("--schema: expected one of model, cpu, server, nic, switch, fabric, kernel, disk,"
-         " scenario, got 'nick'; did you mean nic?")),
+         " hypervisor, scenario, got 'nick'; did you mean nic?")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip

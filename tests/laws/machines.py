@@ -300,7 +300,7 @@ def effective(plan: Plan) -> Effective:
                 update={"peers_simulated": "machines" if plan.whole_peer else "ends"}
             ),
             "irqbalance": "off",
-            "switch": _base().switch.model_copy(
+            "switch": _base().lan.model_copy(
                 update={
                     "link_rate_bps": rate,
                     "latency_ps": plan.switch_us * US,

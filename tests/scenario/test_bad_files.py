@@ -23,7 +23,7 @@ DAMAGED = [
     ("mine.toml", 'message = "8 KiB"\n', "", "workload.message", "missing"),
     ("mine.toml", "nodes = 4", "nodes = 5", "workload.nodes", "5 nodes: server.toml has 4"),
     ("mine.toml", 'test = "netserver"', 'test = "netsever"', "workload.test",
-     ("expected one of netserver, netperf, bidirectional, tcp_rr, relay, got"
+     ("expected one of netserver, netperf, bidirectional, tcp_rr, relay, files, got"
       " 'netsever'")),
     ("mine.toml", 'duration = "2 s"', 'duration = "2000000 s"', "run.duration",
      "2000000 s is outside the legal range 1 us to 100000 s"),

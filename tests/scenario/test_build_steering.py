@@ -26,7 +26,7 @@ def build(
     steering = HostSteering(sim, host, machine, 1)
     nics = []
     for port in host.ports[:2]:
-        nic = make_nic(sim, machine, host, port, switch=effective.switch, seed=1, per_frame=False)
+        nic = make_nic(sim, machine, host, port, switch=effective.lan, seed=1, per_frame=False)
         steering.attach(nic, port, 0, 1)
         nics.append(nic)
     socket = make_socket(sim, host, host.ports[0], machine, nics[0], path="socket", seed=1)

@@ -54,7 +54,7 @@ class Bed:
         self.made = self.make()
 
     def make(self) -> Nic | MultiqueuePort:
-        switch: Switch = X460.switch
+        switch: Switch = X460.lan
         return make_port(
             self.sim,
             self.machine,

@@ -1,0 +1,75 @@
+"""A run with disks: what it says, the laws that it keeps, and that it is the same every time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import simnet
+from simnet.report import FORMATS
+from simnet.study.result import Result
+
+ALONE = ("sequential-read-alone", "random-read-alone", "random-write-alone")
+
+
+@pytest.fixture(scope="module", params=((), *((name,) for name in ALONE)), ids=str)
+def result(request: pytest.FixtureRequest) -> Result:
+    tunings: tuple[str, ...] = request.param
+    return simnet.run("vscsi-parallel", tunings=tunings, warmup="500 ms", duration="1 s")
+
+
+def test_every_disk_of_client_and_server_has_a_row(result: Result) -> None:
+    assert [disk["name"] for disk in result.disks] == ["sdb", "sdc", "sdd", "peer0:sdc"]
+
+
+def test_utilisation_is_throughput_times_svctm(result: Result) -> None:
+    for disk in result.disks:
+        row = {name: value for name, value in disk.items() if isinstance(value, float)}
+        throughput = row["r_s"] + row["w_s"]
+        assert row["util"] == pytest.approx(throughput * row["svctm_ms"] / 10, abs=1e-6)
+        assert 0 <= row["util"] <= 100 + 1e-9
+
+
+def test_what_a_client_moves_its_server_moves(result: Result) -> None:
+    *client, server = result.disks
+    for column in ("rsec_s", "wsec_s"):
+        moved = sum(float(disk[column]) for disk in client)
+        # what is under way at both ends of the measurement
+        assert float(server[column]) == pytest.approx(moved, abs=16 * 512)
+
+
+def test_cpu_time_adds_up_and_waits_for_disks(result: Result) -> None:
+    for cpu in result.cpus:
+        total = cpu.user + cpu.system + cpu.softirq + cpu.irq + cpu.iowait + cpu.steal + cpu.idle
+        assert total == pytest.approx(100)
+    assert max(cpu.iowait for cpu in result.cpus) > 80
+
+
+def test_iostat_prints_both_hosts_as_sysstat_does(result: Result) -> None:
+    lines = FORMATS["iostat"](result).splitlines()
+    assert lines[0] == "# client"
+    assert lines[1].split() == [
+        "avg-cpu:",
+        "%user",
+        "%nice",
+        "%system",
+        "%iowait",
+        "%steal",
+        "%idle",
+    ]
+    assert [line.split()[0] for line in lines if line.startswith("sd")] == [
+        "sdb",
+        "sdc",
+        "sdd",
+        "sdc",
+    ]
+    assert json.loads(result.to_json())["disks"][3]["device"] == "sdc"
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    runs = [
+        simnet.run("vscsi-parallel", seed=seed, warmup="100 ms", duration="300 ms").fingerprint
+        for seed in (1, 1, 2)
+    ]
+    assert runs[0] == runs[1] != runs[2]
