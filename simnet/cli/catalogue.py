@@ -14,15 +14,22 @@ __all__ = ["list_command"]
 
 @click.command("list")
 @click.argument(
-    "what", required=False, type=click.Choice(["scenarios", "models", "knobs"]), default=None
+    "what",
+    required=False,
+    type=click.Choice(["scenarios", "models", "knobs", "attributes"]),
+    default=None,
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_command(what: str | None, *, as_json: bool) -> None:
-    """List scenarios with their tunings and models, or the knobs that scenarios can set."""
+    """List scenarios with their tunings and models, or knobs.
+
+    Or the attributes that --apply knows: those of lsattr -El, no -a and mmlsconfig.
+    """
     parts = {
         "scenarios": (_scenarios, ("name", "description")),
         "models": (_models, ("kind", "name", "description")),
         "knobs": (_knobs, ("name", "unit", "modelled", "description")),
+        "attributes": (_attributes, ("command", "name", "unit", "modelled", "description")),
     }
     chosen = (what,) if what else ("scenarios", "models")
     found = {name: parts[name][0]() for name in chosen}
@@ -93,4 +100,20 @@ def _knobs() -> list[dict[str, Any]]:
             "note": knob.note,
         }
         for knob in KNOBS
+    ]
+
+
+def _attributes() -> list[dict[str, Any]]:
+    from simnet.scenario.captured import attributes
+
+    return [
+        {
+            "command": command,
+            "name": name,
+            "unit": unit,
+            "modelled": knob is not None and knob.modelled,
+            "knob": knob.name if knob else None,
+            "description": meaning,
+        }
+        for command, name, unit, meaning, knob in attributes()
     ]

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import working
+from simnet.cli.output import message, working
 from simnet.errors import InputError
 
 __all__ = ["explain_command"]
@@ -41,10 +41,14 @@ def explain_command(
         _check(Path(out))
     from simnet.report.explain import explain as text
     from simnet.study.explain import explained
+    from simnet.study.run import recorded
 
     configuration = effective(scenario, assignments, **times)
+    for remark in configuration.remarks:
+        message(remark)
     with working(configuration):
-        found = explained(configuration, settings=settings_of(assignments))
+        settings = recorded(times["apply"], settings_of(assignments))
+        found = explained(configuration, settings=settings)
     if out is not None:
         found.plot().savefig(out)
     click.echo(found.to_json() if as_json else text(found), nl=as_json)

@@ -19,7 +19,7 @@ _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
 def scenario_options(command: _F) -> _F:
-    """Add what chooses a configuration: tunings, settings, seed and times."""
+    """Add what chooses a configuration: tunings, files, settings, seed and times."""
     tuning = click.option(
         "--tuning",
         "tunings",
@@ -27,7 +27,13 @@ def scenario_options(command: _F) -> _F:
         multiple=True,
         help="Apply a tuning of the scenario; again for more, later ones on top.",
     )
-    return tuning(run_options(command))
+    apply = click.option(
+        "--apply",
+        metavar="[WHERE:]FILE",
+        multiple=True,
+        help="Set what lsattr -El, no -a or mmlsconfig printed; WHERE is peer, or a node class.",
+    )
+    return tuning(apply(run_options(command)))
 
 
 def run_options(command: _F) -> _F:
@@ -73,6 +79,7 @@ def effective(
     assignments: tuple[str, ...],
     *,
     tunings: tuple[str, ...] = (),
+    apply: tuple[str, ...] = (),
     seed: int | None,
     duration: str | None,
     warm_up: str | None,
@@ -89,4 +96,5 @@ def effective(
         duration=duration,
         warm_up=warm_up,
         precision=precision,
+        apply=apply,
     )

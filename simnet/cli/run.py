@@ -54,11 +54,14 @@ def run_command(
     for remark in configuration.remarks:
         message(remark)
     from simnet.report import FORMATS, compare
-    from simnet.study.run import simulate
+    from simnet.study.run import recorded, simulate
 
     with working(configuration):
         result = simulate(
-            configuration, settings=settings_of(assignments), trace=trace, per_frame=per_frame
+            configuration,
+            settings=recorded(times["apply"], settings_of(assignments)),
+            trace=trace,
+            per_frame=per_frame,
         )
     texts = [
         compare(result, listing) if name == "compare" else FORMATS[name](result) for name in chosen

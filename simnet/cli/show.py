@@ -134,6 +134,7 @@ def _scenario_json(configuration: Effective) -> None:
         "digest": configuration.digest(),
         "models": configuration.models,
         "knobs": [asdict(knob) for knob in configuration.applied],
+        "captured": [asdict(attribute) for attribute in configuration.captured.attributes],
         "remarks": configuration.remarks,
         "not_modelled": _unread(configuration),
         "configuration": configuration.model_dump(mode="json"),
@@ -184,6 +185,31 @@ def _scenario_tables(configuration: Effective) -> None:
             for k in configuration.applied
         ),
     )
+    _captured_tables(configuration)
+
+
+def _captured_tables(configuration: Effective) -> None:
+    """Every attribute of the files that were applied, and what became of it."""
+    rows = configuration.captured.attributes
+    for file, command in dict.fromkeys((row.file, row.command) for row in rows):
+        table(
+            f"{command}: {file}",
+            ("line", "nodes", "attribute", "value", "unit", "state", "meaning", "note"),
+            (
+                (
+                    str(row.line),
+                    row.nodes,
+                    row.name,
+                    row.value,
+                    row.unit,
+                    row.state,
+                    row.meaning,
+                    row.note,
+                )
+                for row in rows
+                if (row.file, row.command) == (file, command)
+            ),
+        )
 
 
 def _unread(configuration: Effective) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from simnet.report.columns import columns
@@ -26,7 +25,7 @@ _MANY: Final = 100
 def explain(found: Explanation) -> str:
     """The whole answer."""
     parts = [_heading(found), _limits(found), _resources(found), _work(found), _drops(found)]
-    parts += [_knobs(found), "".join(f"mind: {line}\n" for line in _minds(found))]
+    parts += [_knobs(found), "".join(f"mind: {line}\n" for line in found.warnings)]
     return "\n".join(part for part in parts if part)
 
 
@@ -158,10 +157,3 @@ def _knobs(found: Explanation) -> str:
         f" {len(found.ignored_knobs)} are not: simnet list knobs\n"
     )
     return lines
-
-
-def _minds(found: Explanation) -> Iterator[str]:
-    said = {knob.name for knob in found.knobs if not knob.modelled}
-    for warning in found.warnings:
-        if not any(warning.startswith(f"{name}: accepted") for name in said):
-            yield warning

@@ -55,6 +55,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from simnet.scenario.captured import Captured
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
 from simnet.scenario.parameter import Parameter
@@ -217,6 +218,7 @@ class Effective(Section):
         applied: the knobs that the scenario or the caller set.
         remarks: one line each: settings that are accepted but have no effect, and the like.
         tunings: names of the scenario's tunings that the caller chose, in order.
+        captured: what listings of a real machine's attributes set.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -241,6 +243,7 @@ class Effective(Section):
     applied: Annotated[tuple[AppliedKnob, ...], Field(exclude=True, repr=False)] = ()
     remarks: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
     tunings: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
+    captured: Annotated[Captured, Field(exclude=True, repr=False)] = Captured((), (), ())
 
     @property
     def lan(self) -> Switch:

@@ -62,6 +62,7 @@ def entries(
     tunings: Sequence[str],
     settings: Mapping[str, str],
     options: Mapping[str, str],
+    captured: Sequence[Entry] = (),
 ) -> list[Entry]:
     """Return all settings in the order in which they apply; of equal names the last one.
 
@@ -71,11 +72,12 @@ def entries(
         tunings: names of its tunings; they apply after what it sets itself, in this order.
         settings: as typed after ``--set``; they apply after the tunings.
         options: other options of the command, by name.
+        captured: from files: the machine as it is, to which tunings come on top.
 
     Raises:
         InputError: a tuning that the scenario does not have; the message names the nearest.
     """
-    found = list(_written(form.tuning, document, ("tuning",)))
+    found = [*_written(form.tuning, document, ("tuning",)), *captured]
     for name in tunings:
         if name not in form.tunings:
             known = f"the scenario has {', '.join(form.tunings) or 'none'}"

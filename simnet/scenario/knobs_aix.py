@@ -6,16 +6,48 @@ no(1) and chdev(1).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from simnet.scenario.knob import Knob
-from simnet.scenario.parameter import Spec
-from simnet.scenario.schema import Kernel, spec_of
+from simnet.scenario.parameter import Spec, Value
+from simnet.scenario.schema import Kernel, Nic, spec_of
 from simnet.scenario.specs import Flag, count, size
+from simnet.scenario.units import UnitError
 
 __all__ = ["AIX"]
 
 _UNITS: Final = {"_ps": "ms", "_bytes": "B"}
+_PLAIN_BYTES: Final = 1500
+_JUMBO_BYTES: Final = 9000
+
+
+@dataclass(frozen=True)
+class YesNo(Flag):
+    """A flag as attributes of AIX's adapters have it."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return True or False; see :meth:`Spec.parse`."""
+        if raw not in {"yes", "no"}:
+            raise UnitError(f"expected yes or no, got {raw!r}")
+        return str(raw) == "yes"
+
+    def text(self, value: Any) -> str:
+        """Return ``yes`` or ``no``."""
+        return "yes" if value else "no"
+
+
+@dataclass(frozen=True)
+class JumboFrames(YesNo):
+    """The MTU that an interface has with and without jumbo frames."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the MTU in bytes; see :meth:`Spec.parse`."""
+        return _JUMBO_BYTES if super().parse(raw) else _PLAIN_BYTES
+
+    def text(self, value: Any) -> str:
+        """Return ``yes`` where the MTU is larger than an ordinary frame's."""
+        return super().text(value > _PLAIN_BYTES)
 
 
 def _no(attribute: str, target: str, doc: str = "") -> Knob:
@@ -48,6 +80,12 @@ def _isno(attribute: str, target: str, doc: str) -> Knob:
     )
 
 
+def _adapter(attribute: str, target: str, doc: str, spec: Spec, unit: str = "") -> Knob:
+    name = f"chdev -l {{port}} -a {attribute}"
+    return Knob(name, doc, spec, "nic", target, f"{name}={{value}}", unit=unit, system="aix")
+
+
+_MTU: Final = spec_of(Nic, "mtu_bytes") or size("", "0 B", "0 B")
 _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 _ON_OFF: Final = Flag("on or off")
 
@@ -64,6 +102,9 @@ AIX: Final = (
     _no("sb_max", "sb_max_bytes"),
     _isno("tcp_recvspace", "recvspace_bytes", "receive buffer of connections by it; 0: not set"),
     _isno("tcp_sendspace", "sendspace_bytes", "send buffer of connections by it; 0: not set"),
+    _adapter("mtu", "mtu_bytes", "largest IP packet", _MTU, "B"),
+    _adapter("jumbo_frames", "mtu_bytes", "MTU of 9000 bytes, or 1500", JumboFrames("yes or no")),
+    _adapter("large_send", "tso", "TCP segmentation by the adapter", YesNo("yes or no")),
     _ignored("delayack", "delays ACKs of what opens and closes connections", count("", 0, 3)),
     _ignored("hstcp", "HighSpeed TCP, RFC 3649", _ON_OFF),
     _ignored("tcp_newreno", "NewReno, which is on here", _ON_OFF),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
 from simnet.scenario import library
+from simnet.scenario.captured import Captured, captured
 from simnet.scenario.checks import check_server, check_whole, peer_ports
 from simnet.scenario.effective import Effective
 from simnet.scenario.entries import Entry, entries, tuning_names
@@ -57,6 +58,7 @@ def load(
     duration: str | None = None,
     warm_up: str | None = None,
     precision: str | None = None,
+    apply: Sequence[str] = (),
 ) -> Effective:
     """Return everything that a simulation of the scenario reads, defaults included.
 
@@ -72,6 +74,8 @@ def load(
         duration: measured simulated time with unit; the scenario's when None.
         warm_up: simulated time before that, with unit; the scenario's when None.
         precision: relative half width that ends the run, as in ``"1 %"``; the scenario's when None.
+        apply: files with what ``lsattr -El``, ``no -a`` or ``mmlsconfig`` printed on the system,
+            see :mod:`simnet.scenario.captured`; they apply before the tunings.
 
     Raises:
         InputError: a file, a value or a knob that cannot be used, with file, line and key.
@@ -79,7 +83,7 @@ def load(
     options = {"seed": seed, "duration": duration, "warm_up": warm_up, "precision": precision}
     asked = {name: str(value) for name, value in options.items() if value is not None}
     names = tuning_names(tunings)
-    assembly, table, name = _assembled(scenario, settings or {}, names, asked)
+    assembly, table, name = _assembled(scenario, settings or {}, names, asked, apply)
     return assembly.finish(table, name, names)
 
 
@@ -112,6 +116,7 @@ def _assembled(
     settings: Mapping[str, str],
     tunings: tuple[str, ...],
     options: Mapping[str, str],
+    apply: Sequence[str] = (),
 ) -> tuple[_Assembly, Table, str]:
     """Return a scenario's models, with all settings applied, and its name."""
     path = library.find_scenario(str(scenario))
@@ -121,7 +126,16 @@ def _assembled(
     chosen = {knob.target: _model_name(entry, knob, path) for entry, knob in models}
     used = form.model_copy(update={"system": form.system.model_copy(update=chosen)})
     assembly = _Assembly(used, document, path)
+    overrides = {
+        " ".join(knob.split()): f"--tuning {name}"
+        for name in tunings
+        for knob in form.tunings[name].settings
+    } | {" ".join(name.split()): "--set" for name in settings}
+    assembly.captured = captured(assembly.tree, apply, overrides)
+    if apply:
+        given = entries(form, document, tunings, settings, options, assembly.captured.entries)
     table = Table(assembly.tree, form.irqbalance, document)
+    table.remarks += assembly.captured.remarks
     table.applied += [_exchanged(form.system, *model) for model in models]
     exchanged = [entry for entry, _ in models]
     table.apply([entry for entry in given if entry not in exchanged])
@@ -163,6 +177,7 @@ class _Assembly:
         self.models: dict[str, str] = {}
         self.document = document
         self.path = path
+        self.captured = Captured((), (), ())
         self._read: dict[FilePath, tuple[BaseModel, Document]] = {}
         self._host(("host",), form.system, ("system",))
         self.tree.put_plain(("peers",), [])
@@ -292,6 +307,7 @@ class _Assembly:
             models=self.models,
             applied=tuple(table.applied),
             remarks=tuple(table.remarks),
+            captured=self.captured,
             tunings=tunings,
         )
 

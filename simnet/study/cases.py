@@ -37,11 +37,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario with tunings and knobs set: what a measurement was taken of."""
+    """A scenario with tunings and knobs set: what a measurement was taken of.
+
+    `apply` are files with the attributes of a machine, see `simnet.scenario.captured`.
+    """
 
     scenario: str
     settings: tuple[tuple[str, str], ...] = ()
     tunings: tuple[str, ...] = ()
+    apply: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ class Member:
 
 @lru_cache(maxsize=_MOST_LOADED)
 def _loaded(case: Case) -> Effective:
-    return effective_of(case.scenario, settings=dict(case.settings), tunings=case.tunings)
+    settings = dict(case.settings)
+    return effective_of(case.scenario, settings=settings, tunings=case.tunings, apply=case.apply)
 
 
 def _parsed(option: str, text: str) -> dict[str, int]:

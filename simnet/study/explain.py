@@ -19,7 +19,7 @@ from simnet.scenario.knobs import KNOBS
 from simnet.scenario.resource import PS_PER_S, Resource
 from simnet.study.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 from simnet.study.result import Drops, Result, WorkShare
-from simnet.study.run import effective_of, simulate
+from simnet.study.run import effective_of, recorded, simulate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,8 @@ class Explanation(_Row):
     ignored_knobs: tuple[str, ...] = Field(
         description="that this system has, accepted, without an effect here"
     )
-    warnings: tuple[str, ...]
+    remarks: tuple[str, ...] = Field(description="what to know of the configuration")
+    warnings: tuple[str, ...] = Field(description="what to know of these numbers")
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -123,6 +124,7 @@ def explain(
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
+    apply: Sequence[str] = (),
 ) -> Explanation:
     """Simulate a scenario and return what holds it back and what would be next.
 
@@ -133,6 +135,7 @@ def explain(
         seed: seed of all random numbers; the scenario's when None.
         duration: simulated time that is measured; the scenario's when None.
         warmup: simulated time before that; the scenario's when None.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
 
     Raises:
         InputError: something of the above can't be used as given.
@@ -140,9 +143,15 @@ def explain(
     """
     chosen = dict(settings or {})
     effective = effective_of(
-        scenario, settings=chosen, tunings=tunings, seed=seed, duration=duration, warmup=warmup
+        scenario,
+        settings=chosen,
+        tunings=tunings,
+        seed=seed,
+        duration=duration,
+        warmup=warmup,
+        apply=apply,
     )
-    return explained(effective, settings=chosen)
+    return explained(effective, settings=recorded(apply, chosen))
 
 
 def explained(effective: Effective, *, settings: Mapping[str, str] | None = None) -> Explanation:
@@ -177,7 +186,8 @@ def explained(effective: Effective, *, settings: Mapping[str, str] | None = None
         ),
         modelled_knobs=modelled,
         ignored_knobs=ignored,
-        warnings=(*effective.remarks, *_warnings(resources, looks.count)),
+        remarks=effective.remarks,
+        warnings=tuple(_warnings(resources, looks.count)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -35,6 +35,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
     duration: str | None = None,
     warmup: str | None = None,
     precision: str | None = None,
+    apply: Sequence[str] = (),
     trace: str | Path | None = None,
     per_frame: bool = False,
 ) -> Result:
@@ -51,6 +52,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         precision: end the run when the 95 % intervals of throughput and CPU time are as narrow
             as this, relative to the means, such as `"1 %"`. The warm-up is then found, not given,
             and `duration` is the most (see `runlength`). The scenario's when None.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
         trace: file for a timeline that Perfetto opens; `.gz` at its end compresses it.
         per_frame: one event a frame, the slow reference for batched arrivals.
 
@@ -67,8 +69,16 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         duration=duration,
         warmup=warmup,
         precision=precision,
+        apply=apply,
     )
-    return simulate(effective, settings=chosen, trace=trace, per_frame=per_frame)
+    return simulate(effective, settings=recorded(apply, chosen), trace=trace, per_frame=per_frame)
+
+
+def recorded(
+    apply: Sequence[str], settings: Mapping[str, str] | Iterable[tuple[str, str]]
+) -> dict[str, str]:
+    """What was set, for the record in a result: files, and knobs by name."""
+    return ({"--apply": " ".join(apply)} if apply else {}) | dict(settings)
 
 
 def effective_of(
@@ -80,6 +90,7 @@ def effective_of(
     duration: str | None = None,
     warmup: str | None = None,
     precision: str | None = None,
+    apply: Sequence[str] = (),
 ) -> Effective:
     """The configuration that `run` would simulate; see there."""
     return load(
@@ -90,6 +101,7 @@ def effective_of(
         duration=duration,
         warm_up=warmup,
         precision=precision,
+        apply=apply,
     )
 
 

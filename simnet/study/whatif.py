@@ -23,6 +23,7 @@ from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
 from simnet.study.ensemble import latin_hypercube
 from simnet.study.mechanism import Moved, moved
 from simnet.study.result import Result
+from simnet.study.run import recorded
 from simnet.study.store import Store
 from simnet.study.tuning import Tuning, read_tuning
 from simnet.study.verdict import (
@@ -149,6 +150,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     duration: str | None = None,
     warmup: str | None = None,
     precision: str | None = None,
+    apply: Sequence[str] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
@@ -169,6 +171,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         warmup: simulated time before that; when None 300 ms, and 200 ms with drawn parameters.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
+            `captured`.
         jobs: number of processes; one a CPU when None. Results don't depend on it.
         progress: called with the simulations done and in all.
         store: where results are kept; the user's when None.
@@ -177,7 +181,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         InputError: something of the above can't be used as given.
         SimulationError: a simulation can't go on.
     """
-    base = Case(str(scenario), tuple((settings or {}).items()), tuple(base_tunings))
+    chosen = tuple((settings or {}).items())
+    base = Case(str(scenario), chosen, tuple(base_tunings), tuple(apply))
     given = [tunings] if isinstance(tunings, str) else list(dict.fromkeys(tunings))
     plain = Member(base).effective()
     alternatives = [_alternative(base, text) for text in given]
@@ -192,7 +197,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         scenario=plain.scenario,
         version=simnet.__version__,
         fingerprint=found.fingerprint,
-        settings=dict(base.settings),
+        settings=recorded(base.apply, base.settings),
         base_tunings=plain.tunings,
         seeds=seeds,
         members=members,
@@ -230,7 +235,8 @@ def _alternative(base: Case, text: str) -> _Alternative:
     for name, value in tuning.settings:
         settings.pop(name, None)  # what is asked for comes last
         settings[name] = value
-    case = Case(base.scenario, tuple(settings.items()), (*base.tunings, *tuning.names))
+    names = (*base.tunings, *tuning.names)
+    case = Case(base.scenario, tuple(settings.items()), names, base.apply)
     try:
         effective = Member(case).effective()
     except InputError as error:

@@ -9,8 +9,10 @@ import pytest
 from simnet.errors import InputError
 from simnet.scenario.build_host import make_receiver, make_sender
 from simnet.scenario.commands import commands
+from simnet.scenario.knob import Knob
 from simnet.scenario.knobs_aix import AIX
 from simnet.scenario.load import load
+from simnet.scenario.section import Section
 from simnet.study.conform import conform
 from simnet.study.run import run
 from tests.host.parts import MS
@@ -19,7 +21,7 @@ from tests.scenario.test_delayed_ack_knobs import SCENARIO
 KERNEL = "aix-7.2-ess"
 MODELLED = {
     "fasttimo", "tcp_nodelayack", "tcp_nagle_limit", "tcp_init_window", "rfc2414", "rfc1323",
-    "sack", "tcp_recvspace", "tcp_sendspace", "sb_max",
+    "sack", "tcp_recvspace", "tcp_sendspace", "sb_max", "mtu", "jumbo_frames", "large_send",
 }  # fmt: skip
 
 
@@ -74,11 +76,12 @@ def test_a_linux_host_has_no_such_model_values() -> None:
 
 
 @pytest.mark.parametrize("knob", [knob for knob in AIX if knob.modelled], ids=lambda k: k.name)
-def test_setting_the_default_changes_nothing(scenario: Path, knob: object) -> None:
+def test_setting_the_default_changes_nothing(scenario: Path, knob: Knob) -> None:
     plain = load(scenario)
-    name = knob.name.format(port="eth0")  # type: ignore[attr-defined]
-    place = plain.ports[0] if name.startswith("chdev") else plain.kernel
-    default = knob.admin_text(getattr(place, knob.target))  # type: ignore[attr-defined]
+    name = knob.name.format(port="eth0")
+    port = plain.ports[0]
+    place: Section = {"interface": port, "nic": port.nic}.get(knob.scope, plain.kernel)
+    default = knob.admin_text(getattr(place, knob.target))
     assert load(scenario, settings={name: default}).digest() == plain.digest()
 
 

@@ -1,0 +1,204 @@
+"""What becomes of the attributes of a real machine in a scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simnet._share import folder
+from simnet.errors import InputError
+from simnet.scenario import captured as module
+from simnet.scenario.captured import Captured, CapturedAttribute, attributes, captured
+from simnet.scenario.knob import Knob
+from simnet.scenario.load import load
+from simnet.scenario.specs import count
+from simnet.scenario.tree import Tree
+from tests.scenario.test_attribute_listing import CLUSTER
+from tests.scenario.test_delayed_ack_knobs import SCENARIO
+
+CAPTURES = folder("validation") / "captures"
+NO, LSATTR = str(CAPTURES / "aix-no-a.txt"), str(CAPTURES / "aix-lsattr-ent3.txt")
+CLIENT = str(CAPTURES / "mmlsconfig-aix-client.txt")
+SERVER = str(CAPTURES / "mmlsconfig-ess-server.txt")
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    """A scenario whose system runs AIX."""
+    text = SCENARIO.format(kernel="aix-7.2-ess")
+    file = tmp_path / "mine.toml"
+    tuning = '\n[tunings.slow-acks]\ndescription = "as by default"\n"no -o tcp_nodelayack" = 0\n'
+    file.write_text(text + tuning, "utf-8")
+    return file
+
+
+def listing(folder_: Path, text: str) -> str:
+    file = folder_ / "listing.txt"
+    file.write_text(text, "utf-8")
+    return str(file)
+
+
+def named(found: Captured, name: str) -> CapturedAttribute:
+    return next(row for row in found.attributes if row.name == name)
+
+
+def test_attributes_of_no_are_set_or_told(scenario: Path, tmp_path: Path) -> None:
+    file = listing(tmp_path, "fasttimo = 200\nhstcp = 1\nsack = 0\nwarp_drive = 9\n")
+    effective = load(scenario, apply=[file])
+    assert effective.kernel.fasttimo_ps == 200 * 10**9
+    assert effective.kernel.tcp_sack is False
+    rows = effective.captured.attributes
+    assert [(row.name, row.state) for row in rows] == [
+        ("fasttimo", "modelled"),
+        ("hstcp", "not modelled"),
+        ("sack", "modelled"),
+        ("warp_drive", "unknown"),
+    ]
+    summary = "no -a, 4 attributes: 2 modelled, 1 not modelled, 1 unknown (warp_drive)"
+    assert f"{file}: {summary}" in effective.remarks
+    knob = next(one for one in effective.applied if one.name == "no -o fasttimo")
+    assert (knob.value, knob.source) == ("200", f"{file}:1: no -a")
+
+
+def test_the_captures_set_what_the_document_says(scenario: Path) -> None:
+    effective = load(scenario, apply=[NO, LSATTR])
+    assert effective.kernel.tcp_nodelayack is True
+    assert {port.nic.mtu_bytes for port in effective.ports} == {9000}
+    assert {port.nic.tso for port in effective.ports} == {True}
+    assert any("ent3 is no port here: it is taken for eth0" in one for one in effective.remarks)
+    assert not any(row.state == "unknown" for row in effective.captured.attributes)
+
+
+def test_an_adapter_is_the_port_of_its_name(scenario: Path, tmp_path: Path) -> None:
+    text = "# lsattr -El eth3\ntcp_recvspace 4194304 Receive buffer True\n"
+    effective = load(scenario, apply=[listing(tmp_path, text)])
+    assert [port.recvspace_bytes for port in effective.ports] == [0, 0, 0, 4194304, 0, 0, 0, 0]
+
+
+def test_tunings_and_settings_come_on_top(scenario: Path, tmp_path: Path) -> None:
+    file = listing(tmp_path, "tcp_nodelayack = 1\nfasttimo = 100\n")
+    effective = load(
+        scenario, apply=[file], tunings=["slow-acks"], settings={"no -o fasttimo": "50"}
+    )
+    assert effective.kernel.tcp_nodelayack is False
+    assert effective.kernel.fasttimo_ps == 50 * 10**9
+    assert named(effective.captured, "tcp_nodelayack").note == "overridden by --tuning slow-acks"
+    assert named(effective.captured, "fasttimo").note == "overridden by --set"
+
+
+def test_of_two_files_the_later_one_is_stronger(scenario: Path, tmp_path: Path) -> None:
+    file = listing(tmp_path, "fasttimo = 150\n")
+    effective = load(scenario, apply=[NO, file])
+    assert effective.kernel.fasttimo_ps == 150 * 10**9
+    assert named(effective.captured, "fasttimo").note == f"overridden by {file}"
+
+
+def test_nothing_is_set_of_a_file_with_a_bad_value(scenario: Path, tmp_path: Path) -> None:
+    file = listing(tmp_path, "sack = 0\nfasttimo = 500\n")
+    with pytest.raises(InputError) as caught:
+        load(scenario, apply=[file])
+    expected = "no -o fasttimo: 500 ms is outside the legal range 50 ms to 200 ms"
+    assert str(caught.value) == f"{file}:2: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("scenario_name", "file", "message"),
+    [
+        ("x460-out-of-box", NO, "no -a: a command of AIX, but ibm-x460 runs Linux 2.6.16"),
+        (
+            "x460-out-of-box",
+            f"peer:{NO}",
+            "no -a: a command of AIX, but ibm-p5-550 runs Linux 2.6.9",
+        ),
+        (
+            "x460-out-of-box",
+            CLIENT,
+            "mmlsconfig: the scenario has no file system of Spectrum Scale",
+        ),
+        (
+            "x460-out-of-box",
+            f"clients:{NO}",
+            "no -a: only mmlsconfig has node classes, got 'clients'",
+        ),
+    ],
+)
+def test_a_listing_of_another_system_is_refused(
+    scenario_name: str, file: str, message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        load(scenario_name, apply=[file])
+    assert caught.value.message == message
+
+
+def test_a_file_without_a_name_is_refused() -> None:
+    with pytest.raises(InputError, match="expected FILE, peer:FILE or NODECLASS:FILE"):
+        load("x460-out-of-box", apply=["peer:"])
+
+
+# -- a file system ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> Tree:
+    """A scenario with clients of a file system, of which two attributes are modelled."""
+    known = dict(module._BY_NAME)
+    for name in ("pagepool", "prefetchPct"):
+        knob: dict[str, Any] = {"scope": "kernel", "target": name, "command": f"mmchconfig {name}"}
+        known[f"mmchconfig {name}"] = Knob(f"mmchconfig {name}", "", count("", 0, 2**40), **knob)
+    monkeypatch.setattr(module, "_BY_NAME", known)
+    tree = Tree()
+    for path, value in ((("peers",), []), (("scale",), {}), (("host", "name"), "x")):
+        tree.put_plain(path, value)
+    return tree
+
+
+def set_by(found: Captured) -> dict[str, str]:
+    return {entry.name: str(entry.raw) for entry in found.entries}
+
+
+def test_attributes_of_clients_are_set(clients: Tree) -> None:
+    found = captured(clients, [CLIENT], {})
+    assert set_by(found) == {"mmchconfig pagepool": "34359738368", "mmchconfig prefetchPct": "40"}
+    assert named(found, "maxStatCache").state == "not modelled"
+
+
+def test_a_servers_configuration_is_not_set_on_clients(clients: Tree) -> None:
+    found = captured(clients, [SERVER], {})
+    assert not found.entries
+    assert {row.state for row in found.attributes} == {"elsewhere"}
+    notes = [row.note for row in found.attributes if row.name == "nsdRAIDBlockDeviceQueueDepth"]
+    assert [note.startswith("said before") for note in notes] == [False, True]
+    assert found.remarks[0].endswith("76 attributes: 76 of other nodes")
+
+
+def test_a_node_class_is_chosen_by_name(clients: Tree, tmp_path: Path) -> None:
+    file = listing(tmp_path, CLUSTER)
+    everywhere = captured(clients, [file], {})
+    assert not everywhere.entries
+    assert "[gss_ppc64], [sas1,sas2] alone is not set" in everywhere.remarks[1]
+    chosen = captured(clients, [f"sas2:{file}"], {})
+    assert set_by(chosen) == {"mmchconfig pagepool": "32G"}
+    assert [row.state for row in chosen.attributes if row.name == "pagepool"] == [
+        "elsewhere",
+        "modelled",
+    ]
+    with pytest.raises(InputError, match="no node class 'nsd': the listing has gss_ppc64, sas1"):
+        captured(clients, [f"nsd:{file}"], {})
+
+
+def test_what_is_for_some_nodes_is_stronger_than_what_is_for_all(
+    clients: Tree, tmp_path: Path
+) -> None:
+    text = "[sas]\npagepool 32G\n[common]\npagepool 1G\nprefetchPct 20\n"
+    found = captured(clients, [f"sas:{listing(tmp_path, text)}"], {})
+    assert set_by(found) == {"mmchconfig pagepool": "32G", "mmchconfig prefetchPct": "20"}
+
+
+def test_known_attributes_have_a_meaning_and_one_knob_at_most() -> None:
+    rows = list(attributes())
+    assert len({(command, name) for command, name, *_ in rows}) == len(rows)
+    assert all(meaning for _, _, _, meaning, _ in rows)
+    modelled = {name for command, name, _, _, knob in rows if knob and knob.modelled}
+    assert {"fasttimo", "tcp_recvspace", "jumbo_frames", "large_send"} <= modelled
