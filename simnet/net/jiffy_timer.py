@@ -11,11 +11,31 @@ from __future__ import annotations
 import cython
 
 from simnet.kernel.component import Component
-from simnet.kernel.simulator import Simulator
 
-__all__ = ["JiffyTimer"]
+__all__ = ["JiffyTimer", "keep_timer"]
 
 _PRIORITY_TIMER = cython.declare(cython.int, 2)
+
+
+@cython.ccall
+@cython.exceptval(-1)
+def keep_timer(
+    target: Component,
+    kind: cython.int,
+    event: cython.longlong,
+    at: cython.longlong,
+    jiffy: cython.longlong,
+    jiffy_ps: cython.longlong,
+) -> cython.longlong:
+    """Return the event of a timer that is to run when `jiffy` is over, or before.
+
+    That is `event`, which stands (0: none does) for jiffy `at`, if it comes no later.
+    """
+    if event != 0:
+        if at <= jiffy:
+            return event
+        target.sim.cancel(event)
+    return target.sim.at((jiffy + 1) * jiffy_ps, target, kind, 0, _PRIORITY_TIMER)
 
 
 @cython.final
@@ -24,21 +44,18 @@ class JiffyTimer:
     """Calls `target.on_event(kind, 0)`; it must call `ran` then.
 
     Args:
-        sim: the simulation.
         target: whose timer it is.
         kind: of the event.
         jiffy_ps: length of a jiffy.
     """
 
-    sim: Simulator
     target: Component
     kind: cython.int
     jiffy_ps: cython.longlong
     event: cython.longlong
     at: cython.longlong
 
-    def __init__(self, sim: Simulator, target: Component, kind: int, jiffy_ps: int) -> None:
-        self.sim = sim
+    def __init__(self, target: Component, kind: int, jiffy_ps: int) -> None:
         self.target = target
         self.kind = kind
         self.jiffy_ps = jiffy_ps
@@ -49,15 +66,19 @@ class JiffyTimer:
     @cython.exceptval(-1, check=False)
     def set(self, jiffy: cython.longlong) -> cython.int:
         """Have it run when `jiffy` is over, or before."""
-        if self.event != 0:
-            if self.at <= jiffy:
-                return 0
-            self.sim.cancel(self.event)
-        self.at = jiffy
-        self.event = self.sim.at(
-            (jiffy + 1) * self.jiffy_ps, self.target, self.kind, 0, _PRIORITY_TIMER
+        event: cython.longlong = keep_timer(
+            self.target, self.kind, self.event, self.at, jiffy, self.jiffy_ps
         )
+        if event != self.event:
+            self.event = event
+            self.at = jiffy
         return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def runs_before(self, time_ps: cython.longlong) -> cython.bint:
+        """Whether it is set and runs before `time_ps`."""
+        return self.event != 0 and (self.at + 1) * self.jiffy_ps < time_ps
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

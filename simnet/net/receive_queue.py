@@ -85,6 +85,7 @@ class SkbSizes:
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class ReceiveQueue:
     """`sk_receive_queue`: segments in order, as runs of equal ones.

@@ -27,6 +27,7 @@ _TCP_INIT_CWND = cython.declare(cython.int, 10)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class ReceiveWindow:
     """What a connection may offer.

@@ -1,5 +1,6 @@
 from simnet.host.costs cimport Costs, Spread
 from simnet.kernel.histogram cimport LogHistogram
+from simnet.net.jiffy_timer cimport JiffyTimer
 from simnet.net.remote_link cimport RemoteLink
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver cimport TcpReceiver
@@ -32,8 +33,7 @@ cdef class RemoteReceiver(Port):
     cdef long long copied
     cdef long long free_ps
     cdef long long last_irq_ps
-    cdef long long delack_timer
-    cdef long long delack_at
+    cdef JiffyTimer delack
     cdef readonly LogHistogram latency
     cdef list taken
     cdef readonly long long interrupts
@@ -46,7 +46,6 @@ cdef class RemoteReceiver(Port):
     cdef bint _idle_at(self, long long time_ps) except? -1
     cdef bint _ack_after_copy(self) except? -1
     cdef int _settle(self) except -1
-    cdef bint _timer_by(self, long long time_ps) except? -1
     cdef long long _irq_at(self, Skb skb) except? -1
     cdef int _work(self) except -1
     cdef int _look_at(self, long long time_ps) except -1
@@ -61,6 +60,5 @@ cdef class RemoteReceiver(Port):
     cdef int _end_read(self) except -1
     cdef int _take(self, Skb skb, long long done_ps) except -1
     cdef int _acknowledge(self) except -1
-    cdef int _arm_delack(self, long long jiffy) except -1
-    cdef int _delack(self) except -1
+    cdef int _delack_timer(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *

@@ -15,6 +15,7 @@ import cython
 from simnet.host.costs import Costs, Spread
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
+from simnet.net.jiffy_timer import JiffyTimer
 from simnet.net.remote_link import RemoteLink
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_receiver import TcpReceiver
@@ -77,8 +78,7 @@ class RemoteReceiver(Port):
     copied: cython.longlong
     free_ps: cython.longlong
     last_irq_ps: cython.longlong
-    delack_timer: cython.longlong
-    delack_at: cython.longlong
+    delack: JiffyTimer
     latency: LogHistogram
     taken: list[tuple[int, int, int]]
     interrupts: cython.longlong
@@ -131,8 +131,7 @@ class RemoteReceiver(Port):
         self.copied = 0
         self.free_ps = 0
         self.last_irq_ps = -throttle_ps
-        self.delack_timer = 0
-        self.delack_at = _NONE
+        self.delack = JiffyTimer(self, _DELACK, jiffy_ps)
         self.latency = LogHistogram()
         # segments that TCP has, but whose work may not be done: when it is, latency, payload
         self.taken = []
@@ -178,7 +177,7 @@ class RemoteReceiver(Port):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """What was under way is done, or the delayed-ACK timer runs."""
         if kind == _DELACK:
-            self._delack()
+            self._delack_timer()
         else:
             self.working = False
             self._settle()
@@ -233,12 +232,6 @@ class RemoteReceiver(Port):
         copied: cython.longlong = self.copied
         self.copied = 0
         return copied > 0 and self.receiver.ack_due_after_copy(copied)
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _timer_by(self, time_ps: cython.longlong) -> cython.bint:
-        """Whether the delayed-ACK timer is to run before `time_ps`."""
-        return self.delack_timer != 0 and (self.delack_at + 1) * self.jiffy_ps < time_ps
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -317,7 +310,7 @@ class RemoteReceiver(Port):
         start: cython.longlong = self._irq_at(self.incoming.head)
         if start < self.free_ps:
             start = self.free_ps
-        if self._timer_by(start):
+        if self.delack.runs_before(start):
             return False
         # if it is later than that, nothing was left to do
         self.asleep = start > self.free_ps
@@ -356,11 +349,11 @@ class RemoteReceiver(Port):
         end: cython.longlong
         irq: cython.longlong
         if self.left_ps == 0 and self.reading is None:
-            if self.prequeue.count == 0 or self._timer_by(self.free_ps):
+            if self.prequeue.count == 0 or self.delack.runs_before(self.free_ps):
                 return False
             self._begin_read()
         end = self.free_ps + self.left_ps
-        if self._timer_by(end):
+        if self.delack.runs_before(end):
             return False
         if skb is not None and not self._arp():
             irq = self._irq_at(skb)
@@ -427,7 +420,7 @@ class RemoteReceiver(Port):
             if timeout == 0:
                 self.ack_due = True
             else:
-                self._arm_delack(timeout)
+                self.delack.set(timeout)
         if receiver.readable() > 0:
             receiver.copied(receiver.readable(), jiffy)
         elif in_order:
@@ -460,34 +453,21 @@ class RemoteReceiver(Port):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _arm_delack(self, jiffy: cython.longlong) -> cython.int:
-        if self.delack_timer != 0:
-            if self.delack_at <= jiffy:
-                return 0
-            self.sim.cancel(self.delack_timer)
-        self.delack_at = jiffy
-        self.delack_timer = self.sim.at(
-            (jiffy + 1) * self.jiffy_ps, self, _DELACK, 0, _PRIORITY_CPU
-        )
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _delack(self) -> cython.int:
+    def _delack_timer(self) -> cython.int:
         """The timer is not moved when it is put off; whether it is due is looked up here."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         due: cython.longlong = self.receiver.timeout_jiffy
-        self.delack_timer = 0
+        self.delack.ran()
         if due == _NONE:
             return 0
         if due >= jiffy:
-            self._arm_delack(due)
+            self.delack.set(due)
             return 0
         if self.reading is not None:
             # the reader acknowledges when it is done
             self.receiver.blocked = True
             self.receiver.timeout_jiffy = jiffy + self.receiver.delack_min
-            self._arm_delack(self.receiver.timeout_jiffy)
+            self.delack.set(self.receiver.timeout_jiffy)
             return 0
         if self.receiver.delack_expired(jiffy):
             self._acknowledge()

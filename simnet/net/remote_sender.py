@@ -123,7 +123,7 @@ class RemoteSender(Port):
         self.switched = True
         self.left = 0
         self.staged = SkbQueue()
-        self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
+        self.rto = JiffyTimer(self, _RTO, jiffy_ps)
         self.interrupts = 0
         self.sends = 0
         self.busy_ps = 0

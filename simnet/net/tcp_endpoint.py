@@ -13,19 +13,14 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.congestion import Congestion
-from simnet.net.jiffy_timer import JiffyTimer
-from simnet.net.receive_queue import ReceiveQueue
-from simnet.net.receive_window import ReceiveWindow
-from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
-from simnet.net.tcp_reassembly import Reassembly
+from simnet.net.skb import Endpoint, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.tcp_connection import TcpConnection
 from simnet.net.tcp_receiver import TcpReceiver
-from simnet.net.tcp_recovery import Recovery
-from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender import TcpSender
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
+    from simnet.net.tcp_connection import COMPRESSED, DELACK, RTO, SERVED
 
 __all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
 
@@ -33,11 +28,6 @@ _NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
-# what an event means
-_DELACK = cython.declare(cython.int, 0)
-_RTO = cython.declare(cython.int, 1)
-_SERVED = cython.declare(cython.int, 2)
-_COMPRESSED = cython.declare(cython.int, 3)
 
 
 @cython.cclass
@@ -116,7 +106,7 @@ class Sink(Application):
 
 @cython.final
 @cython.cclass
-class TcpEndpoint(Endpoint):
+class TcpEndpoint(TcpConnection):
     """One end of a connection.
 
     Args:
@@ -129,37 +119,18 @@ class TcpEndpoint(Endpoint):
         overhead_bytes: of a segment on the wire beyond its payload.
         service_ps: what a segment that arrives keeps the host busy for.
 
-    `peer` is the other end; set it, then call `connect`. `header` stands in the frames that it
-    sends, None where the path alone says where they go.
+    `peer` is the other end; set it, then call `connect`.
     """
 
-    sender: TcpSender
-    receiver: TcpReceiver
     application: Application
     path_out: Uplink
     peer: Endpoint
-    header: Header
-    board: Scoreboard
-    congestion: Congestion
-    recovery: Recovery
-    window: ReceiveWindow
-    held: Reassembly
-    queue: ReceiveQueue
-    jiffy_ps: cython.longlong
     overhead_bytes: cython.int
     service_ps: cython.longlong
     free_ps: cython.longlong
     waiting: SkbQueue
-    staged: SkbQueue
-    delack: JiffyTimer
-    rto: JiffyTimer
     full: cython.bint
-    compressed_ps: cython.longlong
-    ts_recent: cython.longlong
-    acks_sent: cython.longlong
-    delayed_acks: cython.longlong
     segments_received: cython.longlong
-    delivered: cython.longlong
 
     def __init__(
         self,
@@ -174,35 +145,16 @@ class TcpEndpoint(Endpoint):
         overhead_bytes: int,
         service_ps: int = 0,
     ) -> None:
-        super().__init__(sim, path)
-        self.sender = sender
-        self.receiver = receiver
+        super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
         self.application = application
         self.path_out = path_out
         self.peer = None
-        self.header = None
-        # its parts' parts, to have all of them fetched together
-        self.board = sender.board
-        self.congestion = sender.congestion
-        self.recovery = sender.recovery
-        self.window = receiver.window
-        self.held = receiver.window.held
-        self.queue = receiver.window.queue
-        self.jiffy_ps = jiffy_ps
         self.overhead_bytes = overhead_bytes
         self.service_ps = service_ps
         self.free_ps = 0
         self.waiting = SkbQueue()
-        self.staged = SkbQueue()
-        self.delack = JiffyTimer(sim, self, _DELACK, jiffy_ps)
-        self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.full = False
-        self.compressed_ps = 0
-        self.ts_recent = _NONE
-        self.acks_sent = 0
-        self.delayed_acks = 0
         self.segments_received = 0
-        self.delivered = 0
 
     def connect(self) -> None:
         """The handshake is over and the peer's window known: let the application begin."""
@@ -213,16 +165,15 @@ class TcpEndpoint(Endpoint):
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 280)
+            prefetch(cython.cast(cython.p_void, self), 288)
             prefetch(cython.cast(cython.p_void, self.staged), 48)
             if data:
                 prefetch(cython.cast(cython.p_void, self.window), 192)
                 prefetch(cython.cast(cython.p_void, self.application), 96)
-                prefetch(cython.cast(cython.p_void, self.delack), 72)
-                self._fetch_receiver()
+                self._fetch_answer()
             else:
                 prefetch(cython.cast(cython.p_void, self.receiver), 64)
-            self._fetch_sender()
+            self.fetch_sender()
         return 0
 
     @cython.cfunc
@@ -230,34 +181,18 @@ class TcpEndpoint(Endpoint):
     def fetch_to_send(self) -> cython.int:
         """Ask for what it takes to send data, which acknowledge what has come."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 280)
+            prefetch(cython.cast(cython.p_void, self), 288)
             prefetch(cython.cast(cython.p_void, self.staged), 48)
-            self._fetch_receiver()
-            self._fetch_sender()
+            self._fetch_answer()
+            self.fetch_sender()
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _fetch_sender(self) -> cython.int:
-        """Ask for what an acknowledgement changes."""
-        if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sender), 400)
-            prefetch(cython.cast(cython.p_void, self.board), 112)
-            prefetch(cython.cast(cython.p_void, self.congestion), 208)
-            prefetch(cython.cast(cython.p_void, self.recovery), 48)
-            prefetch(cython.cast(cython.p_void, self.rto), 40)
-            self.board.fetch()
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _fetch_receiver(self) -> cython.int:
+    def _fetch_answer(self) -> cython.int:
         """Ask for what a segment changes, and what its acknowledgement leaves with."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.receiver), 336)
-            prefetch(cython.cast(cython.p_void, self.window), 104)
-            prefetch(cython.cast(cython.p_void, self.queue), 104)
-            prefetch(cython.cast(cython.p_void, self.held), 48)
+            self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.header), 80)
             prefetch(cython.cast(cython.p_void, self.peer), 208)
         return 0
@@ -266,12 +201,10 @@ class TcpEndpoint(Endpoint):
     @cython.exceptval(-1, check=False)
     def expect(self, kind: cython.int) -> cython.int:
         """A timer runs next, or a segment is served: ask for what it needs."""
-        if kind != _DELACK:
-            self._fetch_sender()
+        if kind == DELACK:
+            self._fetch_answer()
         else:
-            if cython.compiled:
-                prefetch(cython.cast(cython.p_void, self.delack), 72)
-            self._fetch_receiver()
+            self.fetch_sender()
         return 0
 
     # -- the application's calls ----------------------------------------------------------
@@ -321,7 +254,7 @@ class TcpEndpoint(Endpoint):
             self.free_ps = now
         self.free_ps += self.service_ps
         self.waiting.append(skb)
-        self.sim.at(self.free_ps, self, _SERVED, 0, _PRIORITY_CPU)
+        self.sim.at(self.free_ps, self, SERVED, 0, _PRIORITY_CPU)
         return self.service_ps
 
     @cython.cfunc
@@ -347,11 +280,11 @@ class TcpEndpoint(Endpoint):
         self._output()
         if skb.end_seq > skb.seq and self.receiver.scheduled:
             if self.receiver.compress_started:
-                self._hold_back()
+                self.hold_back()
             elif not at_once:
                 timeout = self.receiver.schedule_delack(jiffy)
                 if timeout > 0:
-                    self.delack.set(timeout)
+                    self.set_delack(timeout)
                 else:
                     at_once = True
             if at_once:
@@ -361,15 +294,6 @@ class TcpEndpoint(Endpoint):
         if self.full and self.sender.write_space():
             self.full = False
             self.application.writable(self)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _hold_back(self) -> cython.int:
-        """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
-        if self.receiver.compressed == 1:
-            self.compressed_ps = self.sim.now + self.receiver.compress_delay_ps()
-            self.sim.at(self.compressed_ps, self, _COMPRESSED, 0, _PRIORITY_CPU)
         return 0
 
     @cython.cfunc
@@ -385,27 +309,13 @@ class TcpEndpoint(Endpoint):
     @cython.exceptval(-1, check=False)
     def _transmit(self, jiffy: cython.longlong) -> cython.int:
         skb: Skb
-        due: cython.longlong
         while self.staged.count > 0:
             skb = self.staged.pop()
-            self._acknowledge_with(skb, jiffy)
+            skb.header = self.header
+            self.acknowledge_with(skb, jiffy)
             self.receiver.data_sent(jiffy)
             self.path_out.send(skb)
-        due = self.sender.timer_due(jiffy)
-        if due != _NONE:
-            self.rto.set(due)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
-        dsack: cython.bint = self.receiver.held.duplicate is not None
-        skb.header = self.header
-        skb.window = self.receiver.ack_sent(jiffy)
-        skb.ack = self.receiver.rcv_nxt
-        self.receiver.fill_sack(skb, dsack)
-        skb.tsecr = self.ts_recent
-        return 0
+        return self.arm_rto(jiffy)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -416,7 +326,8 @@ class TcpEndpoint(Endpoint):
         if size < _MIN_WIRE_BYTES:
             size = _MIN_WIRE_BYTES
         skb = new_skb(self.peer, 0, 0, 0, 0, size, False)
-        self._acknowledge_with(skb, self.sim.now // self.jiffy_ps)
+        skb.header = self.header
+        self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)
         self.acks_sent += 1
         self.path_out.send(skb)
         return 0
@@ -426,13 +337,13 @@ class TcpEndpoint(Endpoint):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A timer has run, or the host has come to a segment."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        if kind == _SERVED:
+        if kind == SERVED:
             self._process(self.waiting.pop())
-        elif kind == _COMPRESSED:
+        elif kind == COMPRESSED:
             if self.receiver.compressed > 0 and self.sim.now >= self.compressed_ps:
                 self._send_ack()
-        elif kind == _RTO:
-            self.rto.ran()
+        elif kind == RTO:
+            self.rto_event = 0
             if self.sender.congestion.wants_us:
                 self.sender.now_us = self.sim.now // _US
             if self.sender.overdue(jiffy) and self.sender.timer_expired(jiffy):
@@ -440,7 +351,7 @@ class TcpEndpoint(Endpoint):
                 self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
             self._transmit(jiffy)
         else:
-            self.delack.ran()
+            self.delack_event = 0
             self._delack_timer(jiffy)
 
     @cython.cfunc
@@ -450,7 +361,7 @@ class TcpEndpoint(Endpoint):
         if due == _NONE:
             return 0
         if due >= jiffy:
-            self.delack.set(due)
+            self.set_delack(due)
             return 0
         self.receiver.timeout_jiffy = _NONE
         if self.receiver.delack_expired(jiffy):

@@ -36,6 +36,7 @@ _NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class NewReno:
     """What ACKs make of one connection's state and window.

@@ -22,6 +22,7 @@ _EXPECTED_BLOCKS = cython.declare(cython.int, 2)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Reassembly:
     """`out_of_order_queue` with `selective_acks` and `duplicate_sack`.

@@ -42,6 +42,7 @@ def win_from_space(space: int) -> int:
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class TcpReceiver:
     """Receiving half of a connection.

@@ -30,6 +30,7 @@ _PRR_CONSERVATIVE = cython.declare(cython.int, 2)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Recovery:
     """State of one connection.

@@ -48,6 +48,7 @@ _TAGS = cython.declare(cython.longlong, 7)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class Scoreboard:
     """Segments between `snd_una` and `snd_nxt`.

@@ -38,6 +38,7 @@ _LOSS = cython.declare(cython.int, 4)
 
 
 @cython.final
+@cython.no_gc
 @cython.cclass
 class TcpSender:
     """Sending half of a connection.

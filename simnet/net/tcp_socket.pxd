@@ -6,39 +6,21 @@ from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.prefetch cimport prefetch
-from simnet.net.congestion cimport Congestion
 from simnet.net.epoll cimport EpollItem
-from simnet.net.jiffy_timer cimport JiffyTimer
-from simnet.net.receive_queue cimport ReceiveQueue
-from simnet.net.receive_window cimport ReceiveWindow
-from simnet.net.skb cimport Endpoint, Header, Skb, SkbQueue, new_skb
+from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.steering cimport SocketFlowTable
-from simnet.net.tcp_reassembly cimport Reassembly
+from simnet.net.tcp_connection cimport COMPRESSED, RTO, TcpConnection
 from simnet.net.tcp_receiver cimport TcpReceiver
-from simnet.net.tcp_recovery cimport Recovery
-from simnet.net.tcp_scoreboard cimport Scoreboard
 from simnet.net.tcp_sender cimport TcpSender
 from simnet.net.wire cimport Port
 
-cdef class TcpSocket(Endpoint):
-    cdef readonly TcpReceiver receiver
-    cdef readonly TcpSender sender
+cdef class TcpSocket(TcpConnection):
     cdef public Port nic
     cdef public Endpoint remote
-    cdef Scoreboard board
-    cdef Congestion congestion
-    cdef Recovery recovery
-    cdef ReceiveWindow window
-    cdef Reassembly held
-    cdef ReceiveQueue queue
     cdef readonly SharedLines lines
-    cdef JiffyTimer rto
-    cdef JiffyTimer delack
-    cdef readonly SkbQueue staged
     cdef readonly SkbQueue backlog
     cdef public EpollItem poll
     cdef public Spread spread
-    cdef public Header header
     cdef public bint owned
     cdef bint deferred
     cdef public bint reader_installed
@@ -47,7 +29,6 @@ cdef class TcpSocket(Endpoint):
     cdef Ledger ledger
     cdef Memory memory
     cdef Buffers buffers
-    cdef long long jiffy_ps
     cdef int header_bytes
     cdef int wire_overhead
     cdef bint low_latency
@@ -62,9 +43,6 @@ cdef class TcpSocket(Endpoint):
     cdef int queue_writer
     cdef long long queue_merged
     cdef readonly LogHistogram latency
-    cdef readonly long long delivered
-    cdef readonly long long acks_sent
-    cdef long long ts_recent
     cdef readonly long long softirq_processed
     cdef public Task reader
     cdef public Task writer
@@ -73,24 +51,20 @@ cdef class TcpSocket(Endpoint):
     cdef readonly SkbQueue prequeue
     cdef long long prequeue_memory
     cdef Occupation timer_work
-    cdef long long compressed_ps
     cdef int runqueue_lines
     cdef readonly long long prequeued
     cdef readonly long long backlogged
-    cdef readonly long long delayed_acks
 
     cdef int expect(self, int kind) except -1
     cdef int fetch_to_send(self) except -1
-    cdef int _fetch_sender(self) except -1
-    cdef int _fetch_receiver(self) except -1
+    cdef int _fetch_socket(self) except -1
+    cdef int _fetch_answer(self) except -1
     cdef int _save_rxhash(self, Skb skb) except -1
-    cpdef long long jiffy(self) except? -1
     cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
     cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1
     cpdef long long copy_cost_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1
     cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
-    cdef int _acknowledge_with(self, Skb skb) except -1
     cdef long long _checksum_ps(self, long long length) except? -1
     cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
     cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
@@ -103,9 +77,7 @@ cdef class TcpSocket(Endpoint):
     cpdef long long lock(self, Cpu cpu) except? -1
     cpdef int unlock(self) except -1
     cdef long long _drain_prequeue(self) except? -1
-    cdef int _arm_rto(self) except -1
     cdef int _retransmission_timer(self) except -1
-    cdef int _hold_back(self) except -1
     cdef int _compressed_timer(self) except -1
     cdef int _delack_timer(self) except -1
     cpdef long long stage(self, Cpu cpu) except? -1

@@ -19,38 +19,29 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
-from simnet.net.congestion import Congestion
 from simnet.net.epoll import EpollItem
-from simnet.net.jiffy_timer import JiffyTimer
-from simnet.net.receive_queue import ReceiveQueue
-from simnet.net.receive_window import ReceiveWindow
-from simnet.net.skb import Endpoint, Header, Skb, SkbQueue, new_skb
+from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.steering import SocketFlowTable
-from simnet.net.tcp_reassembly import Reassembly
+from simnet.net.tcp_connection import TcpConnection
 from simnet.net.tcp_receiver import TcpReceiver
-from simnet.net.tcp_recovery import Recovery
-from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.wire import Port
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
+    from simnet.net.tcp_connection import COMPRESSED, RTO
 
 __all__ = ["TcpSocket"]
 
 _NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
-_DELACK = cython.declare(cython.int, 0)
-_RTO = cython.declare(cython.int, 1)
-_COMPRESSED = cython.declare(cython.int, 2)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
-_PRIORITY_TIMER = cython.declare(cython.int, 2)
 _PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
 
 
 @cython.final
 @cython.cclass
-class TcpSocket(Endpoint):
+class TcpSocket(TcpConnection):
     """One end of a connection.
 
     Args:
@@ -72,31 +63,20 @@ class TcpSocket(Endpoint):
         latency: histogram of the times from a frame's arrival to its processing, if several
             sockets share one.
 
-    `header` stands in the frames that it sends, None where the path alone says where they go.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
     send instead.
     """
 
     timer_work: Occupation
 
-    receiver: TcpReceiver
-    sender: TcpSender
     nic: Port
     remote: Endpoint
-    header: Header
-    board: Scoreboard
-    congestion: Congestion
-    recovery: Recovery
-    window: ReceiveWindow
-    held: Reassembly
-    queue: ReceiveQueue
     costs: Costs
     ledger: Ledger
     memory: Memory
     lines: SharedLines
     buffers: Buffers
     runqueue_lines: cython.int
-    jiffy_ps: cython.longlong
     header_bytes: cython.int
     wire_overhead: cython.int
     low_latency: cython.bint
@@ -115,12 +95,8 @@ class TcpSocket(Endpoint):
     prequeue: SkbQueue
     backlog: SkbQueue
     prequeue_memory: cython.longlong
-    staged: SkbQueue
     timer_cpu: Cpu
     deferred: cython.bint
-    compressed_ps: cython.longlong
-    delack: JiffyTimer
-    rto: JiffyTimer
     line_key: cython.int
     line_extra_ps: cython.longlong
     queue_home: cython.int
@@ -128,10 +104,6 @@ class TcpSocket(Endpoint):
     queue_merged: cython.longlong
     latency: LogHistogram
     spread: Spread
-    delivered: cython.longlong
-    acks_sent: cython.longlong
-    ts_recent: cython.longlong
-    delayed_acks: cython.longlong
     prequeued: cython.longlong
     backlogged: cython.longlong
     softirq_processed: cython.longlong
@@ -157,26 +129,15 @@ class TcpSocket(Endpoint):
         checksum_by_cpu: bool = False,
         latency: LogHistogram | None = None,
     ) -> None:
-        super().__init__(sim, path)
-        self.receiver = receiver
-        self.sender = sender
+        super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
         self.nic = nic
         self.remote = None
-        self.header = None
-        # its parts' parts, to have all of them fetched together
-        self.board = sender.board
-        self.congestion = sender.congestion
-        self.recovery = sender.recovery
-        self.window = receiver.window
-        self.held = receiver.window.held
-        self.queue = receiver.window.queue
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
         self.lines = SharedLines(memory, shared_lines)
         self.buffers = buffers
         self.runqueue_lines = runqueue_lines
-        self.jiffy_ps = jiffy_ps
         self.header_bytes = header_bytes
         self.wire_overhead = wire_overhead
         self.low_latency = low_latency
@@ -194,14 +155,10 @@ class TcpSocket(Endpoint):
         self.reader_room = 0
         self.prequeue = SkbQueue()
         self.backlog = SkbQueue()
-        self.staged = SkbQueue()
         self.prequeue_memory = 0
         self.timer_cpu = timer_cpu
         self.timer_work = Occupation(sim, f"{path}.timer")
         self.deferred = False
-        self.compressed_ps = 0
-        self.delack = JiffyTimer(sim, self, _DELACK, jiffy_ps)
-        self.rto = JiffyTimer(sim, self, _RTO, jiffy_ps)
         self.line_key = -1
         self.line_extra_ps = 0
         self.queue_home = nic.node
@@ -209,19 +166,9 @@ class TcpSocket(Endpoint):
         self.queue_merged = 0
         self.latency = LogHistogram() if latency is None else latency
         self.spread = Spread(0, 0)
-        self.delivered = 0
-        self.acks_sent = 0
-        self.ts_recent = _NONE
-        self.delayed_acks = 0
         self.prequeued = 0
         self.backlogged = 0
         self.softirq_processed = 0
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def jiffy(self) -> cython.longlong:
-        """`jiffies` now."""
-        return self.sim.now // self.jiffy_ps
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
@@ -232,54 +179,41 @@ class TcpSocket(Endpoint):
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection, if it is one of many."""
         if cython.compiled and self.poll is not None:
-            prefetch(cython.cast(cython.p_void, self), 432)
-            prefetch(cython.cast(cython.p_void, self.lines), 56)
-            prefetch(cython.cast(cython.p_void, self.staged), 48)
-            prefetch(cython.cast(cython.p_void, self.backlog), 48)
+            self._fetch_socket()
             if data:
                 prefetch(cython.cast(cython.p_void, self.window), 192)
                 prefetch(cython.cast(cython.p_void, self.spread), 40)
                 prefetch(cython.cast(cython.p_void, self.poll), 80)
-                prefetch(cython.cast(cython.p_void, self.delack), 72)
-                self._fetch_receiver()
-            self._fetch_sender()
+                self._fetch_answer()
+            self.fetch_sender()
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def fetch_to_send(self) -> cython.int:
         """Ask for what it takes to send data, which acknowledge what has come."""
+        self._fetch_socket()
+        self._fetch_answer()
+        self.fetch_sender()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_socket(self) -> cython.int:
+        """Ask for what each use of the socket needs."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 432)
+            prefetch(cython.cast(cython.p_void, self), 448)
             prefetch(cython.cast(cython.p_void, self.lines), 56)
-            prefetch(cython.cast(cython.p_void, self.backlog), 48)
             prefetch(cython.cast(cython.p_void, self.staged), 48)
-            self._fetch_receiver()
-            self._fetch_sender()
+            prefetch(cython.cast(cython.p_void, self.backlog), 48)
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _fetch_sender(self) -> cython.int:
-        """Ask for what an acknowledgement changes."""
-        if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sender), 400)
-            prefetch(cython.cast(cython.p_void, self.board), 112)
-            prefetch(cython.cast(cython.p_void, self.congestion), 208)
-            prefetch(cython.cast(cython.p_void, self.recovery), 48)
-            prefetch(cython.cast(cython.p_void, self.rto), 40)
-            self.board.fetch()
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _fetch_receiver(self) -> cython.int:
+    def _fetch_answer(self) -> cython.int:
         """Ask for what a segment changes, and what its acknowledgement leaves by."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.receiver), 336)
-            prefetch(cython.cast(cython.p_void, self.window), 104)
-            prefetch(cython.cast(cython.p_void, self.queue), 104)
-            prefetch(cython.cast(cython.p_void, self.held), 48)
+            self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.nic), 176)
             prefetch(cython.cast(cython.p_void, self.remote), 184)
             prefetch(cython.cast(cython.p_void, self.header), 16)
@@ -289,12 +223,10 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1, check=False)
     def expect(self, kind: cython.int) -> cython.int:
         """A timer runs next: ask for what it looks at."""
-        if kind == _RTO:
-            self._fetch_sender()
+        if kind == RTO:
+            self.fetch_sender()
         else:
-            if cython.compiled:
-                prefetch(cython.cast(cython.p_void, self.delack), 72)
-            self._fetch_receiver()
+            self._fetch_answer()
         return 0
 
     # -- softirq side ---------------------------------------------------------------------
@@ -332,7 +264,7 @@ class TcpSocket(Endpoint):
                     self.receiver.timeout_jiffy = (
                         self.sim.now + _PREQUEUE_DELACK_PS
                     ) // self.jiffy_ps
-                    self.delack.set(self.receiver.timeout_jiffy)
+                    self.set_delack(self.receiver.timeout_jiffy)
             return work
         self.softirq_processed += 1
         work += self.process_cost_ps(skb, cpu, False)
@@ -498,13 +430,13 @@ class TcpSocket(Endpoint):
             elif at_once:
                 work += self.send_ack(cpu)
             elif self.receiver.compress_started:
-                self._hold_back()
+                self.hold_back()
             else:
                 timeout = self.receiver.schedule_delack(jiffy)
                 if timeout == 0:
                     work += self.send_ack(cpu)
                 else:
-                    self.delack.set(timeout)
+                    self.set_delack(timeout)
             if direct:
                 self.reader_room -= length
                 self.delivered += length
@@ -585,17 +517,14 @@ class TcpSocket(Endpoint):
     @cython.exceptval(-1)
     def send_ack(self, cpu: Cpu) -> cython.longlong:
         """`tcp_send_ack`: transmit a pure ACK; return the work."""
-        dsack: cython.bint = self.receiver.held.duplicate is not None
-        window: cython.longlong = self.receiver.ack_sent(self.sim.now // self.jiffy_ps)
         work: cython.longlong
         skb: Skb
         bytes_on_wire: cython.int = self.wire_overhead + self.header_bytes
         if bytes_on_wire < _MIN_WIRE_BYTES:
             bytes_on_wire = _MIN_WIRE_BYTES
         self.acks_sent += 1
-        skb = new_skb(self.remote, 0, 0, self.receiver.rcv_nxt, window, bytes_on_wire, False)
-        self.receiver.fill_sack(skb, dsack)
-        skb.tsecr = self.ts_recent
+        skb = new_skb(self.remote, 0, 0, 0, 0, bytes_on_wire, False)
+        self.acknowledge_with(skb, self.jiffy())
         skb.header = self.header
         skb.toucher = cpu
         work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
@@ -642,28 +571,17 @@ class TcpSocket(Endpoint):
     def send_staged(self) -> cython.int:
         """Give the staged segments to the NIC; data that have come are acknowledged with them."""
         skb: Skb
+        jiffy: cython.longlong = self.jiffy()
         if self.staged.count > 0:
             while self.staged.count > 0:
                 skb = self.staged.pop()
                 skb.header = self.header
                 if self.receiver.segments > 0:
-                    self._acknowledge_with(skb)
+                    self.acknowledge_with(skb, jiffy)
+                    self.receiver.data_sent(jiffy)
                 self.nic.transmit(skb)
             self.nic.flush()
-        self._arm_rto()
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _acknowledge_with(self, skb: Skb) -> cython.int:
-        """`tcp_transmit_skb`: a data segment says what has been received."""
-        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        dsack: cython.bint = self.receiver.held.duplicate is not None
-        skb.window = self.receiver.ack_sent(jiffy)
-        skb.ack = self.receiver.rcv_nxt
-        self.receiver.fill_sack(skb, dsack)
-        skb.tsecr = self.ts_recent
-        return self.receiver.data_sent(jiffy)
+        return self.arm_rto(jiffy)
 
     # -- reader's side --------------------------------------------------------------------
 
@@ -711,23 +629,15 @@ class TcpSocket(Endpoint):
 
     # -- timers ---------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _arm_rto(self) -> cython.int:
-        due: cython.longlong = self.sender.timer_due(self.sim.now // self.jiffy_ps)
-        if due != _NONE:
-            self.rto.set(due)
-        return 0
-
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A timer has run; whether anything is due is looked up."""
-        if kind == _RTO:
-            self.rto.ran()
+        if kind == RTO:
+            self.rto_event = 0
             self._retransmission_timer()
-        elif kind == _COMPRESSED:
+        elif kind == COMPRESSED:
             self._compressed_timer()
         else:
-            self.delack.ran()
+            self.delack_event = 0
             self._delack_timer()
 
     @cython.cfunc
@@ -742,8 +652,7 @@ class TcpSocket(Endpoint):
             ):
                 self.send_toucher = self.timer_cpu
                 self.send_staged()
-        self._arm_rto()
-        return 0
+        return self.arm_rto(self.jiffy())
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -754,7 +663,7 @@ class TcpSocket(Endpoint):
         if due == _NONE:
             return 0
         if due >= jiffy:
-            self.delack.set(due)
+            self.set_delack(due)
             return 0
         if self.owned:
             self.receiver.timer_found_owned()
@@ -762,7 +671,7 @@ class TcpSocket(Endpoint):
                 self.deferred = True
                 return 0
             self.receiver.timeout_jiffy = jiffy + self.receiver.delack_min
-            self.delack.set(self.receiver.timeout_jiffy)
+            self.set_delack(self.receiver.timeout_jiffy)
             return 0
         self.receiver.timeout_jiffy = _NONE
         work = self._drain_prequeue()
@@ -770,15 +679,6 @@ class TcpSocket(Endpoint):
             self.delayed_acks += 1
             work += self.send_ack(self.timer_cpu)
         self.timer_cpu.raise_irq(self.timer_work, work)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _hold_back(self) -> cython.int:
-        """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
-        if self.receiver.compressed == 1:
-            self.compressed_ps = self.sim.now + self.receiver.compress_delay_ps()
-            self.sim.at(self.compressed_ps, self, _COMPRESSED, 0, _PRIORITY_TIMER)
         return 0
 
     @cython.cfunc

@@ -32,6 +32,7 @@ _PERMILLE = cython.declare(cython.longlong, 1000)
 
 
 @cython.final
+@cython.no_gc
 @cython.freelist(4096)
 @cython.cclass
 class Message:

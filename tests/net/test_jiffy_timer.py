@@ -11,7 +11,7 @@ from tests.host.parts import MS
 class Owner(Component):
     def __init__(self, sim: Simulator) -> None:
         super().__init__(sim, "owner")
-        self.timer = JiffyTimer(sim, self, 7, 4 * MS)
+        self.timer = JiffyTimer(self, 7, 4 * MS)
         self.ran_at: list[tuple[int, int]] = []
 
     def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
@@ -48,3 +48,10 @@ def test_can_be_set_again_once_it_has_run() -> None:
     owner.timer.set(1)
     sim.run_until(10**12)
     assert owner.ran_at == [(7, 4), (7, 8)]
+
+
+def test_tells_whether_it_runs_before_a_time() -> None:
+    owner = Owner(Simulator())
+    assert not owner.timer.runs_before(10**12)
+    owner.timer.set(10)
+    assert (owner.timer.runs_before(44 * MS), owner.timer.runs_before(44 * MS + 1)) == (False, True)
