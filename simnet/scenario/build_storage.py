@@ -11,6 +11,7 @@ from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
 from simnet.scenario.build_host import PS, make_machine
 from simnet.scenario.disks import make_disk
+from simnet.scenario.resources_storage import StoragePath
 from simnet.scenario.schema_storage import UNSET
 from simnet.scenario.system import DiskCounts, PeerCpu, System
 from simnet.storage.block import RequestQueue
@@ -295,7 +296,8 @@ def build_storage(env: Environment, effective: Effective, client: Machine, *, se
     server = make_machine(env.sim, effective.peers[0], "peer0", seed=seed)
     storage = Storage(env, effective, client, server, seed=seed)
     flows = [(name, name, DiskFlow(queue)) for name, queue in storage.queues.items()]
-    return System(env, client, (), flows, {"storage": storage}, storage=storage)
+    parts = {"storage": storage}
+    return System(env, client, (), flows, parts, storage=storage, offers=StoragePath(storage))
 
 
 def _sectors(size_bytes: int) -> int:

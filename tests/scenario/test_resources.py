@@ -43,15 +43,17 @@ def _share(before: Resource | None, after: Resource, duration_ps: int) -> float:
         ("ipoib-sunway", {}),
         ("sw1621-t520", {"test": "tcp_rr"}),
         ("relay-tuned", {"relay.rate": "20000", "relay.connections": "40"}),
+        ("vscsi-parallel", {}),
     ],
 )
 def test_looking_changes_nothing(scenario: str, settings: dict[str, str]) -> None:
     watched, alone = _built(scenario, **settings), _built(scenario, **settings)
+    step = MS if watched.nics else 10 * MS
     for _ in range(5):
-        watched.run(MS)
+        watched.run(step)
         watched.resources()
         watched.waits()
-    alone.run(5 * MS)
+    alone.run(5 * step)
     assert watched.fingerprint() == alone.fingerprint()
 
 
@@ -86,6 +88,20 @@ def test_the_cpu_of_an_end_is_busy_for_what_it_does() -> None:
         shares.append(_used(one, 10 * MS)["peer0.eth0 cpu"])
     assert 0 < shares[0] < 0.7
     assert shares[1] == pytest.approx(1, abs=0.03)
+
+
+def test_a_disk_is_busy_with_seeks_rotation_and_transfers() -> None:
+    system = _built("vscsi-parallel")
+    system.run(100 * MS)
+    before = {one.name: one for one in system.resources()}["peer0 sdc"]
+    system.run(400 * MS)
+    after = {one.name: one for one in system.resources()}["peer0 sdc"]
+    assert _share(before, after, 400 * MS) == pytest.approx(1, abs=0.05)
+    parts = {name: used - dict(before.split)[name] for name, used in after.split}
+    assert min(parts.values()) > 0
+    assert sum(parts.values()) == pytest.approx(after.used - before.used, rel=0.05)
+    waits = {wait.flow: wait for wait in system.waits()}
+    assert waits["sdc"].bound
 
 
 def test_each_cpu_works_for_flows_of_its_own() -> None:
