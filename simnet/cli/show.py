@@ -9,6 +9,7 @@ import click
 
 from simnet.cli.options import effective, scenario_options
 from simnet.cli.output import message, table
+from simnet.cli.show_storage import storage_places
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,14 +145,31 @@ def _scenario_json(configuration: Effective) -> None:
 
 
 def _scenario_tables(configuration: Effective) -> None:
-    from simnet.scenario.build_interrupts import apic_mode_of
-
     for remark in configuration.remarks:
         message(remark)
     tuned = f" with {'+'.join(configuration.tunings)}" if configuration.tunings else ""
     click.echo(f"# scenario {configuration.scenario}{tuned}, digest {configuration.digest()}\n")
     for title, values in _groups(configuration):
         table(title, _HEADING, _rows(values))
+    if configuration.ports:
+        _network_tables(configuration)
+    if unread := _unread(configuration):
+        click.echo("# not modelled, a change has no effect: " + ", ".join(unread) + "\n")
+    table(
+        "knobs that are set",
+        ("name", "value", "before", "modelled", "source", "apply"),
+        (
+            (k.name, k.value, k.before, "yes" if k.modelled else "no", k.source, k.apply)
+            for k in configuration.applied
+        ),
+    )
+    _captured_tables(configuration)
+
+
+def _network_tables(configuration: Effective) -> None:
+    """Where interrupts go, and the streams."""
+    from simnet.scenario.build_interrupts import apic_mode_of
+
     mode = apic_mode_of(configuration.machine, configuration.cpu, configuration.kernel)
     placed = configuration.irqbalance
     if placed == "daemon":
@@ -175,17 +193,6 @@ def _scenario_tables(configuration: Effective) -> None:
             for flow in configuration.flows
         ),
     )
-    if unread := _unread(configuration):
-        click.echo("# not modelled, a change has no effect: " + ", ".join(unread) + "\n")
-    table(
-        "knobs that are set",
-        ("name", "value", "before", "modelled", "source", "apply"),
-        (
-            (k.name, k.value, k.before, "yes" if k.modelled else "no", k.source, k.apply)
-            for k in configuration.applied
-        ),
-    )
-    _captured_tables(configuration)
 
 
 def _captured_tables(configuration: Effective) -> None:
@@ -250,7 +257,11 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
     yield from _host(configuration, "host", configuration.ports, "")
     if configuration.irqbalance == "daemon":
         yield "irqbalance", _part(configuration, "balancer", "irqbalance.")
-    yield f"switch: {configuration.models['switch']}", _part(configuration, "switch", "switch.")
+    if "switch" in configuration.models:
+        title = f"switch: {configuration.models['switch']}"
+        yield title, _part(configuration, "switch", "switch.")
+    for title, place, prefix in storage_places(configuration):
+        yield title, _part(configuration, place, prefix)
     seen: dict[str, list[int]] = {}
     for number, peer in enumerate(configuration.peers):
         seen.setdefault(peer.model_dump_json(), []).append(number)

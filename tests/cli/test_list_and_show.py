@@ -10,7 +10,7 @@ import pytest
 import simnet as package
 from simnet.scenario import jsonschema
 from simnet.scenario.library import MODEL_FOLDERS, find_model, model_names, scenario_names
-from simnet.scenario.load import load
+from simnet.scenario.load import load, present
 from tests.cli.conftest import Simnet
 
 SCENARIO = "x460-out-of-box"
@@ -87,6 +87,24 @@ def test_show_names_are_those_that_set_takes(simnet: Simnet) -> None:
     changed = simnet("show", SCENARIO, "--set", "cpu.costs.hardirq=5000 cycles").out
     row = next(line for line in changed.splitlines() if line.startswith("cpu.costs.hardirq "))
     assert row.split() == ["cpu.costs.hardirq", "5000", "cycles", "chosen", "--set"]
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_show_takes_every_scenario(simnet: Simnet, name: str) -> None:
+    status, out, _ = simnet("show", name)
+    assert status == 0
+    assert out.startswith(f"# scenario {name}, digest ")
+
+
+def test_show_has_disks_and_what_uses_them(simnet: Simnet) -> None:
+    out = simnet("show", "vscsi-parallel").out
+    names = {line.split()[0] for line in out.splitlines() if line and line[0] not in "# "}
+    shown = ("vscsi.request_limit", "ffsb.random-read.num_threads", "sdb.read_ahead")
+    theirs = ("peer:disk.rpm", "peer:sdc.queue_depth", "peer:sdc1.start")
+    assert {*shown, *theirs} <= names
+    assert "# interrupts" not in out
+    for name in (*shown, *theirs):
+        present("vscsi-parallel", name)
 
 
 def test_show_json_is_the_configuration_that_runs(simnet: Simnet) -> None:
