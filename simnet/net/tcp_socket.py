@@ -676,6 +676,8 @@ class TcpSocket(TcpConnection):
     @cython.exceptval(-1, check=False)
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
         # while the user owns the socket: look again later
         if self.sender.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
             self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
