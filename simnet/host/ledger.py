@@ -29,10 +29,9 @@ MECHANISMS = {
     "syscall": "system calls",
     "application": "application",
     "storage": "block layer, page cache and virtual SCSI",
-    "hypervisor": "hypervisor calls",
 }
 # of machines that have it: the others' listings do not name it
-_WHERE_DONE = ("storage", "hypervisor")
+_WHERE_DONE = ("storage",)
 PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
 
 
@@ -58,7 +57,6 @@ class Ledger:
     syscall: cython.longlong
     application: cython.longlong
     storage: cython.longlong
-    hypervisor: cython.longlong
 
     def __init__(self) -> None:
         for name in MECHANISMS:

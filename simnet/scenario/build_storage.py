@@ -21,6 +21,7 @@ from simnet.storage.files import FileSystem
 from simnet.storage.model import SECTOR_BYTES, DiskModel
 from simnet.storage.page_cache import PageCache, PageCosts, Process
 from simnet.storage.pdflush import Pdflush
+from simnet.storage.scsi_adapter import UntaggedAdapter
 from simnet.storage.vscsi import (
     CommandQueue,
     VirtualAdapter,
@@ -113,8 +114,9 @@ class Storage:
                 continue
             model = DiskModel(**given.disk.model_dump())
             disk = make_disk(self.sim, f"peer0.{given.name}.disk", model)
+            target = disk if given.queue.tagged else UntaggedAdapter(disk, given.queue.queue_depth)
             queue = self._queue(
-                f"peer0.{given.name}", disk, given.queue, host, _LARGEST_REQUEST_SECTORS
+                f"peer0.{given.name}", target, given.queue, host, _LARGEST_REQUEST_SECTORS
             )
             _set_tunables(queue, given.iosched)
             self.server_queues[given.name] = queue

@@ -63,6 +63,9 @@ class BlockQueue(Section):
     max_sectors_bytes: Annotated[
         int, size("largest request; 0: what the driver takes, 512 KiB at most", "0 B", "512 KiB")
     ] = 0
+    tagged: Annotated[
+        bool, Flag("tagged command queueing: the disk holds and orders what the driver sends it")
+    ] = True
     queue_depth: Annotated[
         int, count("commands that the driver keeps in the device, as in device/queue_depth", 1, 256)
     ] = 16

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.library import nearest
-from simnet.study import answers_bonding, answers_ipoib, answers_relay
+from simnet.study import answers_bonding, answers_ipoib, answers_power5, answers_relay
 from simnet.study.cases import Case
 from simnet.study.measurements import measurements, wanted
 from simnet.study.result import Result
@@ -38,12 +38,14 @@ _STEPS = ((1, 2), (2, 4), (1, 4))
 class Answer:
     """The cases to simulate, by a label, and the numbers that follow from their results.
 
-    `most` is what no number can exceed.
+    `most` is what no number can exceed. `times` are of a prediction, and of a member of an ensemble
+    with its warm-up, where those that suit a network are too short.
     """
 
     cases: Mapping[str, Case]
     numbers: Callable[[Results], dict[str, float]]
     most: float = math.inf
+    times: tuple[str, str, str] | None = None
 
     def of(self, scenario: str = "", messages: Sequence[str] = ()) -> Answer:
         """The same of another scenario, or of some message sizes where the answer is a mean."""
@@ -160,6 +162,10 @@ ANSWERS: dict[str, Answer] = {
         name: Answer(cases, numbers, 100.0 if name == "ipoib.cpu_utilisation" else math.inf)
         for name, (cases, numbers) in answers_ipoib.ANSWERS.items()
     },
+    **{
+        name: Answer(cases, numbers, times=answers_power5.TIMES)
+        for name, (cases, numbers) in answers_power5.ANSWERS.items()
+    },
 }
 
 
@@ -176,6 +182,7 @@ _ANCHORS = {
     "x460": (Anchored(ANCHOR, ANCHOR_KEYS, ANCHOR_ERROR),),
     "ipoib": tuple(Anchored(*anchor) for anchor in answers_ipoib.ANCHORS),
     "relay": tuple(Anchored(*anchor) for anchor in answers_relay.ANCHORS),
+    "vscsi": tuple(Anchored(*anchor) for anchor in answers_power5.ANCHORS),
 }
 
 

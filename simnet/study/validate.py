@@ -122,8 +122,16 @@ def validate(
     cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
     sizes = _sizes(answers, members)
     alone = {c for a in answers.values() if len(a.cases) == 1 for c in a.cases.values()}
-    work = [_prediction(case, duration, alone=case in alone) for case in cases]
-    work += [member for case, size in sizes.items() for member in _ensemble(case, members)[:size]]
+    times = _times()
+    work = [
+        _prediction(case, duration or times.get(case, ("",))[0], alone=case in alone)
+        for case in cases
+    ]
+    work += [
+        member
+        for case, size in sizes.items()
+        for member in _ensemble(case, members, times.get(case))[:size]
+    ]
     results = iter(simulate_all(work, jobs=jobs, progress=progress, lean=True))
     best = {case: next(results) for case in cases}
     spread = {case: [next(results) for _ in range(size)] for case, size in sizes.items()}
@@ -189,20 +197,26 @@ def _sizes(answers: Mapping[str, Answer], members: int) -> dict[Case, int]:
     return sizes
 
 
+def _times() -> dict[Case, tuple[str, str, str]]:
+    """How long to simulate the cases of answers that say so."""
+    return {case: of.times for of in ANSWERS.values() if of.times for case in of.cases.values()}
+
+
 def _prediction(case: Case, duration: str | None, *, alone: bool) -> Member:
     if duration or alone:
         return Member(case, duration=duration or DURATION)
     return Member(case, duration=LONGEST, precision=PRECISION)
 
 
-def _ensemble(case: Case, members: int) -> list[Member]:
+def _ensemble(case: Case, members: int, times: tuple[str, str, str] | None = None) -> list[Member]:
     points = latin_hypercube(uncertain(case), members) if members else []
+    _, duration, warmup = times or ("", MEMBER_DURATION, MEMBER_WARMUP)
     return [
         Member(
             case,
             seed=1000 + number,
-            duration=MEMBER_DURATION,
-            warmup=MEMBER_WARMUP,
+            duration=duration,
+            warmup=warmup,
             values=tuple(sorted(point.items())),
         )
         for number, point in enumerate(points)

@@ -1,0 +1,76 @@
+"""The runs that answer the POWER5 document's listings of virtual SCSI, and what it leaves open.
+
+The three workloads alone are settings of the scenario in which they run at the same time. What a
+listing prints for a client's disk is read off the result's `iostat -x` columns; of the server
+there is no listing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.study.cases import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from simnet.study.result import Result
+
+__all__ = ["ANCHORS", "ANSWERS", "TIMES", "disk_row"]
+
+_SCENARIO: Final = "vscsi-parallel"
+_SERVER: Final = "peer0:sdc"
+#: of a prediction, of a member and its warm-up: a disk takes milliseconds for each request
+TIMES: Final = ("120 s", "20 s", "6 s")
+
+_ALONE: Final = {
+    "vscsi.sequential_read_alone": ("sequential-read-alone", "sdb"),
+    "vscsi.random_read_alone": ("random-read-alone", "sdc"),
+    "vscsi.random_write_alone": ("random-write-alone", "sdd"),
+}
+_COLUMNS: Final = (
+    *("r_s", "w_s", "wrqm_s", "rsec_s", "wsec_s"),
+    *("avgrq_sz", "avgqu_sz", "await_ms", "svctm_ms", "util"),
+)
+_PARALLEL: Final = {
+    "sdb": ("r_s", "await_ms", "avgqu_sz"),
+    "sdc": ("r_s", "await_ms", "avgqu_sz"),
+    "sdd": ("w_s", "await_ms", "avgqu_sz"),
+    "server": ("r_s", "w_s", "await_ms", "avgqu_sz", "svctm_ms", "util"),
+}
+
+
+def disk_row(result: Result, name: str) -> dict[str, float]:
+    """The columns of `iostat -x` of one disk of a result, by name."""
+    disk = next(disk for disk in result.disks if disk["name"] == name)
+    return {column: float(disk[column]) for column in _COLUMNS}
+
+
+def _alone(device: str) -> Callable[[Mapping[str, Result]], dict[str, float]]:
+    return lambda results: disk_row(results["run"], device)
+
+
+def _parallel(results: Mapping[str, Result]) -> dict[str, float]:
+    return {
+        f"{device}_{column}": disk_row(results["run"], _SERVER if device == "server" else device)[
+            column
+        ]
+        for device, columns in _PARALLEL.items()
+        for column in columns
+    }
+
+
+ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]]] = {
+    **{
+        name: ({"run": Case(_SCENARIO, (), (tuning,))}, _alone(device))
+        for name, (tuning, device) in _ALONE.items()
+    },
+    "vscsi.parallel": ({"run": Case(_SCENARIO)}, _parallel),
+}
+
+# what the disk and the threads were fitted to, to 5 %, as a listing of some seconds may be off
+ANCHORS: Final = (
+    ("vscsi.sequential_read_alone", ("r_s", "await_ms"), 0.05),
+    ("vscsi.random_read_alone", ("r_s", "await_ms"), 0.05),
+    ("vscsi.random_write_alone", ("w_s", "await_ms"), 0.05),
+)
