@@ -20,12 +20,18 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
 @click.argument("scenario")
 @scenario_options
 @click.option("--out", metavar="FILE", help="Draw the bars of utilisation (.png, .svg, .pdf).")
+@click.option(
+    "--lift",
+    is_flag=True,
+    help="Simulate again with each sort of part lifted by a quarter; tell what is gained.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain_command(
     scenario: str,
     assignments: tuple[str, ...],
     out: str | None,
     *,
+    lift: bool,
     as_json: bool,
     **times: Any,
 ) -> None:
@@ -48,7 +54,7 @@ def explain_command(
         message(remark)
     with working(configuration):
         settings = recorded(times["apply"], settings_of(assignments))
-        found = explained(configuration, settings=settings)
+        found = explained(configuration, settings=settings, lift=lift)
     if out is not None:
         found.plot().savefig(out)
     click.echo(found.to_json() if as_json else text(found), nl=as_json)

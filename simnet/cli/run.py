@@ -24,7 +24,8 @@ __all__ = ["run_command"]
     "--format",
     "formats",
     metavar="LIST",
-    help="One or more of text, json, sar, interrupts, netperf, iostat, compare; commas between.",
+    help="One or more of text, json, sar, interrupts, vmstat, netperf, iperf, iostat, compare;"
+    " commas between.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
@@ -62,6 +63,7 @@ def run_command(
             settings=recorded(times["apply"], settings_of(assignments)),
             trace=trace,
             per_frame=per_frame,
+            vmstat="vmstat" in chosen,
         )
     texts = [
         compare(result, listing) if name == "compare" else FORMATS[name](result) for name in chosen

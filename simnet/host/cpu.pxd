@@ -11,6 +11,11 @@ cdef class Softirqs(Context):
     cdef public bint pending
     cpdef void begin(self, Cpu cpu) except *
 
+cdef class VirtualProcessor(Component):
+    cpdef int demanded(self, Cpu cpu) except -1
+    cpdef int resting(self, Cpu cpu) except -1
+    cpdef int changed(self, Cpu cpu) except -1
+
 cdef class Dispatcher(Component):
     cpdef void switch_in(self, Cpu cpu) except *
 
@@ -22,6 +27,10 @@ cdef class Cpu(Component):
     cdef public Cpu sibling
     cdef public Softirqs softirqs
     cdef public Dispatcher dispatcher
+    cdef public VirtualProcessor virtual
+    cdef readonly bint away
+    cdef readonly bint wants
+    cdef int interrupted
     cdef public object current
     cdef public list runqueue
     cdef public bint need_resched
@@ -59,6 +68,8 @@ cdef class Cpu(Component):
     cdef long long system_ps
     cdef long long softirq_ps
     cdef long long irq_ps
+    cdef long long steal_ps
+    cdef public long long purr_ps
     cdef long long idle_ticks
     cdef long long user_ticks
     cdef long long system_ticks
@@ -70,6 +81,10 @@ cdef class Cpu(Component):
     cpdef int run_to_user(self, Context context, long long system_ps, long long user_ps) except -1
     cpdef int raise_irq(self, Context context, long long work_ps) except -1
     cpdef int kick(self) except -1
+    cpdef int leave(self) except -1
+    cpdef int arrive(self) except -1
+    cdef int _want(self) except -1
+    cdef int _count_ticks(self, long long ticks) except -1
     cdef int _dispatch(self) except -1
     cdef int _start(self, int level, long long work_ps, int mode) except -1
     cdef int _place_event(self) except -1

@@ -11,6 +11,11 @@ arithmetic and splitting a piece of work in two never changes when it ends.
 Accounting follows Linux 2.6.16 (kernel/sched.c `account_system_time`): exact times are kept
 beside what the era's tick sampling saw. A tick that falls into a hard interrupt is seen when
 interrupts are enabled again, so it counts for what runs next.
+
+A CPU of a partition is a thread of a virtual processor: while that has no physical one, nothing
+executes, and what is in the middle of something has its time stolen. Ticks that are lost meanwhile
+are caught up when it is back, and all counted for what was interrupted (arch/powerpc/kernel/time.c
+`timer_interrupt`, without the accounting by PURR that came with 2.6.17).
 """
 
 from __future__ import annotations
@@ -29,6 +34,7 @@ __all__ = [
     "PROCESS",
     "SOFTIRQ",
     "SOFT_LEVEL",
+    "STEAL",
     "SYSTEM",
     "USER",
     "Context",
@@ -36,6 +42,7 @@ __all__ = [
     "Dispatcher",
     "Occupation",
     "Softirqs",
+    "VirtualProcessor",
 ]
 
 # levels
@@ -48,6 +55,7 @@ USER = 1
 SYSTEM = 2
 SOFTIRQ = 3
 IRQ = 4
+STEAL = 5
 
 _PROCESS = cython.declare(cython.int, 0)
 _SOFT = cython.declare(cython.int, 1)
@@ -57,8 +65,9 @@ _USER = cython.declare(cython.int, 1)
 _SYSTEM = cython.declare(cython.int, 2)
 _SOFTIRQ = cython.declare(cython.int, 3)
 _IRQ = cython.declare(cython.int, 4)
+_STEAL = cython.declare(cython.int, 5)
 
-_MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt")
+_MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt", "stolen")
 
 
 @cython.cclass
@@ -87,6 +96,29 @@ class Softirqs(Context):
 
     def begin(self, cpu: Cpu) -> None:
         """Start executing pending softirqs (called at interrupt exit)."""
+        raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class VirtualProcessor(Component):
+    """What a hypervisor dispatches: one logical CPU, or the two threads of one processor."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def demanded(self, cpu: Cpu) -> cython.int:
+        """A CPU of it, which is away, has something to execute."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def resting(self, cpu: Cpu) -> cython.int:
+        """A CPU of it has nothing to execute."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def changed(self, cpu: Cpu) -> cython.int:
+        """A CPU of it has begun or ceased to execute."""
         raise NotImplementedError(self.path)
 
 
@@ -122,6 +154,10 @@ class Cpu(Component):
     sibling: Cpu
     softirqs: Softirqs
     dispatcher: Dispatcher
+    virtual: VirtualProcessor
+    away: cython.bint
+    wants: cython.bint
+    interrupted: cython.int
     current: Any
     runqueue: list[Any]
     need_resched: cython.bint
@@ -159,6 +195,8 @@ class Cpu(Component):
     system_ps: cython.longlong
     softirq_ps: cython.longlong
     irq_ps: cython.longlong
+    steal_ps: cython.longlong
+    purr_ps: cython.longlong
     idle_ticks: cython.longlong
     user_ticks: cython.longlong
     system_ticks: cython.longlong
@@ -185,6 +223,12 @@ class Cpu(Component):
         self.sibling = None
         self.softirqs = None
         self.dispatcher = None
+        # the thread of a virtual processor that it is, if any; whether that is not running, and
+        # whether there is something to execute nevertheless; the mode that ticks count for then
+        self.virtual = None
+        self.away = False
+        self.wants = False
+        self.interrupted = _IDLE
         self.current = None
         self.runqueue = []
         self.need_resched = False
@@ -224,6 +268,8 @@ class Cpu(Component):
         self.system_ps = 0
         self.softirq_ps = 0
         self.irq_ps = 0
+        self.steal_ps = 0
+        self.purr_ps = 0
         self.idle_ticks = 0
         self.user_ticks = 0
         self.system_ticks = 0
@@ -338,6 +384,10 @@ class Cpu(Component):
                 if level == _HARDIRQ and not self.set1:
                     self.irq_exit = True
                 continue
+            if self.away:
+                if not self.wants:
+                    self._want()
+                return 0
             if self.set2:
                 level = _HARDIRQ
             elif self.irqs_waiting > 0:
@@ -371,6 +421,8 @@ class Cpu(Component):
                 self._suspend()
             if level < 0:
                 self._set_level(-1)
+                if self.virtual is not None:
+                    self.virtual.resting(self)
                 return 0
             if level == _HARDIRQ:
                 self._start(_HARDIRQ, self.work2, _IRQ)
@@ -394,11 +446,11 @@ class Cpu(Component):
             self.end_ps = now
             return 0
         slowed = self.sibling is not None and self.sibling.level >= 0
+        self.system_from_ps = now
         if slowed != self.slowed:
             if self.system_left_ps > 0:
                 self._settle()
             self.slowed = slowed
-        self.system_from_ps = now
         if slowed:
             work_ps = work_ps * self.slow_permille // 1000
         self.end_ps = now + work_ps
@@ -428,12 +480,87 @@ class Cpu(Component):
     @cython.exceptval(-1, check=False)
     def _set_level(self, level: cython.int) -> cython.int:
         was: cython.int = self.level
-        if level < 0 and self.mode != _IDLE:
+        if level < 0 and not (self.mode == _IDLE or self.away):
             self._settle()
             self.mode = _IDLE
         self.level = level
-        if (was < 0) != (level < 0) and self.sibling is not None:
-            self.sibling._sibling_changed()  # noqa: SLF001 - C method of this class
+        if (was < 0) != (level < 0):
+            if self.sibling is not None:
+                self.sibling._sibling_changed()  # noqa: SLF001 - C method of this class
+            if self.virtual is not None:
+                self.virtual.changed(self)
+        return 0
+
+    # -- a virtual processor's thread -----------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _want(self) -> cython.int:
+        """Ask for the processor if there is something to execute."""
+        if (
+            self.set0
+            or self.set1
+            or self.set2
+            or self.irqs_waiting > 0
+            or (self.irq_exit and self.softirqs is not None and self.softirqs.pending)
+            or (len(self.runqueue) > 0 and self.current is None)
+        ):
+            self._settle()
+            self.mode = _STEAL
+            self.interrupted = _IDLE
+            self.wants = True
+            self.virtual.demanded(self)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def leave(self) -> cython.int:
+        """The virtual processor loses its physical one: stop whatever is being executed."""
+        self.away = True
+        if self.level < 0:
+            return 0
+        if self.running:
+            self._suspend()
+        self._settle()
+        self.interrupted = self.mode
+        if self.mode == _USER and self.system_left_ps > 0:
+            self.interrupted = _SYSTEM
+        self.mode = _STEAL
+        self.wants = True
+        self._set_level(-1)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def arrive(self) -> cython.int:
+        """The virtual processor has a physical one: catch up with ticks, then go on."""
+        ticks: cython.longlong
+        self.away = False
+        if self.wants:
+            self.wants = False
+            self._account()
+            if self.sim.now >= self.next_tick_ps:
+                ticks = (self.sim.now - self.next_tick_ps) // self.tick_ps + 1
+                self.next_tick_ps += ticks * self.tick_ps
+                self._count_ticks(ticks)
+            self.mode = _IDLE
+        self._dispatch()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _count_ticks(self, ticks: cython.longlong) -> cython.int:
+        """Count lost ticks for what was interrupted."""
+        if self.interrupted == _IDLE:
+            self.idle_ticks += ticks
+        elif self.interrupted == _USER:
+            self.user_ticks += ticks
+        elif self.interrupted == _SYSTEM:
+            self.system_ticks += ticks
+        elif self.interrupted == _SOFTIRQ:
+            self.softirq_ticks += ticks
+        else:
+            self.irq_ticks += ticks
         return 0
 
     @cython.cfunc
@@ -476,7 +603,7 @@ class Cpu(Component):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _account(self) -> cython.int:
+    def _account(self) -> cython.int:  # noqa: PLR0912 - one case a mode
         now: cython.longlong = self.sim.now
         elapsed: cython.longlong = now - self.since_ps
         ticks: cython.longlong = 0
@@ -484,7 +611,7 @@ class Cpu(Component):
         mode: cython.int = self.mode
         kernel: cython.longlong
         seen: cython.longlong
-        if mode != _IRQ and now >= self.next_tick_ps:
+        if mode < _IRQ and now >= self.next_tick_ps:
             ticks = (now - self.next_tick_ps) // self.tick_ps + 1
             self.next_tick_ps += ticks * self.tick_ps
         if mode == _IDLE:
@@ -515,6 +642,8 @@ class Cpu(Component):
         elif mode == _SOFTIRQ:
             self.softirq_ps += elapsed
             self.softirq_ticks += ticks
+        elif mode == _STEAL:
+            self.steal_ps += elapsed
         else:
             self.irq_ps += elapsed
         if self.sim.tracer is not None and mode != _IDLE and now > self.since_ps:
@@ -539,6 +668,7 @@ class Cpu(Component):
             "softirq_ps": self.softirq_ps,
             "irq_ps": self.irq_ps,
             "idle_ps": self.idle_ps,
+            "steal_ps": self.steal_ps,
             "user_ticks": self.user_ticks,
             "system_ticks": self.system_ticks,
             "softirq_ticks": self.softirq_ticks,

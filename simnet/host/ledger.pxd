@@ -16,3 +16,4 @@ cdef class Ledger:
     cdef public long long syscall
     cdef public long long application
     cdef public long long storage
+    cdef public long long hypervisor

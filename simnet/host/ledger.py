@@ -29,9 +29,10 @@ MECHANISMS = {
     "syscall": "system calls",
     "application": "application",
     "storage": "block layer, page cache and virtual SCSI",
+    "hypervisor": "hypervisor calls",
 }
 # of machines that have it: the others' listings do not name it
-_WHERE_DONE = ("storage",)
+_WHERE_DONE = ("storage", "hypervisor")
 PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
 
 
@@ -57,6 +58,7 @@ class Ledger:
     syscall: cython.longlong
     application: cython.longlong
     storage: cython.longlong
+    hypervisor: cython.longlong
 
     def __init__(self) -> None:
         for name in MECHANISMS:

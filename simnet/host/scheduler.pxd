@@ -28,6 +28,8 @@ cdef class Scheduler(Dispatcher):
     cdef bint idle_balance
     cdef long long balance_timer
     cdef readonly long long ipis
+    cdef list executed
+    cdef readonly long long switches
     cpdef Cpu place(self, Task task, Cpu waker)
     cpdef int wake(self, Task task, Cpu waker) except -1
     cdef bint _idle(self, Cpu cpu) except? -1
@@ -36,5 +38,6 @@ cdef class Scheduler(Dispatcher):
     cdef int _count(self, Cpu cpu, int change) except -1
     cdef int _pull(self, Cpu idle) except -1
     cdef int _await_tick(self) except -1
+    cdef int _switched(self, Cpu cpu, object task) except -1
     cpdef void on_event(self, int kind, long long arg) except *
     cpdef void switch_in(self, Cpu cpu) except *

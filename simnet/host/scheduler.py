@@ -84,6 +84,8 @@ class Task(Context):
         self.scheduler._count(self.cpu, -1)  # noqa: SLF001 - C method of this module
         if self.scheduler.idle_balance and len(self.cpu.runqueue) == 0:
             self.scheduler._pull(self.cpu)  # noqa: SLF001 - C method of this module
+        if len(self.cpu.runqueue) == 0:
+            self.scheduler._switched(self.cpu, None)  # noqa: SLF001 - C method of this module
         return 0
 
     @cython.ccall
@@ -151,6 +153,8 @@ class Scheduler(Dispatcher):
     idle_balance: cython.bint
     balance_timer: cython.longlong
     ipis: cython.longlong
+    executed: list[Any]
+    switches: cython.longlong
 
     def __init__(
         self,
@@ -175,6 +179,9 @@ class Scheduler(Dispatcher):
         self.running_counts = array("q", [0]) * len(cpus)
         self.resched = Occupation(sim, path + ".resched")
         self.ipis = 0
+        # the last task of each CPU, None for its idle task; `nr_switches`
+        self.executed = [None] * len(cpus)
+        self.switches = 0
         for cpu in cpus:
             cpu.dispatcher = self
 
@@ -255,6 +262,15 @@ class Scheduler(Dispatcher):
             waiting = waiting or len(cpu.runqueue) > 0
         if waiting:
             self._await_tick()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _switched(self, cpu: Cpu, task: Any) -> cython.int:
+        """`schedule` has chosen: a switch unless it is the task that ran before."""
+        if self.executed[cpu.cpu_id] is not task:
+            self.executed[cpu.cpu_id] = task
+            self.switches += 1
+        return 0
 
     # -- wake-up --------------------------------------------------------------------------
 
@@ -393,6 +409,7 @@ class Scheduler(Dispatcher):
                 task.expired = False
         queue.remove(best)
         cpu.current = best
+        self._switched(cpu, best)
         best.switched_in_ps = self.sim.now
         self.costs.ledger.wakeup += self.costs.context_switch_ps
         cpu.run(_LEVEL_PROCESS, best, self.costs.context_switch_ps, _MODE_SYSTEM)

@@ -6,7 +6,7 @@ cdef class Congestion:
     cdef readonly long long clamp
     cdef long long mss
     cdef readonly int abc
-    cdef readonly bint wants_us
+    cdef public bint wants_us
     cdef bint counts_slow_start
     cdef bint counts_segments
     cdef bint slow_start_below

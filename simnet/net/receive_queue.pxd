@@ -21,6 +21,7 @@ cdef class ReceiveQueue:
     cpdef int append(self, long long length, long long memory, long long room) except -1
     cdef int _new_tail(self, long long length, long long memory) except -1
     cpdef bint coalesce(self, long long length) except? -1
+    cpdef long long collapse(self, long long length, long long memory) except? -1
     cpdef long long take(self, long long count) except? -1
     cpdef int release(self) except -1
     cpdef int consume(self, long long count) except -1

@@ -176,6 +176,36 @@ class ReceiveQueue:
 
     @cython.ccall
     @cython.exceptval(-1)
+    def collapse(self, length: cython.longlong, memory: cython.longlong) -> cython.longlong:
+        """`tcp_collapse`: copy all segments into ones of `length` bytes and `memory` each.
+
+        Return how many bytes were copied; nothing happens where that saves nothing.
+        """
+        payload: cython.longlong = self.first_left
+        segments: cython.longlong
+        if self.head_count > 0:
+            payload += (self.head_count - 1) * self.head_length
+        for each, _, count in self.middle:
+            payload += each * count
+        payload += self.tail_length * self.tail_count
+        segments = (payload + length - 1) // length
+        if payload == 0 or segments * memory >= self.memory:
+            return 0
+        self.memory = segments * memory
+        self.middle = []
+        self.last_room = 0
+        self.head_memory = memory
+        self.head_length = length if payload >= length else payload
+        self.head_count = segments
+        self.first_left = self.head_length
+        self.tail_count = 0
+        if segments > 1 and payload % length > 0:
+            self.head_count -= 1
+            self._new_tail(payload % length, memory)
+        return payload
+
+    @cython.ccall
+    @cython.exceptval(-1)
     def take(self, count: cython.longlong) -> cython.longlong:
         """The reader takes up to `count` bytes of the first segment; return how many.
 

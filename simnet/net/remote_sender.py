@@ -328,6 +328,8 @@ class RemoteSender(Port):
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         self.rto.ran()
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
         # a process that copies and sends owns the socket: look again later
         if self.sender.overdue(jiffy) and self.job != _SEND and self.sender.timer_expired(jiffy):
             self._stage(jiffy)

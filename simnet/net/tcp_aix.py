@@ -116,6 +116,7 @@ def aix_receiver(tcp: AixTcp, *, advmss: int) -> TcpReceiver:
         moderate_rcvbuf=False,
         window_scaling=tcp.rfc1323,
         rules=ReceiverRules(
+            collapses=False,
             filled_at_once=True,
             defers_timer=True,
             blocks_timer=False,

@@ -115,7 +115,7 @@ class TcpConnection(Endpoint):
     def fetch_sender(self) -> cython.int:
         """Ask for what an acknowledgement changes."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sender), 400)
+            prefetch(cython.cast(cython.p_void, self.sender), 424)
             prefetch(cython.cast(cython.p_void, self.board), 112)
             prefetch(cython.cast(cython.p_void, self.congestion), 208)
             prefetch(cython.cast(cython.p_void, self.recovery), 48)

@@ -1,11 +1,9 @@
-from simnet.net.congestion cimport Congestion
+from simnet.net.tcp_prr cimport reduce_window
 from simnet.net.tcp_recovery cimport Recovery
 from simnet.net.tcp_scoreboard cimport Scoreboard
+from simnet.net.tcp_states cimport States
 
-cdef class NewReno:
-    cdef Recovery recovery
-    cdef Scoreboard board
-    cdef Congestion congestion
+cdef class NewReno(States):
     cdef long long mss
     cdef long long delivered
     cdef long long newly_lost
@@ -18,13 +16,7 @@ cdef class NewReno:
     cdef int _limit_duplicates(self, long long addend) except -1
     cdef bint _time_to_recover(self) except? -1
     cdef int _mark_lost(self) except -1
-    cdef bint _any_retransmitted(self) except? -1
-    cdef int _forget_retransmissions(self) except -1
-    cdef int _enter_recovery(self) except -1
-    cdef int _keep_open(self) except -1
-    cdef int _reduce(self) except -1
     cdef bint _delayed(self) except? -1
-    cdef int _undo_window(self, bint unmark) except -1
     cdef bint _prevents_reopening(self) except? -1
     cdef bint _undo_recovery(self) except? -1
     cdef bint _undo_partial(self, long long advance) except? -1

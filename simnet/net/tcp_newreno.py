@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import cython
 
-from simnet.net.congestion import Congestion
+from simnet.net.tcp_prr import reduce_window
 from simnet.net.tcp_recovery import Recovery
 from simnet.net.tcp_scoreboard import Scoreboard
+from simnet.net.tcp_states import States
 
 __all__ = ["NewReno"]
 
 _OPEN = cython.declare(cython.int, 0)
-_DISORDER = cython.declare(cython.int, 1)
 _CWR = cython.declare(cython.int, 2)
 _RECOVERY = cython.declare(cython.int, 3)
 _LOSS = cython.declare(cython.int, 4)
@@ -38,7 +38,7 @@ _NONE = cython.declare(cython.longlong, -1)
 @cython.final
 @cython.no_gc
 @cython.cclass
-class NewReno:
+class NewReno(States):
     """What ACKs make of one connection's state and window.
 
     Args:
@@ -46,17 +46,12 @@ class NewReno:
         mss: payload of a full segment.
     """
 
-    recovery: Recovery
-    board: Scoreboard
-    congestion: Congestion
     mss: cython.longlong
     delivered: cython.longlong
     newly_lost: cython.longlong
 
     def __init__(self, recovery: Recovery, mss: int) -> None:
-        self.recovery = recovery
-        self.board = recovery.board
-        self.congestion = recovery.congestion
+        super().__init__(recovery)
         self.mss = mss
         self.delivered = 0
         self.newly_lost = 0
@@ -84,7 +79,7 @@ class NewReno:
         if duplicate or recovery.state != _OPEN:
             self._change_state(duplicate, advance)
         if recovery.state in (_CWR, _RECOVERY):
-            self._reduce()
+            reduce_window(recovery, self.delivered, self.newly_lost, recovery.advanced)
             return False
         return True
 
@@ -110,6 +105,7 @@ class NewReno:
             if recovery.state != _RECOVERY:
                 if not self._time_to_recover():
                     return 0
+                self._forget_retransmissions()
                 self._enter_recovery()
             recovery.retransmitting = True
             return 0
@@ -122,6 +118,7 @@ class NewReno:
         self._count_duplicate(duplicate)
         self._mark_lost()
         if self._time_to_recover():
+            self._forget_retransmissions()
             self._enter_recovery()
             recovery.retransmitting = True
             return 0
@@ -138,15 +135,13 @@ class NewReno:
         recovery: Recovery = self.recovery
         if recovery.state == _CWR:
             if recovery.snd_una != recovery.high_seq:
-                self.congestion.cwnd = self.congestion.ssthresh
+                self._end_reduction()
                 recovery.state = _OPEN
         elif recovery.state == _RECOVERY:
             self.board.sacked_out = 0
             if self._undo_recovery():
                 return True
-            if self.board.undo_marker != _NONE:
-                # tcp_end_cwnd_reduction, unless it was undone
-                self.congestion.cwnd = self.congestion.ssthresh
+            self._end_reduction()
         return False
 
     # -- duplicate ACKs that stand for SACK -------------------------------------------------
@@ -210,84 +205,6 @@ class NewReno:
             self.newly_lost += board.lost_out - before
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _any_retransmitted(self) -> cython.bint:
-        """`tcp_any_retrans_done`."""
-        return self.board.retrans_out > 0 or self.board.head_was_resent()
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _forget_retransmissions(self) -> cython.int:
-        if not self._any_retransmitted():
-            self.recovery.retrans_stamp = _NONE
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _enter_recovery(self) -> cython.int:
-        """`tcp_enter_recovery`."""
-        recovery: Recovery = self.recovery
-        congestion: Congestion = self.congestion
-        self._forget_retransmissions()
-        recovery.prior_ssthresh = 0
-        self.board.undo_marker = recovery.snd_una
-        self.board.undo_retrans = self.board.retrans_out
-        if recovery.state not in (_CWR, _RECOVERY):
-            recovery.prior_ssthresh = recovery.current_ssthresh()
-            recovery.high_seq = recovery.snd_nxt
-            recovery.prior_cwnd = congestion.cwnd
-            recovery.prr_delivered = 0
-            recovery.prr_out = 0
-            congestion.cwnd_count = 0
-            congestion.bytes_acked = 0
-            congestion.ssthresh = congestion.reduced()
-        recovery.state = _RECOVERY
-        recovery.entered += 1
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _keep_open(self) -> cython.int:
-        """`tcp_try_keep_open`."""
-        board: Scoreboard = self.board
-        state: cython.int = _OPEN
-        if board.sacked_out + board.lost_out > 0 or self._any_retransmitted():
-            state = _DISORDER
-        if state != self.recovery.state:
-            self.recovery.state = state
-            self.recovery.high_seq = self.recovery.snd_nxt
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _reduce(self) -> cython.int:
-        """`tcp_cwnd_reduction`: proportional rate reduction."""
-        recovery: Recovery = self.recovery
-        flight: cython.longlong = self.board.in_flight()
-        ssthresh: cython.longlong = self.congestion.ssthresh
-        count: cython.longlong
-        if self.delivered <= 0:
-            return 0
-        recovery.prr_delivered += self.delivered
-        if flight > ssthresh:
-            count = ssthresh * recovery.prr_delivered + recovery.prior_cwnd - 1
-            count = count // recovery.prior_cwnd - recovery.prr_out
-        else:
-            count = recovery.prr_delivered - recovery.prr_out
-            if count < self.delivered:
-                count = self.delivered
-            if recovery.advanced and self.newly_lost == 0:
-                count += 1
-            if count > ssthresh - flight:
-                count = ssthresh - flight
-        if count < 1 and recovery.prr_out == 0:
-            count = 1
-        if count < 0:
-            count = 0
-        self.congestion.cwnd = flight + count
-        return 0
-
     # -- undo -------------------------------------------------------------------------------
 
     @cython.cfunc
@@ -298,23 +215,6 @@ class NewReno:
         if recovery.retrans_stamp != _NONE:
             return recovery.echo != _NONE and recovery.echo < recovery.retrans_stamp
         return recovery.snd_una < recovery.high_seq
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _undo_window(self, unmark: cython.bint) -> cython.int:
-        """`tcp_undo_cwnd_reduction`."""
-        recovery: Recovery = self.recovery
-        if unmark:
-            self.board.none_lost()
-            self.board.hint = self.board.head
-        if recovery.prior_ssthresh > 0:
-            if self.congestion.cwnd < recovery.prior_cwnd:
-                self.congestion.cwnd = recovery.prior_cwnd
-            if self.congestion.ssthresh < recovery.prior_ssthresh:
-                self.congestion.ssthresh = recovery.prior_ssthresh
-        self.board.undo_marker = _NONE
-        recovery.undone += 1
-        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)

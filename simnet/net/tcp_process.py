@@ -425,6 +425,12 @@ class TcpWriter(SocketTask):
         room = socket.sender.room()
         if room > 0:
             self.piece = self.left if self.left < room else room
+            if socket.nic.copies:
+                # each segment leaves as soon as it is full, and the next one then
+                room = socket.sender.mss
+                room -= (socket.sender.write_seq - socket.sender.snd_nxt) % room
+                if self.piece > room:
+                    self.piece = room
             self.left -= self.piece
             # the socket is owned: nothing changes what may be sent while the copy lasts
             socket.sender.write(self.piece, self.left == 0)

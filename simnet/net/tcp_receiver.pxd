@@ -70,6 +70,9 @@ cdef class TcpReceiver:
     cdef bint rule_filled_at_once
     cdef bint rule_grows_reordered
     cdef bint rule_blocks_timer
+    cdef bint rule_collapses
+    cdef long long wasted_memory
+    cdef public long long collapsed
     cdef readonly bint defers_timer
     cdef readonly int timer_jiffies
     cdef readonly long long compress_max_ps

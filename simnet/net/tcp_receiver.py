@@ -28,6 +28,9 @@ _MIN_MSS = cython.declare(cython.longlong, 88)
 _SYN_WINDOW = 65535
 _FAST_RETRANSMIT = cython.declare(cython.int, 3)
 _NEVER = cython.declare(cython.longlong, 1 << 40)
+# tcp_collapse, SKB_MAX_ORDER: what a page holds besides headers and skb_shared_info, and `truesize`
+_PACKED_BYTES = cython.declare(cython.longlong, 3712)
+_PACKED_MEMORY = cython.declare(cython.longlong, 4096)
 
 
 @cache
@@ -137,6 +140,9 @@ class TcpReceiver:
     rule_strict_window: cython.bint
     rule_coalesces: cython.bint
     rule_blocks_timer: cython.bint
+    rule_collapses: cython.bint
+    wasted_memory: cython.longlong
+    collapsed: cython.longlong
     defers_timer: cython.bint
     timer_jiffies: cython.int
     pingpong_threshold: cython.int
@@ -252,6 +258,9 @@ class TcpReceiver:
         self.rule_strict_window = rules.strict_window
         self.rule_coalesces = rules.coalesces
         self.rule_blocks_timer = rules.blocks_timer
+        self.rule_collapses = rules.collapses
+        self.wasted_memory = self.sizes.truesize(self.advmss)
+        self.collapsed = 0
         self.defers_timer = rules.defers_timer
         self.timer_jiffies = 1 if rules.timer_rounds_up else 0
         self.pingpong_threshold = rules.pingpong_threshold
@@ -416,6 +425,10 @@ class TcpReceiver:
         self.quick = 0
         if self.window.full_buffer():
             return True
+        if self.rule_collapses and self.window.from_space(self.wasted_memory) > self.advmss:
+            self.collapsed += self.queue.collapse(_PACKED_BYTES, _PACKED_MEMORY)
+            if self.window.allocated() <= self.window.rcvbuf:
+                return True
         if self.held.count > 0:
             self.held.purge()
         return self.window.allocated() <= self.window.rcvbuf

@@ -34,6 +34,7 @@ cdef class Scoreboard:
     cpdef long long packets_out(self) except? -1
     cpdef long long in_flight(self) except? -1
     cpdef long long end_of(self, long long number) except? -1
+    cpdef long long sent_us_of(self, long long number) except? -1
     cpdef int append(self, long long end_seq, long long now_jiffy, long long now_us) except -1
     cdef int _grow(self) except -1
     cpdef long long clean(self, long long ack, long long now_jiffy) except? -1
@@ -60,6 +61,8 @@ cdef class Scoreboard:
     cpdef long long head_age(self, long long now_jiffy) except? -1
     cpdef int mark_timed_out(self, long long now_jiffy, long long rto) except -1
     cpdef bint all_lost(self, bint forget) except? -1
+    cpdef int forget_held(self) except -1
+    cpdef int probe_resent(self, long long number, long long now_jiffy) except -1
     cpdef int none_lost(self) except -1
     cpdef bint head_is_held(self) except? -1
     cpdef bint head_was_resent(self) except? -1

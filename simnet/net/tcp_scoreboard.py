@@ -163,6 +163,13 @@ class Scoreboard:
         return end
 
     @cython.ccall
+    @cython.exceptval(-1)
+    def sent_us_of(self, number: cython.longlong) -> cython.longlong:
+        """When a segment was sent, microseconds; still known right after it was taken out."""
+        sent_us: cython.longlong = self.ring[_WORDS * (number & self.mask) + _SENT_US]
+        return sent_us
+
+    @cython.ccall
     @cython.exceptval(-1, check=False)
     def append(
         self, end_seq: cython.longlong, now_jiffy: cython.longlong, now_us: cython.longlong
@@ -608,6 +615,27 @@ class Scoreboard:
         if forget:
             self.seen = []
         return ever
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def forget_held(self) -> cython.int:
+        """The receiver is thought to hold nothing."""
+        number: cython.longlong = self.head
+        while number < self.tail:
+            self.ring[_WORDS * (number & self.mask) + _TAG] &= ~_SACKED
+            number += 1
+        self.sacked_out = 0
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def probe_resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
+        """A segment has been sent again as a loss probe, which is not counted as in flight."""
+        at: cython.longlong = number & self.mask
+        self.tagged = True
+        self.ring[_WORDS * at + _TAG] |= _EVER
+        self.ring[_WORDS * at + _SENT] = now_jiffy
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

@@ -3,12 +3,18 @@ from simnet.net.congestion cimport Congestion
 from simnet.net.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_newreno cimport NewReno
 from simnet.net.tcp_recovery cimport Recovery
+from simnet.net.tcp_rtt cimport RttEstimator
+from simnet.net.tcp_sack_recovery cimport SackRecovery
 from simnet.net.tcp_scoreboard cimport Scoreboard
 
 cdef class TcpSender:
     cdef readonly Congestion congestion
     cdef readonly Scoreboard board
     cdef readonly Recovery recovery
+    cdef readonly SackRecovery sacks
+    cdef readonly RttEstimator rtt
+    cdef readonly int pending
+    cdef int expired
     cdef readonly long long snd_una
     cdef readonly long long snd_nxt
     cdef readonly long long write_seq
@@ -61,6 +67,8 @@ cdef class TcpSender:
     cdef long long max_packets_out
     cdef long long usage_seq
     cdef bint defers_two_ticks
+    cdef bint defers_briefly
+    cdef long long last_sent_us
     cdef long long deferred_jiffy
     cdef int tso_win_divisor
     cdef readonly long long retransmissions
@@ -91,6 +99,7 @@ cdef class TcpSender:
     cdef int _timed(self, long long acked, long long now_jiffy, long long echo) except -1
     cpdef bint holds_back(self) except? -1
     cdef bint _defers(self, long long free, long long window, long long now_jiffy) except? -1
+    cdef bint _acks_late(self) except? -1
     cpdef bint may_send_now(self) except? -1
     cdef int _restart(self, long long now_jiffy) except -1
     cdef int _application_limited(self, long long now_jiffy) except -1
@@ -111,3 +120,24 @@ cdef class TcpSender:
     cpdef bint overdue(self, long long now_jiffy) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
     cdef int _rtt_sample(self, long long rtt) except -1
+    cdef int _sample_us(self, long long acked, long long echo) except -1
+    cdef int _stamp(self, long long number) except -1
+    cdef long long _sent_with_sack(
+        self, long long prior_nxt, bint alone, SkbQueue queue, Endpoint remote, int overhead_bytes,
+        Cpu cpu, long long now_jiffy
+    ) except? -1
+    cdef long long _rto_left_us(self) except? -1
+    cdef int _rearm(self, long long now_jiffy) except -1
+    cdef bint _schedule_loss_probe(self, long long now_jiffy, long long rto_left_us) except? -1
+    cdef long long _stage_loss_probe(
+        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
+    ) except? -1
+    cdef int _overtaken(
+        self, list blocks, long long ack, long long now_jiffy, long long echo
+    ) except -1
+    cdef long long _acknowledge_with_sack(
+        self, long long prior_una, long long before, long long now_jiffy, list blocks,
+        long long echo, bint news
+    ) except? -1
+    cdef int _set_timer(self, long long now_jiffy) except -1
+    cdef bint _early_timer(self, long long now_jiffy) except? -1

@@ -18,6 +18,8 @@ from simnet.net.congestion import Congestion
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp_newreno import NewReno
 from simnet.net.tcp_recovery import Recovery
+from simnet.net.tcp_rtt import RttEstimator
+from simnet.net.tcp_sack_recovery import SackRecovery
 from simnet.net.tcp_scoreboard import Scoreboard
 from simnet.net.tcp_sender_rules import SenderRules
 
@@ -32,9 +34,13 @@ _MIN_DATAGRAM_BYTES = cython.declare(cython.int, 68)
 _HEADER = cython.declare(cython.int, 20)
 _TIMESTAMPS_HEADER = cython.declare(cython.int, 32)
 _MAX_BURST = cython.declare(cython.longlong, 3)
+_MS_US = cython.declare(cython.longlong, 1000)
 _OPEN = cython.declare(cython.int, 0)
 _RECOVERY = cython.declare(cython.int, 3)
 _LOSS = cython.declare(cython.int, 4)
+# what the timer is set for: the retransmission timeout or a window probe, or
+_PROBE = cython.declare(cython.int, 1)
+_REORDERING = cython.declare(cython.int, 2)
 
 
 @cython.final
@@ -62,6 +68,10 @@ class TcpSender:
         mss: payload of a full segment, which may be half of the peer's window.
         board: segments that are not acknowledged.
         recovery: what losses have done.
+        sacks: with SACK in 4.18 and later, what ACKs and timers do to it; else None.
+        rtt: round-trip times where they are measured in microseconds; else None.
+        pending: what `rto_jiffy` is for: 0 a timeout or a window probe, 1 a loss probe, 2 the
+            reordering window of RACK.
         nodelay, cork: TCP_NODELAY and TCP_CORK.
         probing: a window probe is to be sent.
         now_us: time of what is being handled, for algorithms with `Congestion.wants_us`.
@@ -83,6 +93,10 @@ class TcpSender:
     board: Scoreboard
     recovery: Recovery
     newreno: NewReno | None
+    sacks: SackRecovery | None
+    rtt: RttEstimator | None
+    pending: cython.int
+    expired: cython.int
     sack: cython.bint
     nodelay: cython.bint
     cork: cython.bint
@@ -117,6 +131,8 @@ class TcpSender:
     max_packets_out: cython.longlong
     usage_seq: cython.longlong
     defers_two_ticks: cython.bint
+    defers_briefly: cython.bint
+    last_sent_us: cython.longlong
     deferred_jiffy: cython.longlong
     force_head: cython.bint
     now_us: cython.longlong
@@ -169,8 +185,10 @@ class TcpSender:
         self.board = Scoreboard(rules, sack=sack, reordering=reordering, mss=mss)
         self.recovery = Recovery(rules, self.board, congestion)
         self.newreno = NewReno(self.recovery, mss) if rules.newreno and not sack else None
+        self._measure_us(rules, rto_min_ps, rto_max_ps)
         self._watch_use(rules)
         self.defers_two_ticks = rules.defers_two_ticks
+        self.defers_briefly = rules.defers_briefly
         self.restarts = restarts
         self.timestamps = timestamps
         self.nodelay = False
@@ -205,6 +223,19 @@ class TcpSender:
         self.timeouts = 0
         self.segments = 0
 
+    def _measure_us(self, rules: SenderRules, rto_min_ps: int, rto_max_ps: int) -> None:
+        """What needs a clock finer than jiffies."""
+        self.rtt = None
+        self.sacks = None
+        self.pending = 0
+        self.expired = 0
+        self.last_sent_us = 0
+        if rules.clock_us:
+            self.congestion.wants_us = True
+            self.rtt = RttEstimator(self.jiffy_ps, rto_min_ps, rto_max_ps)
+            if rules.rack and self.sack:
+                self.sacks = SackRecovery(self.recovery, self.rtt, self.rto, rules.rack_margin_us)
+
     def _watch_use(self, rules: SenderRules) -> None:
         """How it is known whether the window limits."""
         self.near_limit = rules.near_limit
@@ -214,6 +245,12 @@ class TcpSender:
         self.deferred_limited = False
         self.max_packets_out = 0
         self.usage_seq = 0
+
+    def measured(self, rtt_us: int) -> None:
+        """The handshake has told the round-trip time (`tcp_synack_rtt_meas`)."""
+        if self.rtt is not None:
+            self.rtt.bound(rtt_us, self.now_us)
+            self.rto = self.rtt.sample(rtt_us, self.snd_una, self.snd_nxt)
 
     def open_window(self, window: int) -> None:
         """The peer's SYN offers `window` bytes."""
@@ -369,6 +406,7 @@ class TcpSender:
             self.recovery.state == _OPEN
             and free < _TSO_BYTES
             and self.board.tail > self.board.head
+            and not (self.defers_briefly and self._acks_late())
             and not (
                 self.defers_two_ticks
                 and self.deferred_jiffy != _NONE
@@ -392,6 +430,13 @@ class TcpSender:
             free = _TSO_BYTES
         self.burst_left = free // self.mss - 1
         return False
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _acks_late(self) -> cython.bint:
+        """Nothing was sent in the last millisecond, or the next ACK is far away."""
+        age_us: cython.longlong = self.now_us - self.board.sent_us_of(self.board.head)
+        return self.now_us - self.last_sent_us > _MS_US or age_us < self.rtt.srtt_us >> 4
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -508,6 +553,7 @@ class TcpSender:
         large: cython.int
         length: cython.longlong
         prior_nxt: cython.longlong = self.snd_nxt
+        alone: cython.bint = self.board.head == self.board.tail
         if self.recovery.retransmitting or self.force_head:
             frames = self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
         while True:
@@ -517,6 +563,10 @@ class TcpSender:
             if length == 0:
                 if self.limited_when_sent:
                     self._note_limit(prior_nxt)
+                if self.sacks is not None:
+                    frames += self._sent_with_sack(
+                        prior_nxt, alone, queue, remote, overhead_bytes, cpu, now_jiffy
+                    )
                 return frames
             self.sent(length, now_jiffy)
             self._append(
@@ -567,6 +617,8 @@ class TcpSender:
         frames: cython.longlong = 0
         number: cython.longlong
         start: cython.longlong
+        if self.expired == _PROBE:
+            return self._stage_loss_probe(queue, remote, overhead_bytes, cpu, now_jiffy)
         self.recovery.retransmitting = False
         while board.tail > board.head:
             if self.force_head:
@@ -585,11 +637,140 @@ class TcpSender:
             )
             frames += 1
             self.retransmissions += 1
+            if self.rtt is not None:
+                self._stamp(number)
             self.recovery.resent(number, self.snd_nxt, now_jiffy)
-            if number == board.head:
+            if number == board.head and self.pending != _REORDERING:
                 self.rto_jiffy = now_jiffy + self.rto
+                self.pending = 0
         self.force_head = False
+        if self.pending == _REORDERING and self.expired == _REORDERING:
+            self._rearm(now_jiffy)
+        self.expired = 0
         return frames
+
+    # -- RACK and loss probes ---------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _stamp(self, number: cython.longlong) -> cython.int:
+        """Note in microseconds, and for timestamps, when a segment is sent again."""
+        if self.sacks is not None:
+            self.sacks.resent(number, self.now_us)
+        elif self.recovery.retrans_stamp == _NONE:
+            self.recovery.retrans_stamp = self.now_us // 1000
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _sent_with_sack(
+        self,
+        prior_nxt: cython.longlong,
+        alone: cython.bint,
+        queue: SkbQueue,
+        remote: Endpoint,
+        overhead_bytes: cython.int,
+        cpu: Cpu,
+        now_jiffy: cython.longlong,
+    ) -> cython.longlong:
+        """What `tcp_write_xmit` does last; return how many frames were sent again."""
+        if self.sacks.new_first and self.snd_nxt == prior_nxt:
+            self.sacks.nothing_new()
+            return self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
+        if self.snd_nxt != prior_nxt:
+            if alone:
+                self.pending = 0
+            elif self.pending == _PROBE:
+                self._rearm(now_jiffy)
+            self._schedule_loss_probe(now_jiffy, self._rto_left_us())
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _rto_left_us(self) -> cython.longlong:
+        """`tcp_rto_delta_us`: until the first segment's timeout."""
+        sent_us: cython.longlong = self.board.sent_us_of(self.board.head)
+        return sent_us + self.rto * self.rtt.jiffy_us - self.now_us
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _rearm(self, now_jiffy: cython.longlong) -> cython.int:
+        """`tcp_rearm_rto`."""
+        if self.board.head == self.board.tail:
+            self.rto_jiffy = _NONE
+        elif self.pending != 0:
+            self.rto_jiffy = now_jiffy + self.rtt.jiffies(max(self._rto_left_us(), 1))
+        else:
+            self.rto_jiffy = now_jiffy + self.rto
+        self.pending = 0
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _schedule_loss_probe(
+        self, now_jiffy: cython.longlong, rto_left_us: cython.longlong
+    ) -> cython.bint:
+        """`tcp_schedule_loss_probe`; return whether the timer is set for one."""
+        jiffies: cython.longlong = self.sacks.probe.timeout_jiffies(
+            self.recovery.state, self.packets_out(), rto_left_us
+        )
+        if jiffies == _NONE:
+            return False
+        self.rto_jiffy = now_jiffy + jiffies
+        self.pending = _PROBE
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _stage_loss_probe(
+        self,
+        queue: SkbQueue,
+        remote: Endpoint,
+        overhead_bytes: cython.int,
+        cpu: Cpu,
+        now_jiffy: cython.longlong,
+    ) -> cython.longlong:
+        """`tcp_send_loss_probe`: a new segment whatever the window, or the last one again."""
+        length: cython.longlong = min(self.write_seq - self.snd_nxt, self.mss)
+        last: cython.longlong = self.board.tail - 1
+        start: cython.longlong
+        self.expired = 0
+        self.force_head = False
+        if self.sacks.tags.probe_end != _NONE or self.board.head == self.board.tail:
+            self._rearm(now_jiffy)
+            return 0
+        if 0 < length <= self.snd_una + self.snd_wnd - self.snd_nxt:
+            start = self.snd_nxt
+            self.sent(length, now_jiffy)
+            self.sacks.probe.begin(self.snd_nxt, False)
+            self._append(
+                queue,
+                remote,
+                overhead_bytes,
+                cpu,
+                start,
+                self.snd_nxt,
+                self.last_pushed(),
+                now_jiffy,
+            )
+        else:
+            start = self.snd_una if last == self.board.head else self.board.end_of(last - 1)
+            self._append(
+                queue,
+                remote,
+                overhead_bytes,
+                cpu,
+                start,
+                self.snd_nxt,
+                self.last_pushed(),
+                now_jiffy,
+            )
+            self.retransmissions += 1
+            self.sacks.probed(last, now_jiffy, self.now_us)
+            self.sacks.probe.begin(self.snd_nxt, True)
+        self.pending = 0
+        self._rearm(now_jiffy)
+        return 1
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -624,7 +805,11 @@ class TcpSender:
             size = _MIN_WIRE_BYTES
         skb = new_skb(remote, seq, end_seq, 0, 0, size, push)
         skb.toucher = cpu
-        if self.timestamps:
+        if self.rtt is not None:
+            self.last_sent_us = self.now_us
+            if self.timestamps:
+                skb.tsval = self.now_us // 1000
+        elif self.timestamps:
             skb.tsval = now_jiffy
         queue.append(skb)
         return 0
@@ -633,7 +818,7 @@ class TcpSender:
 
     @cython.ccall
     @cython.exceptval(-1)
-    def acknowledge(
+    def acknowledge(  # noqa: C901 - the kernel's order
         self,
         ack: cython.longlong,
         window: cython.longlong,
@@ -662,7 +847,7 @@ class TcpSender:
         if ack < prior_una or ack > self.snd_nxt:
             # overtaken by a later one
             if blocks is not None and ack < prior_una and before > 0:
-                self._tag(blocks, ack, prior_una)
+                self._overtaken(blocks, ack, now_jiffy, echo)
             return 0
         # tcp_may_update_window
         if ack > prior_una or update:
@@ -671,6 +856,10 @@ class TcpSender:
                 self.max_window = window
                 self._sync_mss()
         self.snd_una = ack
+        if self.sacks is not None:
+            return self._acknowledge_with_sack(
+                prior_una, before, now_jiffy, blocks, echo, update or with_data
+            )
         if before == 0:
             if blocks is not None:
                 self._tag(blocks, ack, prior_una)
@@ -693,6 +882,79 @@ class TcpSender:
             prior_una, flight, acked, now_jiffy, blocks, echo, sacked, update or with_data
         )
         return acked
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _overtaken(
+        self,
+        blocks: list[Any],
+        ack: cython.longlong,
+        now_jiffy: cython.longlong,
+        echo: cython.longlong,
+    ) -> cython.int:
+        """Of an ACK that comes late the blocks count."""
+        if self.sacks is None:
+            self._tag(blocks, ack, self.snd_una)
+            return 0
+        self.recovery.snd_una = self.snd_una
+        self.recovery.snd_nxt = self.snd_nxt
+        self.sacks.overtaken(blocks, ack, echo, self.now_us)
+        return self._set_timer(now_jiffy)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _acknowledge_with_sack(
+        self,
+        prior_una: cython.longlong,
+        before: cython.longlong,
+        now_jiffy: cython.longlong,
+        blocks: list[Any] | None,
+        echo: cython.longlong,
+        news: cython.bint,
+    ) -> cython.longlong:
+        """The rest of `tcp_ack` in 4.18 and later."""
+        sacks: SackRecovery = self.sacks
+        flight: cython.longlong = self.board.in_flight()
+        acked: cython.longlong
+        self.recovery.snd_una = self.snd_una
+        self.recovery.snd_nxt = self.snd_nxt
+        acked = sacks.acknowledge(
+            prior_una,
+            blocks,
+            echo,
+            news,
+            self.snd_nxt < min(self.write_seq, self.snd_una + self.snd_wnd),
+            now_jiffy,
+            self.now_us,
+        )
+        if before == 0:
+            self.rto_jiffy = _NONE
+            self.pending = 0
+            return 0
+        if sacks.rto != _NONE:
+            self.rto = sacks.rto
+            self.backoff = 0
+        self._set_timer(now_jiffy)
+        if sacks.raises and self._limited(flight):
+            self.congestion.avoid(self.snd_una, self.snd_nxt, now_jiffy, sacks.tags.delivered)
+        return acked
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _set_timer(self, now_jiffy: cython.longlong) -> cython.int:
+        """The timer, after an ACK."""
+        sacks: SackRecovery = self.sacks
+        if sacks.look_again > 0:
+            self.rto_jiffy = now_jiffy + min(sacks.look_again, self.rto)
+            self.pending = _REORDERING
+        elif sacks.renege > 0:
+            self.rto_jiffy = now_jiffy + sacks.renege
+            self.pending = 0
+        elif sacks.rearms and not self._schedule_loss_probe(
+            now_jiffy, self.rto * sacks.rtt.jiffy_us
+        ):
+            self._rearm(now_jiffy)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -797,7 +1059,9 @@ class TcpSender:
         rtt_us: cython.longlong = _NONE
         if self.congestion.wants_us and not board.retrans_acked:
             rtt_us = self.now_us - board.acked_sent_us
-        if echo != _NONE:
+        if self.rtt is not None:
+            self._sample_us(acked, echo)
+        elif echo != _NONE:
             self._rtt_sample(now_jiffy - echo)
         elif board.rtt_jiffies != _NONE and not board.retrans_acked:
             self._rtt_sample(board.rtt_jiffies)
@@ -808,6 +1072,22 @@ class TcpSender:
         self.congestion.segments_acked(
             acked, rtt_us, now_jiffy, self.now_us, self.recovery.state == _OPEN
         )
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sample_us(self, acked: cython.longlong, echo: cython.longlong) -> cython.int:
+        """`tcp_ack_update_rtt`: timestamps count only for what has been sent again."""
+        rtt_us: cython.longlong
+        if not self.board.retrans_acked:
+            rtt_us = self.now_us - self.board.sent_us_of(self.board.head - acked)
+        elif echo != _NONE:
+            rtt_us = 1000 * max(self.now_us // 1000 - echo, 1)
+        else:
+            return 0
+        self.rtt.bound(rtt_us, self.now_us)
+        self.rto = self.rtt.sample(rtt_us, self.snd_una, self.snd_nxt)
+        self.backoff = 0
         return 0
 
     @cython.cfunc
@@ -875,6 +1155,8 @@ class TcpSender:
 
         With nothing outstanding it is `tcp_probe_timer`: `probing` asks for a window probe.
         """
+        if self.pending != 0:
+            return self._early_timer(now_jiffy)
         if self.board.head == self.board.tail:
             self.rto_jiffy = _NONE
             self.probing = self.write_seq > self.snd_nxt
@@ -883,7 +1165,12 @@ class TcpSender:
             return self.probing
         self.timeouts += 1
         self.burst_left = 0
-        self.recovery.timeout(self.snd_una, self.snd_nxt)
+        if self.sacks is not None:
+            self.recovery.snd_una = self.snd_una
+            self.recovery.snd_nxt = self.snd_nxt
+            self.sacks.timeout(self.now_us)
+        else:
+            self.recovery.timeout(self.snd_una, self.snd_nxt)
         self.force_head = True
         self.backoff += 1
         self.rto <<= 1
@@ -891,3 +1178,19 @@ class TcpSender:
             self.rto = self.rto_max
         self.rto_jiffy = now_jiffy + self.rto
         return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _early_timer(self, now_jiffy: cython.longlong) -> cython.bint:
+        """The timer was set for a loss probe, or for RACK to look for losses again."""
+        self.expired = self.pending
+        if self.pending == _PROBE:
+            self.force_head = True
+            return True
+        self.recovery.snd_una = self.snd_una
+        self.recovery.snd_nxt = self.snd_nxt
+        if self.sacks.reordering_timeout(self.now_us):
+            return True
+        self.expired = 0
+        self._rearm(now_jiffy)
+        return False

@@ -2,8 +2,8 @@
 
 Each rule is a constant of a connection; `sender_rules` looks up those of a kernel. Sources:
 net/ipv4/tcp_input.c, tcp_output.c, tcp_timer.c and tcp_cubic.c of 2.6.18, of 2.6.32 (RHEL 6) and,
-for what came later, the releases named. RACK and TLP (4.4 and later) are not among them: a later
-kernel is one with net.ipv4.tcp_recovery and tcp_early_retrans set to 0.
+for what came later, the releases named. RACK and TLP hold from 4.18 on, where nothing else tells
+losses: 3.10 to 4.17 are kernels with net.ipv4.tcp_recovery and tcp_early_retrans set to 0.
 """
 
 from __future__ import annotations
@@ -47,10 +47,16 @@ class SenderRules:
             else to send.
         reduction: how the window shrinks in recovery.
         newreno: without SACK, loss recovery is that of `NewReno`.
+        rack: with SACK, it is that of `SackRecovery`: RACK, TLP and F-RTO (RFC 8985, 5682).
+        rack_margin_us: what is added to the times of RACK's timer and of loss probes, because a
+            timer may run early; 0: two jiffies.
+        clock_us: round-trip times are in microseconds, timestamps in milliseconds; else jiffies.
         moderates_open: `tcp_moderate_cwnd` after every dubious ACK, in the open state too.
         frto: F-RTO (RFC 4138 with SACK): whether a timeout was spurious is found out first.
         near_limit: a window that is used up to three segments counts as used up.
         defers_two_ticks: TSO waits for two jiffies at most.
+        defers_briefly: TSO waits only if something was sent less than a millisecond ago, and not if
+            the next ACK is more than half of a round trip away.
         max_reordering: largest degree of reordering that is tolerated, segments.
         bic_start: a BIC or CUBIC connection begins with a slow-start threshold of 100.
         delayed_ack: BIC and CUBIC allow for ACKs that acknowledge several segments.
@@ -76,10 +82,14 @@ class SenderRules:
     forward_retransmit: bool = True
     reduction: int = RATE_HALVING
     newreno: bool = False
+    rack: bool = False
+    rack_margin_us: int = 0
+    clock_us: bool = False
     moderates_open: bool = True
     frto: bool = False
     near_limit: bool = False
     defers_two_ticks: bool = False
+    defers_briefly: bool = False
     max_reordering: int = 127
     bic_start: bool = True
     delayed_ack: bool = True
@@ -120,9 +130,12 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
     ((4, 0), {"counts_segments": True}),
     ((4, 3), {"reduction": PRR_CONSERVATIVE, "slow_start_below": True}),
     ((4, 11), {"forward_retransmit": False}),
+    ((4, 13), {"clock_us": True}),
     ((4, 15), {"fack": False}),
-    ((4, 18), {"newreno": True}),
+    ((4, 18), {"newreno": True, "rack": True}),
+    ((5, 1), {"defers_briefly": True}),
     ((6, 1), {"keeps_limit": True}),
+    ((6, 6), {"rack_margin_us": 2000}),
 )
 
 #: First version that has each algorithm.

@@ -44,6 +44,7 @@ cdef class TcpSocket(TcpConnection):
     cdef long long queue_merged
     cdef readonly LogHistogram latency
     cdef readonly long long softirq_processed
+    cdef readonly long long collapses
     cdef public Task reader
     cdef public Task writer
     cdef public bint reader_waiting
@@ -67,6 +68,8 @@ cdef class TcpSocket(TcpConnection):
     cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
     cdef long long _checksum_ps(self, long long length) except? -1
     cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
+    cdef long long _copied_ps(self, Cpu cpu) except? -1
+    cdef long long _collapsed_ps(self) except? -1
     cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
     cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cpdef long long read_queue(self, long long count) except? -1

@@ -107,6 +107,7 @@ class TcpSocket(TcpConnection):
     prequeued: cython.longlong
     backlogged: cython.longlong
     softirq_processed: cython.longlong
+    collapses: cython.longlong
 
     def __init__(
         self,
@@ -169,6 +170,7 @@ class TcpSocket(TcpConnection):
         self.prequeued = 0
         self.backlogged = 0
         self.softirq_processed = 0
+        self.collapses = 0
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
@@ -422,6 +424,8 @@ class TcpSocket(TcpConnection):
                 self.receiver.now_us = self.sim.now // _US
             in_order = self.receiver.rcv_nxt
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
+            if self.receiver.collapsed > 0:
+                work += self._collapsed_ps()
             if skb.ack > 0:
                 work += self.output(cpu)
             if skb.ack > 0 and not self.receiver.scheduled:
@@ -502,6 +506,19 @@ class TcpSocket(TcpConnection):
             work += self.buffers.freed_ps(cpu, self.send_toucher)
         return work
 
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _collapsed_ps(self) -> cython.longlong:
+        """`tcp_collapse`: what copying the receive queue into fewer buffers has cost."""
+        length: cython.longlong = self.receiver.collapsed
+        work: cython.longlong = (
+            (length + self.costs.line_bytes - 1) // self.costs.line_bytes * self.costs.copy_line_ps
+        )
+        self.receiver.collapsed = 0
+        self.collapses += 1
+        self.ledger.tcp_receive += work
+        return work
+
     @cython.ccall
     @cython.exceptval(-1)
     def takes_directly(self, skb: Skb) -> cython.bint:
@@ -528,6 +545,8 @@ class TcpSocket(TcpConnection):
         skb.header = self.header
         skb.toucher = cpu
         work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
+        if self.nic.copies:
+            work += self.nic.length_cost_ps(cpu, bytes_on_wire)
         self.nic.transmit(skb)
         self.nic.flush()
         self.ledger.tcp_ack += self.costs.ack_tx_ps
@@ -564,6 +583,19 @@ class TcpSocket(TcpConnection):
             # TCP, IP and driver for one segment, or one large one that the NIC cuts
             work += self.nic.transmit_cost_ps(cpu)
             frames -= 1
+        if self.nic.copies:
+            work += self._copied_ps(cpu)
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _copied_ps(self, cpu: Cpu) -> cython.longlong:
+        """What the lengths of the staged segments cost, where a CPU copies them to the port."""
+        work: cython.longlong = 0
+        skb: Skb = self.staged.head
+        while skb is not None:
+            work += self.nic.length_cost_ps(cpu, skb.wire_bytes)
+            skb = skb.next
         return work
 
     @cython.ccall
@@ -644,6 +676,8 @@ class TcpSocket(TcpConnection):
     @cython.exceptval(-1, check=False)
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
         # while the user owns the socket: look again later
         if self.sender.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
             self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))

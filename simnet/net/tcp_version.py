@@ -58,6 +58,8 @@ class ReceiverRules:
         scan_jiffies: period of the scan of all connections that sends delayed ACKs; 0: each
             connection has a timer of its own.
         whole_buffer: the window is what is free of the buffer, from the first segment on.
+        collapses: when memory has run out, segments that waste theirs are copied together
+            (`tcp_collapse`). Later versions do so, too, but put small segments together before.
     """
 
     pushed_twice: bool = False
@@ -89,6 +91,7 @@ class ReceiverRules:
     segments_per_ack: int = 0
     scan_jiffies: int = 0
     whole_buffer: bool = False
+    collapses: bool = True
 
 
 #: Versions from which on a rule has a value, in order.
@@ -97,7 +100,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
     ((2, 6, 39), {"first_window_segments": 10}),
     ((3, 1), {"grows_twice_length": True}),
     ((3, 4), {"adv_win_scale": 1}),
-    ((3, 5), {"coalesces": True}),
+    ((3, 5), {"coalesces": True, "collapses": False}),
     ((3, 7), {"defers_timer": True}),
     ((3, 9), {"rounds_current": True}),
     ((3, 15), {"right_sizing": RIGHT_SIZING_CUSHION, "zero_window_early": True}),

@@ -10,6 +10,7 @@ cdef class Serializer:
 
 cdef class Port(Napi):
     cdef readonly int node
+    cdef public bint copies
     cdef public SkbQueue incoming
     cpdef int frames_coming(self) except -1
     cpdef int frames_lost(self) except -1
@@ -17,6 +18,7 @@ cdef class Port(Napi):
     cpdef int transmit(self, Skb skb) except -1
     cpdef int flush(self) except -1
     cpdef long long transmit_cost_ps(self, Cpu cpu) except? -1
+    cpdef long long length_cost_ps(self, Cpu cpu, long long wire_bytes) except? -1
 
 cdef class Path(Component):
     cdef readonly Port destination

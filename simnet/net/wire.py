@@ -55,14 +55,19 @@ class Port(Napi):
         path: component path.
         weight: packets of one poll.
         node: NUMA node that it is attached to.
+
+    Attributes:
+        copies: frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`.
     """
 
     node: cython.int
+    copies: cython.bint
     incoming: SkbQueue
 
     def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
         super().__init__(sim, path, weight)
         self.node = node
+        self.copies = False
         self.incoming = SkbQueue()
 
     @cython.ccall
@@ -111,6 +116,12 @@ class Port(Napi):
     @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What handing over the next frame costs from `cpu`, the stack's work excluded."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def length_cost_ps(self, cpu: Cpu, wire_bytes: cython.longlong) -> cython.longlong:
+        """What a frame's length costs `cpu`, on top; of a port that `copies`."""
         raise NotImplementedError(self.path)
 
 

@@ -8,16 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simnet.report.compare import compare as _compare
+from simnet.report.iperf import iperf
 from simnet.report.netperf import netperf
 from simnet.report.sar import interrupts, sar
 from simnet.report.storage import iostat
 from simnet.report.text import text
+from simnet.report.vmstat import vmstat
 from simnet.study.capture import Capture
 from simnet.study.listing import compare as pairs
 from simnet.study.result import Result
 from simnet.study.validate import listing_1
 
-__all__ = ["FORMATS", "compare", "interrupts", "iostat", "netperf", "sar", "text"]
+__all__ = [
+    "FORMATS",
+    "compare",
+    "interrupts",
+    "iostat",
+    "iperf",
+    "netperf",
+    "sar",
+    "text",
+    "vmstat",
+]
 
 
 def compare(result: Result, capture: Capture | None = None) -> str:
@@ -37,7 +49,9 @@ FORMATS: dict[str, Callable[[Result], str]] = {
     "json": _json,
     "sar": sar,
     "interrupts": interrupts,
+    "vmstat": vmstat,
     "netperf": netperf,
     "iostat": iostat,
+    "iperf": iperf,
     "compare": compare,
 }

@@ -24,7 +24,8 @@ _MANY: Final = 100
 
 def explain(found: Explanation) -> str:
     """The whole answer."""
-    parts = [_heading(found), _limits(found), _resources(found), _work(found), _drops(found)]
+    parts = [_heading(found), _limits(found), _lifted(found), _resources(found), _work(found)]
+    parts += [_drops(found)]
     parts += [_knobs(found), "".join(f"mind: {line}\n" for line in found.warnings)]
     return "\n".join(part for part in parts if part)
 
@@ -62,6 +63,35 @@ def _limits(found: Explanation) -> str:
     if any(one.first is None for one in found.limits):
         table += "# where nothing is full, % is the share of the time that a flow waits for it\n"
     return table
+
+
+def _lifted(found: Explanation) -> str:
+    """What each lift gains; of transactions and messages their 99th percentile, too."""
+    late = any(one.p99_us is not None for one in found.lifted)
+    if not found.lifted:
+        return ""
+    return columns(
+        ("lifted alone", "by", "Mbit/s", "gain", *(("p99 us", "change") if late else ())),
+        [
+            (
+                one.part,
+                one.by,
+                f"{one.throughput_bps / 1e6:.1f}",
+                _signed(one.gain),
+                *((_number(one.p99_us), _signed(one.p99_gain)) if late else ()),
+            )
+            for one in found.lifted
+        ],
+        left=2,
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def _signed(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:+.1f} %"
 
 
 def _names(one: Limit) -> str:

@@ -44,7 +44,9 @@ def _cpus(result: Result) -> str:
     busy = [cpu for cpu in result.cpus if cpu.busy >= _NEARLY_IDLE_PERCENT]
     if not busy:
         return ""
-    shares = ("user", "system", "softirq", "irq", "idle")
+    shares: tuple[str, ...] = ("user", "system", "softirq", "irq", "idle")
+    if result.partition is not None:
+        shares = (*shares[:-1], "steal", "idle")
     table = columns(
         ("CPU", "node", *(f"%{name}" for name in shares)),
         [
@@ -53,6 +55,12 @@ def _cpus(result: Result) -> str:
         ],
     )
     hidden = len(result.cpus) - len(busy)
+    if result.partition is not None:
+        use = result.partition
+        table += (
+            f"# {use.processors:.3f} physical processors, {use.entitled_percent:.1f} % of the "
+            f"entitlement; dispatched {use.dispatches_per_s:.0f} times a second\n"
+        )
     return table + (f"# {hidden} CPUs are less than 1 % busy\n" if hidden else "")
 
 

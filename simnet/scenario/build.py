@@ -32,11 +32,13 @@ from simnet.scenario.build_host import (
 from simnet.scenario.build_interrupts import place_interrupts
 from simnet.scenario.build_ipoib import connect_by_fabric, make_fabric
 from simnet.scenario.build_multiqueue import make_port
+from simnet.scenario.build_partition import connect_by_hypervisor, join_pool, make_pool
 from simnet.scenario.build_relay import build_relay
 from simnet.scenario.build_steering import steer_host
 from simnet.scenario.build_storage import build_storage
 from simnet.scenario.resources_network import FarPort, NetworkPath
 from simnet.scenario.system import Receiver, System
+from simnet.workload.iperf import Reporter
 from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
 
 if TYPE_CHECKING:
@@ -84,6 +86,9 @@ class _Builder:
         self.bonded: list[BondedFlow] = []
         self.senders: list[TcpSocket | RemoteSender] = []
         self.machine = make_machine(self.sim, effective.host, "sut", seed=seed)
+        self.pool = make_pool(self.sim, effective)
+        if self.pool is not None:
+            join_pool(self.pool, self.machine, effective.host)
         self.ports = [
             make_port(
                 self.sim,
@@ -133,6 +138,9 @@ class _Builder:
             for number, host in enumerate(self.effective.peers)
             if whole
         ]
+        if self.pool is not None:
+            for peer, host in zip(peers, effective.peers, strict=True):
+                join_pool(self.pool, peer, host)
         self.path.far_machines += [(_prefix(peer), peer) for peer in peers]
         receivers: dict[str, Receiver] = {}
         for port, flows in by_port.items():
@@ -217,6 +225,10 @@ class _Builder:
             made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
             connect_by_fabric(made, fabric, self.nics[port], nic)
             self.path.fabrics.append((made, names))
+        elif self.effective.hypervisor:
+            connect_by_hypervisor(
+                self.effective.hypervisor, self.nics[port], self.effective.host, nic, host
+            )
         elif not self._enslaved(flows[0]):
             self._connect(self.nics[port], nic, nic)
         receivers: dict[str, Receiver] = {}
@@ -371,6 +383,7 @@ class _Builder:
             machine.scheduler, path, machine.cpus[0], socket, flow.recv_bytes, allowed
         )
         Start(self.sim, f"{path}.start", reader, 0)
+        self._report(path, machine, 0)
         self.path.tasks.append((flow.name, reader, _prefix(machine)))
 
     def _netperf(
@@ -386,6 +399,20 @@ class _Builder:
         )
         Start(self.sim, f"{path}.start", writer, self._begin_ps(flow))
         self.path.tasks.append((flow.name, writer, _prefix(machine)))
+        self._report(path, machine, self._begin_ps(flow))
+
+    def _report(self, path: str, machine: Machine, begin_ps: int) -> None:
+        """The reporter of iperf, beside a process."""
+        if not self.effective.workload.reporter:
+            return
+        reporter = Reporter(
+            machine.scheduler,
+            f"{path}.reporter",
+            machine.cpus[0],
+            machine.costs,
+            machine.layout.tick_ps,
+        )
+        Start(self.sim, f"{path}.reporter.start", reporter, begin_ps)
 
     def _begin_ps(self, flow: Flow) -> int:
         return 1 + stream(self.seed, f"flow.{flow.name}.start").below(_START_SPREAD_PS)

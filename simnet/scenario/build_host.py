@@ -29,6 +29,7 @@ from simnet.net.wire import SwitchedPath
 from simnet.scenario.build_aix import aix_tcp
 from simnet.scenario.build_interrupts import make_apic
 from simnet.scenario.build_ipoib import link_overhead_bytes, make_ipoib
+from simnet.scenario.build_partition import make_ibmveth, received_buffer_bytes, seen_by
 
 if TYPE_CHECKING:
     from simnet.kernel.histogram import LogHistogram
@@ -79,7 +80,8 @@ def _buffers(host: Host, machine: Machine) -> Buffers:
 
 def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Machine:
     """A host's CPUs, scheduler, memory and interrupt delivery."""
-    machine, cpu, kernel = host.machine, host.cpu, host.kernel
+    machine, cpu = seen_by(host)
+    kernel = host.kernel
     memory = cpu.memory
     made = Machine(
         sim,
@@ -172,7 +174,7 @@ def make_nic(
     return nic
 
 
-def _driver(
+def _driver(  # noqa: PLR0911 - one case a chip
     device: NetDevice, host: Host, port: Port, *, switch: Switch, seed: int, queue: int
 ) -> Nic:
     """The chip and its driver."""
@@ -195,6 +197,8 @@ def _driver(
             gro=model.gro,
             tso=model.tso,
         )
+    if model.moderation == "hypervisor":
+        return make_ibmveth(device, port)
     if model.moderation == "completions":
         return make_ipoib(device, host=host, port=port, switch=switch, seed=seed)
     if model.moderation == "adaptive":
@@ -236,9 +240,10 @@ def make_sender(host: Host, port: Port) -> TcpSender:
         return aix_sender(aix_tcp(host, port), mss=_mss(host, port), tso=port.nic.tso)
     rules = sender_rules(kernel.version)
     mss = _mss(host, port)
+    locked = _locked(host.application.socket_buffer_bytes, kernel.wmem_max_bytes)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
     overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
-    return TcpSender(
+    sender = TcpSender(
         mss=mss,
         congestion=make_congestion(
             kernel.tcp_congestion_control,
@@ -249,10 +254,9 @@ def make_sender(host: Host, port: Port) -> TcpSender:
             rules=rules,
         ),
         # tcp_fixup_sndbuf: room for three segments
-        wmem_default=max(
-            kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])
-        ),
-        wmem_max=kernel.tcp_wmem_bytes[2],
+        wmem_default=locked
+        or max(kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])),
+        wmem_max=locked or kernel.tcp_wmem_bytes[2],
         segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.tso else 1),
         jiffy_ps=PS // kernel.hz,
         rto_min_ps=kernel.rto_min_ps,
@@ -266,6 +270,13 @@ def make_sender(host: Host, port: Port) -> TcpSender:
         restarts=kernel.tcp_slow_start_after_idle,
         timestamps=kernel.tcp_timestamps,
     )
+    sender.nodelay = host.application.nodelay
+    return sender
+
+
+def _locked(asked: int, most: int) -> int:
+    """What setsockopt of SO_SNDBUF or SO_RCVBUF comes to: limited, doubled; 0 if not set."""
+    return 2 * min(asked, most)
 
 
 def _fixed_up(host: Host, port: Port) -> int:
@@ -291,12 +302,13 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
     rules = receiver_rules(kernel.version)
     if rules.adv_win_scale > 0:
         rules = replace(rules, adv_win_scale=kernel.tcp_adv_win_scale)
+    locked = _locked(host.application.socket_buffer_bytes, kernel.rmem_max_bytes)
     return TcpReceiver(
         advmss=mss,
-        rmem_default=max(
-            kernel.tcp_rmem_bytes[1], min(_fixed_up(host, port), kernel.tcp_rmem_bytes[2])
-        ),
+        rmem_default=locked
+        or max(kernel.tcp_rmem_bytes[1], min(_fixed_up(host, port), kernel.tcp_rmem_bytes[2])),
         rmem_max=kernel.tcp_rmem_bytes[2],
+        rcvbuf_locked=locked > 0,
         jiffy_ps=PS // kernel.hz,
         ato_min_ps=kernel.ato_min_ps,
         delack_min_ps=kernel.delack_min_ps,
@@ -306,8 +318,8 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         rto_ps=kernel.rto_init_ps,
         max_quickacks=kernel.max_quickacks,
         min_rcvmss=kernel.min_rcvmss_bytes,
-        truesize_overhead=port.nic.rx_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss,
-        moderate_rcvbuf=kernel.tcp_moderate_rcvbuf,
+        truesize_overhead=received_buffer_bytes(port) + kernel.skb_truesize_overhead_bytes - mss,
+        moderate_rcvbuf=kernel.tcp_moderate_rcvbuf and not locked,
         window_scaling=kernel.tcp_window_scaling,
         rules=rules,
         option_bytes=_options(host),

@@ -121,9 +121,14 @@ class Application(Section):
 
     Attributes:
         delack_max_ps: TCP_DELACK_MAX_US; 0 where it is not set.
+        socket_buffer_bytes: SO_SNDBUF of who sends, SO_RCVBUF of who receives, as `iperf -w` sets
+            them; 0 where it is not set.
+        nodelay: TCP_NODELAY.
     """
 
     delack_max_ps: int = 0
+    socket_buffer_bytes: int = 0
+    nodelay: bool = False
 
 
 class Host(Section):

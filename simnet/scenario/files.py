@@ -13,7 +13,7 @@ from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.schema_storage import BlockQueue, DiskPartition, FfsbGroup, Vscsi
-from simnet.scenario.specs import Choice, count, ratio, size, time
+from simnet.scenario.specs import Choice, Flag, count, ratio, size, time
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -53,6 +53,9 @@ class Workload(Section):
     connections: Annotated[
         int, count("streams of each test at each port, as iperf -P has it", 1, 1024)
     ] = 1
+    reporter: Annotated[
+        bool, Flag("iperf 2.0.2: a second thread looks for something to report at each tick")
+    ] = False
     peers_simulated: Annotated[
         str,
         Choice(

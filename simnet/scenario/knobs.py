@@ -22,7 +22,7 @@ from simnet.scenario.knobs_partition import PARTITION
 from simnet.scenario.knobs_storage import STORAGE
 from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import Kernel, Nic, spec_of
-from simnet.scenario.specs import Flag, Quantity, count, time
+from simnet.scenario.specs import Flag, Quantity, count, size, time
 
 __all__ = ["KNOBS", "MODELS"]
 
@@ -91,7 +91,7 @@ _SYSCTLS: Final = (
     _sysctl(
         "net.core.rmem_max",
         "rmem_max_bytes",
-        note="it limits SO_RCVBUF, which no workload here sets; net.ipv4.tcp_rmem limits the rest",
+        note="it limits SO_RCVBUF, which iperf -w sets; net.ipv4.tcp_rmem limits the rest",
     ),
     _sysctl(
         "net.core.wmem_default",
@@ -101,7 +101,7 @@ _SYSCTLS: Final = (
     _sysctl(
         "net.core.wmem_max",
         "wmem_max_bytes",
-        note="it limits SO_SNDBUF, which no workload here sets; net.ipv4.tcp_wmem limits the rest",
+        note="it limits SO_SNDBUF, which iperf -w sets; net.ipv4.tcp_wmem limits the rest",
     ),
     _sysctl("net.ipv4.tcp_rmem", "tcp_rmem_bytes"),
     _sysctl("net.ipv4.tcp_wmem", "tcp_wmem_bytes"),
@@ -133,6 +133,11 @@ _SYSCTLS: Final = (
     _ignored_sysctl("net.ipv4.tcp_max_syn_backlog", "half-open connections", _ANY_NUMBER),
     _ignored_sysctl("net.core.optmem_max", "ancillary buffer of a socket", _ANY_NUMBER),
     _ignored_sysctl("net.core.somaxconn", "listen queue", _ANY_NUMBER),
+    _ignored_sysctl(
+        "net.ipv4.ip_local_port_range",
+        "ports of connections that the host opens",
+        Quantity("", "count", "1", "131072", 2),
+    ),
 )
 
 _COALESCE: Final = tuple(
@@ -206,6 +211,15 @@ _ETHTOOL: Final = (
         "mtu_bytes",
         "ifconfig {port} mtu {value}",
         unit="B",
+    ),
+    Knob(
+        "/sys/class/net/{port}/weight",
+        "packets of one poll",
+        _of(Nic, "napi_weight"),
+        "nic",
+        "napi_weight",
+        "echo {value} > /sys/class/net/{port}/weight",
+        note="up to Linux 2.6.23",
     ),
     _ignored(
         "ifconfig {port} txqueuelen",
@@ -362,6 +376,25 @@ _SOCKETS: Final = (
         unit="us",
         since="6.15",
         unset="in the program: no setsockopt of TCP_DELACK_MAX_US",
+    ),
+    Knob(
+        "iperf -w",
+        "socket buffer: SO_SNDBUF of the client, SO_RCVBUF of the server; 0: not set",
+        size("", "0 B", "1 GiB"),
+        "application",
+        "socket_buffer_bytes",
+        "start iperf with -w {value}",
+        unit="B",
+        note="net.core.wmem_max and rmem_max limit it, and Linux then doubles it",
+        unset="start iperf without -w",
+    ),
+    Knob(
+        "iperf -N",
+        "TCP_NODELAY of the client",
+        _ON_OFF,
+        "application",
+        "nodelay",
+        "start iperf with -N: {value}",
     ),
 )
 

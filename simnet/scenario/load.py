@@ -9,7 +9,7 @@ from simnet.errors import InputError
 from simnet.scenario import library
 from simnet.scenario.captured import Captured, captured
 from simnet.scenario.checks import check_server, check_whole, peer_ports
-from simnet.scenario.effective import Effective
+from simnet.scenario.effective import Application, Effective
 from simnet.scenario.entries import Entry, entries, tuning_names
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob
@@ -248,7 +248,7 @@ class _Assembly:
                 del self.tree.provenance[dotted((*place, "kernel", attribute))]
         self.tree.put_plain((*place, "ports"), [])
         self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
-        self.tree.put_plain((*place, "application"), {"delack_max_ps": 0})
+        self.tree.put_plain((*place, "application"), dict(Application().model_dump()))
         if table.partition is not None:
             self._partition(place, table.partition, (*key, "partition"))
         cabled = getattr(table, "cabled", None) or len(server.ports)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Resource", "Unit", "Wait", "busy", "carried", "cpus"]
 
 PS_PER_S: Final = 10**12
-_CONTEXTS: Final = ("irq", "softirq", "system", "user", "steal")
+_CONTEXTS: Final = ("irq", "softirq", "system", "user")
+_STEAL: Final = "steal"
 
 Unit = Literal["ps", "bit", "B", "request"]
 
@@ -124,6 +125,8 @@ def cpus(
 ) -> tuple[Resource, ...]:
     """The logical CPUs of a machine, their busy time split by context.
 
+    Time that a hypervisor stole is told beside, and is no part of what was used.
+
     Args:
         machine: whose.
         kind: `cpu`, or another for machines that are not the system.
@@ -133,7 +136,8 @@ def cpus(
     found = []
     for cpu in machine.cpus:
         times = cpu.times()
-        split = tuple((name, times.get(f"{name}_ps", 0)) for name in _CONTEXTS)
+        split = tuple((name, times[f"{name}_ps"]) for name in _CONTEXTS)
+        stolen = times["steal_ps"]
         found.append(
             Resource(
                 f"{prefix}cpu{cpu.cpu_id}",
@@ -141,7 +145,7 @@ def cpus(
                 sum(used for _, used in split),
                 PS_PER_S,
                 flows=None if flows is None else flows.get(cpu.cpu_id, ()),
-                split=split,
+                split=(*split, (_STEAL, stolen)) if stolen else split,
             )
         )
     return tuple(found)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.net.wire import SwitchedPath
 from simnet.scenario.resource import Resource, Wait, busy, carried, cpus
+from simnet.scenario.resources_partition import partition_resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -117,12 +118,15 @@ class NetworkPath:
     def resources(self) -> Iterator[Resource]:
         """CPUs, ports and links of both ends."""
         yield from cpus(self.machine, flows=self._flows_by_cpu("", self._own_ports()))
+        if self.effective.hypervisor:
+            # the virtual LAN is as fast as the processors that copy
+            yield from self._far_cpus()
+            machines = [(prefix, machine, None) for prefix, machine in self.far_machines]
+            yield from partition_resources(self.effective, [("", self.machine, None), *machines])
+            return
         for index, port in enumerate(self.effective.ports):
             yield from self._port(self.ports[index], port, self._flows_of(index))
-        for prefix, machine in self.far_machines:
-            ports = [(far.nic, far.flows) for far in self.far_ports if far.owner == prefix]
-            by_cpu = self._flows_by_cpu(prefix, ports)
-            yield from cpus(machine, kind="peer cpu", prefix=prefix, flows=by_cpu)
+        yield from self._far_cpus()
         for far in self.far_ports:
             coming = self._link_bps(far.rate_bps)
             yield _port(f"{far.name} send", "peer port", far.nic.tx_bytes, far.rate_bps, far.flows)
@@ -136,6 +140,12 @@ class NetworkPath:
         for fabric, flows in self.fabrics:
             yield from self._fabric(fabric, flows)
         yield from self._buses()
+
+    def _far_cpus(self) -> Iterator[Resource]:
+        for prefix, machine in self.far_machines:
+            ports = [(far.nic, far.flows) for far in self.far_ports if far.owner == prefix]
+            by_cpu = self._flows_by_cpu(prefix, ports)
+            yield from cpus(machine, kind="peer cpu", prefix=prefix, flows=by_cpu)
 
     # -- the system's ports ------------------------------------------------------------------
 

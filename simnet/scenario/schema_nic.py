@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from simnet.scenario.section import Section
-from simnet.scenario.specs import Choice, Flag, HashKey, count, rate, size, time
+from simnet.scenario.specs import Choice, Flag, HashKey, Quantity, count, rate, size, time
 
 __all__ = ["Nic"]
 
@@ -24,7 +24,8 @@ class Nic(Section):
             "how interrupts are moderated: frames or a gap (coalesce), the same with a status block"
             " and a message of its own for each queue (status-blocks), a minimum interval"
             " (throttle), one that the driver adapts (adaptive), frames or a time after the first"
-            " of them (holdoff), or a completion queue that is armed anew each time (completions)",
+            " of them (holdoff), a completion queue that is armed anew each time (completions), or"
+            " the signal that a virtual port's queue is no longer empty (hypervisor)",
             (
                 "coalesce",
                 "status-blocks",
@@ -32,6 +33,7 @@ class Nic(Section):
                 "adaptive",
                 "holdoff",
                 "completions",
+                "hypervisor",
             ),
         ),
     ]
@@ -120,3 +122,13 @@ class Nic(Section):
     irq_values_first_queue: Annotated[
         bool, Flag("what holds while an interrupt is masked holds for the first queue alone")
     ] = False
+    rx_pool_buffers: Annotated[
+        tuple[int, int, int, int, int],
+        Quantity(
+            "buffers of 512 B, 2, 16, 32 and 64 KiB, with moderation = hypervisor",
+            "count",
+            "0",
+            "4096",
+            5,
+        ),
+    ] = (0, 0, 0, 0, 0)

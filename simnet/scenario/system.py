@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from simnet.scenario.activity import activity_of, partition_of
 from simnet.scenario.resource import cpus
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.net.multiqueue import MultiqueuePort
     from simnet.net.nic import Nic
+    from simnet.scenario.activity import Activity, PartitionCounts
     from simnet.scenario.resource import Resource, Wait
     from simnet.storage.diskstats import Snapshot as DiskSnapshot
 
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 _ALLOCATIONS_PER_COLLECTION = 200_000
-_OPTIONAL = ("drops", "messages", "disks", "peer_cpus")
+_OPTIONAL = ("drops", "messages", "disks", "peer_cpus", "partition")
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,7 @@ class Snapshot:
         messages: of an open-loop load; None without one.
         disks: of the system and of the server of its disks, in the order of the configuration.
         peer_cpus: of that server.
+        partition: of a host that is one; None otherwise.
     """
 
     time_ps: int
@@ -175,6 +178,7 @@ class Snapshot:
     messages: MessageCounts | None = field(default=None, repr=False)
     disks: tuple[DiskCounts, ...] = field(default=(), repr=False)
     peer_cpus: tuple[PeerCpu, ...] = field(default=(), repr=False)
+    partition: PartitionCounts | None = field(default=None, repr=False)
 
     def counters(self) -> dict[str, Any]:
         """Every number by name; what the system does not have is left out."""
@@ -300,13 +304,19 @@ class System:
             messages=self._messages() if self._messages else None,
             disks=self._storage.disks() if self._storage else (),
             peer_cpus=self._storage.peer_cpus() if self._storage else (),
+            partition=partition_of(self.machine),
         )
+
+    def activity(self) -> Activity:
+        """What vmstat reads."""
+        lines = [line for nic in self.nics for line in nic.lines]
+        return activity_of(self.machine, sum(line.total for line in lines))
 
     def _cpu_times(self, cpu: Cpu) -> CpuTimes:
         times = cpu.times()
         iowait_ps = self._storage.iowait_ps(cpu) if self._storage else 0
         times["idle_ps"] -= iowait_ps
-        return CpuTimes(id=cpu.cpu_id, node=cpu.node, iowait_ps=iowait_ps, steal_ps=0, **times)
+        return CpuTimes(id=cpu.cpu_id, node=cpu.node, iowait_ps=iowait_ps, **times)
 
     def resources(self) -> tuple[Resource, ...]:
         """What can be full, and how much of it has been used until now, in any order."""
@@ -323,8 +333,9 @@ class System:
 
         The same as in a snapshot, at a fiftieth of its cost.
         """
-        idle = sum(cpu.times()["idle_ps"] for cpu in self.machine.cpus)
-        worked = self.env.sim.now * len(self.machine.cpus) - idle
+        times = [cpu.times() for cpu in self.machine.cpus]
+        rest = sum(time["idle_ps"] + time["steal_ps"] for time in times)
+        worked = self.env.sim.now * len(self.machine.cpus) - rest
         return sum(receiver.delivered for _, _, receiver in self.flows), worked
 
     def fingerprint(self) -> str:

@@ -23,9 +23,7 @@ UNREAD: Final = frozenset(
         "cache_bytes",
         # kernel
         "rmem_default_bytes",
-        "rmem_max_bytes",
         "wmem_default_bytes",
-        "wmem_max_bytes",
         "tcp_app_win",
         "prequeue_timer_ps",
         # nic

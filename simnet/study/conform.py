@@ -222,7 +222,7 @@ def _difference(case: Case, sent: Sequence[Segment]) -> str | None:
         wanted = expected[len(sent)]
         return f"{_which(wanted, len(sent) + 1)}: expected {_told(wanted)}, sent none"
     ends_ps = case.steps[-1].time_ps if case.exact and case.steps else 1 << 62
-    if len(sent) > len(expected) and sent[len(expected)].time_ps <= ends_ps:
+    if len(sent) > len(expected) and sent[len(expected)].time_ps < ends_ps:
         number = len(expected) + 1
         return f"segment {number}: expected none, sent {_told(sent[number - 1])}"
     return None

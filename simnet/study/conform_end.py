@@ -297,7 +297,9 @@ class Endpoint(Component):
         self.transmitted = self.staged.count > 0
         while self.staged.count > 0:
             skb = self.staged.pop()
-            self._acknowledge(timer=timer, seq=skb.seq + 1, end_seq=skb.end_seq + 1, push=skb.push)
+            # a window probe is old data, as an empty segment
+            end = skb.seq if skb.end_seq <= self.sender.snd_una else skb.end_seq
+            self._acknowledge(timer=timer, seq=skb.seq + 1, end_seq=end + 1, push=skb.push)
             self.receiver.data_sent(self._jiffy)
         due = self.sender.timer_due(self._jiffy)
         if due >= 0:
@@ -365,6 +367,7 @@ def _sender(connection: Connection, jiffy_ps: int, option_bytes: int) -> TcpSend
         rules=rules,
         restarts=kernel["tcp_slow_start_after_idle"],
     )
+    sender.measured(connection.rtt_ps // _US)
     sender.open_window(connection.peer_window)
     return sender
 

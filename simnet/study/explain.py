@@ -18,6 +18,7 @@ from simnet.kernel.random import stream
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.resource import PS_PER_S, Resource
 from simnet.study.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
+from simnet.study.lift import Lift, lifted_results
 from simnet.study.result import Drops, Result, WorkShare
 from simnet.study.run import effective_of, recorded, simulate
 
@@ -36,7 +37,7 @@ SCHEMA: Literal["simnet.explanation/1"] = "simnet.explanation/1"
 _LOOKS: Final = 240
 # whose work passes a CPU changes slowly
 _LOOKS_PER_READING: Final = 12
-_TABLES: Final = ("resources", "limits", "knobs", "work", "drops")
+_TABLES: Final = ("resources", "limits", "lifted", "knobs", "work", "drops")
 
 
 class _Row(BaseModel):
@@ -70,6 +71,9 @@ class Explanation(_Row):
     limits: tuple[Limit, ...] = Field(description="what holds the flows back")
     work: tuple[WorkShare, ...] = Field(description="CPU time by mechanism, the largest first")
     drops: tuple[Drops, ...] = Field(description="packets dropped, by place")
+    lifted: tuple[Lift, ...] = Field(
+        default=(), description="what is gained by lifting each sort of part, where that was tried"
+    )
     knobs: tuple[KnobSet, ...] = Field(description="that are set")
     modelled_knobs: tuple[str, ...] = Field(
         description="that this system has and a simulation depends on"
@@ -87,7 +91,9 @@ class Explanation(_Row):
         return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self, table: str = "resources") -> pd.DataFrame:
-        """One table as a data frame: `resources`, `limits`, `knobs`, `work` or `drops`.
+        """One table as a data frame.
+
+        `table` is `resources`, `limits`, `lifted`, `knobs`, `work` or `drops`.
 
         Raises InputError for another.
         """
@@ -125,6 +131,7 @@ def explain(
     duration: str | None = None,
     warmup: str | None = None,
     apply: Sequence[str] = (),
+    lift: bool = False,
 ) -> Explanation:
     """Simulate a scenario and return what holds it back and what would be next.
 
@@ -136,6 +143,7 @@ def explain(
         duration: simulated time that is measured; the scenario's when None.
         warmup: simulated time before that; the scenario's when None.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
+        lift: simulate again with each sort of part lifted, and tell what is gained.
 
     Raises:
         InputError: something of the above can't be used as given.
@@ -151,11 +159,16 @@ def explain(
         warmup=warmup,
         apply=apply,
     )
-    return explained(effective, settings=recorded(apply, chosen))
+    return explained(effective, settings=recorded(apply, chosen), lift=lift)
 
 
-def explained(effective: Effective, *, settings: Mapping[str, str] | None = None) -> Explanation:
-    """Simulate an effective configuration and explain it; `settings` are for the record."""
+def explained(
+    effective: Effective, *, settings: Mapping[str, str] | None = None, lift: bool = False
+) -> Explanation:
+    """Simulate an effective configuration and explain it; `settings` are for the record.
+
+    With `lift` it is simulated again with each sort of part lifted.
+    """
     looks = _Looks(effective.run.seed)
     plain = effective.model_copy(
         update={"run": effective.run.model_copy(update={"precision_permille": 0})}
@@ -180,6 +193,7 @@ def explained(effective: Effective, *, settings: Mapping[str, str] | None = None
             sorted((one for one in result.work if one.percent), key=lambda one: -one.percent)
         ),
         drops=result.drops,
+        lifted=lifted_results(plain, result) if lift else (),
         knobs=tuple(
             KnobSet(name=k.name, value=k.value, modelled=k.modelled, note=k.note, source=k.source)
             for k in effective.applied

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.errors import InputError, SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
+from simnet.study.activity import PartitionUse, VmstatRow, partition_use
 from simnet.study.disks import PeerCpuUse, disks_of, peer_cpus_of
 from simnet.study.loss import (
     Drops,
@@ -86,8 +87,8 @@ class CpuUse(_Row):
 
     @property
     def busy(self) -> float:
-        """Percent of the time in which the CPU worked (not idle, not waiting for I/O)."""
-        return self.user + self.system + self.softirq + self.irq + self.steal
+        """Percent of the time in which the CPU worked (not idle, not stolen, no wait for I/O)."""
+        return self.user + self.system + self.softirq + self.irq
 
 
 class CpuTicks(_Row):
@@ -198,6 +199,10 @@ class Result(_Row):
         default=None, ge=0.0, le=1.0, description="share of the packets that came that was dropped"
     )
     messages: Messages | None = Field(default=None, description="of an open-loop load")
+    vmstat: tuple[VmstatRow, ...] = Field(
+        default=(), description="one entry a second, of a partition or if asked for"
+    )
+    partition: PartitionUse | None = Field(default=None, description="of a hypervisor's partition")
     disks: tuple[dict[str, str | float], ...] = Field(
         default=(), description="one entry a disk: its name and the columns of iostat -x"
     )
@@ -295,6 +300,7 @@ class Result(_Row):
             messages=messages_of(start, end),
             disks=disks_of(start, end),
             peer_cpus=peer_cpus_of(start, end),
+            partition=partition_use(start.partition, end.partition, elapsed_ps),
         )
 
 
@@ -323,7 +329,7 @@ def _per_s(amount: int, elapsed_ps: int) -> float:
 
 
 def _busy_ps(cpu: CpuTimes) -> int:
-    return cpu.user_ps + cpu.system_ps + cpu.softirq_ps + cpu.irq_ps + cpu.steal_ps
+    return cpu.user_ps + cpu.system_ps + cpu.softirq_ps + cpu.irq_ps
 
 
 def _cpu_use(first: CpuTimes, last: CpuTimes, elapsed_ps: int, time_ps: int) -> CpuUse:

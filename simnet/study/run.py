@@ -11,6 +11,7 @@ import simnet
 from simnet.scenario.build import build
 from simnet.scenario.load import load
 from simnet.study import runlength
+from simnet.study.activity import EverySecond
 from simnet.study.result import Result
 from simnet.study.trace import TraceFile
 
@@ -112,12 +113,17 @@ def simulate(
     trace: str | Path | None = None,
     per_frame: bool = False,
     watch: Watch | None = None,
+    vmstat: bool = False,
 ) -> Result:
     """Simulate an effective configuration: build, warm up, measure, as long as it says.
 
     `settings` only goes into the result, for the record; `watch` runs what is measured for a given
-    time; see `run` for the others.
+    time; `vmstat` looks at the system every second, as is always done with a partition; see `run`
+    for the others.
     """
+    seconds = EverySecond()
+    if watch is None and (vmstat or effective.host.partition):
+        watch = seconds
     with TraceFile(trace) if trace is not None else nullcontext() as tracer:
         system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
         start, end, reached = _measure(system, effective, watch)
@@ -131,7 +137,13 @@ def simulate(
         settings=settings,
         configuration=effective.model_dump(mode="json"),
     )
-    return result.model_copy(update={"tunings": effective.tunings, "half_width_percent": reached})
+    return result.model_copy(
+        update={
+            "tunings": effective.tunings,
+            "half_width_percent": reached,
+            "vmstat": seconds.rows(),
+        }
+    )
 
 
 def _measure(

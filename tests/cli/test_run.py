@@ -45,7 +45,8 @@ def test_both_directions_and_what_work_goes_where(simnet: Simnet) -> None:
     assert {name for name, row in work.items() if row["placement"]} == {
         MECHANISMS[name] for name in PLACEMENT
     }
-    assert list(work) == list(MECHANISMS.values())
+    elsewhere = {"storage", "hypervisor"}
+    assert list(work) == [text for name, text in MECHANISMS.items() if name not in elsewhere]
     # in percent of one CPU, before SMT siblings slow each other; those of 64 are busy with it
     busy = 64 * result["cpu_busy_percent"]
     assert 0.6 * busy < sum(row["percent"] for row in result["work"]) < 1.02 * busy

@@ -15,7 +15,7 @@ from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_sender_rules import congestion_controls, sender_rules
 from tests.net.test_tcp_sender import MSS, make, numbers
 
-FIRST, LATER, PRR, LATEST = "2.6.18", "2.6.32", "3.2", "6.18"
+FIRST, LATER, PRR, COUNTING, LATEST = "2.6.18", "2.6.32", "3.2", "4.12", "6.18"
 
 
 def started(segments: int, version: str = FIRST, **options: Any) -> TcpSender:
@@ -37,6 +37,9 @@ def ack(
 ) -> list[int]:
     """An ACK with blocks of segments (first, last); return which segments are sent then."""
     blocks = [(first * MSS, (last + 1) * MSS) for first, last in ((dsack,) if dsack else ()) + held]
+    sender.now_us = 4000 * jiffy
+    if sender.rtt is not None and echo >= 0:
+        echo *= 4
     sender.acknowledge(una * MSS, 1 << 20, jiffy, blocks or None, echo)
     return numbers(sender, jiffy)
 
@@ -115,13 +118,13 @@ class TestWhatIsLost:
         assert sender.recovery.state == LOSS
 
     def test_holes_are_filled_when_there_is_nothing_else_to_send(self) -> None:
-        first, last = started(20), started(20, LATEST)
+        first, last = started(20), started(20, COUNTING)
         for sender in (first, last):
             sent = [n for highest in range(6, 20) for n in ack(sender, 0, (5, highest), (1, 3))]
             assert sent == [0, 4]
         # one is overtaken by the last alone, which may mean nothing
         found = []
-        for version in (FIRST, LATEST):
+        for version in (FIRST, COUNTING):
             sender = started(20, version)
             sent = [n for highest in range(1, 18) for n in ack(sender, 0, (1, highest))]
             found.append(sent + ack(sender, 0, (19, 19), (1, 17)))
@@ -148,7 +151,8 @@ class TestTheWindow:
         assert sum(sent[3:]) in (6, 7, 8)
         assert sum(sent[3:11]) in (3, 4, 5)
         ack(sender, 20 + sum(sent[:2]))
-        assert sender.congestion.cwnd == sender.congestion.ssthresh
+        # the ACK that ends it may raise the window in later ones
+        assert sender.congestion.cwnd - sender.congestion.ssthresh == int(version == LATEST)
 
     def test_does_not_grow_in_recovery(self) -> None:
         sender = started(20)

@@ -51,6 +51,7 @@ def make(cwnd: int = 3, window: int = 1 << 20, **options: Any) -> TcpSender:
 def staged(sender: TcpSender, jiffy: int = 0) -> list[tuple[int, int]]:
     """Send what may be sent; return first and last byte plus one of each segment."""
     queue = SkbQueue()
+    sender.now_us = 4000 * jiffy
     sender.stage(queue, PEER, 90, CPU, jiffy)
     segments = [queue.pop() for _ in range(queue.count)]
     return [(skb.seq, skb.end_seq) for skb in segments]

@@ -39,8 +39,8 @@ def test_what_is_modelled() -> None:
     [
         ("nic.copybreak", ""),
         (
-            "net.core.rmem_max",
-            "; it limits SO_RCVBUF, which no workload here sets; net.ipv4.tcp_rmem limits the rest",
+            "net.core.rmem_default",
+            "; a TCP socket begins with the second value of net.ipv4.tcp_rmem",
         ),
     ],
 )

@@ -44,6 +44,7 @@ def _share(before: Resource | None, after: Resource, duration_ps: int) -> float:
         ("sw1621-t520", {"test": "tcp_rr"}),
         ("relay-tuned", {"relay.rate": "20000", "relay.connections": "40"}),
         ("vscsi-parallel", {}),
+        ("vlan-half-cpu", {}),
     ],
 )
 def test_looking_changes_nothing(scenario: str, settings: dict[str, str]) -> None:
@@ -88,6 +89,25 @@ def test_the_cpu_of_an_end_is_busy_for_what_it_does() -> None:
         shares.append(_used(one, 10 * MS)["peer0.eth0 cpu"])
     assert 0 < shares[0] < 0.7
     assert shares[1] == pytest.approx(1, abs=0.03)
+
+
+def test_a_capped_partition_gets_its_entitlement_and_no_more() -> None:
+    system = _built("vlan-half-cpu")
+    system.run(30 * MS)
+    used = _used(system, 40 * MS)
+    assert used["entitlement"] == pytest.approx(1, abs=0.03)
+    assert used["peer0 entitlement"] == pytest.approx(1, abs=0.03)
+    # half a processor each, of four
+    assert used["pool"] == pytest.approx(0.25, abs=0.01)
+    assert not any(name.startswith(("eth0", "I/O bus")) for name in used)
+
+
+def test_an_uncapped_partition_may_have_all_of_its_virtual_processors() -> None:
+    system = _built("vlan-half-cpu", **{"partition.sharing_mode": "uncap"})
+    system.run(30 * MS)
+    used = _used(system, 20 * MS)
+    assert 0.3 < used["virtual processors"] <= 1.01
+    assert "entitlement" not in used
 
 
 def test_a_disk_is_busy_with_seeks_rotation_and_transfers() -> None:

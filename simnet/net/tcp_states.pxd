@@ -1,0 +1,16 @@
+from simnet.net.congestion cimport Congestion
+from simnet.net.tcp_recovery cimport Recovery
+from simnet.net.tcp_scoreboard cimport Scoreboard
+
+cdef class States:
+    cdef Recovery recovery
+    cdef Scoreboard board
+    cdef Congestion congestion
+
+    cdef bint _any_retransmitted(self) except? -1
+    cdef int _forget_retransmissions(self) except -1
+    cdef int _begin_reduction(self) except -1
+    cdef int _enter_recovery(self) except -1
+    cdef int _end_reduction(self) except -1
+    cdef int _keep_open(self) except -1
+    cdef int _undo_window(self, bint unmark) except -1
