@@ -108,8 +108,8 @@ class Scoreboard:
         self.head = 0
         self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
-        self.mask = 15
-        self.ring = array("q", [0]) * (_WORDS * 16)
+        self.mask = 3
+        self.ring = array("q", [0]) * (_WORDS * 4)
         self.tagged = False
         self.sacked_out = 0
         self.lost_out = 0
