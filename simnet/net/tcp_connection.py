@@ -119,7 +119,6 @@ class TcpConnection(Endpoint):
             prefetch(cython.cast(cython.p_void, self.board), 112)
             prefetch(cython.cast(cython.p_void, self.congestion), 208)
             prefetch(cython.cast(cython.p_void, self.recovery), 48)
-            self.board.fetch()
         return 0
 
     @cython.cfunc

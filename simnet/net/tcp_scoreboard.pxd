@@ -1,5 +1,3 @@
-from simnet.kernel.prefetch cimport prefetch
-
 cdef class Scoreboard:
     cdef readonly long long head
     cdef readonly long long tail
@@ -30,7 +28,6 @@ cdef class Scoreboard:
     cdef readonly long long raised
     cdef readonly long long newly_sacked
 
-    cdef int fetch(self) except -1
     cpdef long long packets_out(self) except? -1
     cpdef long long in_flight(self) except? -1
     cpdef long long end_of(self, long long number) except? -1

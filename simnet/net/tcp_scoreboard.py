@@ -26,9 +26,6 @@ import cython
 
 from simnet.net.tcp_sender_rules import SenderRules
 
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
-
 __all__ = ["Scoreboard"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -134,14 +131,6 @@ class Scoreboard:
         self.retrans_acked = False
         self.acked_sent_us = 0
         self.newly_sacked = 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def fetch(self) -> cython.int:
-        """Ask for what is known of the first segment, or will be of the next."""
-        if cython.compiled:
-            prefetch(cython.address(self.ring[_WORDS * (self.head & self.mask)]), 32)
-        return 0
 
     @cython.ccall
     @cython.exceptval(-1)
