@@ -194,7 +194,7 @@ class TcpEndpoint(TcpConnection):
         if cython.compiled:
             self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.header), 80)
-            prefetch(cython.cast(cython.p_void, self.peer), 208)
+            prefetch(cython.cast(cython.p_void, self.peer), 280)
         return 0
 
     @cython.cfunc

@@ -217,7 +217,7 @@ class TcpSocket(TcpConnection):
         if cython.compiled:
             self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.nic), 176)
-            prefetch(cython.cast(cython.p_void, self.remote), 184)
+            prefetch(cython.cast(cython.p_void, self.remote), 240)
             prefetch(cython.cast(cython.p_void, self.header), 16)
         return 0
 

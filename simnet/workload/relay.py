@@ -317,7 +317,7 @@ class RelayWorker(Task):
         self.source = source
         self.sink = source.partner
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sink.socket), 208)
+            prefetch(cython.cast(cython.p_void, self.sink.socket), 280)
         self.receives += 1
         self.debt_ps += socket.lock(cpu)
         self.piece = socket.receiver.readable()

@@ -294,7 +294,7 @@ class RelayLoad(Component):
             end = self.ends[self.first]
             end.endpoint.fetch_to_send()
             end = self.ends[self.second]
-            prefetch(cython.cast(cython.p_void, end.endpoint), 208)
+            prefetch(cython.cast(cython.p_void, end.endpoint), 240)
             prefetch_item(self.ends, self.third, 96)
         return at
 
