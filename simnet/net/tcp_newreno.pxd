@@ -13,7 +13,6 @@ cdef class NewReno(States):
     cdef bint _leave(self) except? -1
     cdef int _count_duplicate(self, bint duplicate) except -1
     cdef int _eat_duplicates(self, long long acked) except -1
-    cdef int _limit_duplicates(self, long long addend) except -1
     cdef bint _time_to_recover(self) except? -1
     cdef int _mark_lost(self) except -1
     cdef bint _delayed(self) except? -1

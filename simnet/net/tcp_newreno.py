@@ -153,7 +153,8 @@ class NewReno(States):
         before: cython.longlong = self.board.sacked_out
         if duplicate:
             self.board.sacked_out += 1
-            self._limit_duplicates(0)
+            if self.board.limit_duplicates():
+                self.board.set_reordering(self.board.packets_out())
             if self.board.sacked_out > before:
                 self.delivered += self.board.sacked_out - before
         return 0
@@ -165,21 +166,8 @@ class NewReno(States):
         board: Scoreboard = self.board
         self.delivered += acked - board.sacked_out if acked > board.sacked_out else 1
         board.sacked_out = board.sacked_out - (acked - 1) if board.sacked_out >= acked else 0
-        self._limit_duplicates(acked)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _limit_duplicates(self, addend: cython.longlong) -> cython.int:
-        """`tcp_check_reno_reordering`: more duplicates than segments can have come."""
-        board: Scoreboard = self.board
-        out: cython.longlong = board.packets_out()
-        holes: cython.longlong = board.lost_out if board.lost_out > 1 else 1
-        if holes > out:
-            holes = out
-        if board.sacked_out + holes > out:
-            board.sacked_out = out - holes
-            board.set_reordering(out + addend)
+        if board.limit_duplicates():
+            board.set_reordering(board.packets_out() + acked)
         return 0
 
     # -- what is lost -----------------------------------------------------------------------

@@ -15,11 +15,16 @@ cdef class SocketTask(Task):
     cdef bint direct
     cdef bint moved
     cdef readonly long long calls
+    cdef long long left
     cdef long long _take_debt(self) except? -1
     cdef int _run_system(self, Cpu cpu, int state, long long work_ps) except -1
     cdef bint _next_from(self, Cpu cpu, SkbQueue queue, int state, bint direct) except? -1
     cdef bint _next_backlog(self, Cpu cpu, int state, bint direct) except? -1
     cdef int _processed(self, Cpu cpu) except -1
+    cdef bint _continue_send(self, Cpu cpu) except? -1
+    cdef int _send(self, Cpu cpu) except -1
+    cdef int _copy(self, Cpu cpu, long long work_ps) except -1
+    cdef int _sent(self, Cpu cpu) except -1
 
 cdef class TcpReader(SocketTask):
     cdef readonly long long recv_bytes
@@ -36,11 +41,7 @@ cdef class TcpReader(SocketTask):
 
 cdef class TcpWriter(SocketTask):
     cdef readonly long long message_bytes
-    cdef long long left
-    cdef long long piece
     cdef int sends
     cdef long long user_ps
     cdef int _begin(self, Cpu cpu) except -1
-    cdef int _send(self, Cpu cpu) except -1
-    cdef int _release(self, Cpu cpu) except -1
     cpdef void step(self, Cpu cpu) except *

@@ -34,11 +34,20 @@ _BACKLOG_WAIT = cython.declare(cython.int, 6)
 _BACKLOG_EXIT = cython.declare(cython.int, 7)
 _BEFORE_SLEEP = cython.declare(cython.int, 8)
 _WOKEN = cython.declare(cython.int, 9)
+# the same in send
+_SEND_COPIED = cython.declare(cython.int, 20)
+_SEND_BACKLOG = cython.declare(cython.int, 21)
+_SEND_BACKLOG_WAIT = cython.declare(cython.int, 22)
+_SEND_BEFORE_SLEEP = cython.declare(cython.int, 23)
+_SEND_WOKEN = cython.declare(cython.int, 24)
 
 
 @cython.cclass
 class SocketTask(Task):
-    """What readers and writers share: pieces of work and the backlog."""
+    """What readers and writers share: pieces of work, the backlog, and send.
+
+    `left` is what the send under way has not copied yet, in bytes.
+    """
 
     socket: TcpSocket
     costs: Costs
@@ -49,6 +58,7 @@ class SocketTask(Task):
     direct: cython.bint
     moved: cython.bint
     calls: cython.longlong
+    left: cython.longlong
 
     def __init__(
         self,
@@ -68,6 +78,7 @@ class SocketTask(Task):
         self.direct = False
         self.moved = False
         self.calls = 0
+        self.left = 0
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -134,6 +145,79 @@ class SocketTask(Task):
         if self.direct:
             self.moved = True
         return 0
+
+    # -- send -------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _continue_send(self, cpu: Cpu) -> cython.bint:
+        """Go on after a piece of work; False if it was none of send's."""
+        state: cython.int = self.state
+        if state == _SEND_COPIED:
+            self.socket.send_staged()
+            self._send(cpu)
+        elif state == _SEND_BACKLOG:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, _SEND_BACKLOG, False):
+                cpu.kick()
+                self._sent(cpu)
+        elif state == _SEND_BACKLOG_WAIT:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, _SEND_BACKLOG_WAIT, False):
+                cpu.kick()
+                self._send(cpu)
+        elif state == _SEND_WOKEN:
+            self.socket.writer_waiting = False
+            self.debt_ps += self.socket.lock(cpu)
+            self._send(cpu)
+        elif state == _SEND_BEFORE_SLEEP:
+            self._send(cpu)
+        else:
+            return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send(self, cpu: Cpu) -> cython.int:
+        """`tcp_sendmsg`: copy and send what buffer and windows take, or wait for memory."""
+        socket: TcpSocket = self.socket
+        piece: cython.longlong
+        if self.left == 0:
+            # release_sock
+            if not self._next_backlog(cpu, _SEND_BACKLOG, False):
+                self._sent(cpu)
+            return 0
+        piece = socket.sender.room()
+        if piece > 0:
+            if piece > self.left:
+                piece = self.left
+            self.left -= piece
+            # the socket is owned: nothing changes what may be sent while the copy lasts
+            socket.sender.write(piece, self.left == 0)
+            self._copy(cpu, socket.send_copy_cost_ps(cpu, piece) + socket.stage(cpu))
+            return 0
+        if self._next_backlog(cpu, _SEND_BACKLOG_WAIT, False):
+            return 0
+        if self.debt_ps > 0:
+            self._run_system(cpu, _SEND_BEFORE_SLEEP, 0)
+            return 0
+        socket.unlock()
+        socket.writer_waiting = True
+        self.state = _SEND_WOKEN
+        self.sleep()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _copy(self, cpu: Cpu, work_ps: cython.longlong) -> cython.int:
+        """Execute what copying a piece and making its segments takes."""
+        return self._run_system(cpu, _SEND_COPIED, work_ps)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sent(self, cpu: Cpu) -> cython.int:
+        """All has been copied and the backlog is empty: leave send."""
+        raise NotImplementedError(self.path)
 
 
 @cython.cclass
@@ -343,8 +427,6 @@ class TcpWriter(SocketTask):
     """
 
     message_bytes: cython.longlong
-    left: cython.longlong
-    piece: cython.longlong
     sends: cython.int
     user_ps: cython.longlong
 
@@ -359,35 +441,13 @@ class TcpWriter(SocketTask):
     ) -> None:
         super().__init__(scheduler, path, cpu, socket, allowed)
         self.message_bytes = message_bytes
-        self.left = 0
-        self.piece = 0
         self.sends = 1
         self.user_ps = 0
         socket.writer = self
 
     def step(self, cpu: Cpu) -> None:
         """Go on after a piece of work."""
-        state: cython.int = self.state
-        if state == _COPIED:
-            self.socket.send_staged()
-            self._send(cpu)
-        elif state == _BACKLOG:
-            self._processed(cpu)
-            if not self._next_backlog(cpu, _BACKLOG, False):
-                cpu.kick()
-                self._release(cpu)
-        elif state == _BACKLOG_WAIT:
-            self._processed(cpu)
-            if not self._next_backlog(cpu, _BACKLOG_WAIT, False):
-                cpu.kick()
-                self._send(cpu)
-        elif state == _WOKEN:
-            self.socket.writer_waiting = False
-            self.debt_ps += self.socket.lock(cpu)
-            self._send(cpu)
-        elif state == _BEFORE_SLEEP:
-            self._send(cpu)
-        else:
+        if not self._continue_send(cpu):
             self._begin(cpu)
 
     @cython.cfunc
@@ -414,49 +474,17 @@ class TcpWriter(SocketTask):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _send(self, cpu: Cpu) -> cython.int:
-        """Copy and send what buffer and windows take, or wait for memory."""
-        socket: TcpSocket = self.socket
-        work: cython.longlong
-        room: cython.longlong
-        if self.left == 0:
-            self._release(cpu)
-            return 0
-        room = socket.sender.room()
-        if room > 0:
-            self.piece = self.left if self.left < room else room
-            if socket.nic.copies:
-                # each segment leaves as soon as it is full, and the next one then
-                room = socket.sender.mss
-                room -= (socket.sender.write_seq - socket.sender.snd_nxt) % room
-                if self.piece > room:
-                    self.piece = room
-            self.left -= self.piece
-            # the socket is owned: nothing changes what may be sent while the copy lasts
-            socket.sender.write(self.piece, self.left == 0)
-            work = self._take_debt() + socket.send_copy_cost_ps(cpu, self.piece)
-            work += socket.stage(cpu)
-            self.state = _COPIED
-            cpu.run_to_user(self, work, self.user_ps)
-            self.user_ps = 0
-            return 0
-        if self._next_backlog(cpu, _BACKLOG_WAIT, False):
-            return 0
-        if self.debt_ps > 0:
-            self._run_system(cpu, _BEFORE_SLEEP, 0)
-            return 0
-        socket.unlock()
-        socket.writer_waiting = True
-        self.state = _WOKEN
-        self.sleep()
+    def _copy(self, cpu: Cpu, work_ps: cython.longlong) -> cython.int:
+        """After the first piece of a send comes the application's code, seen as one."""
+        self.state = _SEND_COPIED
+        cpu.run_to_user(self, self._take_debt() + work_ps, self.user_ps)
+        self.user_ps = 0
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _release(self, cpu: Cpu) -> cython.int:
-        """`release_sock`, then the next send."""
-        if self._next_backlog(cpu, _BACKLOG, False):
-            return 0
+    def _sent(self, cpu: Cpu) -> cython.int:
+        """Begin the next send."""
         self.socket.unlock()
         if self.yield_if_needed(cpu):
             self.state = _SCHEDULED_IN

@@ -68,4 +68,4 @@ cdef class Scoreboard:
     cpdef int resent(self, long long number, long long snd_nxt, long long now_jiffy) except -1
     cpdef int duplicate_ack(self) except -1
     cpdef int eat_duplicates(self, long long acked) except -1
-    cdef int _check_duplicates(self, long long addend) except -1
+    cdef bint limit_duplicates(self) except? -1

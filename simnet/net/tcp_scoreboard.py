@@ -709,7 +709,8 @@ class Scoreboard:
         """`tcp_add_reno_sack`."""
         self.tagged = True
         self.sacked_out += 1
-        self._check_duplicates(0)
+        if self.limit_duplicates():
+            self.update_reordering(self.tail - self.head)
         return 0
 
     @cython.ccall
@@ -718,18 +719,19 @@ class Scoreboard:
         """`tcp_remove_reno_sacks`: one of `acked` segments was the hole, the others had come."""
         if acked > 0:
             self.sacked_out = self.sacked_out - (acked - 1) if self.sacked_out >= acked else 0
-        self._check_duplicates(acked)
+        if self.limit_duplicates():
+            self.update_reordering(self.tail - self.head + acked)
         return 0
 
     @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _check_duplicates(self, addend: cython.longlong) -> cython.int:
-        """`tcp_check_reno_reordering`: more duplicates than segments can have come."""
+    @cython.exceptval(-1)
+    def limit_duplicates(self) -> cython.bint:
+        """`tcp_limit_reno_sacked`: whether there were more duplicates than segments can come."""
         out: cython.longlong = self.tail - self.head
         holes: cython.longlong = self.lost_out if self.lost_out > 1 else 1
         if holes > out:
             holes = out
-        if self.sacked_out + holes > out:
-            self.sacked_out = out - holes
-            self.update_reordering(out + addend)
-        return 0
+        if self.sacked_out + holes <= out:
+            return False
+        self.sacked_out = out - holes
+        return True

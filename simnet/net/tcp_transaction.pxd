@@ -8,12 +8,9 @@ cdef class TcpTransactor(TcpReader):
     cdef readonly long long expects_bytes
     cdef readonly bint begins
     cdef long long missing
-    cdef long long left
     cdef readonly long long started_ps
     cdef readonly long long transactions
     cdef readonly LogHistogram one_way
     cdef int _next_call(self, Cpu cpu) except -1
     cdef int _leave(self, Cpu cpu) except -1
-    cdef int _send(self, Cpu cpu) except -1
-    cdef int _sent(self, Cpu cpu) except -1
     cpdef void step(self, Cpu cpu) except *

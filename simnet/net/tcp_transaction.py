@@ -21,11 +21,6 @@ __all__ = ["TcpTransactor"]
 # states: what the piece of work that has just been executed was
 _SCHEDULED_IN = cython.declare(cython.int, 0)
 _USER_CODE = cython.declare(cython.int, 1)
-_COPIED = cython.declare(cython.int, 20)
-_BACKLOG = cython.declare(cython.int, 21)
-_BACKLOG_WAIT = cython.declare(cython.int, 22)
-_BEFORE_SLEEP = cython.declare(cython.int, 23)
-_WOKEN = cython.declare(cython.int, 24)
 
 
 @cython.cclass
@@ -52,7 +47,6 @@ class TcpTransactor(TcpReader):
     expects_bytes: cython.longlong
     begins: cython.bint
     missing: cython.longlong
-    left: cython.longlong
     started_ps: cython.longlong
     transactions: cython.longlong
     one_way: LogHistogram
@@ -74,7 +68,6 @@ class TcpTransactor(TcpReader):
         self.expects_bytes = expects_bytes
         self.begins = begins
         self.missing = 0 if begins else expects_bytes
-        self.left = 0
         self.started_ps = -1
         self.transactions = 0
         self.one_way = LogHistogram()
@@ -100,26 +93,7 @@ class TcpTransactor(TcpReader):
                 self._next_call(cpu)
         elif state == _SCHEDULED_IN:
             self._next_call(cpu)
-        elif state == _COPIED:
-            self.socket.send_staged()
-            self._send(cpu)
-        elif state == _BACKLOG:
-            self._processed(cpu)
-            if not self._next_backlog(cpu, _BACKLOG, False):
-                cpu.kick()
-                self._sent(cpu)
-        elif state == _BACKLOG_WAIT:
-            self._processed(cpu)
-            if not self._next_backlog(cpu, _BACKLOG_WAIT, False):
-                cpu.kick()
-                self._send(cpu)
-        elif state == _WOKEN:
-            self.socket.writer_waiting = False
-            self.debt_ps += self.socket.lock(cpu)
-            self._send(cpu)
-        elif state == _BEFORE_SLEEP:
-            self._send(cpu)
-        else:
+        elif not self._continue_send(cpu):
             TcpReader.step(self, cpu)
 
     @cython.cfunc
@@ -151,35 +125,6 @@ class TcpTransactor(TcpReader):
         self.costs.ledger.syscall += self.costs.syscall_ps
         self.costs.ledger.application += self.costs.user_recv_ps
         cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _send(self, cpu: Cpu) -> cython.int:
-        """Copy and send what buffer and windows take, or wait for memory."""
-        socket: TcpSocket = self.socket
-        piece: cython.longlong = socket.sender.room()
-        if self.left == 0:
-            if not self._next_backlog(cpu, _BACKLOG, False):
-                self._sent(cpu)
-            return 0
-        if piece > 0:
-            if piece > self.left:
-                piece = self.left
-            self.left -= piece
-            # the socket is owned: nothing changes what may be sent while the copy lasts
-            socket.sender.write(piece, self.left == 0)
-            self._run_system(cpu, _COPIED, socket.send_copy_cost_ps(cpu, piece) + socket.stage(cpu))
-            return 0
-        if self._next_backlog(cpu, _BACKLOG_WAIT, False):
-            return 0
-        if self.debt_ps > 0:
-            self._run_system(cpu, _BEFORE_SLEEP, 0)
-            return 0
-        socket.unlock()
-        socket.writer_waiting = True
-        self.state = _WOKEN
-        self.sleep()
         return 0
 
     @cython.cfunc
