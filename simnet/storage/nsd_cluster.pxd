@@ -1,4 +1,4 @@
-from simnet.net.flow cimport Message, new_message
+from simnet.net.flow cimport Flow, Message, new_message
 from simnet.net.flow_fabric cimport FlowFabric
 from simnet.storage.nsd cimport NsdRequest
 from simnet.storage.nsd_server cimport Frontend, NsdServer
@@ -8,6 +8,11 @@ cdef class NsdCluster(Frontend):
     cdef readonly object model
     cdef readonly object fabric
     cdef FlowFabric flows
+    cdef list to_servers
+    cdef list to_clients
+    cdef bint balanced
+    cdef long long rebalance_ps
+    cdef long long rebalanced_ps
     cdef readonly list servers
     cdef long long count
     cdef long long nsds
@@ -25,6 +30,7 @@ cdef class NsdCluster(Frontend):
     cdef readonly long long under_way
     cpdef int submit(self, NsdRequest request) except -1
     cdef int _place(self, NsdRequest request) except -1
+    cdef Flow _to_client(self, NsdRequest request)
     cpdef int fetch(self, NsdRequest request) except -1
     cpdef int answer(self, NsdRequest request) except -1
     cpdef int message_arrived(self, Message message) except -1

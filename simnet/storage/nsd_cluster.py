@@ -17,7 +17,7 @@ from typing import Any
 import cython
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.flow import Message, new_message
+from simnet.net.flow import Flow, Message, new_message
 from simnet.net.flow_fabric import FlowFabric
 from simnet.storage.nsd import NsdRequest
 from simnet.storage.nsd_fabric import NsdFabric
@@ -59,6 +59,11 @@ class NsdCluster(Frontend):
     model: ClusterModel
     fabric: NsdFabric
     flows: FlowFabric
+    to_servers: list[Any]
+    to_clients: list[Any]
+    balanced: cython.bint
+    rebalance_ps: cython.longlong
+    rebalanced_ps: cython.longlong
     servers: list[Any]
     count: cython.longlong
     nsds: cython.longlong
@@ -80,6 +85,12 @@ class NsdCluster(Frontend):
         self.model = model
         self.fabric = NsdFabric(sim, f"{path}.fabric", model.fabric, seed)
         self.flows = self.fabric.flows
+        # by client, then by server
+        self.to_servers = self.fabric.connections(to_client=False)
+        self.to_clients = self.fabric.connections(to_client=True)
+        self.balanced = model.fabric.lag_mode == "balance-alb"
+        self.rebalance_ps = model.fabric.rebalance_ps
+        self.rebalanced_ps = 0
         surface = Surface(model.disk)
         self.servers = [
             NsdServer(sim, f"{path}.server{n}", model, surface, self)
@@ -138,7 +149,7 @@ class NsdCluster(Frontend):
         else:
             size = self.message_bytes
         self.flows.send(
-            self.fabric.to_server(request.client, request.server),
+            self.to_servers[request.client * self.count + request.server],
             new_message(size, self, _REQUEST, request),
         )
         return 0
@@ -161,12 +172,21 @@ class NsdCluster(Frontend):
 
     # -- messages -------------------------------------------------------------------------
 
+    @cython.cfunc
+    def _to_client(self, request: NsdRequest) -> Flow:
+        """The flow to a client; balance-alb may have assigned it another port meanwhile."""
+        if self.balanced and self.sim.now - self.rebalanced_ps > self.rebalance_ps:
+            self.rebalanced_ps = self.sim.now
+            self.fabric.rebalance()
+        flow: Flow = self.to_clients[request.client * self.count + request.server]
+        return flow
+
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def fetch(self, request: NsdRequest) -> cython.int:
         """Ask the client for a write's data."""
         return self.flows.send(
-            self.fabric.to_client(request.client, request.server),
+            self._to_client(request),
             new_message(self.message_bytes, self, _FETCH, request),
         )
 
@@ -178,7 +198,7 @@ class NsdCluster(Frontend):
         if not request.write:
             size = request.size_bytes
         return self.flows.send(
-            self.fabric.to_client(request.client, request.server),
+            self._to_client(request),
             new_message(size, self, _ANSWER, request),
         )
 
@@ -192,7 +212,7 @@ class NsdCluster(Frontend):
             return server.arrive(request)
         if message.kind == _FETCH:
             return self.flows.send(
-                self.fabric.to_server(request.client, request.server),
+                self.to_servers[request.client * self.count + request.server],
                 new_message(request.size_bytes, self, _DATA, request),
             )
         if message.kind == _DATA:

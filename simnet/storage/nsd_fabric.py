@@ -77,10 +77,9 @@ class NsdFabric(Component):
             [self._server_buses(f"server{s}", way) for s in servers] for way in ("rx", "tx")
         ]
         self.lags = [self._lag(seed, server) for server in servers]
-        self.rebalanced_ps = [0] * model.servers
         self.sent_before = [[0] * model.clients for _ in servers]
         self.standby = [1] * model.clients
-        self.connections = [
+        self.pairs = [
             [[self._connect(way) for _ in servers] for _ in clients]
             for way in (_TO_SERVER, _TO_CLIENT)
         ]
@@ -160,34 +159,24 @@ class NsdFabric(Component):
                 ends = [*ends, bus] if way == _TO_SERVER else [bus, *ends]
             near = self.client_links[way][client]
             links = [near, *ends] if way == _TO_SERVER else [*ends, near]
-            flow = self.connections[way][client][server]
+            flow = self.pairs[way][client][server]
             if flow.links != links:
                 self.flows.route(flow, links, 1 if way == _TO_SERVER else len(ends))
 
-    def to_client(self, client: int, server: int) -> Flow:
-        """The flow from a server to a client; its port may be another after rebalancing."""
-        model = self.model
-        now = self.sim.now
-        if model.lag_mode == "balance-alb" and now - self.rebalanced_ps[server] > (
-            model.rebalance_ps
-        ):
-            self._rebalance(server)
-        return self.connections[_TO_CLIENT][client][server]
+    def connections(self, *, to_client: bool) -> list[Flow]:
+        """All flows of one direction, by client and then by server."""
+        return [flow for flows in self.pairs[int(to_client)] for flow in flows]
 
-    def to_server(self, client: int, server: int) -> Flow:
-        """The flow from a client to a server."""
-        return self.connections[_TO_SERVER][client][server]
-
-    def _rebalance(self, server: int) -> None:
-        """What the timer would have done: nothing looks at the assignment before."""
+    def rebalance(self) -> None:
+        """balance-alb: assign ports anew, as the timer would have since traffic came last."""
         clients = range(self.model.clients)
-        self.rebalanced_ps[server] = self.sim.now
-        sent = [self.connections[_TO_CLIENT][client][server].bytes for client in clients]
-        before = self.sent_before[server]
-        self.lags[server].rebalance([sent[client] - before[client] for client in clients])
-        self.sent_before[server] = sent
-        for client in clients:
-            self._lead(client, server)
+        for server, lag in enumerate(self.lags):
+            sent = [self.pairs[_TO_CLIENT][client][server].bytes for client in clients]
+            before = self.sent_before[server]
+            lag.rebalance([sent[client] - before[client] for client in clients])
+            self.sent_before[server] = sent
+            for client in clients:
+                self._lead(client, server)
 
     # -- failures -------------------------------------------------------------------------
 
@@ -197,7 +186,7 @@ class NsdFabric(Component):
         gone = {self.server_links[way][server][port] for way in (_TO_SERVER, _TO_CLIENT)}
         for client in range(self.model.clients):
             for way in (_TO_SERVER, _TO_CLIENT):
-                flow = self.connections[way][client][server]
+                flow = self.pairs[way][client][server]
                 if gone.intersection(flow.links):
                     self.flows.stall(flow, self.model.retransmit_ps)
             # the switch knows at once, the server when it looks
@@ -230,7 +219,7 @@ class NsdFabric(Component):
         self.standby[client] = 0
         for way in (_TO_SERVER, _TO_CLIENT):
             self.client_links[way][client].up = False
-            for flow in self.connections[way][client]:
+            for flow in self.pairs[way][client]:
                 self.flows.stall(flow, self.model.retransmit_ps)
         self.sim.after(self.model.failover_ps, self, _OVER, client, NIC)
 

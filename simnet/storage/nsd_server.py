@@ -256,12 +256,13 @@ class NsdServer(TrackOwner):
         last: cython.longlong = end // self.strip_bytes
         mask: cython.longlong
         held: cython.longlong
+        name: Any = key
         if last <= first:
             return 0
         mask = self._strips(first * self.strip_bytes, last * self.strip_bytes)
-        held = self.cache.pop(key, 0)
+        held = self.cache.pop(name, 0)
         self.cached_bytes += self._mask_bytes(mask & ~held)
-        self.cache[key] = held | mask
+        self.cache[name] = held | mask
         return self._make_room()
 
     # -- requests -------------------------------------------------------------------------
@@ -282,23 +283,24 @@ class NsdServer(TrackOwner):
         begin: cython.longlong = request.offset_bytes
         end: cython.longlong = begin + request.size_bytes
         needed: cython.longlong
-        held: cython.longlong
-        if request.key in self.cache:
-            held = self.cache[request.key]
+        key: Any = request.key
+        held: Any = self.cache.get(key)
+        if held is not None:
             needed = self._strips(begin, end)
             if needed & ~held == 0:
                 self.hits += 1
-                self.cache.move_to_end(request.key)
+                self.cache.move_to_end(key)
                 return self._send(request)
-        if self.log.dirty and self.log.holds(request.key, begin, end):
+        if self.logged > 0 and self.log.holds(key, begin, end):
             self.hits += 1
             return self._send(request)
-        if request.key in self.loading:
+        held = self.loading.get(key)
+        if held is not None:
             self.joined += 1
-            self.loading[request.key].append(request)
+            held.append(request)
             return 0
         self.misses += 1
-        self.loading[request.key] = []
+        self.loading[key] = []
         return self.raid.read(request.nsd, request.track, begin, end, self, request)
 
     @cython.cfunc
@@ -318,7 +320,7 @@ class NsdServer(TrackOwner):
             self.logged += 1
             self.log.write(request, self)
             return 0
-        if request.size_bytes == self.block_bytes:
+        if self.logged > 0 and request.size_bytes == self.block_bytes:
             self.log.drop(request.key)
         return self.raid.write(request.nsd, request.track, request.offset_bytes, end, self, request)
 

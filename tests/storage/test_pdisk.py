@@ -229,6 +229,17 @@ def test_one_random_read_takes_seek_half_a_turn_and_its_transfer() -> None:
     assert random_reads_ms(1, 4096) == pytest.approx(expected, rel=0.06)
 
 
+@pytest.mark.parametrize(
+    ("strip_kib", "mb_s"), [(128, 9.8), (512, 32.0), (1024, 51.0), (2048, 73.6)]
+)
+def test_random_strips_have_the_rate_of_seek_rotation_and_transfer(
+    strip_kib: int, mb_s: float
+) -> None:
+    """One at a time all over the disk: strip / (12.36 ms + strip / 130 MB/s)."""
+    found = strip_kib * 1024 / random_reads_ms(1, 2 * strip_kib) / 1000
+    assert found == pytest.approx(mb_s, rel=0.06)
+
+
 def test_a_deep_queue_shortens_positioning() -> None:
     one, deep = random_reads_ms(1, 4096), random_reads_ms(16, 4096)
     assert one - deep > 3
