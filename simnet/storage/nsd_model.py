@@ -23,6 +23,8 @@ ALLOCATIONS = ("cluster", "scatter")
 # IPv4 and TCP with timestamps; Ethernet with VLAN-less header, FCS, preamble and gap
 _HEADER_BYTES = 52
 _WIRE_BYTES = 38
+# a message of `simnet.net.flow_fabric`
+_LONGEST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -217,3 +219,24 @@ class ClusterModel:
     raid: RaidModel
     disk: DiskModel
     log_disk: DiskModel
+
+    def __post_init__(self) -> None:
+        server = self.server
+        if not 0 < self.block_bytes <= _LONGEST_BYTES:
+            raise ValueError(f"a block of {self.block_bytes} bytes is not from 1 B to 64 MiB")
+        if self.allocation not in ALLOCATIONS:
+            raise ValueError(f"allocation {self.allocation!r} is not {' or '.join(ALLOCATIONS)}")
+        if self.raid.scheduler not in {"deadline", "noop"}:
+            raise ValueError(f"scheduler {self.raid.scheduler!r} is not deadline or noop")
+        if server.log_high_bytes >= server.log_limit_bytes:
+            raise ValueError(
+                f"the log would be emptied from {server.log_high_bytes} bytes on, and is full with"
+                f" {server.log_limit_bytes}"
+            )
+        if server.fast_write_bytes > server.log_limit_bytes:
+            raise ValueError(f"the log has no room for a write of {server.fast_write_bytes} bytes")
+        if server.worker_threads <= server.small_ratio:
+            raise ValueError(
+                f"of {server.worker_threads} threads none is left for large requests, at"
+                f" {server.small_ratio} for small ones to each"
+            )

@@ -31,6 +31,8 @@ cdef class NsdServer(TrackOwner):
     cdef dict loading
     cdef readonly long long requests
     cdef readonly long long active
+    cdef long long active_ps
+    cdef long long changed_ps
     cdef readonly long long waiting
     cdef readonly long long largest
     cdef readonly long long hits
@@ -42,6 +44,7 @@ cdef class NsdServer(TrackOwner):
     cpdef int arrive(self, NsdRequest request) except -1
     cdef bint _start(self, NsdRequest request, int large) except? -1
     cpdef int answered(self, NsdRequest request) except -1
+    cdef int _count(self, long long change) except -1
     cdef int _make_room(self) except -1
     cdef long long _mask_bytes(self, long long mask) except? -1
     cdef long long _strips(self, long long begin, long long end) except? -1

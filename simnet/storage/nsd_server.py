@@ -100,6 +100,8 @@ class NsdServer(TrackOwner):
     loading: dict[Any, Any]
     requests: cython.longlong
     active: cython.longlong
+    active_ps: cython.longlong
+    changed_ps: cython.longlong
     waiting: cython.longlong
     largest: cython.longlong
     hits: cython.longlong
@@ -145,6 +147,8 @@ class NsdServer(TrackOwner):
         self.loading = {}
         self.requests = 0
         self.active = 0
+        self.active_ps = 0
+        self.changed_ps = 0
         self.waiting = 0
         self.largest = 0
         self.hits = 0
@@ -186,7 +190,7 @@ class NsdServer(TrackOwner):
             return False
         self.free_threads[large] = free - 1
         self.used_bytes = needed
-        self.active += 1
+        self._count(1)
         self._make_room()
         if self.free_slots:
             request.slot = self.free_slots.pop()
@@ -197,6 +201,20 @@ class NsdServer(TrackOwner):
         self.sim.at(self.cpus.book(self.sim.now, self.request_ps), self, 0, request.slot, CPU)
         return True
 
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _count(self, change: cython.longlong) -> cython.int:
+        """Add up threads at work over time."""
+        self.active_ps += self.active * (self.sim.now - self.changed_ps)
+        self.changed_ps = self.sim.now
+        self.active += change
+        return 0
+
+    def threads_ps(self) -> int:
+        """Threads at work over time, until now."""
+        self._count(0)
+        return self.active_ps
+
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def answered(self, request: NsdRequest) -> cython.int:
@@ -205,7 +223,7 @@ class NsdServer(TrackOwner):
         queue: cython.int
         waiting: Any
         self.used_bytes -= request.size_bytes
-        self.active -= 1
+        self._count(-1)
         self.free_threads[large] += 1
         self.slots[request.slot] = None
         self.free_slots.append(request.slot)

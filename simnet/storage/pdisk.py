@@ -345,6 +345,10 @@ class Pdisk(Component):
         names = ("commands", "read_sectors", "written_sectors", "busy_ps", "held_ps", "largest")
         return {name: getattr(self, name) for name in names}
 
+    def worked_ps(self) -> int:
+        """Time that it has worked on commands until now."""
+        return self.busy_ps + (self.sim.now - self.begun_ps if self.active is not None else 0)
+
     def waiting_for(self) -> str | None:
         """Nothing: whatever it holds has an event."""
         return None

@@ -141,8 +141,6 @@ class TestOperations:
         assert len(asker.done) == 1
 
     def test_data_wait_for_the_check_of_the_last_strip(self) -> None:
-        sim, asker = strips()
-        asker.raid.check_ps_kib = 0
         times = []
         for check in (0, 10**6):
             sim, asker = strips()

@@ -14,6 +14,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.scenario.disks import disk_model
 from simnet.storage.command import Command
 from simnet.storage.disk import Disk
+from simnet.storage.geometry import Geometry
 from simnet.storage.model import SECTOR_BYTES
 from simnet.storage.pdisk import Pdisk, SasPath, Strip, StripOwner, Surface, new_strip
 
@@ -223,7 +224,8 @@ class Feeder(StripOwner):
 
 
 def test_one_random_read_takes_seek_half_a_turn_and_its_transfer() -> None:
-    mean_track = sum(SURFACE.zone_track) / SURFACE.zones
+    zones = Geometry(PLAIN).zones
+    mean_track = sum(zone.track_sectors for zone in zones) / len(zones)
     transfer_ms = 4096 * 1.1 / mean_track * 8.333
     expected = 8.2 + 8.333 / 2 + transfer_ms
     assert random_reads_ms(1, 4096) == pytest.approx(expected, rel=0.06)
