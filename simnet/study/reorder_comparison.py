@@ -82,7 +82,7 @@ def simulate(
         late_ps=1200 * _US,
     )
     # on this link a packet of 1500 bytes takes 60 us: there is no Ethernet around it
-    # what was learnt of reordering was not used; timestamps count milliseconds, as jiffies do here
+    # what was learnt of reordering was not used
     tcp = TcpOptions(
         kernel="6.18",
         congestion="reno",
@@ -90,7 +90,7 @@ def simulate(
         header_bytes=52,
         initial_cwnd=10,
         max_reordering=3,
-        hz=1000,
+        tso=True,
     )
     run = TcpPath(path, tcp, BulkSource(), Sink(), seed=seed)
     reorder = ReorderWindow(

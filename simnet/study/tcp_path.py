@@ -71,6 +71,7 @@ class TcpOptions:
         sack: `tcp_sack`.
         timestamps: `tcp_timestamps`.
         nodelay, cork: TCP_NODELAY and TCP_CORK.
+        tso: large segments are cut by the device, or right before it (GSO), and wait to be large.
         abc: `tcp_abc`.
         reordering: `tcp_reordering`.
         max_reordering: `tcp_max_reordering`; None for the kernel's.
@@ -95,6 +96,7 @@ class TcpOptions:
     timestamps: bool = True
     nodelay: bool = False
     cork: bool = False
+    tso: bool = False
     abc: int = 0
     reordering: int = 3
     max_reordering: int | None = None
@@ -281,7 +283,7 @@ class TcpPath:
             rto_min_ps=tcp.rto_min_ps,
             rto_init_ps=tcp.rto_init_ps,
             rto_max_ps=tcp.rto_max_ps,
-            tso=False,
+            tso=tcp.tso,
             tso_win_divisor=3,
             reordering=tcp.reordering,
             sack=tcp.sack,
