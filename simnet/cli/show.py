@@ -254,6 +254,12 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
         yield title, _part(configuration, "hypervisor", "hypervisor.")
     if configuration.pool:
         yield "pool of processors", _part(configuration, "pool", "pool.")
+    for place in ("lpars", "scale", "storage", "filesystem", "sas"):
+        if place in configuration.models:
+            title = f"{place}: {configuration.models[place]}"
+            yield title, _part(configuration, place, f"{place}.")
+    if configuration.gpfsperf:
+        yield "gpfsperf", _part(configuration, "gpfsperf", "gpfsperf.")
     yield from _host(configuration, "host", configuration.ports, "")
     if configuration.irqbalance == "daemon":
         yield "irqbalance", _part(configuration, "balancer", "irqbalance.")

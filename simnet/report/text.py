@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
+from simnet.report.jobs import jobs_text
 
 if TYPE_CHECKING:
     from simnet.study.result import Result
@@ -25,6 +26,8 @@ def text(result: Result) -> str:
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
     )
     totals += _intervals(result)
+    if result.jobs:
+        return "\n".join([totals, jobs_text(result)])
     parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]
     parts.append(_messages(result))
     return "\n".join(part for part in parts if part)

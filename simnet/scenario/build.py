@@ -16,6 +16,7 @@ from simnet.net.skb import Header, Station
 from simnet.net.tcp_socket import TcpSocket
 from simnet.net.wire import Port
 from simnet.scenario.build_bond import BondedFlow, connect
+from simnet.scenario.build_clients import build_clients
 from simnet.scenario.build_host import (
     PS,
     frame_overhead_bytes,
@@ -68,6 +69,8 @@ def build(
         per_frame: one event per frame (the reference) instead of batches.
         tracer: receives spans and counters, or None.
     """
+    if effective.lpars:
+        return build_clients(effective, seed=seed, tracer=tracer)
     return _Builder(effective, seed=seed, per_frame=per_frame, tracer=tracer).build()
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.release import release
 from simnet.net.tcp_sender_rules import congestion_controls
+from simnet.scenario.checks_clients import check_clients
 from simnet.scenario.checks_partition import check_partitions
 from simnet.scenario.checks_storage import check_storage
 from simnet.scenario.schema import Kernel, spec_of
@@ -88,6 +89,9 @@ def check_whole(tree: Tree, table: Table) -> None:
         return
     if tree.provenance["workload.message_bytes"].source == "default":
         raise table.error(("workload", "message_bytes"), "workload.message", "missing")
+    if "lpars" in tree.values:
+        check_clients(tree, table)
+        return
     host = tree.get(("host",))
     nodes, wanted = host["machine"]["nodes"], tree.get(("workload", "nodes"))
     path: Path = ("workload", "nodes")

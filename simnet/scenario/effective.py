@@ -31,6 +31,12 @@
     effective.ffsb[0].num_threads               see schema_storage.FfsbGroup
     effective.pool.processors                   see schema_hypervisor.Pool; may be None
     effective.host.partition.procs              see schema_hypervisor.Partition; may be None
+    effective.lpars.cores                       see schema_scale.Lpars; may be None, as the next
+    effective.scale.pagepool_bytes              see schema_scale.Scale
+    effective.storage.adapters                  see schema_ess.Storage
+    effective.filesystem.vdisks                 see schema_ess.Filesystem
+    effective.sas.data_bytes                    see schema_sas.SasMix
+    effective.gpfsperf.threads                  see schema_sas.Gpfsperf
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
                                                 result) or "daemon" (to be simulated)
     effective.balancer.daemon                   which, with its options
@@ -70,9 +76,12 @@ from simnet.scenario.schema import (
     Section,
     Switch,
 )
+from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.schema_sas import Gpfsperf, SasMix
+from simnet.scenario.schema_scale import Lpars, Scale
 from simnet.scenario.schema_storage import FfsbGroup, HostDisk, Vscsi
 
 __all__ = ["Application", "Effective", "Flow", "Host", "Port"]
@@ -210,6 +219,12 @@ class Effective(Section):
         fabric: the InfiniBand fabric that is there in place of the switch, if any.
         hypervisor: what the hosts are partitions of, if they are.
         pool: its physical processors; None for all of the server's.
+        lpars: partitions of the host that are clients of a file system, if that is what runs.
+        scale: the file system on them.
+        storage: what serves it.
+        filesystem: where on that it is.
+        sas: what the jobs on them do.
+        gpfsperf: its arguments.
         irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
         balancer: which daemon.
         workload: what runs.
@@ -235,6 +250,12 @@ class Effective(Section):
     fabric: Fabric | None = None
     hypervisor: Hypervisor | None = None
     pool: Pool | None = None
+    lpars: Lpars | None = None
+    scale: Scale | None = None
+    storage: Storage | None = None
+    filesystem: Filesystem | None = None
+    sas: SasMix | None = None
+    gpfsperf: Gpfsperf | None = None
     irqbalance: str
     balancer: Balancer = Balancer()
     workload: Workload

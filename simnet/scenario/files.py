@@ -12,6 +12,7 @@ from simnet.scenario.schema import Section, file_model
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.schema_sas import Gpfsperf
 from simnet.scenario.schema_storage import BlockQueue, DiskPartition, FfsbGroup, Vscsi
 from simnet.scenario.specs import Choice, Flag, count, ratio, size, time
 
@@ -32,15 +33,31 @@ __all__ = [
 class Workload(Section):
     """What runs on the system."""
 
-    type: Annotated[str, Choice("workload", ("netperf-tcp-stream", "iperf", "relay", "ffsb"))]
+    type: Annotated[
+        str,
+        Choice("workload", ("netperf-tcp-stream", "iperf", "relay", "ffsb", "sas", "gpfsperf")),
+    ]
     test: Annotated[
         str,
         Choice(
             "what runs on the system: netserver receives from the peers, netperf sends to them,"
             " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
             " and waits for the responses (peers are then simulated as machines), relay passes"
-            " messages on from one port to the other, files are read and written on its disks",
-            ("netserver", "netperf", "bidirectional", "tcp_rr", "relay", "files"),
+            " messages on from one port to the other, files are read and written on its disks; of"
+            " sas, how many jobs run at once on a node; of gpfsperf, what it does",
+            (
+                "netserver",
+                "netperf",
+                "bidirectional",
+                "tcp_rr",
+                "relay",
+                "files",
+                "20-test",
+                "30-test",
+                "create-seq",
+                "read-seq",
+                "mixrw-seq",
+            ),
         ),
     ]
     nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]
@@ -56,6 +73,9 @@ class Workload(Section):
     reporter: Annotated[
         bool, Flag("iperf 2.0.2: a second thread looks for something to report at each tick")
     ] = False
+    length_permille: Annotated[
+        int, ratio("share of each job of sas that is simulated", "0.01", "1")
+    ] = 1000
     peers_simulated: Annotated[
         str,
         Choice(
@@ -94,6 +114,7 @@ if TYPE_CHECKING:
     DiskPartitionTable: TypeAlias = BaseModel
     VscsiTable: TypeAlias = BaseModel
     FfsbTable: TypeAlias = BaseModel
+    GpfsperfTable: TypeAlias = BaseModel
     _BalancerTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
@@ -105,6 +126,7 @@ else:
     DiskPartitionTable = file_model(DiskPartition, bare=True)
     VscsiTable = file_model(Vscsi, bare=True)
     FfsbTable = file_model(FfsbGroup, bare=True)
+    GpfsperfTable = file_model(Gpfsperf, bare=True)
     _BalancerTable = file_model(Balancer, bare=True)
 
 
@@ -163,7 +185,17 @@ class SystemTable(_Table):
         PartitionTable | None, Field(description="its share of the server, under a hypervisor")
     ] = None
     disks: tuple[DiskTable, ...] = ()
-    peers: Annotated[tuple[PeerTable, ...], Field(description="the other ends")] = ()
+    lpars: Annotated[
+        str, Field(description="partitions of the server that are clients of a file system")
+    ] = ""
+    client: Annotated[str, Field(description="file system on those partitions")] = ""
+    storage: Annotated[str, Field(description="storage model: servers and disks")] = ""
+    file_system: Annotated[str, Field(description="file system model, on its servers")] = ""
+    sas: Annotated[str, Field(description="workload model: SAS mixed analytics")] = ""
+    peers: Annotated[
+        tuple[PeerTable, ...],
+        Field(description="the other ends"),
+    ] = ()
 
 
 class IrqMap(_Table):
@@ -243,6 +275,9 @@ class ScenarioFile(_Table):
     ffsb: Annotated[
         tuple[FfsbTable, ...], Field(description="thread groups of FFSB, with test = files")
     ] = ()
+    gpfsperf: Annotated[
+        GpfsperfTable | None, Field(description="arguments of gpfsperf, with type = gpfsperf")
+    ] = None
     pool: Annotated[PoolTable | None, Field(description="the hypervisor's pool of processors")] = (
         None
     )

@@ -19,6 +19,7 @@ from simnet.scenario.knobs_aix import AIX
 from simnet.scenario.knobs_bonding import BONDING
 from simnet.scenario.knobs_ipoib import IPOIB
 from simnet.scenario.knobs_partition import PARTITION
+from simnet.scenario.knobs_scale import SCALE
 from simnet.scenario.knobs_storage import STORAGE
 from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import Kernel, Nic, spec_of
@@ -428,6 +429,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *_VM,
     *AIX,
     *PARTITION,
+    *SCALE,
     *_SYSCTLS,
     *_STEERING,
     *_ROUTES,

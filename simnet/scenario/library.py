@@ -46,6 +46,9 @@ MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
     "hypervisor": "hypervisors",
     "storage": "storages",
     "filesystem": "filesystems",
+    "lpars": "lpars",
+    "client": "clients",
+    "workload": "workloads",
 }
 _LONGEST_SHOWN: Final = 60
 

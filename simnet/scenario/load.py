@@ -27,9 +27,12 @@ from simnet.scenario.schema import (
     Switch,
     file_model,
 )
+from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.schema_sas import Gpfsperf, SasMix
+from simnet.scenario.schema_scale import Lpars, Scale
 from simnet.scenario.schema_storage import Vscsi
 from simnet.scenario.settings import Table
 from simnet.scenario.tree import Path, Tree, dotted
@@ -206,6 +209,9 @@ class _Assembly:
             self.models["hypervisor"] = form.system.hypervisor
         if form.pool is not None:
             self._table("pool", Pool, form.pool)
+        self._clients(form.system)
+        if form.gpfsperf is not None:
+            self._table("gpfsperf", Gpfsperf, form.gpfsperf)
         self._table("balancer", Balancer, form.irqbalance, "irqbalance")
         self._table("workload", Workload, form.workload)
         if form.relay is not None:
@@ -214,6 +220,22 @@ class _Assembly:
             self._table("vscsi", Vscsi, form.vscsi)
         graft_groups(self.tree, form.ffsb, document)
         self._table("run", Run, form.run)
+
+    def _clients(self, system: SystemTable) -> None:
+        """Put in the clients of a file system, what they run, and what they run it on."""
+        parts: tuple[tuple[str, ModelKind, str, type[Section]], ...] = (
+            ("lpars", "lpars", "lpars", Lpars),
+            ("client", "client", "scale", Scale),
+            ("storage", "storage", "storage", Storage),
+            ("file_system", "filesystem", "filesystem", Filesystem),
+            ("sas", "workload", "sas", SasMix),
+        )
+        for key, kind, place, section in parts:
+            name = getattr(system, key)
+            if name:
+                model, _, _ = self.model(kind, name, self.document, self.path, ("system", key))
+                self.tree.graft((place,), section, model)
+                self.models[place] = name
 
     def _table(self, name: str, section: type[Section], form: BaseModel, table: str = "") -> None:
         def where(key: str) -> str:
@@ -327,7 +349,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     there are as many of each.
     """
     workload = tree.get(("workload",))
-    if workload["test"] in {"relay", "files"}:
+    if workload["test"] in {"relay", "files"} or "lpars" in tree.values:
         return []
     both = workload["test"] == "bidirectional"
     ends = peer_ports(tree)

@@ -53,13 +53,18 @@ class Places:
         self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
-        own = {"flows", "irqbalance", "switch", "cable", "model"}
+        own = {"flows", "irqbalance", "switch", "cable", "model", "scale", "lpars"}
         if knob.scope in own and host != ("host",):
             raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
             return
         if knob.scope == "switch":
             yield ("switch", knob.target)
+            return
+        if knob.scope in {"scale", "lpars"}:
+            if knob.scope not in self._tree.values:
+                raise entry.error("only where partitions are clients of a file system")
+            yield (knob.scope, knob.target)
             return
         self._check_kernel(entry, knob, host)
         if knob.scope == "partition" and "partition" not in self._tree.get(host):

@@ -19,6 +19,8 @@ from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_fabric import Fabric
 from simnet.scenario.schema_hypervisor import Hypervisor
 from simnet.scenario.schema_nic import Nic
+from simnet.scenario.schema_sas import SasMix
+from simnet.scenario.schema_scale import Lpars, Scale
 from simnet.scenario.section import Section
 from simnet.scenario.specs import (
     Choice,
@@ -69,6 +71,9 @@ ModelKind = Literal[
     "hypervisor",
     "storage",
     "filesystem",
+    "lpars",
+    "client",
+    "workload",
 ]
 
 
@@ -420,6 +425,9 @@ MODELS: dict[ModelKind, type[Section]] = {
     "hypervisor": Hypervisor,
     "storage": Storage,
     "filesystem": Filesystem,
+    "lpars": Lpars,
+    "client": Scale,
+    "workload": SasMix,
 }
 
 

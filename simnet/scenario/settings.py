@@ -25,9 +25,12 @@ from simnet.scenario.schema import (
     Section,
     Switch,
 )
+from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_hypervisor import Hypervisor, Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
+from simnet.scenario.schema_sas import Gpfsperf, SasMix
+from simnet.scenario.schema_scale import Lpars, Scale
 from simnet.scenario.settings_storage import disk_names, storage_parameters
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
@@ -180,6 +183,12 @@ class Table:
             ("fabric", "fabric", Fabric),
             ("relay", "relay", Relay),
             ("hypervisor", "hypervisor", Hypervisor),
+            ("lpars", "lpars", Lpars),
+            ("scale", "scale", Scale),
+            ("storage", "storage", Storage),
+            ("filesystem", "filesystem", Filesystem),
+            ("sas", "sas", SasMix),
+            ("gpfsperf", "gpfsperf", Gpfsperf),
             ("pool", "pool", Pool),
         )
         for name, top, section in parts:
@@ -224,6 +233,9 @@ class Table:
                 if "{disk}" in knob.name:
                     for disk in disk_names(self.tree, hosts):
                         yield prefix + knob.name.format(disk=disk)
+                    continue
+                if "{" not in knob.name:
+                    yield prefix + knob.name
                     continue
                 for port in ports:
                     name = knob.name.format(port=port["name"], irq=port["irq"], queue="*")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simnet.net.nic import Nic
     from simnet.scenario.activity import Activity, PartitionCounts
     from simnet.scenario.resource import Resource, Wait
+    from simnet.scenario.system_jobs import JobCounts, LparCounts
     from simnet.storage.diskstats import Snapshot as DiskSnapshot
 
 __all__ = [
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 _ALLOCATIONS_PER_COLLECTION = 200_000
-_OPTIONAL = ("drops", "messages", "disks", "peer_cpus", "partition")
+_OPTIONAL = ("drops", "messages", "disks", "peer_cpus", "partition", "jobs", "lpars")
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,8 @@ class Snapshot:
         disks: of the system and of the server of its disks, in the order of the configuration.
         peer_cpus: of that server.
         partition: of a host that is one; None otherwise.
+        jobs: what each has done.
+        lpars: what the partitions that the jobs run on have done.
     """
 
     time_ps: int
@@ -179,6 +182,8 @@ class Snapshot:
     disks: tuple[DiskCounts, ...] = field(default=(), repr=False)
     peer_cpus: tuple[PeerCpu, ...] = field(default=(), repr=False)
     partition: PartitionCounts | None = field(default=None, repr=False)
+    jobs: tuple[JobCounts, ...] = field(default=(), repr=False)
+    lpars: tuple[LparCounts, ...] = field(default=(), repr=False)
 
     def counters(self) -> dict[str, Any]:
         """Every number by name; what the system does not have is left out."""

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 # configurations before values and seeds: those of a grid take turns, and each takes 2 MB
 _MOST_LOADED = 64
 
+_PUT_TOGETHER = frozenset(
+    {
+        *("parity_strips", "vdisks", "first_permille", "extent_permille"),
+        *("adapter_ports", "arrays", "array_disks", "enclosure_paths"),
+    }
+)
+
 # attributes of a member by the keys of a scenario's table `run`
 _TIMES = {"duration": "duration", "warm_up": "warmup", "precision": "precision"}
 
@@ -76,6 +83,11 @@ class Member:
         return with_values(effective, dict(self.values))
 
 
+def ends_itself(case: Case) -> bool:
+    """Whether what runs ends: no time is measured of it, and none before."""
+    return _loaded(case).lpars is not None
+
+
 @lru_cache(maxsize=_MOST_LOADED)
 def _loaded(case: Case) -> Effective:
     settings = dict(case.settings)
@@ -96,8 +108,15 @@ def _parsed(option: str, text: str) -> dict[str, int]:
 
 
 def uncertain(case: Case) -> list[Range]:
-    """The ranges of all parameters of a case that are assumed, or calibrated with an interval."""
-    return [Range(p.name, p.low, p.high) for p in ranged(Member(case).effective())]
+    """The ranges of all parameters of a case that are assumed, or calibrated with an interval.
+
+    How a storage is put together is not drawn: those numbers fit each other or do not.
+    """
+    return [
+        Range(p.name, p.low, p.high)
+        for p in ranged(Member(case).effective())
+        if p.name.rpartition(".")[2] not in _PUT_TOGETHER
+    ]
 
 
 def simulate_all(

@@ -29,6 +29,7 @@ from simnet.study.loss import (
     messages_of,
     quantile_us,
 )
+from simnet.study.result_jobs import JobRow, LparRow, Series, jobs_of, lpars_of, series_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +65,9 @@ Rate = Annotated[float, Field(ge=0.0)]
 
 _REQUESTS = "tcp_rr"
 _T = TypeVar("_T")
-_TABLES = ("cpus", "ticks", "work", "ports", "flows", "drops", "disks", "interrupts")
+_TABLES = (
+    *("cpus", "ticks", "work", "ports", "flows", "drops", "disks", "interrupts", "jobs", "lpars"),
+)
 _INDEX = {"cpus": "id", "ticks": "id", "work": "mechanism", "drops": "place"}
 
 
@@ -203,6 +206,9 @@ class Result(_Row):
         default=(), description="one entry a second, of a partition or if asked for"
     )
     partition: PartitionUse | None = Field(default=None, description="of a hypervisor's partition")
+    jobs: tuple[JobRow, ...] = Field(default=(), description="jobs, in the order of their nodes")
+    lpars: tuple[LparRow, ...] = Field(default=(), description="partitions that jobs run on")
+    series: Series | None = Field(default=None, description="traffic of a file system over time")
     disks: tuple[dict[str, str | float], ...] = Field(
         default=(), description="one entry a disk: its name and the columns of iostat -x"
     )
@@ -301,6 +307,9 @@ class Result(_Row):
             disks=disks_of(start, end),
             peer_cpus=peer_cpus_of(start, end),
             partition=partition_use(start.partition, end.partition, elapsed_ps),
+            jobs=jobs_of(end),
+            lpars=lpars_of(end),
+            series=series_of(end),
         )
 
 

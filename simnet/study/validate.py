@@ -18,7 +18,7 @@ from simnet._share import folder
 from simnet.errors import InputError
 from simnet.study.answers import ANSWERS, LISTING_1, Anchored, Answer, anchors, answer
 from simnet.study.capture import read_capture
-from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
+from simnet.study.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
 from simnet.study.conformance import CONFORMANCE, Conforming
 from simnet.study.ensemble import Anchor, condition, intervals, latin_hypercube
 from simnet.study.listing import (
@@ -203,6 +203,8 @@ def _times() -> dict[Case, tuple[str, str, str]]:
 
 
 def _prediction(case: Case, duration: str | None, *, alone: bool) -> Member:
+    if ends_itself(case):
+        return Member(case)
     if duration or alone:
         return Member(case, duration=duration or DURATION)
     return Member(case, duration=LONGEST, precision=PRECISION)

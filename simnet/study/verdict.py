@@ -15,6 +15,8 @@ What decides, in this order:
 4. Both the same: no difference.
 5. Anything else: cannot tell.
 
+Of jobs, which end, the sum of their real times decides alone: less is yes, more is no.
+
 Latency and interrupt rates are shown and do not decide. But for an open-loop load, whose
 throughput is given: there latency (p99) comes second, less is yes, more is no.
 
@@ -74,7 +76,13 @@ def _p99_us(result: Result) -> float | None:
     )
 
 
+def _real_s(result: Result) -> float | None:
+    done = [job.real_s for job in result.jobs if job.real_s is not None]
+    return sum(done) if done and len(done) == len(result.jobs) else None
+
+
 THROUGHPUT, CPU_PER_BYTE, TAIL = "throughput", "cpu_per_byte", "latency_p99"
+REAL_TIME = "real_time"
 METRICS = (
     Metric(THROUGHPUT, "bit/s", lambda result: result.throughput_bps),
     Metric("cpu_of_all", "% of all CPUs", lambda result: result.cpu_busy_percent),
@@ -84,6 +92,12 @@ METRICS = (
     Metric(TAIL, "us", _p99_us, geometric=True),
     Metric("interrupts", "1/s", lambda r: sum(port.interrupts_per_s for port in r.ports)),
 )
+# of runs of jobs, before the others
+OF_JOBS = Metric(REAL_TIME, "s", _real_s)
+
+
+def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+    return (OF_JOBS, *METRICS) if any(result.jobs for result in results) else METRICS
 
 
 class Interval(BaseModel):
@@ -147,7 +161,8 @@ def changes(
         drawn: by metric, what :func:`ratios` says of the draws of the uncertain parameters.
     """
     return tuple(
-        _change(metric, before, after, (drawn or {}).get(metric.name, ())) for metric in METRICS
+        _change(metric, before, after, (drawn or {}).get(metric.name, ()))
+        for metric in _metrics(before)
     )
 
 
@@ -190,7 +205,7 @@ def _possible(interval: Interval | None) -> Interval | None:
 
 def ratios(before: Sequence[Result], after: Sequence[Result]) -> dict[str, list[float]]:
     """After divided by before of every pair, by metric; without metrics that a pair lacks."""
-    found = {metric.name: _ratios(metric, before, after) for metric in METRICS}
+    found = {metric.name: _ratios(metric, before, after) for metric in _metrics(before)}
     return {name: values for name, values in found.items() if len(values) == len(before)}
 
 
@@ -228,6 +243,11 @@ class Verdict:
 
 def verdict(found: Sequence[Change], *, open_loop: bool = False) -> Verdict:
     """Apply the rule of this module's docstring."""
+    real = next((change for change in found if change.metric == REAL_TIME), None)
+    return _of_jobs(real) if real else _of_flows(found, open_loop=open_loop)
+
+
+def _of_flows(found: Sequence[Change], *, open_loop: bool) -> Verdict:
     by_name = {change.metric: change for change in found}
     throughput, cpu = by_name[THROUGHPUT], by_name[CPU_PER_BYTE]
     sentence = f"throughput {said(throughput)}, CPU time per byte {said(cpu)}"
@@ -247,6 +267,12 @@ def verdict(found: Sequence[Change], *, open_loop: bool = False) -> Verdict:
     if carried == spent == "same":
         return Verdict("no difference", CPU_PER_BYTE, sentence)
     return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else THROUGHPUT, sentence)
+
+
+def _of_jobs(real: Change) -> Verdict:
+    answers: dict[Direction, Answer] = {"less": "yes", "more": "no", "same": "no difference"}
+    answer = answers.get(real.direction, "cannot tell")
+    return Verdict(answer, REAL_TIME, f"real time of the jobs {said(real)}")
 
 
 def _at_risk(throughput: Change) -> bool:
@@ -275,6 +301,8 @@ def rank(
     For an open-loop load it is verdict, throughput, latency.
     """
     by_name = {change.metric: change.percent or 0.0 for change in found}
+    if REAL_TIME in by_name:
+        return _ORDER.index(answer), round(by_name[REAL_TIME] / MARGIN_PERCENT), by_name[REAL_TIME]
     steps = round(by_name[THROUGHPUT] / MARGIN_PERCENT)
     return _ORDER.index(answer), -steps, by_name[TAIL if open_loop else CPU_PER_BYTE]
 

@@ -19,7 +19,7 @@ from simnet.errors import InputError
 from simnet.scenario.commands import Commands, commands, turned
 from simnet.scenario.unread import UNREAD
 from simnet.study.anchored import anchor_of, conditioned
-from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
+from simnet.study.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
 from simnet.study.ensemble import latin_hypercube
 from simnet.study.mechanism import Moved, moved
 from simnet.study.result import Result
@@ -315,7 +315,7 @@ class _Plan:
 
     def _paired(self, case: Case) -> list[Member]:
         given = Member(case, None, self.duration, self.warmup, precision=self.precision)
-        if not self.precision:
+        if not self.precision and not ends_itself(case):
             duration, warmup = self.duration or DURATION, self.warmup or WARMUP
             given = replace(given, duration=duration, warmup=warmup)
         return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
@@ -324,7 +324,9 @@ class _Plan:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
         known = {found.path for found in uncertain(case)}
         draws = latin_hypercube(uncertain(self.base), self.members) if self.members else []
-        duration, warmup = self.duration or MEMBER_DURATION, self.warmup or MEMBER_WARMUP
+        duration, warmup = self.duration, self.warmup
+        if not ends_itself(case):
+            duration, warmup = duration or MEMBER_DURATION, warmup or MEMBER_WARMUP
         return [
             Member(
                 case,

@@ -1,4 +1,5 @@
 from simnet.host.lpar cimport LparCpu
+from simnet.kernel.priority cimport CPU
 from simnet.kernel.random cimport RandomStream
 from simnet.storage.nsd cimport NsdRequest
 from simnet.storage.pagepool cimport Buffer
@@ -28,6 +29,7 @@ cdef class BlockStream(BlockUser):
     cdef long long _unwritten_bytes
     cdef long long _write_left
     cdef long long _work_fs
+    cdef long long _pause_fs
     cdef bint _whole
     cdef long long _compute_ps
     cdef long long _parts
@@ -37,6 +39,7 @@ cdef class BlockStream(BlockUser):
     cdef long long _block_of(self, long long tile) except? -1
     cdef int _next(self) except -1
     cdef int _write(self) except -1
+    cdef int _pause(self) except -1
     cdef int _wait(self) except -1
     cdef int _go_on(self) except -1
     cpdef void block_ready(self, Handle handle) except *

@@ -25,6 +25,9 @@ from simnet.storage.nsd import NsdRequest
 from simnet.storage.pagepool import Buffer
 from simnet.storage.scale_client import BlockUser, Handle, ScaleClient
 
+if not cython.compiled:
+    from simnet.kernel.priority import CPU
+
 __all__ = ["BlockStream", "CallCosts", "Pass"]
 
 _FS_PER_PS = cython.declare(cython.longlong, 1000)
@@ -34,6 +37,7 @@ _LONGEST_BURST_PS = cython.declare(cython.longlong, 10 * 10**12)
 _BLOCK = cython.declare(cython.int, 1)
 _COMPUTE = cython.declare(cython.int, 2)
 _PART = cython.declare(cython.int, 3)
+_PAUSED = cython.declare(cython.int, 4)
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Pass:
         write_at_bytes: where.
         write_bytes: of output, spread over the pass.
         work_fs_per_byte: CPU time of the program for a byte read (or written, if none is), in fs.
+        pause_fs_per_byte: time for a byte read (or written), in fs, that passes after a block for
+            what is not simulated.
         whole: the last block that is written to is done with, full or not.
     """
 
@@ -82,6 +88,7 @@ class Pass:
     write_at_bytes: int = 0
     write_bytes: int = 0
     work_fs_per_byte: int = 0
+    pause_fs_per_byte: int = 0
     whole: bool = False
 
 
@@ -125,6 +132,7 @@ class BlockStream(BlockUser):
     _unwritten_bytes: cython.longlong
     _write_left: cython.longlong
     _work_fs: cython.longlong
+    _pause_fs: cython.longlong
     _whole: cython.bint
     _compute_ps: cython.longlong
     _parts: cython.longlong
@@ -149,6 +157,7 @@ class BlockStream(BlockUser):
         self._tile = self._tiles = self._first = self._end_bytes = self._tile_bytes = 0
         self._ways = 1
         self._whole = False
+        self._pause_fs = 0
         self._place_bytes = self._unwritten_bytes = self._write_left = self._work_fs = 0
         self._compute_ps = self._parts = 0
 
@@ -172,6 +181,7 @@ class BlockStream(BlockUser):
         self._unwritten_bytes = 0
         self._write_left = what.write_bytes if writing is not None else 0
         self._work_fs = what.work_fs_per_byte
+        self._pause_fs = what.pause_fs_per_byte
         self._whole = what.whole
         self._next()
 
@@ -239,7 +249,17 @@ class BlockStream(BlockUser):
                 self._whole and self._write_left == 0 and self._unwritten_bytes == 0
             )
             self.client.written(self._writing, buffer, start, end, behind)
-        return self._next()
+        return self._pause()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _pause(self) -> cython.int:
+        """Let the time pass that the program waits for something else, then go on."""
+        pause_ps: cython.longlong = self._tile_bytes * self._pause_fs // _FS_PER_PS
+        if pause_ps <= 0:
+            return self._next()
+        self.sim.after(pause_ps, self, _PAUSED, 0, CPU)
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -266,6 +286,9 @@ class BlockStream(BlockUser):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A burst of CPU time is over; it took `arg` ps on a thread."""
         buffer: Buffer
+        if kind == _PAUSED:
+            self._next()
+            return
         self.used_ps += arg
         if kind == _BLOCK:
             buffer = self._buffer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from simnet.workload.sas_plan import Job, Step
 __all__ = ["JobRun", "Node", "SasJobs", "open_file"]
 
 _INPUTS_OF_A_PROGRAM = 256
+_PROGRAMS = 4096
 _STEPS_OF_A_JOB = 4096
 _JOBS_OF_A_NODE = 4096
 _FIRST_WORK_FILE = 1 << 30
@@ -85,12 +87,13 @@ def open_file(
 
 
 class SasJobs:
-    """Runs the jobs of a plan on every node.
+    """Runs the jobs of each node's plan.
 
     Args:
         env: the simulation, whose unit is the ps.
         nodes: where.
-        jobs: the plan.
+        jobs: of each node, its plan.
+        at_once: jobs that run at once on a node.
         tokens: the token manager.
         costs: of a program's calls.
         metadata_ps: time to read or create an inode.
@@ -105,8 +108,9 @@ class SasJobs:
         self,
         env: Environment,
         nodes: tuple[Node, ...],
-        jobs: tuple[Job, ...],
+        jobs: tuple[tuple[Job, ...], ...],
         *,
+        at_once: int,
         tokens: TokenManager,
         costs: CallCosts,
         metadata_ps: int,
@@ -119,17 +123,26 @@ class SasJobs:
         self.seed = seed
         self.runs: list[JobRun] = []
         processes = []
-        for node in nodes:
-            for job in jobs:
+        for node, own in zip(nodes, jobs, strict=True):
+            left: deque[tuple[Job, JobRun]] = deque()
+            for job in own:
                 path = f"{node.name}.{job.name}"
                 work = BlockStream(env.sim, path, node.client, node.cpu, costs)
                 run = JobRun(node.name, job.name, job.kind, work)
                 self.runs.append(run)
-                processes.append(env.process(self._job(node, job, run)))
+                left.append((job, run))
+            processes += [env.process(self._slot(node, left)) for _ in range(at_once)]
         self.done = env.all_of(processes)
 
+    def _slot(self, node: Node, left: deque[tuple[Job, JobRun]]) -> Generator[Any, Any, None]:
+        """Run one job after the other, as long as there are any."""
+        while left:
+            job, run = left.popleft()
+            if job.start_ps > self.env.sim.now:
+                yield self.env.timeout(job.start_ps - self.env.sim.now)
+            yield from self._job(node, job, run)
+
     def _job(self, node: Node, job: Job, run: JobRun) -> Generator[Any, Any, None]:
-        yield self.env.timeout(job.start_ps)
         run.start_ps = self.env.sim.now
         first = _FIRST_WORK_FILE + ((node.number * _JOBS_OF_A_NODE + job.number) * _STEPS_OF_A_JOB)
         for number, step in enumerate(job.steps):
@@ -144,7 +157,10 @@ class SasJobs:
     ) -> Generator[Any, Any, None]:
         """Pass over files and write one, then call at random, compute, wait."""
         env, work = self.env, run.stream
-        inputs = job.program * _INPUTS_OF_A_PROGRAM
+        # each node works on a copy of its own
+        if step.before_ps:
+            yield from self._compute(run, step.before_ps)
+        inputs = (node.number * _PROGRAMS + job.program) * _INPUTS_OF_A_PROGRAM
         writing = None
         if step.write_bytes:
             writing = yield from self._open(node, own, step.write_bytes, work, write=True)
@@ -161,6 +177,7 @@ class SasJobs:
                 write_at_bytes=at_bytes,
                 write_bytes=scan.write_bytes if writing else 0,
                 work_fs_per_byte=step.fs_per_byte,
+                pause_fs_per_byte=step.pause_fs_per_byte,
             )
             event = env.event()
             work.begin(what, reading, writing, event.succeed)
@@ -180,11 +197,14 @@ class SasJobs:
             yield event
             node.client.close(reading)
         if step.compute_ps:
-            event = env.event()
-            work.compute(step.compute_ps, event.succeed)
-            yield event
+            yield from self._compute(run, step.compute_ps)
         if step.pause_ps:
             yield env.timeout(step.pause_ps)
+
+    def _compute(self, run: JobRun, work_ps: int) -> Generator[Any, Any, None]:
+        event = self.env.event()
+        run.stream.compute(work_ps, event.succeed)
+        yield event
 
     def _open(
         self, node: Node, file: int, size_bytes: int, work: BlockStream, *, write: bool

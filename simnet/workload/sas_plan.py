@@ -1,16 +1,20 @@
 """The SAS mixed analytics workload as a plan: which jobs start when, and what each does.
 
 Twenty programs (most compute, a few want memory, the rest read and write) are started over time and
-repeated, so that a given number runs at once. A job is a sequence of steps, as a SAS program is one
+repeated, so that a given number runs at once: when one ends the next is started. Short programs run
+more often than long ones. A job is a sequence of steps, as a SAS program is one
 of DATA and PROC steps: each passes over input files, or once more over what the job wrote before,
 writes a file of the work library, and computes. What a job writes is deleted at its end.
 
-What a program does is drawn from the workload's parameters, once: each time and on each node it
-does the same. Only integers are drawn, since sizes and times become events.
+What a program does is drawn from the workload's parameters: how long it takes, how much data it
+passes over. Kinds of programs take turns evenly. Runs of a program differ in the order and the
+sizes of their steps, so that nodes do not keep step. Only integers are drawn, since sizes and times
+become events.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from simnet.kernel.random import RandomStream, stream
@@ -47,7 +51,8 @@ class Mix:
         inputs: input files of a program.
         small_file_bytes, large_file_bytes: between which files are, as many in each octave.
         scan_fs_per_byte: CPU time of compute programs for a byte, in fs.
-        pause_permille: of the nominal time, in which a job waits for what is not simulated.
+        pause_permille: of the nominal time of programs for I/O, in which they wait for what is not
+            simulated, block by block.
     """
 
     compute: int
@@ -108,17 +113,21 @@ class Step:
     """One step of a job.
 
     Attributes:
+        before_ps: CPU time that comes first.
         scans: passes, one after the other; all write to one file.
         write_bytes: size of that file in the end.
         fs_per_byte: CPU time of a pass for a byte read, in fs; calls come on top.
+        pause_fs_per_byte: time for a byte read that the program waits for something else.
         random_calls: reads at random that follow.
         compute_ps: CPU time that follows.
         pause_ps: time that passes then.
     """
 
+    before_ps: int
     scans: tuple[Scan, ...]
     write_bytes: int
     fs_per_byte: int
+    pause_fs_per_byte: int
     random_calls: int
     compute_ps: int
     pause_ps: int
@@ -133,7 +142,7 @@ class Job:
         name: program and number of its run.
         program: which, from 0.
         kind: compute, memory or io.
-        start_ps: when it starts.
+        start_ps: before that it does not start; later, if too many run then.
         steps: what it does.
     """
 
@@ -157,20 +166,26 @@ class _Program:
     inputs: tuple[int, ...]
 
 
-def plan(mix: Mix, *, seed: int, call_bytes: int) -> tuple[Job, ...]:
-    """Return the jobs in the order of their starts; `call_bytes` is a program's buffer size."""
+def plan(mix: Mix, *, seed: int, call_bytes: int, node: int = 0) -> tuple[Job, ...]:
+    """Return a node's jobs in the order in which they are started.
+
+    Args:
+        mix: the workload.
+        seed: of what is drawn.
+        call_bytes: a program's buffer size.
+        node: the steps of its jobs are its own; programs and starts are the same on all.
+    """
     programs = _programs(mix, seed)
-    starts = _starts(mix, programs)
-    steps = {
-        p.number: _steps(mix, p, stream(seed, f"sas.{p.number}"), call_bytes) for p in programs
-    }
     jobs: list[Job] = []
-    for number, (start_ps, program) in enumerate(starts):
+    for number, chosen in enumerate(_runs(mix, [program.nominal_ps for program in programs])):
+        program = programs[chosen]
+        start_ps = mix.start_ps * min(number, mix.at_once) // mix.at_once
+        start_ps = start_ps * mix.length_permille // _PERMILLE
         run = sum(other.program == program.number for other in jobs)
         name = f"{program.kind}{program.number}.{run}"
-        jobs.append(
-            Job(number, name, program.number, program.kind, start_ps, steps[program.number])
-        )
+        random = stream(seed, f"sas.{node}.{name}")
+        steps = _steps(mix, program, random, call_bytes)
+        jobs.append(Job(number, name, program.number, program.kind, start_ps, steps))
     return tuple(jobs)
 
 
@@ -186,14 +201,11 @@ def between(random: RandomStream, low: int, high: int) -> int:
 def _programs(mix: Mix, seed: int) -> list[_Program]:
     """Return the programs in the order in which they are started, each with its totals."""
     random = stream(seed, "sas.programs")
-    kinds = ["compute"] * mix.compute + ["memory"] * mix.memory + ["io"] * mix.io
-    for last in range(len(kinds) - 1, 0, -1):
-        other = random.below(last + 1)
-        kinds[last], kinds[other] = kinds[other], kinds[last]
+    kinds = _mixed({"compute": mix.compute, "memory": mix.memory, "io": mix.io})
     weights = [between(random, _MB, _MB * mix.spread) for _ in kinds]
-    runs = [len(range(number, mix.jobs, len(kinds))) for number in range(len(kinds))]
-    total = sum(weight * run for weight, run in zip(weights, runs, strict=True))
-    of_io = sum(w * r for w, r, k in zip(weights, runs, kinds, strict=True) if k == "io")
+    runs = _runs(mix, weights)
+    total = sum(weights[number] for number in runs)
+    of_io = sum(weights[number] for number in runs if kinds[number] == "io")
     found = []
     for number, (kind, weight) in enumerate(zip(kinds, weights, strict=True)):
         nominal_ps = mix.nominal_ps * mix.jobs * weight // total
@@ -208,6 +220,34 @@ def _programs(mix: Mix, seed: int) -> list[_Program]:
     return found
 
 
+def _runs(mix: Mix, weights: list[int]) -> list[int]:
+    """Return the program of each job, in the order in which they are started.
+
+    First as many as run at once, program after program. Of the others there are so many of each
+    program that the same number of slots, each repeating its program, would be done at about the
+    same time; long ones come first, so that at the end none is left alone for long.
+    """
+    slots = list(range(min(mix.at_once, mix.jobs)))
+    times = [weights[slot % len(weights)] for slot in slots]
+    ends = list(times)
+    more = []
+    for _ in range(mix.jobs - len(slots)):
+        slot = min(slots, key=lambda number: (ends[number] + times[number], number))
+        ends[slot] += times[slot]
+        more.append(slot % len(weights))
+    more.sort(key=lambda number: -weights[number])
+    return [slot % len(weights) for slot in slots] + more
+
+
+def _mixed(counts: dict[str, int]) -> list[str]:
+    """Return as many of each kind as there are, each kind spread evenly over the list."""
+    places = [
+        (2 * number + 1, count, kind) for kind, count in counts.items() for number in range(count)
+    ]
+    longest = max(math.lcm(*filter(None, counts.values())), 1)
+    return [kind for _, _, kind in sorted((at * longest // n, n, kind) for at, n, kind in places)]
+
+
 def _cpu_ps(mix: Mix, kind: str, weight: int, total: int, of_io: int) -> int:
     """CPU time: programs for I/O have what the others leave of the mean."""
     all_ps = mix.cpu_ps * mix.jobs
@@ -217,35 +257,6 @@ def _cpu_ps(mix: Mix, kind: str, weight: int, total: int, of_io: int) -> int:
     if kind == "io":
         return (all_ps - others_ps) * weight // max(of_io, 1)
     return others_ps * weight // max(total - of_io, 1)
-
-
-def _starts(mix: Mix, programs: list[_Program]) -> list[tuple[int, _Program]]:
-    """Return (time, program) of each job: as many at once as are to run, by nominal times."""
-    chosen = [programs[number % len(programs)] for number in range(mix.jobs)]
-    total_ps = sum(program.nominal_ps for program in chosen)
-    slots = mix.at_once
-    starts, end_ps = _in_slots(mix, chosen, slots)
-    # at the end fewer run than in the middle
-    while total_ps < mix.at_once * end_ps and slots < mix.jobs:
-        slots += 1
-        starts, end_ps = _in_slots(mix, chosen, slots)
-    return [
-        (start_ps * mix.length_permille // _PERMILLE, program)
-        for start_ps, program in sorted(starts, key=lambda start: start[0])
-    ]
-
-
-def _in_slots(
-    mix: Mix, chosen: list[_Program], slots: int
-) -> tuple[list[tuple[int, _Program]], int]:
-    """Start each job when another's nominal time is over; return the starts, and the last end."""
-    free = [mix.start_ps * slot // slots for slot in range(slots)]
-    starts = []
-    for program in chosen:
-        slot = min(range(slots), key=free.__getitem__)
-        starts.append((free[slot], program))
-        free[slot] += program.nominal_ps
-    return starts, max(free)
 
 
 def _steps(mix: Mix, program: _Program, random: RandomStream, call_bytes: int) -> tuple[Step, ...]:
@@ -260,6 +271,11 @@ def _steps(mix: Mix, program: _Program, random: RandomStream, call_bytes: int) -
     if program.kind != "io":
         fs_per_byte = min(mix.scan_fs_per_byte, fs_per_byte)
     compute_ps = max(cpu_ps - read * fs_per_byte // 1000, 0)
+    pause_ps = nominal_ps * (_PERMILLE - mix.compute_share_permille) // _PERMILLE
+    pause_fs = 0
+    if program.kind == "io":
+        pause_fs = nominal_ps * mix.pause_permille // max(read, 1)
+        pause_ps = 0
     steps: list[Step] = []
     for weight in weights:
         moved = size * weight // sum(weights)
@@ -269,14 +285,19 @@ def _steps(mix: Mix, program: _Program, random: RandomStream, call_bytes: int) -
             calls = (moved - put_out) * mix.random_share_permille // _PERMILLE // call_bytes
         written = steps[-1].write_bytes if steps else 0
         reads = moved - put_out - calls * call_bytes
+        work_ps = compute_ps // count
+        # somewhere in the step it passes over its data
+        before_ps = random.below(work_ps + 1)
         steps.append(
             Step(
+                before_ps=before_ps,
                 scans=_scans(mix, program, random, reads=reads, writes=put_out, written=written),
                 write_bytes=put_out,
                 fs_per_byte=fs_per_byte,
+                pause_fs_per_byte=pause_fs,
                 random_calls=calls,
-                compute_ps=compute_ps // count,
-                pause_ps=nominal_ps * mix.pause_permille // _PERMILLE // count,
+                compute_ps=work_ps - before_ps,
+                pause_ps=pause_ps // count,
             )
         )
     return tuple(steps)

@@ -78,10 +78,19 @@ def nodes_of(env: Environment, count: int, pool: int = 4 << 30) -> tuple[StandIn
 
 
 def jobs_on(env: Environment, nodes: tuple[Node, ...], mix: Mix, seed: int = 1) -> SasJobs:
-    jobs = plan(mix, seed=seed, call_bytes=CALL)
+    jobs = tuple(plan(mix, seed=seed, call_bytes=CALL, node=n.number) for n in nodes)
     tokens = TokenManager(200 * 10**6)
     tokens.clients.update({node.number: node.client for node in nodes})
-    return SasJobs(env, nodes, jobs, tokens=tokens, costs=COSTS, metadata_ps=5 * 10**9, seed=seed)
+    return SasJobs(
+        env,
+        nodes,
+        jobs,
+        at_once=mix.at_once,
+        tokens=tokens,
+        costs=COSTS,
+        metadata_ps=5 * 10**9,
+        seed=seed,
+    )
 
 
 mixes = st.builds(
@@ -109,7 +118,9 @@ def test_a_plan_moves_the_data_and_uses_the_cpu_that_it_is_given(mix: Mix, seed:
     assert read + written == pytest.approx(mix.bytes * mix.jobs * length, rel=0.01)
     assert read == pytest.approx(0.65 * (read + written), rel=0.01)
     cpu_ps = sum(
-        step.compute_ps + sum(scan.read_bytes for scan in step.scans) * step.fs_per_byte // 1000
+        step.before_ps
+        + step.compute_ps
+        + sum(scan.read_bytes for scan in step.scans) * step.fs_per_byte // 1000
         for step in steps
     )
     assert cpu_ps == pytest.approx(mix.cpu_ps * mix.jobs * length, rel=0.03)
@@ -117,21 +128,44 @@ def test_a_plan_moves_the_data_and_uses_the_cpu_that_it_is_given(mix: Mix, seed:
 
 
 def test_as_many_jobs_run_at_once_as_the_test_says() -> None:
-    jobs = plan(MIX, seed=1, call_bytes=CALL)
-    assert len(jobs) == MIX.jobs
-    assert [job.start_ps for job in jobs] == sorted(job.start_ps for job in jobs)
-    assert jobs[0].start_ps == 0
-    # 71 jobs of 15 minutes, 20 of which run at once
-    assert jobs[-1].start_ps < 71 * 900 * S // 20
+    env = Environment()
+    _, nodes = nodes_of(env, 1)
+    work = jobs_on(env, nodes, SMALL)
+    env.run(until=work.done)
+    starts = [run.start_ps for run in work.runs]
+    assert starts == sorted(starts)
+    at_once = [
+        sum(other.start_ps <= run.start_ps < other.end_ps for other in work.runs)
+        for run in work.runs
+    ]
+    assert max(at_once) == SMALL.at_once
+    assert sum(run.end_ps - run.start_ps for run in work.runs) > 2 * env.sim.now
 
 
-def test_programs_are_repeated_and_do_the_same_each_time() -> None:
+def test_programs_are_repeated_and_take_turns() -> None:
     jobs = plan(MIX, seed=1, call_bytes=CALL)
     kinds = {job.program: job.kind for job in jobs}
     assert sorted(kinds.values()).count("compute") == 10
     assert sorted(kinds.values()).count("io") == 8
-    first, again = (job for job in jobs if job.program == 0 and job.name[-1] in "01")
-    assert first.steps == again.steps
+    # the first of each slot, in turn
+    first = [job.kind for job in jobs[:10]]
+    assert first.count("io") == 4
+    # what a run moves in all is its program's
+    again = [
+        sum(step.write_bytes for step in job.steps)
+        for job in jobs
+        if job.program == jobs[0].program
+    ]
+    assert max(again) - min(again) < 1000
+
+
+def test_short_programs_are_repeated_more_often() -> None:
+    jobs = plan(MIX, seed=1, call_bytes=CALL)
+    runs = {job.program: 0 for job in jobs}
+    for job in jobs:
+        runs[job.program] += 1
+    assert min(runs.values()) <= 2
+    assert max(runs.values()) >= 6
 
 
 def test_jobs_conserve_bytes_and_end() -> None:

@@ -1,0 +1,156 @@
+"""Build the clients of a file system, their jobs, and what serves them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simnet.host.lpar import LparCores, LparCpu
+from simnet.kernel.environment import Environment
+from simnet.scenario.build_cluster import cluster_resources, make_cluster
+from simnet.scenario.system_jobs import JobSystem
+from simnet.storage.scale_client import ScaleClient, Tuning
+from simnet.storage.tokens import TokenManager
+from simnet.workload.block_stream import CallCosts
+from simnet.workload.gpfsperf import Arguments, Gpfsperf
+from simnet.workload.sas import Node, SasJobs
+from simnet.workload.sas_plan import Job, Mix, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.effective import Effective
+    from simnet.scenario.resource import Resource
+    from simnet.scenario.schema_sas import SasMix
+    from simnet.scenario.schema_scale import Lpars, Scale
+
+__all__ = ["build_clients", "planned"]
+
+_MIB = 1 << 20
+_FS = 1000
+_TEST_20 = "20-test"
+_AT_ONCE = {_TEST_20: 20, "30-test": 30}
+_ONE = 1000
+
+
+def build_clients(effective: Effective, *, seed: int, tracer: Any = None) -> JobSystem:
+    """Make partitions, their part of the file system, the servers and the jobs.
+
+    Args:
+        effective: the configuration; it has `lpars`, `scale` and `sas`.
+        seed: of all random streams.
+        tracer: receives spans and counters, or None.
+    """
+    lpars, scale, sas = effective.lpars, effective.scale, effective.sas
+    if lpars is None or scale is None or sas is None:
+        raise LookupError("lpars")
+    env = Environment()
+    env.sim.tracer = tracer
+    count = effective.workload.nodes
+    cluster = make_cluster(env.sim, effective, clients=count, seed=seed)
+    nodes = tuple(_node(env, number, lpars, scale, cluster) for number in range(count))
+    costs = CallCosts(
+        effective.workload.message_bytes, lpars.call_ps, lpars.copy_mib_ps * _FS // _MIB
+    )
+    tokens = TokenManager(scale.token_ps)
+    tokens.clients.update({node.number: node.client for node in nodes})
+    common: dict[str, Any] = {
+        "tokens": tokens,
+        "costs": costs,
+        "metadata_ps": scale.metadata_ps,
+        "seed": seed,
+    }
+    plans = tuple(planned(effective, seed=seed, node=number) for number in range(count))
+    jobs: SasJobs | Gpfsperf
+    if effective.workload.type == "gpfsperf" and effective.gpfsperf:
+        arguments = Arguments(
+            effective.workload.test,
+            effective.gpfsperf.threads,
+            effective.gpfsperf.file_bytes,
+            effective.gpfsperf.readratio,
+        )
+        jobs = Gpfsperf(env, nodes, arguments, **common)
+    else:
+        jobs = SasJobs(env, nodes, plans, at_once=_AT_ONCE[effective.workload.test], **common)
+    parts = {"cluster": cluster, "tokens": tokens}
+
+    def offered() -> Iterator[Resource]:
+        return cluster_resources(cluster)
+
+    return JobSystem(env, nodes, jobs.runs, jobs.done, parts, offered=offered)
+
+
+def planned(effective: Effective, *, seed: int, node: int = 0) -> tuple[Job, ...]:
+    """Return the jobs of a node: when they start, and what they do."""
+    if effective.sas is None:
+        raise LookupError("sas")
+    workload = effective.workload
+    if workload.test not in _AT_ONCE:
+        return ()
+    mix = _mix(effective.sas, workload.test, workload.length_permille)
+    return plan(mix, seed=seed, call_bytes=workload.message_bytes, node=node)
+
+
+def _node(env: Environment, number: int, lpars: Lpars, scale: Scale, cluster: Any) -> Node:
+    name = f"lpar{number + 1}"
+    cpu = LparCpu(env.sim, f"{name}.cpu", _cores(lpars, number))
+    tuning = Tuning(
+        pagepool_bytes=scale.pagepool_bytes,
+        block_bytes=scale.block_bytes,
+        prefetch_percent=scale.prefetch_pct,
+        prefetch_threads=scale.prefetchers,
+        worker_threads=scale.worker_threads,
+        max_mb_per_s=scale.max_mbps,
+        max_files_to_cache=scale.max_files_to_cache,
+        seq_discard_threshold_bytes=scale.seq_discard_threshhold_bytes,
+    )
+    client = ScaleClient(
+        env.sim,
+        f"{name}.client",
+        number=number,
+        cluster=cluster,
+        cpu=cpu,
+        tuning=tuning,
+        daemon_fs_per_byte=lpars.daemon_mib_ps * _FS // _MIB,
+    )
+    return Node(number, name, cpu, client)
+
+
+def _cores(lpars: Lpars, number: int) -> LparCores:
+    """Return a partition's cores; between two and four threads a core gains evenly."""
+    two, four = lpars.smt2_throughput_permille, lpars.smt4_throughput_permille
+    throughput = (_ONE, two, (two + four) // 2, four)[: lpars.threads]
+    one = lpars.purr_one_thread_permille if lpars.threads > 1 else _ONE
+    last = max(lpars.threads - 1, 1)
+    purr = tuple(one + (_ONE - one) * more // last for more in range(lpars.threads))
+    return LparCores(lpars.cores[number], lpars.threads, throughput, purr)
+
+
+def _mix(sas: SasMix, test: str, length_permille: int) -> Mix:
+    """Return the plan's parameters; sizes and times a byte in its units."""
+    return Mix(
+        compute=sas.compute_programs,
+        memory=sas.memory_programs,
+        io=sas.io_programs,
+        jobs=sas.jobs_20 if test == _TEST_20 else sas.jobs_30,
+        at_once=_AT_ONCE[test],
+        length_permille=length_permille,
+        nominal_ps=sas.nominal_ps,
+        spread=sas.spread,
+        start_ps=sas.start_ps,
+        step_ps=sas.step_ps,
+        unevenness=sas.unevenness,
+        cpu_ps=sas.cpu_ps,
+        compute_share_permille=sas.compute_share_permille,
+        bytes=sas.data_bytes,
+        io_share_permille=sas.io_share_permille,
+        read_share_permille=sas.read_share_permille,
+        reread_share_permille=sas.reread_share_permille,
+        merge_share_permille=sas.merge_share_permille,
+        merge_ways=sas.merge_ways,
+        random_share_permille=sas.random_share_permille,
+        inputs=sas.inputs,
+        small_file_bytes=sas.small_file_bytes,
+        large_file_bytes=sas.large_file_bytes,
+        scan_fs_per_byte=sas.scan_mib_ps * _FS // _MIB,
+        pause_permille=sas.pause_permille,
+    )

@@ -1,0 +1,116 @@
+"""The clients of a file system as a scenario: what can be set, what is refused, what comes out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import simnet
+from simnet.errors import InputError
+from simnet.scenario.commands import commands
+from simnet.scenario.load import load
+from simnet.study.result import Result
+from simnet.study.result_jobs import totals
+
+SCENARIO = "ess-sas"
+SHORT = {"length": "0.01", "sas.jobs_20": "22", "sas.data": "6 GB"}
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return simnet.run(SCENARIO, settings=SHORT)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"mmchconfig pagepool": "128G"}, "a partition has 98304M"),
+        ({"mmchconfig pagepool": "256M", "mmcrfs -B": "16M"}, ""),
+        ({"mmcrfs -B": "3M"}, "expected 1M, 2M, 4M, 8M or 16M"),
+        ({"mmcrfs -B": "32M"}, "outside the legal range"),
+        ({"mmchconfig maxblocksize": "4M"}, "blocks of 16M"),
+        ({"lpars.cores": "32 32 16"}, "80 cores in 3 partitions: ibm-e880 has 64"),
+        ({"lpars.cores": ""}, "at least one"),
+        ({"lpars.memory": "1024 GiB"}, "ibm-e880 has"),
+        ({"smtctl -t": "3"}, "expected 1, 2 or 4"),
+        ({"nodes": "5"}, "there are 4 partitions"),
+        ({"test": "netserver"}, "expected one of 20-test, 30-test"),
+        ({"test": "read-seq"}, "expected one of 20-test, 30-test"),
+        ({"type": "relay"}, "run sas or gpfsperf"),
+        ({"mmchconfig pagepol": "1G"}, "did you mean mmchconfig pagepool"),
+        ({"storage.mode": "lacp"}, "expected one of"),
+        ({"sas.small_file": "1000 GiB"}, "larger than the largest"),
+    ],
+)
+def test_what_cannot_be_is_one_line(settings: dict[str, str], message: str) -> None:
+    if not message:
+        assert load(SCENARIO, settings=settings).scale
+        return
+    with pytest.raises(InputError) as caught:
+        load(SCENARIO, settings=settings)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", [{"warm_up": "1 s"}, {"precision": "1 %"}])
+def test_jobs_end_by_themselves(option: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=r"expected 0 s|no precision"):
+        load(SCENARIO, **option)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("typed", ["64G", "65536M", "68719476736", "64 GiB"])
+def test_a_size_is_typed_as_mmchconfig_takes_it(typed: str) -> None:
+    base = load(SCENARIO)
+    tuned = load(SCENARIO, settings={"mmchconfig pagepool": typed})
+    assert tuned.scale
+    assert tuned.scale.pagepool_bytes == 64 << 30
+    [found] = commands(base, tuned)
+    assert "mmchconfig pagepool=64G -N CLIENTS -i" in found.apply
+    assert "mmchconfig pagepool=32G -N CLIENTS -i" in found.undo
+
+
+def test_a_result_has_jobs_and_what_passed(result: Result) -> None:
+    assert len(result.jobs) == 22
+    found = totals(result.jobs, result.lpars)
+    assert found.unfinished == 0
+    assert 0 < found.cpu_s < found.real_s
+    assert 0 < found.utilisation_percent < 100
+    assert result.series
+    moved = result.lpars[0].read_bps + result.lpars[0].write_bps
+    assert result.series.mean == pytest.approx(moved / 8, rel=1e-9)
+    assert result.series.peak >= result.series.mean
+    assert result.throughput_bps == pytest.approx(moved, rel=1e-9)
+    assert len(result.cpus) == 32
+    assert json.loads(result.to_json())["jobs"][0]["node"] == "lpar1"
+    assert len(result.to_frame("jobs")) == 22
+
+
+def test_the_same_seed_gives_the_same_result(result: Result) -> None:
+    assert simnet.run(SCENARIO, settings=SHORT).fingerprint == result.fingerprint
+
+
+def test_a_run_that_is_cut_says_which_jobs_had_not_ended() -> None:
+    cut = simnet.run(SCENARIO, settings=SHORT, duration="5 s")
+    assert cut.simulated_s == 5
+    assert totals(cut.jobs, cut.lpars).unfinished > 0
+    assert any(job.real_s is None for job in cut.jobs)
+
+
+def test_a_small_pagepool_is_felt_and_small_blocks_are() -> None:
+    """Without memory nothing is ahead of its reader; with small blocks disks only seek."""
+    gpfsperf = {"type": "gpfsperf", "test": "read-seq", "message": "1 MiB", "nodes": "2"}
+    sizes = {"gpfsperf.threads": "4", "gpfsperf.file": "64 MiB"}
+    times = {}
+    for block in ("1M", "16M"):
+        run = simnet.run(SCENARIO, settings={**gpfsperf, **sizes, "mmcrfs -B": block})
+        times[block] = run.simulated_s
+        assert sum(job.read_bytes for job in run.jobs) == 8 * 64 << 20
+    assert times["1M"] > 1.5 * times["16M"]
+
+
+def test_the_roofline_holds() -> None:
+    """No client gets more than its port carries."""
+    settings = {"type": "gpfsperf", "test": "read-seq", "message": "1 MiB"}
+    run = simnet.run(SCENARIO, settings={**settings, "gpfsperf.file": "64 MiB"})
+    assert run.throughput_bps / 8 < 4.95e9
