@@ -22,7 +22,7 @@ cdef class Egress(Outlet):
     cpdef void on_event(self, int kind, long long arg) except *
 
 cdef class PortChannel(Outlet):
-    cdef list members
+    cdef readonly list members
     cdef readonly int method
     cdef readonly long long dropped
     cpdef int forward(self, Skb skb) except -1

@@ -152,6 +152,7 @@ class _Builder:
             else:
                 receivers |= self._to_ends(port, flows)
         parts: dict[str, Any] = {"senders": self.senders}
+        self.path.bonded = self.bonded
         if self.bonded:
             parts |= connect(
                 self.sim,

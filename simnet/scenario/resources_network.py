@@ -8,8 +8,9 @@ congestion window.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from simnet.net.switch import Egress, PortChannel
 from simnet.net.wire import SwitchedPath
 from simnet.scenario.resource import Resource, Wait, busy, carried, cpus
 from simnet.scenario.resources_partition import partition_resources
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from simnet.net.remote_receiver import RemoteReceiver
     from simnet.net.remote_sender import RemoteSender
     from simnet.net.tcp_sender import TcpSender
+    from simnet.net.wire import Port
+    from simnet.scenario.build_bond import BondedFlow
     from simnet.scenario.effective import Effective
     from simnet.scenario.effective import Port as EffectivePort
 
@@ -92,6 +95,7 @@ class NetworkPath:
             machines.
         ends: name and flows of a host that is one CPU for each stream.
         fabrics: in place of a switch; each with its flows.
+        bonded: flows by a bond of the system.
     """
 
     effective: Effective
@@ -107,6 +111,7 @@ class NetworkPath:
     )
     ends: list[tuple[str, RemoteSender | RemoteReceiver, str]] = field(default_factory=list)
     fabrics: list[tuple[Fabric, tuple[str, ...]]] = field(default_factory=list)
+    bonded: list[BondedFlow] = field(default_factory=list)
 
     def waits(self) -> Iterator[Wait]:
         """What each stream waits for; a transaction waits for its response all the time."""
@@ -168,14 +173,28 @@ class NetworkPath:
         return rate_bps if fabric else self.effective.lan.link_rate_bps
 
     def _flows_of(self, index: int) -> tuple[str, ...] | None:
-        """Flows of a port; those of a bond pass any of its slaves, a relay's all ports."""
+        """Flows of a port; a relay's pass all ports."""
         effective = self.effective
         if effective.relay:
             return None
         if effective.ports[index].enslaved:
-            slaves = {number for number, port in enumerate(effective.ports) if port.enslaved}
-            return tuple(flow.name for flow in effective.flows if flow.port in slaves)
+            return tuple(
+                bonded.flow.name
+                for bonded in self.bonded
+                if self._slave_of(bonded) in {None, self.ports[index]}
+            )
         return tuple(flow.name for flow in effective.flows if flow.port == index)
+
+    def _slave_of(self, bonded: BondedFlow) -> Port | None:
+        """The slave that a flow comes by, as the switch chooses now; None for any of them."""
+        remote: Any = bonded.remote
+        header = getattr(remote.path_out, "header", None)
+        if header is None or not bonded.flow.receives:
+            return None
+        outlet = header.destination.outlet
+        if isinstance(outlet, PortChannel) and outlet.members:
+            outlet = outlet.members[outlet.bucket(header) % len(outlet.members)]
+        return outlet.destination if isinstance(outlet, Egress) else None
 
     def _own_ports(self) -> Iterator[tuple[Nic | MultiqueuePort, tuple[str, ...] | None]]:
         for index, port in enumerate(self.ports):

@@ -91,6 +91,20 @@ def test_the_cpu_of_an_end_is_busy_for_what_it_does() -> None:
     assert shares[1] == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize("mode", ["balance-xor", "balance-alb"])
+def test_a_flow_comes_by_the_slave_that_the_switch_chooses(mode: str) -> None:
+    system = _built("x460-bonding", **{"modprobe bonding mode": mode})
+    system.run(15 * MS)
+    used = _used(system, 3 * MS)
+    flows = {one.name: one.flows or () for one in system.resources() if "receive" in one.name}
+    assert sorted(flow for some in flows.values() for flow in some) == sorted(
+        name for name, _, _ in system.flows
+    )
+    carrying = {name for name, share in used.items() if "receive" in name and share > 0.1}
+    assert carrying == {name for name, some in flows.items() if some}
+    assert (max(map(len, flows.values())) == 1) == (mode == "balance-alb")
+
+
 def test_a_capped_partition_gets_its_entitlement_and_no_more() -> None:
     system = _built("vlan-half-cpu")
     system.run(30 * MS)
