@@ -1,6 +1,6 @@
 from simnet.kernel.priority cimport CPU
 from simnet.storage.cpu_pool cimport CpuPool
-from simnet.storage.pdisk cimport Pdisk, SasPath, Strip, StripOwner, Surface, new_strip
+from simnet.storage.pdisk cimport Pdisk, SasPath, Strip, StripOwner, new_strip
 from simnet.storage.track cimport TrackLayout, TrackOp, TrackOwner
 
 cdef class DeclusteredRaid(StripOwner):

@@ -30,7 +30,8 @@ from simnet.kernel.simulator import Simulator
 from simnet.storage.cpu_pool import CpuPool
 from simnet.storage.model import SECTOR_BYTES
 from simnet.storage.nsd_model import NsdServerModel, RaidModel
-from simnet.storage.pdisk import Pdisk, SasPath, Strip, StripOwner, Surface, new_strip
+from simnet.storage.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
+from simnet.storage.surface import Surface
 from simnet.storage.track import TrackLayout, TrackOp, TrackOwner
 
 if not cython.compiled:

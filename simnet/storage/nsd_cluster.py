@@ -23,8 +23,8 @@ from simnet.storage.nsd import NsdRequest
 from simnet.storage.nsd_fabric import NsdFabric
 from simnet.storage.nsd_model import ClusterModel
 from simnet.storage.nsd_server import Frontend, NsdServer
-from simnet.storage.pdisk import Surface
 from simnet.storage.rebuild import Rebuild
+from simnet.storage.surface import Surface
 from simnet.storage.track import mix
 
 __all__ = ["NsdCluster"]

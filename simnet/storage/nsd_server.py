@@ -28,7 +28,7 @@ from simnet.storage.declustered import DeclusteredRaid
 from simnet.storage.fast_write import FastWriteLog
 from simnet.storage.nsd import NsdRequest
 from simnet.storage.nsd_model import ClusterModel
-from simnet.storage.pdisk import Surface
+from simnet.storage.surface import Surface
 from simnet.storage.track import TrackOp, TrackOwner
 
 if not cython.compiled:

@@ -1,5 +1,6 @@
 from simnet.kernel.component cimport Component
 from simnet.kernel.priority cimport WIRE
+from simnet.storage.surface cimport ReadAhead, Surface
 
 cdef class Strip
 
@@ -18,7 +19,6 @@ cdef class Strip:
     cdef readonly long long cylinder
     cdef readonly long long head
     cdef readonly long long angle_ps
-    cdef readonly bint taken
 
 cdef class SasPath:
     cdef readonly str name
@@ -29,31 +29,9 @@ cdef class SasPath:
     cdef public long long delayed
     cpdef long long book(self, long long now, long long sectors) except? -1
 
-cdef class Surface:
-    cdef readonly object model
-    cdef readonly long long sectors
-    cdef readonly long long rotation_ps
-    cdef long long heads
-    cdef long long switch_ps
-    cdef long long settle_ps
-    cdef long long overhead_ps
-    cdef long long bus_sectors
-    cdef long long bus_time_ps
-    cdef long long age_limit_ps
-    cdef bint sptf
-    cdef long long head_skew_ps
-    cdef long long cylinder_skew_ps
-    cdef int zones
-    cdef long long[::1] zone_sector
-    cdef long long[::1] zone_cylinder
-    cdef long long[::1] zone_track
-    cdef int[::1] seek_ns
-    cpdef int zone_of(self, long long sector) except -1
-    cpdef long long bus_ps(self, long long sectors) except? -1
-    cpdef int locate(self, Strip strip) except -1
-
 cdef class Pdisk(Component):
     cdef readonly Surface surface
+    cdef ReadAhead ahead
     cdef readonly SasPath lane
     cdef readonly SasPath adapter
     cdef int nr_requests
@@ -62,6 +40,8 @@ cdef class Pdisk(Component):
     cdef list queue
     cdef list reads
     cdef list writes
+    cdef list served
+    cdef readonly long long hits
     cdef Strip following
     cdef int batching
     cdef int starved
@@ -88,9 +68,16 @@ cdef class Pdisk(Component):
     cdef bint _starve(self) except -1
     cdef Strip _begin(self, list waiting)
     cdef Strip _next_above(self, list waiting, Strip strip)
+    cdef int _complete(self, Strip strip) except -1
+    cdef bint _held(self, long long sector, long long end) except? -1
+    cdef int _serve(self, Strip strip) except -1
+    cdef long long _lanes(self, long long end_ps, long long sectors) except? -1
+    cdef int _freeze(self) except -1
+    cdef long long _execute(self, Strip strip) except? -1
     cdef int _take(self, Strip strip) except -1
     cdef int _start(self) except -1
     cdef int _choose(self) except? -1
+    cdef long long _reach_ps(self, Strip strip, long long now) except? -1
     cdef long long _transfer(self, long long now, Strip strip) except? -1
 
 cpdef Strip new_strip(StripOwner owner, object tag, int index, long long sector, long long sectors, bint write)

@@ -1,9 +1,8 @@
 """The disks of a RAID array, with the block layer's queue before each and the SAS paths behind.
 
 The mechanism is that of `simnet.storage.disk`: the same geometry, seek curve and order of commands
-(the least time until the first sector passes), to the picosecond, for a disk without write cache
-that does not read ahead. What is left out makes it some twenty times cheaper: an event a command,
-and all that is known of a disk's surface in tables that all disks share.
+(the least time until the first sector passes) and read-ahead, to the picosecond, for a disk
+without write cache. All that is known of a disk's surface is in tables that all disks share.
 
 Before the disk is the block layer of Linux 3.10: `nr_requests` of each direction are in the
 scheduler, others wait for a place, and the disk gets `queue_depth` commands. noop passes requests
@@ -18,21 +17,19 @@ keeps up with its disks.
 
 from __future__ import annotations
 
-from array import array
 from typing import Any
 
 import cython
-import numpy as np
 
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.storage.geometry import Geometry
-from simnet.storage.model import SECTOR_BYTES, DiskModel
+from simnet.storage.model import SECTOR_BYTES
+from simnet.storage.surface import ReadAhead, Surface
 
 if not cython.compiled:
     from simnet.kernel.priority import WIRE
 
-__all__ = ["Pdisk", "SasPath", "Strip", "StripOwner", "Surface", "new_strip"]
+__all__ = ["Pdisk", "SasPath", "Strip", "StripOwner", "new_strip"]
 
 # read_expire, write_expire, writes_starved and fifo_batch of deadline
 _READ_EXPIRE_PS = cython.declare(cython.longlong, 500 * 10**9)
@@ -40,6 +37,8 @@ _WRITE_EXPIRE_PS = cython.declare(cython.longlong, 5000 * 10**9)
 _WRITES_STARVED = cython.declare(cython.int, 2)
 _FIFO_BATCH = cython.declare(cython.int, 16)
 _NS_PS = cython.declare(cython.longlong, 1000)
+_MEDIUM = cython.declare(cython.int, 0)
+_BUFFER = cython.declare(cython.int, 1)
 
 
 @cython.cclass
@@ -66,7 +65,6 @@ class Strip:
         sector, sectors: where, how many.
         write: False for a read.
         submitted_ps: when the disk's queue took it.
-        taken: the disk has it.
     """
 
     owner: StripOwner
@@ -80,7 +78,6 @@ class Strip:
     cylinder: cython.longlong
     head: cython.longlong
     angle_ps: cython.longlong
-    taken: cython.bint
 
 
 @cython.ccall
@@ -105,7 +102,6 @@ def new_strip(
     strip.cylinder = 0
     strip.head = 0
     strip.angle_ps = 0
-    strip.taken = False
     return strip
 
 
@@ -152,102 +148,6 @@ class SasPath:
 
 @cython.final
 @cython.cclass
-class Surface:
-    """Places and seek times of one kind of disk, as tables.
-
-    Args:
-        model: a mechanical disk.
-    """
-
-    model: Any
-    sectors: cython.longlong
-    rotation_ps: cython.longlong
-    heads: cython.longlong
-    switch_ps: cython.longlong
-    settle_ps: cython.longlong
-    overhead_ps: cython.longlong
-    bus_sectors: cython.longlong
-    bus_time_ps: cython.longlong
-    age_limit_ps: cython.longlong
-    sptf: cython.bint
-    head_skew_ps: cython.longlong
-    cylinder_skew_ps: cython.longlong
-    zones: cython.int
-    zone_sector: Any
-    zone_cylinder: Any
-    zone_track: Any
-    seek_ns: Any
-
-    def __init__(self, model: DiskModel) -> None:
-        if model.medium != "magnetic":
-            raise ValueError(f"a {model.medium} disk has no surface")
-        if model.queue_policy not in {"fcfs", "sptf"}:
-            raise ValueError(f"queue_policy {model.queue_policy!r} is not one of fcfs, sptf")
-        geometry = Geometry(model)
-        self.model = model
-        self.sectors = geometry.sectors
-        self.rotation_ps = geometry.rotation_ps
-        self.heads = geometry.heads
-        self.switch_ps = geometry.switch_ps
-        self.settle_ps = model.write_settle_ps
-        self.overhead_ps = model.command_overhead_ps
-        self.bus_sectors = 0
-        self.bus_time_ps = 0
-        self.age_limit_ps = model.queue_age_limit_ps
-        self.sptf = model.queue_policy == "sptf"
-        self.head_skew_ps = geometry.head_skew_ps
-        self.cylinder_skew_ps = geometry.cylinder_skew_ps
-        self.zones = len(geometry.zones)
-        self.zone_sector = array("q", [zone.first_sector for zone in geometry.zones])
-        self.zone_cylinder = array("q", [zone.first_cylinder for zone in geometry.zones])
-        self.zone_track = array("q", [zone.track_sectors for zone in geometry.zones])
-        self.seek_ns = _seek_table(geometry)
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def zone_of(self, sector: cython.longlong) -> cython.int:
-        """Which zone a sector is in."""
-        low: cython.int = 0
-        high: cython.int = self.zones
-        middle: cython.int
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.zone_sector[middle] <= sector:
-                low = middle
-            else:
-                high = middle
-        return low
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def bus_ps(self, sectors: cython.longlong) -> cython.longlong:
-        """Time that a transfer takes on the disk's own lane."""
-        if sectors != self.bus_sectors:
-            # most commands are as long as the one before
-            self.bus_sectors = sectors
-            self.bus_time_ps = self.model.bus_ps(sectors)
-        return self.bus_time_ps
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def locate(self, strip: Strip) -> cython.int:
-        """Note where a command begins."""
-        zone: cython.int = self.zone_of(strip.sector)
-        per_track: cython.longlong = self.zone_track[zone]
-        inside: cython.longlong = strip.sector - self.zone_sector[zone]
-        track: cython.longlong = inside // per_track
-        index: cython.longlong = inside - track * per_track
-        skew_ps: cython.longlong
-        strip.head = track % self.heads
-        strip.cylinder = track // self.heads + self.zone_cylinder[zone]
-        skew_ps = (strip.cylinder * (self.heads - 1) + strip.head) * self.head_skew_ps
-        skew_ps += strip.cylinder * self.cylinder_skew_ps
-        strip.angle_ps = (skew_ps + index * self.rotation_ps // per_track) % self.rotation_ps
-        return 0
-
-
-@cython.final
-@cython.cclass
 class Pdisk(Component):
     """One disk of an array, and the block layer's queue before it.
 
@@ -265,12 +165,14 @@ class Pdisk(Component):
         held: commands in the disk and before it.
         largest: most of them at any time.
         commands, read_sectors, written_sectors: done.
+        hits: reads that needed no access to the medium.
         busy_ps: time that the disk worked on commands.
         held_ps: commands in it and before it, over time (ps times commands).
         failed: it answers no more.
     """
 
     surface: Surface
+    ahead: ReadAhead
     lane: SasPath
     adapter: SasPath
     nr_requests: cython.int
@@ -279,6 +181,8 @@ class Pdisk(Component):
     queue: list[Any]
     reads: list[Any]
     writes: list[Any]
+    served: list[Any]
+    hits: cython.longlong
     following: Strip
     batching: cython.int
     starved: cython.int
@@ -312,6 +216,7 @@ class Pdisk(Component):
     ) -> None:
         super().__init__(sim, path)
         self.surface = surface
+        self.ahead = ReadAhead(surface)
         self.lane = lane
         self.adapter = adapter
         self.nr_requests = nr_requests
@@ -320,6 +225,8 @@ class Pdisk(Component):
         self.queue = []
         self.reads = []
         self.writes = []
+        self.served = []
+        self.hits = 0
         self.following = None
         self.batching = 0
         self.starved = 0
@@ -342,7 +249,10 @@ class Pdisk(Component):
     def counters(self) -> dict[str, int]:
         """Commands and sectors done, time that it worked, commands held over time."""
         self._count(0)
-        names = ("commands", "read_sectors", "written_sectors", "busy_ps", "held_ps", "largest")
+        names = (
+            *("commands", "read_sectors", "written_sectors", "hits", "busy_ps", "held_ps"),
+            "largest",
+        )
         return {name: getattr(self, name) for name in names}
 
     def worked_ps(self) -> int:
@@ -377,7 +287,7 @@ class Pdisk(Component):
 
     def fail(self) -> list[Any]:
         """The disk answers no more; return the commands that will not be done."""
-        lost: list[Any] = [*self.queue, *self.reads, *self.writes]
+        lost: list[Any] = [*self.served, *self.queue, *self.reads, *self.writes]
         if self.active is not None:
             self.sim.cancel(self.event)
             self.busy_ps += self.sim.now - self.begun_ps
@@ -386,26 +296,39 @@ class Pdisk(Component):
         self.failed = True
         self.active = None
         self.following = None
+        self.served = []
         self.queue = []
         self.reads = []
         self.writes = []
         return lost
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
-        """The disk is done with a command."""
-        strip: Strip = self.active
+        """The disk is done with a command, or its lane with one from the buffer."""
+        strip: Strip
+        if kind == _BUFFER:
+            if not self.failed:
+                strip = self.served[0]
+                del self.served[0]
+                self._complete(strip)
+            return
+        strip = self.active
         self.busy_ps += self.sim.now - self.begun_ps
         self.active = None
+        self._start()
+        self._complete(strip)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _complete(self, strip: Strip) -> cython.int:
         self._count(-1)
         self.commands += 1
         if strip.write:
             self.written_sectors += strip.sectors
         else:
             self.read_sectors += strip.sectors
-        self._start()
         if self.held >= self.queue_depth:
             self._dispatch()
-        strip.owner.strip_done(strip)
+        return strip.owner.strip_done(strip)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -499,62 +422,136 @@ class Pdisk(Component):
     def _take(self, strip: Strip) -> cython.int:
         """The disk has a command."""
         surface: Surface = self.surface
+        ahead: ReadAhead = self.ahead
+        end: cython.longlong = strip.sector + strip.sectors
         strip.ready_ps = self.sim.now + surface.overhead_ps
-        strip.taken = True
         if strip.write:
+            ahead.drop(strip.sector, end)
+            if ahead.going and strip.sector < ahead.limit and ahead.start < end:
+                self._freeze()
+                ahead.drop(strip.sector, end)
             # its data come first
             if self.bus_free_ps < strip.ready_ps:
                 self.bus_free_ps = strip.ready_ps
             self.bus_free_ps += surface.bus_ps(strip.sectors)
             strip.ready_ps = self.bus_free_ps
-        surface.locate(strip)
+        elif self._held(strip.sector, end):
+            return self._serve(strip)
+        surface.find(strip.sector)
+        strip.cylinder = surface.at_cylinder
+        strip.head = surface.at_head
+        strip.angle_ps = surface.at_angle_ps
         self.queue.append(strip)
         return self._start()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _held(self, sector: cython.longlong, end: cython.longlong) -> cython.bint:
+        """Whether a read is in the buffer. One that is just being read keeps the heads going."""
+        ahead: ReadAhead = self.ahead
+        if ahead.going and self.active is None:
+            ahead.advance(self.sim.now)
+            if ahead.start <= sector and end <= ahead.sector:
+                ahead.extend(end + self.surface.segment_sectors, self.sim.now)
+                return True
+        return ahead.hold(sector, end)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _serve(self, strip: Strip) -> cython.int:
+        """Complete a read from the buffer."""
+        end_ps: cython.longlong = max(strip.ready_ps, self.bus_free_ps)
+        self.hits += 1
+        end_ps = self._lanes(end_ps + self.surface.bus_ps(strip.sectors), strip.sectors)
+        self.bus_free_ps = end_ps
+        self.served.append(strip)
+        self.sim.at(end_ps, self, _BUFFER, 0, WIRE)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _lanes(self, end_ps: cython.longlong, sectors: cython.longlong) -> cython.longlong:
+        """When the SAS paths have carried a command that the disk is done with at `end_ps`."""
+        lane_ps: cython.longlong = self.lane.book(self.sim.now, sectors)
+        if lane_ps > end_ps:
+            self.lane.delayed += 1
+            end_ps = lane_ps
+        lane_ps = self.adapter.book(self.sim.now, sectors)
+        if lane_ps > end_ps:
+            self.adapter.delayed += 1
+            end_ps = lane_ps
+        return end_ps
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _freeze(self) -> cython.int:
+        """Something else needs the arm."""
+        ahead: ReadAhead = self.ahead
+        if ahead.going:
+            ahead.stop(self.sim.now)
+            self.cylinder = ahead.cylinder
+            self.head = ahead.head
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _start(self) -> cython.int:
         """Let the idle mechanism take on the next command."""
+        ahead: ReadAhead = self.ahead
         position: cython.int
-        end_ps: cython.longlong
-        start_ps: cython.longlong
-        lane_ps: cython.longlong
         strip: Strip
         if self.active is not None or not self.queue:
             return 0
+        if ahead.going:
+            ahead.advance(self.sim.now)
+            self.cylinder = ahead.cylinder
+            self.head = ahead.head
         position = self._choose()
         strip = self.queue[position]
         del self.queue[position]
         self.active = strip
         self.begun_ps = self.sim.now
-        start_ps = max(self.sim.now, strip.ready_ps)
-        end_ps = self._transfer(start_ps, strip)
-        if not strip.write:
-            end_ps = max(end_ps, start_ps + self.surface.bus_ps(strip.sectors))
-        lane_ps = self.lane.book(self.sim.now, strip.sectors)
-        if lane_ps > end_ps:
-            self.lane.delayed += 1
-            end_ps = lane_ps
-        lane_ps = self.adapter.book(self.sim.now, strip.sectors)
-        if lane_ps > end_ps:
-            self.adapter.delayed += 1
-            end_ps = lane_ps
-        self.event = self.sim.at(end_ps, self, 0, 0, WIRE)
+        self.event = self.sim.at(
+            self._lanes(self._execute(strip), strip.sectors), self, _MEDIUM, 0, WIRE
+        )
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _execute(self, strip: Strip) -> cython.longlong:
+        """Move the mechanism for a command; return when it is done."""
+        surface: Surface = self.surface
+        ahead: ReadAhead = self.ahead
+        start_ps: cython.longlong = max(self.sim.now, strip.ready_ps)
+        end: cython.longlong = strip.sector + strip.sectors
+        end_ps: cython.longlong
+        if ahead.going:
+            ahead.advance(start_ps)
+            if not strip.write and ahead.start <= strip.sector <= ahead.sector:
+                # it begins in what is being read ahead: no seek, no rotation
+                ahead.extend(strip.sector, start_ps)
+                end_ps = ahead.read_until(end)
+                self.cylinder = ahead.cylinder
+                self.head = ahead.head
+                ahead.extend(end + surface.segment_sectors, end_ps)
+                return max(end_ps, start_ps + surface.bus_ps(strip.sectors))
+        self._freeze()
+        end_ps = self._transfer(start_ps, strip)
+        if strip.write:
+            return end_ps
+        ahead.begin(strip.sector, end, end_ps, self.cylinder, self.head)
+        return max(end_ps, start_ps + surface.bus_ps(strip.sectors))
 
     @cython.cfunc
     @cython.exceptval(-1)
     def _choose(self) -> cython.int:
         """The position of the command that goes next."""
         surface: Surface = self.surface
+        ahead: ReadAhead = self.ahead
         count: cython.int = len(self.queue)
         strip: Strip = self.queue[0]
         now: cython.longlong = self.sim.now
-        base_ps: cython.longlong = now % surface.rotation_ps
-        rotation_ps: cython.longlong = surface.rotation_ps
         after_ps: cython.longlong
-        angle_ps: cython.longlong
-        distance: cython.longlong
         best_ps: cython.longlong = -1
         best: cython.int = 0
         position: cython.int
@@ -567,21 +564,13 @@ class Pdisk(Component):
             after_ps = 0
             if strip.ready_ps > now:
                 after_ps = strip.ready_ps - now
-            if strip.cylinder != self.cylinder:
-                distance = strip.cylinder - self.cylinder
-                if distance < 0:
-                    distance = -distance
-                after_ps += surface.seek_ns[distance] * _NS_PS
-                if strip.write:
-                    after_ps += surface.settle_ps
-            elif strip.head != self.head:
-                after_ps += surface.switch_ps
-                if strip.write:
-                    after_ps += surface.settle_ps
-            angle_ps = strip.angle_ps - (base_ps + after_ps) % rotation_ps
-            if angle_ps < 0:
-                angle_ps += rotation_ps
-            after_ps += angle_ps
+            if (
+                not ahead.going
+                or strip.write
+                or strip.sector < ahead.start
+                or strip.sector > ahead.sector
+            ):
+                after_ps = self._reach_ps(strip, now + after_ps) - now
             if best_ps < 0 or after_ps < best_ps:
                 best_ps = after_ps
                 best = position
@@ -589,62 +578,42 @@ class Pdisk(Component):
 
     @cython.cfunc
     @cython.exceptval(-1)
+    def _reach_ps(self, strip: Strip, now: cython.longlong) -> cython.longlong:
+        """When the first sector of a command passes the head, if the arm moves now."""
+        surface: Surface = self.surface
+        distance: cython.longlong = strip.cylinder - self.cylinder
+        wait_ps: cython.longlong
+        if distance != 0:
+            if distance < 0:
+                distance = -distance
+            now += surface.seek_ns[distance] * _NS_PS
+            if strip.write:
+                now += surface.settle_ps
+        elif strip.head != self.head:
+            now += surface.switch_ps
+            if strip.write:
+                now += surface.settle_ps
+        wait_ps = strip.angle_ps - now % surface.rotation_ps
+        if wait_ps < 0:
+            wait_ps += surface.rotation_ps
+        return now + wait_ps
+
+    @cython.cfunc
+    @cython.exceptval(-1)
     def _transfer(self, now: cython.longlong, strip: Strip) -> cython.longlong:
         """Seek, wait and pass sectors, track by track; return the end."""
         surface: Surface = self.surface
-        zone: cython.int = surface.zone_of(strip.sector)
+        settle_ps: cython.longlong = surface.settle_ps if strip.write else 0
         sector: cython.longlong = strip.sector
         left: cython.longlong = strip.sectors
-        cylinder: cython.longlong = strip.cylinder
-        head: cython.longlong = strip.head
-        angle_ps: cython.longlong = strip.angle_ps
-        per_track: cython.longlong = surface.zone_track[zone]
-        rotation_ps: cython.longlong = surface.rotation_ps
-        distance: cython.longlong
-        wait_ps: cython.longlong
         count: cython.longlong
-        # how much of the first track lies behind the first sector
-        passed: cython.longlong = (sector - surface.zone_sector[zone]) % per_track
-        while True:
-            distance = cylinder - self.cylinder
-            if distance < 0:
-                distance = -distance
-            if distance > 0:
-                now += surface.seek_ns[distance] * _NS_PS
-                if strip.write:
-                    now += surface.settle_ps
-            elif head != self.head:
-                now += surface.switch_ps
-                if strip.write:
-                    now += surface.settle_ps
-            self.cylinder = cylinder
-            self.head = head
-            wait_ps = angle_ps - now % rotation_ps
-            if wait_ps < 0:
-                wait_ps += rotation_ps
-            count = min(left, per_track - passed)
-            now += wait_ps + count * rotation_ps // per_track
-            left -= count
-            if left == 0:
-                return now
-            # the next track begins with its first sector
+        while left > 0:
+            surface.find(sector)
+            count = min(left, surface.at_left)
+            now = surface.reach_ps(now, self.cylinder, self.head, settle_ps)
+            now += count * surface.rotation_ps // surface.at_track
+            self.cylinder = surface.at_cylinder
+            self.head = surface.at_head
             sector += count
-            passed = 0
-            head += 1
-            if head == surface.heads:
-                head = 0
-                cylinder += 1
-                if zone + 1 < surface.zones and cylinder == surface.zone_cylinder[zone + 1]:
-                    zone += 1
-                    per_track = surface.zone_track[zone]
-            angle_ps = (cylinder * (surface.heads - 1) + head) * surface.head_skew_ps
-            angle_ps = (angle_ps + cylinder * surface.cylinder_skew_ps) % rotation_ps
-
-
-def _seek_table(geometry: Geometry) -> Any:
-    """Seek times by distance, in ns; the same arithmetic as `SeekCurve.seek_ps`."""
-    distances = np.arange(geometry.cylinders + 1, dtype=np.float64)
-    a, b, c = geometry.curve.coefficients
-    table = ((a + b * np.sqrt(distances) + c * distances).astype(np.int64) + 500) // 1000
-    table[0] = 0
-    return memoryview(array("i", table.astype(np.int32).tobytes()))
+            left -= count
+        return now

@@ -15,8 +15,8 @@ from simnet.kernel.simulator import Simulator
 from simnet.storage.cpu_pool import CpuPool
 from simnet.storage.declustered import DeclusteredRaid
 from simnet.storage.model import SECTOR_BYTES
-from simnet.storage.pdisk import Surface
 from simnet.storage.rebuild import Rebuild
+from simnet.storage.surface import Surface
 from simnet.storage.track import TrackLayout, TrackOp, TrackOwner
 from tests.storage.nsd_parts import MIB, MS, S, small, whole
 

@@ -82,7 +82,8 @@ def test_large_blocks_are_faster_than_small_ones() -> None:
         cluster, _ = run_streams(model, 512 // block, 65, S // 4)
         counts = cluster.counters()
         rates.append(counts["read_bytes"] + counts["written_bytes"])
-    assert rates[0] < rates[1] / 1.5 < rates[2] / 2
+    assert rates[0] < rates[1] / 1.5
+    assert rates[1] < rates[2]
     assert rates[3] > rates[1] * 1.2
 
 

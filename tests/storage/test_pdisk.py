@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,11 +17,14 @@ from simnet.storage.command import Command
 from simnet.storage.disk import Disk
 from simnet.storage.geometry import Geometry
 from simnet.storage.model import SECTOR_BYTES
-from simnet.storage.pdisk import Pdisk, SasPath, Strip, StripOwner, Surface, new_strip
+from simnet.storage.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
+from simnet.storage.surface import Surface
 
 S = 10**12
-PLAIN = replace(disk_model("sas-7k2-2tb"), cache_segments=0)
+WHOLE = disk_model("sas-7k2-2tb")
+PLAIN = replace(WHOLE, cache_segments=0)
 SURFACE = Surface(PLAIN)
+AHEAD = Surface(replace(WHOLE, cache_segments=4))
 FAST = 10**12
 
 Ask = tuple[int, int, int, bool]
@@ -70,12 +74,12 @@ def pdisk(
     requests: int = 128,
     deadline: bool = True,
     lane: int = FAST,
-    path: str = "pdisk",
+    surface: Surface = SURFACE,
 ) -> Pdisk:
     return Pdisk(
         sim,
-        path,
-        SURFACE,
+        "pdisk",
+        surface,
         SasPath("lane", lane),
         SasPath("adapter", FAST),
         nr_requests=requests,
@@ -84,9 +88,9 @@ def pdisk(
     )
 
 
-def served(asks: list[Ask], *, depth: int = 128, deadline: bool = True, lane: int = FAST) -> Host:
+def served(asks: list[Ask], **queue: Any) -> Host:
     sim = Simulator()
-    host = Host(sim, pdisk(sim, depth=depth, deadline=deadline, lane=lane), asks)
+    host = Host(sim, pdisk(sim, **queue), asks)
     sim.run_until(1000 * S)
     return host
 
@@ -103,7 +107,31 @@ ASKS = st.lists(
 )
 
 
-@settings(max_examples=25)
+# strips that follow each other, as those of a file do
+RUNS = st.lists(
+    st.tuples(
+        st.integers(0, S // 20),
+        st.integers(0, 60).map(lambda place: 70_000_000 + place * 2048),
+        st.sampled_from([2048, 2040, 4096]),
+        st.integers(0, 5).map(lambda kind: kind == 0),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@settings(max_examples=40)
+@given(RUNS | ASKS)
+def test_read_ahead_is_that_of_the_whole_disk_to_the_picosecond(asks: list[Ask]) -> None:
+    sim = Simulator()
+    reference = Reference(sim, Disk(sim, "disk", AHEAD.model), asks)
+    sim.run_until(1000 * S)
+    host = served(asks, surface=AHEAD)
+    assert host.done == reference.done
+    assert host.disk.hits == reference.disk.hits
+
+
+@settings(max_examples=15)
 @given(ASKS)
 def test_a_disk_does_what_the_whole_disk_does_to_the_picosecond(asks: list[Ask]) -> None:
     sim = Simulator()

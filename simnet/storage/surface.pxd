@@ -1,0 +1,52 @@
+cdef class Surface:
+    cdef readonly object model
+    cdef readonly long long sectors
+    cdef readonly long long rotation_ps
+    cdef long long heads
+    cdef long long switch_ps
+    cdef long long settle_ps
+    cdef long long overhead_ps
+    cdef long long bus_sectors
+    cdef long long bus_time_ps
+    cdef long long age_limit_ps
+    cdef bint sptf
+    cdef long long head_skew_ps
+    cdef long long cylinder_skew_ps
+    cdef int zones
+    cdef long long[::1] zone_sector
+    cdef long long[::1] zone_cylinder
+    cdef long long[::1] zone_track
+    cdef int[::1] seek_ns
+    cdef int segments
+    cdef long long segment_sectors
+    cdef long long at_track
+    cdef long long at_left
+    cdef long long at_cylinder
+    cdef long long at_head
+    cdef long long at_angle_ps
+    cpdef int zone_of(self, long long sector) except -1
+    cpdef long long bus_ps(self, long long sectors) except? -1
+    cpdef int find(self, long long sector) except -1
+    cpdef long long reach_ps(self, long long now, long long cylinder, long long head, long long settle_ps) except? -1
+
+cdef class ReadAhead:
+    cdef Surface surface
+    cdef bint going
+    cdef long long start
+    cdef long long sector
+    cdef long long time_ps
+    cdef long long cylinder
+    cdef long long head
+    cdef long long limit
+    cdef int count
+    cdef long long[::1] firsts
+    cdef long long[::1] ends
+    cpdef int begin(self, long long start, long long end, long long time_ps, long long cylinder, long long head) except -1
+    cpdef int extend(self, long long limit, long long now) except -1
+    cpdef int advance(self, long long now) except -1
+    cpdef long long read_until(self, long long end) except? -1
+    cdef int _step(self, long long count, long long time_ps) except -1
+    cpdef int stop(self, long long now) except -1
+    cdef int _remove(self, int position) except -1
+    cpdef bint hold(self, long long sector, long long end) except? -1
+    cpdef int drop(self, long long sector, long long end) except -1
