@@ -16,6 +16,8 @@ from simnet.storage.nsd_cluster import NsdCluster
 from tests.storage.nsd_parts import MIB, MS, Caller, S, run_streams, small, whole
 
 BLOCK = 8 * MIB
+# events, reads, writes, latencies of two clients in ps; a change has to be explained
+GOLDEN = (1606, 56, 40, [3809110971076, 5551537464419])
 REQUESTS = st.lists(
     st.tuples(
         st.integers(0, 1),
@@ -224,6 +226,15 @@ def test_resources_are_of_the_whole_path_and_have_names_of_their_own() -> None:
     }
     assert len({resource.name for resource in found}) == len(found)
     assert found[0].flows == ("job",)
+
+
+def test_a_run_is_the_same_to_the_last_bit_wherever_it_runs() -> None:
+    cluster, streams = run_streams(small(), 12, 65, S // 3)
+    cluster.fabric.fail_port(0, 0)
+    cluster.fail_disk(1, 0, 4, rebuild=2)
+    cluster.sim.run_until(S // 2)
+    found = [client.latency_ps for client in streams]
+    assert (cluster.sim.events, cluster.reads, cluster.writes, found) == GOLDEN
 
 
 class TestFailures:
