@@ -93,4 +93,5 @@ cdef class Cpu(Component):
     cdef int _sibling_changed(self) except -1
     cdef int _settle(self) except -1
     cdef int _account(self) except -1
+    cpdef long long tick_after(self, long long now) except? -1
     cpdef void on_event(self, int kind, long long arg) except *

@@ -651,6 +651,14 @@ class Cpu(Component):
         self.since_ps = now
         return 0
 
+    @cython.ccall
+    @cython.exceptval(-1)
+    def tick_after(self, now: cython.longlong) -> cython.longlong:
+        """When its timer ticks next, after `now`; what the tick sees is what ran until then."""
+        return self.next_tick_ps + (now - self.next_tick_ps + self.tick_ps) // self.tick_ps * (
+            self.tick_ps
+        )
+
     def _trace(self, now: int) -> None:
         """Tell the tracer who has run since the last change."""
         context = self.context2 if self.mode == _IRQ else self.context0

@@ -44,6 +44,7 @@ cdef class ProcessorPool(Component):
     cdef readonly long long window_ps
     cdef long long dispatch_ps
     cdef long long slice_ps
+    cdef long long phase_ps
     cdef readonly list processors
     cdef readonly list partitions
     cdef long long number

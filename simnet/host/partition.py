@@ -314,12 +314,14 @@ class ProcessorPool(Component):
         window_ps: dispatch window.
         dispatch_ps: from the decision to run a virtual processor until it runs.
         slice_ps: of spare time.
+        phase_ps: by how much a partition's windows lag behind those of the one added before.
     """
 
     count: cython.int
     window_ps: cython.longlong
     dispatch_ps: cython.longlong
     slice_ps: cython.longlong
+    phase_ps: cython.longlong
     processors: list[Any]
     partitions: list[Any]
     number: cython.longlong
@@ -335,12 +337,14 @@ class ProcessorPool(Component):
         window_ps: int,
         dispatch_ps: int,
         slice_ps: int,
+        phase_ps: int = 0,
     ) -> None:
         super().__init__(sim, path)
         self.count = count
         self.window_ps = window_ps
         self.dispatch_ps = dispatch_ps
         self.slice_ps = slice_ps
+        self.phase_ps = phase_ps
         self.processors = []
         self.partitions = []
         self.number = 0
@@ -354,6 +358,7 @@ class ProcessorPool(Component):
             partition: the partition.
             threads: of each virtual processor, its CPUs.
         """
+        partition.phase_ps += len(self.partitions) * self.phase_ps % self.window_ps
         self.partitions.append(partition)
         parts = partition.entitled_ps // len(threads)
         for number, cpus in enumerate(threads):

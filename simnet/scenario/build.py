@@ -414,7 +414,6 @@ class _Builder:
             f"{path}.reporter",
             machine.cpus[0],
             machine.costs,
-            machine.layout.tick_ps,
         )
         Start(self.sim, f"{path}.reporter.start", reporter, begin_ps)
 

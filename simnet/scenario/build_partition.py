@@ -61,6 +61,7 @@ def make_pool(sim: Simulator, effective: Effective) -> ProcessorPool | None:
         window_ps=hypervisor.dispatch_window_ps,
         dispatch_ps=hypervisor.dispatch_ps,
         slice_ps=hypervisor.excess_slice_ps,
+        phase_ps=hypervisor.phase_ps,
     )
     if pool is not None:
         _add_others(made, pool)

@@ -39,6 +39,10 @@ class Hypervisor(Section):
     entitlement_step_permille: Annotated[
         int, ratio("granularity of an entitlement, in processors", "0.001", "1")
     ]
+    phase_ps: Annotated[
+        int,
+        time("by how much a partition's windows lag behind those of the one before", "0 ms", "1 s"),
+    ]
     dispatch_ps: Annotated[
         int, time("from the decision to run a virtual processor until it runs", "0 us", "1 ms")
     ]
@@ -69,7 +73,7 @@ class Partition(Section):
     uncap_weight: Annotated[int, count("weight of its share of spare time", 0, 255)] = 128
     smt: Annotated[bool, Flag("each virtual processor is two logical CPUs")] = True
     phase_ps: Annotated[
-        int, time("by how much its dispatch windows lag behind the machine's", "0 ms", "1 s")
+        int, time("by how much its dispatch windows lag, on top of the hypervisor's", "0 ms", "1 s")
     ] = 0
 
     @property

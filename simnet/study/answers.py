@@ -9,7 +9,13 @@ from typing import TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.library import nearest
-from simnet.study import answers_bonding, answers_ipoib, answers_power5, answers_relay
+from simnet.study import (
+    answers_bonding,
+    answers_ipoib,
+    answers_power5,
+    answers_relay,
+    answers_vlan,
+)
 from simnet.study.cases import Case
 from simnet.study.measurements import measurements, wanted
 from simnet.study.result import Result
@@ -158,6 +164,7 @@ ANSWERS: dict[str, Answer] = {
     },
     "x460.bonding": Answer(answers_bonding.CASES, answers_bonding.numbers),
     **{name: Answer(cases, numbers) for name, (cases, numbers) in answers_relay.ANSWERS.items()},
+    **{name: Answer(cases, numbers) for name, (cases, numbers) in answers_vlan.ANSWERS.items()},
     **{
         name: Answer(cases, numbers, 100.0 if name == "ipoib.cpu_utilisation" else math.inf)
         for name, (cases, numbers) in answers_ipoib.ANSWERS.items()
@@ -183,6 +190,7 @@ _ANCHORS = {
     "ipoib": tuple(Anchored(*anchor) for anchor in answers_ipoib.ANCHORS),
     "relay": tuple(Anchored(*anchor) for anchor in answers_relay.ANCHORS),
     "vscsi": tuple(Anchored(*anchor) for anchor in answers_power5.ANCHORS),
+    "vlan": tuple(Anchored(*anchor) for anchor in answers_vlan.ANCHORS),
 }
 
 

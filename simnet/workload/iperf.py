@@ -32,15 +32,11 @@ class Reporter(Task):
         path: component path.
         cpu: where it was last.
         costs: of the CPUs.
-        tick_ps: timer tick.
     """
 
-    def __init__(
-        self, scheduler: Scheduler, path: str, cpu: Cpu, costs: Costs, tick_ps: int
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, path: str, cpu: Cpu, costs: Costs) -> None:
         super().__init__(scheduler, path, cpu)
         self.costs = costs
-        self.tick_ps = tick_ps
         self.state = _NONE
         self.timer = Occupation(scheduler.sim, f"{path}.timer")
 
@@ -54,8 +50,7 @@ class Reporter(Task):
             return
         self.state = _NONE
         self.sleep()
-        tick = self.sim.now // self.tick_ps + 1
-        self.sim.at(tick * self.tick_ps, self, 0, 0, _PRIORITY_TIMER)
+        self.sim.at(cpu.tick_after(self.sim.now), self, 0, 0, _PRIORITY_TIMER)
 
     def on_event(self, kind: int, arg: int) -> None:
         """The tick: the timer wakes the thread on the CPU where it went to sleep."""

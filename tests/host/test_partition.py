@@ -1,0 +1,330 @@
+"""Virtual processors: windows, caps, weights, ceding, what is stolen, and what ticks and PURR say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.host.cpu import HARDIRQ, IRQ, PROCESS, SYSTEM, USER, Context, Cpu
+from simnet.host.machine import Machine
+from simnet.host.partition import LogicalPartition, ProcessorPool, SharedProcessor
+from simnet.kernel.simulator import Simulator
+from tests.host.parts import MS, US, Agenda, Job, make_machine
+
+WINDOW = 10 * MS
+TICK = 4 * MS
+
+
+@dataclass
+class Lpar:
+    """A partition with its machine."""
+
+    machine: Machine
+    partition: LogicalPartition
+
+    @property
+    def processors(self) -> list[SharedProcessor]:
+        return list(self.partition.processors)
+
+
+def make_pool(sim: Simulator, count: int = 1, dispatch: int = 0, slice_: int = MS) -> ProcessorPool:
+    return ProcessorPool(
+        sim, "pool", count=count, window_ps=WINDOW, dispatch_ps=dispatch, slice_ps=slice_
+    )
+
+
+def add(
+    pool: ProcessorPool, name: str, units: float, *, threads: int = 1, procs: int = 1, **how: Any
+) -> Lpar:
+    """A partition entitled to `units` processors."""
+    machine = make_machine(
+        pool.sim, name, cores_per_socket=procs, threads_per_core=threads, tick_ps=TICK
+    )
+    settings = {"capped": True, "weight": 128, "phase_ps": 0} | how
+    partition = LogicalPartition(name, entitled_ps=round(units * WINDOW), **settings)
+    cpus = machine.cpus
+    pool.add(partition, [cpus[n : n + threads] for n in range(0, len(cpus), threads)])
+    return Lpar(machine, partition)
+
+
+class Endless(Context):
+    """Computes without end, in pieces."""
+
+    def __init__(self, sim: Simulator, path: str, piece: int = 70 * US) -> None:
+        super().__init__(sim, path)
+        self.piece = piece
+
+    def step(self, cpu: Cpu) -> None:
+        cpu.run(PROCESS, self, self.piece, USER)
+
+
+def load(lpar: Lpar, piece: int = 70 * US) -> None:
+    """Have every CPU compute."""
+    for cpu in lpar.machine.cpus:
+        job = Endless(cpu.sim, f"{cpu.path}.load", piece)
+        cpu.run(PROCESS, job, piece, USER)
+
+
+def share(lpar: Lpar, windows: int) -> float:
+    """Mean number of physical processors."""
+    return lpar.partition.consumed_ps / (windows * WINDOW)
+
+
+# -- windows ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("units", [0.1, 0.25, 0.5, 0.9, 1.0])
+def test_a_capped_partition_gets_its_entitlement_in_each_window(units: float) -> None:
+    sim = Simulator()
+    pool = make_pool(sim)
+    lpar = add(pool, "one", units)
+    load(lpar)
+    for window in range(1, 6):
+        sim.run_until(window * WINDOW)
+        assert share(lpar, window) == pytest.approx(units, abs=1e-12)
+
+
+def test_work_takes_as_many_windows_as_the_entitlement_says() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "half", 0.5)
+    job = Job(sim, "job", PROCESS, SYSTEM)
+    job.start(lpar.machine.cpus[0], 12 * MS)
+    sim.run_until(10 * WINDOW)
+    # 5 ms in each of two windows, 2 ms in the third
+    assert job.done_ps == [22 * MS]
+
+
+@pytest.mark.parametrize("phase", [0, 3 * MS, 9 * MS])
+def test_windows_begin_at_the_phase(phase: int) -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "half", 0.5, phase_ps=phase)
+    job = Job(sim, "job", PROCESS, SYSTEM)
+    job.start(lpar.machine.cpus[0], 6 * MS)
+    sim.run_until(5 * WINDOW)
+    # what began before the first boundary has had a part, too
+    first = min(phase, 5 * MS) if phase else 5 * MS
+    start = phase if phase else WINDOW
+    assert job.done_ps == [start + 6 * MS - first] if phase else [11 * MS]
+
+
+def test_who_cedes_keeps_what_is_left_of_the_window() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "half", 0.5)
+    cpu = lpar.machine.cpus[0]
+    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(3)]
+    agenda = Agenda(sim)
+    for number, job in enumerate(jobs):
+        agenda.at(number * 3 * MS, job.start, cpu, 2 * MS)
+    sim.run_until(2 * WINDOW)
+    # 2 ms at once, 2 ms at once, of the third 1 ms and the rest in the next window
+    assert [job.done_ps[0] for job in jobs] == [2 * MS, 5 * MS, 11 * MS]
+    assert lpar.processors[0].cedes == 3
+
+
+def test_an_interrupt_wakes_who_has_ceded_and_waits_for_who_is_out_of_time() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim, dispatch=20 * US), "tenth", 0.1)
+    cpu = lpar.machine.cpus[0]
+    handler = Job(sim, "handler", HARDIRQ, IRQ)
+    busy = Job(sim, "busy", PROCESS, SYSTEM)
+    agenda = Agenda(sim)
+    agenda.at(2 * MS, cpu.raise_irq, handler, 50 * US)
+    agenda.at(4 * MS, busy.start, cpu, 3 * MS)
+    agenda.at(8 * MS, cpu.raise_irq, handler, 50 * US)
+    sim.run_until(2 * WINDOW)
+    assert handler.done_ps == [2 * MS + 70 * US, 10 * MS + 70 * US]
+
+
+def test_a_partition_of_dedicated_size_is_never_interrupted() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim, dispatch=5 * US), "whole", 1.0)
+    job = Job(sim, "job", PROCESS, SYSTEM)
+    job.start(lpar.machine.cpus[0], 95 * MS)
+    sim.run_until(12 * WINDOW)
+    assert job.done_ps == [95 * MS + 5 * US]
+    assert lpar.processors[0].dispatches == 1
+
+
+# -- the pool -----------------------------------------------------------------------------------
+
+
+def test_parts_that_fit_only_when_split_still_fit() -> None:
+    # three of two thirds on two processors: the third runs first on one, then on the other
+    sim = Simulator()
+    pool = make_pool(sim, count=2)
+    lpars = [add(pool, f"p{n}", 0.66) for n in range(3)]
+    for lpar in lpars:
+        load(lpar)
+    sim.run_until(20 * WINDOW)
+    assert [share(lpar, 20) for lpar in lpars] == pytest.approx([0.66] * 3, abs=1e-12)
+
+
+@pytest.mark.parametrize(("weights", "expected"), [((128, 128), 0.5), ((192, 64), 0.75)])
+def test_spare_time_goes_by_weight(weights: tuple[int, int], expected: float) -> None:
+    sim = Simulator()
+    pool = make_pool(sim, slice_=500 * US)
+    lpars = [
+        add(pool, f"p{n}", 0.1, capped=False, weight=weight) for n, weight in enumerate(weights)
+    ]
+    for lpar in lpars:
+        load(lpar)
+    sim.run_until(100 * WINDOW)
+    spare = [share(lpar, 100) - 0.1 for lpar in lpars]
+    assert sum(spare) == pytest.approx(0.8, abs=1e-9)
+    assert spare[0] / sum(spare) == pytest.approx(expected, abs=0.01)
+
+
+def test_weight_0_is_as_good_as_capped() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "soft", 0.3, capped=False, weight=0)
+    load(lpar)
+    sim.run_until(10 * WINDOW)
+    assert share(lpar, 10) == pytest.approx(0.3, abs=1e-12)
+
+
+def test_entitlements_come_before_spare_time() -> None:
+    sim = Simulator()
+    pool = make_pool(sim)
+    greedy = add(pool, "greedy", 0.1, capped=False, weight=255)
+    modest = add(pool, "modest", 0.6)
+    load(greedy)
+    load(modest)
+    sim.run_until(20 * WINDOW)
+    assert share(modest, 20) == pytest.approx(0.6, abs=1e-9)
+    assert share(greedy, 20) == pytest.approx(0.4, abs=1e-9)
+
+
+plans = st.lists(
+    st.tuples(
+        st.integers(10, 100),  # hundredths of a processor
+        st.booleans(),  # capped
+        st.integers(1, 255),  # weight
+        st.integers(20, 900),  # us that it computes
+        st.integers(0, 900),  # us that it then rests
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+class Bursts(Context):
+    """Computes, rests, computes."""
+
+    def __init__(self, cpu: Cpu, path: str, work: int, rest: int) -> None:
+        super().__init__(cpu.sim, path)
+        self.cpu, self.work, self.rest = cpu, work, rest
+
+    def step(self, cpu: Cpu) -> None:
+        self.sim.at(self.sim.now + self.rest, self, 0, 0, 0)
+
+    def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - the interface of components
+        self.cpu.run(PROCESS, self, self.work, USER)
+
+
+@given(plans, st.integers(1, 3), st.integers(0, 20), st.integers(1, 2))
+def test_laws_of_any_pool(
+    plan: list[tuple[int, bool, int, int, int]], count: int, dispatch: int, threads: int
+) -> None:
+    wanted = sum(units for units, *_ in plan)
+    count = max(count, -(-wanted // 100))
+    sim = Simulator()
+    pool = make_pool(sim, count=count, dispatch=dispatch * US)
+    lpars = []
+    for number, (units, capped, weight, work, rest) in enumerate(plan):
+        lpar = add(pool, f"p{number}", units / 100, threads=threads, capped=capped, weight=weight)
+        for cpu in lpar.machine.cpus:
+            Bursts(cpu, f"{cpu.path}.bursts", work * US, rest * US).on_event(0, 0)
+        lpars.append(lpar)
+    windows = 4
+    before = [0] * len(lpars)
+    for window in range(1, windows + 1):
+        sim.run_until(window * WINDOW)
+        for number, (lpar, (units, capped, *_)) in enumerate(zip(lpars, plan, strict=True)):
+            used = lpar.partition.consumed_ps - before[number]
+            before[number] += used
+            # never more than the entitlement, or than one processor
+            assert used <= (units * WINDOW // 100 if capped else WINDOW)
+    # no more processors than there are
+    assert sum(before) <= count * windows * WINDOW
+    for lpar in lpars:
+        processor = lpar.processors[0]
+        processor.count()
+        cpus = lpar.machine.cpus
+        # PURR: every ps of a physical processor goes to one thread
+        assert sum(cpu.purr_ps for cpu in cpus) == lpar.partition.consumed_ps
+        for cpu in cpus:
+            times = cpu.times()
+            exact = {name: ps for name, ps in times.items() if name.endswith("_ps")}
+            assert sum(exact.values()) == windows * WINDOW
+            # what a CPU executes, it executes while its virtual processor runs
+            assert exact["user_ps"] <= lpar.partition.consumed_ps
+
+
+@given(st.lists(st.integers(10, 100), min_size=1, max_size=4), st.integers(0, 9))
+def test_who_always_has_work_gets_all_of_its_part_and_waits_no_longer_than_the_rest(
+    units: list[int], phase: int
+) -> None:
+    sim = Simulator()
+    pool = make_pool(sim, count=-(-sum(units) // 100))
+    lpars = [
+        add(pool, f"p{n}", share_ / 100, phase_ps=phase * MS) for n, share_ in enumerate(units)
+    ]
+    for lpar in lpars:
+        load(lpar)
+    sim.run_until(phase * MS + WINDOW)
+    start = [lpar.partition.consumed_ps for lpar in lpars]
+    sim.run_until(phase * MS + 4 * WINDOW)
+    for lpar, hundredths, before in zip(lpars, units, start, strict=True):
+        assert lpar.partition.consumed_ps - before == 3 * hundredths * WINDOW // 100
+
+
+# -- what Linux sees --------------------------------------------------------------------------
+
+
+def test_stolen_time_is_what_work_waits_for() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "half", 0.5)
+    load(lpar)
+    sim.run_until(10 * WINDOW)
+    times = lpar.machine.cpus[0].times()
+    assert times["user_ps"] == times["steal_ps"] == 5 * WINDOW
+    assert times["idle_ps"] == 0
+
+
+def test_an_idle_partition_has_nothing_stolen() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "idle", 0.5)
+    sim.run_until(10 * WINDOW)
+    times = lpar.machine.cpus[0].times()
+    assert times["idle_ps"] == 10 * WINDOW
+    assert times["idle_ticks"] == 10 * WINDOW // TICK
+
+
+def test_lost_ticks_are_caught_up_and_count_for_what_was_interrupted() -> None:
+    # one thread computes, the other idles: 100 % and 0 %, though half of the time is stolen
+    sim = Simulator()
+    lpar = add(make_pool(sim), "half", 0.5, threads=2)
+    cpu = lpar.machine.cpus[0]
+    cpu.run(PROCESS, Endless(sim, "load"), 70 * US, SYSTEM)
+    sim.run_until(20 * WINDOW)
+    busy, idle = (cpu.times() for cpu in lpar.machine.cpus)
+    ticks = 20 * WINDOW // TICK
+    assert busy["user_ticks"] + busy["system_ticks"] >= ticks - 2
+    assert busy["idle_ticks"] == 0
+    assert idle["idle_ticks"] == ticks
+
+
+def test_purr_splits_a_core_between_threads_that_both_execute() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "whole", 1.0, threads=2)
+    first, second = lpar.machine.cpus
+    Job(sim, "long", PROCESS, SYSTEM).start(first, 8 * MS)
+    Job(sim, "short", PROCESS, SYSTEM).start(second, 2 * MS)
+    sim.run_until(WINDOW)
+    lpar.processors[0].count()
+    # both at half speed until 4 ms; then 6 ms alone
+    assert (first.purr_ps, second.purr_ps) == (8 * MS, 2 * MS)
