@@ -4,7 +4,7 @@ from simnet.kernel.component cimport Component
 cdef class LogicalPartition:
     cdef readonly object name
     cdef readonly long long entitled_ps
-    cdef readonly bint uncapped
+    cdef readonly bint takes_spare
     cdef readonly long long weight
     cdef readonly long long phase_ps
     cdef readonly long long spare

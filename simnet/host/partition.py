@@ -58,7 +58,7 @@ class LogicalPartition:
 
     name: Any
     entitled_ps: cython.longlong
-    uncapped: cython.bint
+    takes_spare: cython.bint
     weight: cython.longlong
     phase_ps: cython.longlong
     spare: cython.longlong
@@ -69,7 +69,7 @@ class LogicalPartition:
     ) -> None:
         self.name = name
         self.entitled_ps = entitled_ps
-        self.uncapped = not capped and weight > 0
+        self.takes_spare = not capped and weight > 0
         self.weight = weight
         self.phase_ps = phase_ps
         self.spare = 0
@@ -381,7 +381,7 @@ class ProcessorPool(Component):
         """A virtual processor that had ceded has something to execute."""
         processor.state = _READY
         processor.ready_number = self.next_number()
-        if processor.partition.uncapped:
+        if processor.partition.takes_spare:
             self._join(processor)
         return self._look_at(self.sim.now)
 
@@ -392,7 +392,7 @@ class ProcessorPool(Component):
         least: cython.longlong = _NEVER
         other: SharedProcessor
         for other in self.processors:
-            if other is joining or other.state == _CEDED or not other.partition.uncapped:
+            if other is joining or other.state == _CEDED or not other.partition.takes_spare:
                 continue
             if other.partition is joining.partition:
                 return 0
@@ -474,7 +474,7 @@ class ProcessorPool(Component):
     @cython.cfunc
     @cython.exceptval(-1)
     def _eligible(self, processor: SharedProcessor) -> cython.bint:
-        return processor.state != _CEDED and (processor.left_ps > 0 or processor.partition.uncapped)
+        return processor.state != _CEDED and (processor.left_ps > 0 or processor.partition.takes_spare)
 
     @cython.cfunc
     @cython.exceptval(-1)

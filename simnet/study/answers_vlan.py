@@ -30,7 +30,8 @@ def _half(results: Mapping[str, Result]) -> dict[str, float]:
     result = results["run"]
 
     def mean(name: str) -> float:
-        return sum(getattr(row, name) for row in result.vmstat) / max(len(result.vmstat), 1)
+        values: list[float] = [getattr(row, name) for row in result.vmstat]
+        return sum(values) / max(len(values), 1)
 
     return {
         "mbit_per_s": _mbit_per_s(result),
