@@ -474,7 +474,9 @@ class ProcessorPool(Component):
     @cython.cfunc
     @cython.exceptval(-1)
     def _eligible(self, processor: SharedProcessor) -> cython.bint:
-        return processor.state != _CEDED and (processor.left_ps > 0 or processor.partition.takes_spare)
+        return processor.state != _CEDED and (
+            processor.left_ps > 0 or processor.partition.takes_spare
+        )
 
     @cython.cfunc
     @cython.exceptval(-1)

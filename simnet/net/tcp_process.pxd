@@ -23,6 +23,7 @@ cdef class SocketTask(Task):
     cdef int _processed(self, Cpu cpu) except -1
     cdef bint _continue_send(self, Cpu cpu) except? -1
     cdef int _send(self, Cpu cpu) except -1
+    cdef long long _to_end_of_segment(self, long long piece) except? -1
     cdef int _copy(self, Cpu cpu, long long work_ps) except -1
     cdef int _sent(self, Cpu cpu) except -1
 

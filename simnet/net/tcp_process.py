@@ -191,6 +191,8 @@ class SocketTask(Task):
         if piece > 0:
             if piece > self.left:
                 piece = self.left
+            if socket.nic.copies:
+                piece = self._to_end_of_segment(piece)
             self.left -= piece
             # the socket is owned: nothing changes what may be sent while the copy lasts
             socket.sender.write(piece, self.left == 0)
@@ -206,6 +208,14 @@ class SocketTask(Task):
         self.state = _SEND_WOKEN
         self.sleep()
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _to_end_of_segment(self, piece: cython.longlong) -> cython.longlong:
+        """`tcp_push_one`: a segment leaves as soon as it is full, before the next is copied."""
+        sender: TcpSender = self.socket.sender
+        room: cython.longlong = sender.mss - (sender.write_seq - sender.snd_nxt) % sender.mss
+        return piece if piece < room else room
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
