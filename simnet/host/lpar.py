@@ -235,22 +235,30 @@ class LparCpu(Component):
 
     def busy_ps(self) -> list[int]:
         """Return the busy time of each logical processor, in the order of dispatch."""
-        self._advance()
+        passed = self._by_busy_now()
         busy, total = [], 0
         for threads in range(self.hardware, 0, -1):
-            total += self._by_busy_ps[threads]
+            total += passed[threads]
             busy.append(total)
         return busy[::-1]
 
     def purr_ps(self) -> int:
         """Return the core time that counts as used, of all cores together."""
-        self._advance()
         cores = self.cores
         used: list[int] = [
             passed * cores.of_all(cores.purr_permille, threads)
-            for threads, passed in enumerate(self._by_busy_ps)
+            for threads, passed in enumerate(self._by_busy_now())
         ]
         return sum(used) // 1000
+
+    def _by_busy_now(self) -> list[int]:
+        """Time with so many threads busy, until now.
+
+        The clocks are left alone: they round, and whoever looks would move the ends of bursts.
+        """
+        found: list[int] = list(self._by_busy_ps)
+        found[min(self.busy, self.hardware)] += self.sim.now - self._last_ps
+        return found
 
     def counters(self) -> dict[str, int]:
         """Work that is done."""

@@ -33,7 +33,7 @@ def partition_resources(
             continue
         partition = processors[0].partition
         name, capacity = "virtual processors", len(processors) * PS_PER_S
-        if not partition.uncapped:
+        if not partition.takes_spare:
             name, capacity = (
                 "entitlement",
                 partition.entitled_ps * PS_PER_S // processors[0].pool.window_ps,

@@ -249,7 +249,12 @@ class System:
         messages: reads the counters of an open-loop load.
         offers: tells what can be full; the machine's CPUs where it is None.
         storage: reads the disks, if there are any.
+
+    Attributes:
+        ends: its work ends by itself, and a run then.
     """
+
+    ends = False
 
     def __init__(  # noqa: PLR0913 (each part is there or not)
         self,

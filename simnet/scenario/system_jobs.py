@@ -90,6 +90,8 @@ class JobSystem(System):
         offered: what the cluster's resources are; none where it is None.
     """
 
+    ends = True
+
     def __init__(
         self,
         env: Any,
@@ -109,8 +111,18 @@ class JobSystem(System):
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more, or until all jobs have ended."""
-        if not self.done.processed:
-            self.env.run(until=self.env.any_of([self.done, self.env.timeout(duration_ps)]))
+        if self.done.processed:
+            return
+        end = self.env.event()
+
+        def stop(_event: Any) -> None:
+            if not end.triggered:
+                end.succeed()
+
+        # not `any_of`: once it has happened, it would take the condition `done` apart
+        for event in (self.done, self.env.timeout(duration_ps)):
+            event.callbacks.append(stop)
+        self.env.run(until=end)
 
     def snapshot(self) -> Snapshot:
         """Read all counters."""

@@ -238,8 +238,8 @@ def _sentence(limit: Limit) -> str:
         share = _percent(wait.share)
         return f"nothing is full: the {wait.reason} is, {share} of the time{time}; {rest}"
     if limit.verdict == "application":
-        return f"nothing is full: the sending process has nothing more to send; {rest}"
-    return f"nothing is full, and nothing is waited for most of the time; {rest}"
+        return f"nothing is full: the application has nothing under way most of the time; {rest}"
+    return f"nothing is full, and no one thing is waited for most of the time; {rest}"
 
 
 def _next(limit: Limit) -> str:

@@ -221,19 +221,22 @@ class _Looks:
         """Simulate `duration_ps`, with looks at drawn instants."""
         self._first = {one.name: one for one in self._read(system)}
         draw = stream(self._seed, "explain.looks")
-        instants = sorted({draw.below(duration_ps) for _ in range(_LOOKS)} - {0})
-        passed = 0
+        # work that ends may end long before the time that it is given
+        looks = _LOOKS * _LOOKS_PER_READING if system.ends else _LOOKS
+        instants = sorted({draw.below(duration_ps) for _ in range(looks)} - {0})
+        begin = system.env.sim.now
         for number, instant in enumerate(instants):
-            system.run(instant - passed)
-            passed = instant
+            system.run(instant - (system.env.sim.now - begin))
+            if system.env.sim.now - begin < instant:
+                break
+            self.count += 1
             for wait in system.waits():
                 self._waits.setdefault(wait.flow, []).append(wait)
             if number % _LOOKS_PER_READING == 0:
                 self._read(system)
-        system.run(duration_ps - passed)
+        system.run(duration_ps - (system.env.sim.now - begin))
         self._last = self._read(system)
-        self._elapsed_ps = duration_ps
-        self.count = len(instants)
+        self._elapsed_ps = system.env.sim.now - begin
 
     def _read(self, system: System) -> tuple[Resource, ...]:
         found = system.resources()

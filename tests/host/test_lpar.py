@@ -50,6 +50,21 @@ def test_equal_bursts_end_when_the_cores_have_done_all_of_them(busy: int, speed:
     assert jobs[0].end_ps == pytest.approx(700 * MS / speed, rel=1e-9)
 
 
+def test_who_looks_moves_no_end() -> None:
+    ends = []
+    for looks in (0, 1000):
+        sim = Simulator()
+        cpu = LparCpu(sim, "cpu", CORES)
+        jobs = [Job(sim, cpu, f"job{n}", n * 101, 7 * MS + n * 1013) for n in range(23)]
+        for number in range(looks):
+            sim.run_until(number * 10_007)
+            cpu.purr_ps()
+            cpu.busy_ps()
+        sim.run_until(10**15)
+        ends.append([(job.end_ps, job.used_ps) for job in jobs])
+    assert ends[0] == ends[1]
+
+
 def test_beyond_the_hardware_threads_bursts_take_turns() -> None:
     _, jobs = together(CORES, [700 * MS] * 64)
     assert jobs[0].end_ps == pytest.approx(700 * MS * 64 / 22.4, rel=1e-9)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import Any
+
 import pytest
 
+from simnet.kernel.environment import Environment
 from simnet.scenario.build import build
 from simnet.scenario.load import load
 from simnet.scenario.resource import PS_PER_S, Resource
 from simnet.scenario.resources_network import wait_of
 from simnet.scenario.system import System
+from simnet.scenario.system_jobs import JobSystem
 from tests.net.test_tcp_sender import MSS, make, send
 
 MS = 10**9
@@ -171,3 +176,16 @@ def test_a_writer_without_room_waits_for_the_send_buffer() -> None:
     send(sender)
     assert wait_of("eth0", sender).reason == "send buffer"
     assert wait_of("eth0", sender).limit == sender.write_seq - sender.snd_una
+
+
+def test_a_run_ends_with_its_jobs_in_however_many_pieces() -> None:
+    env = Environment()
+    jobs = [env.process(_sleeper(env, seconds)) for seconds in (3, 5)]
+    system = JobSystem(env, (), [], env.all_of(jobs), {})
+    for seconds, now in ((2, 2), (2, 4), (100, 5), (100, 5)):
+        system.run(seconds * PS_PER_S)
+        assert env.sim.now == now * PS_PER_S
+
+
+def _sleeper(env: Environment, seconds: int) -> Generator[Any, Any, None]:
+    yield env.timeout(seconds * PS_PER_S)
