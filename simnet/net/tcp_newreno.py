@@ -76,7 +76,7 @@ class NewReno(States):
         self.newly_lost = 0
         if acked > 0:
             self._eat_duplicates(acked)
-        if duplicate or recovery.state != _OPEN:
+        if duplicate or self.echo or recovery.state != _OPEN:
             self._change_state(duplicate, advance)
         if recovery.state in (_CWR, _RECOVERY):
             reduce_window(recovery, self.delivered, self.newly_lost, recovery.advanced)
@@ -92,6 +92,8 @@ class NewReno(States):
         recovery: Recovery = self.recovery
         if self.board.packets_out() == 0:
             self.board.sacked_out = 0
+        if self.echo:
+            recovery.prior_ssthresh = 0
         if recovery.state == _OPEN:
             recovery.retrans_stamp = _NONE
         elif recovery.snd_una >= recovery.high_seq and self._leave():
@@ -124,6 +126,8 @@ class NewReno(States):
             return 0
         # tcp_try_to_open
         self._forget_retransmissions()
+        if self.echo:
+            self._enter_cwr()
         if recovery.state != _CWR:
             self._keep_open()
         return 0

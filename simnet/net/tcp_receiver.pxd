@@ -1,6 +1,7 @@
 from simnet.net.receive_queue cimport ReceiveQueue, SkbSizes
 from simnet.net.receive_window cimport ReceiveWindow
 from simnet.net.skb cimport Skb
+from simnet.net.tcp_ecn cimport Ecn
 from simnet.net.tcp_reassembly cimport Reassembly
 
 cdef class TcpReceiver:
@@ -27,6 +28,7 @@ cdef class TcpReceiver:
     cdef readonly bint pushed_twice
     cdef public bint blocked
     cdef readonly bint ack_now
+    cdef public Ecn ecn
     cdef readonly bint no_memory
     cdef readonly int compressed
     cdef readonly bint compress_started
@@ -97,6 +99,8 @@ cdef class TcpReceiver:
     cdef int _event_data(self, long long length, bint push, long long now_jiffy) except -1
     cdef int _measure_mss(self, long long length, bint push) except -1
     cdef int _add_quickacks(self) except -1
+    cdef int _check_marks(self) except -1
+    cpdef int marked(self, int bits, bint with_data) except -1
     cdef int _enter_quickack(self) except -1
     cdef int _leave_pingpong(self) except -1
     cpdef long long ack_sent(self, long long now_jiffy) except? -1

@@ -17,6 +17,7 @@ import cython
 from simnet.net.receive_queue import ReceiveQueue, SkbSizes
 from simnet.net.receive_window import ReceiveWindow
 from simnet.net.skb import Skb
+from simnet.net.tcp_ecn import Ecn
 from simnet.net.tcp_reassembly import Reassembly
 from simnet.net.tcp_version import ReceiverRules, receiver_rules
 
@@ -75,6 +76,7 @@ class TcpReceiver:
 
     Attributes:
         now_us: when the segment or event that is being handled came; `rules.clock_us` needs it.
+        ecn: marks on segments, None if the connection has not agreed on them.
     """
 
     window: ReceiveWindow
@@ -96,6 +98,7 @@ class TcpReceiver:
     pushed_twice: cython.bint
     blocked: cython.bint
     ack_now: cython.bint
+    ecn: Ecn | None
     no_memory: cython.bint
     compressed: cython.int
     compress_started: cython.bint
@@ -228,6 +231,7 @@ class TcpReceiver:
         self.pushed_twice = False
         self.blocked = False
         self.ack_now = False
+        self.ecn = None
         self.no_memory = False
         self.compressed = 0
         self.compress_started = False
@@ -476,6 +480,8 @@ class TcpReceiver:
         """`tcp_data_queue_ofo`: the segment is ahead of a hole."""
         length: cython.longlong = end_seq - seq
         self.out_of_order_segments += 1
+        if self.ecn is not None:
+            self._check_marks()
         if not self._memory_left():
             return self.scheduled and self._ack_due()
         if self.rule_measures_reordered:
@@ -593,6 +599,8 @@ class TcpReceiver:
         elif since > self.rto_jiffies:
             self._add_quickacks()
         self.lrcvtime = now_jiffy
+        if self.ecn is not None:
+            self._check_marks()
         # tcp_grow_window is called for such segments
         if length >= 128 and self.window.grow(length, self.rcv_mss):  # noqa: PLR2004
             self.quick |= 1
@@ -639,6 +647,27 @@ class TcpReceiver:
             quick = self.max_quickacks
         if quick > self.quick:
             self.quick = quick
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _check_marks(self) -> cython.int:
+        """`tcp_ecn_check_ce`: the sender's window may be so small that an ACK must not wait."""
+        most: cython.int = self.max_quickacks
+        if self.ecn.checked():
+            if not self.rule_quick_on_reorder:
+                # so many since 4.18
+                self.max_quickacks = 2
+            self._enter_quickack()
+            self.max_quickacks = most
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def marked(self, bits: cython.int, with_data: cython.bint) -> cython.int:
+        """ECN's bits of the segment that is handled next, if the connection has agreed on it."""
+        if self.ecn.arrives(bits) and with_data and not self.rule_quick_on_reorder:
+            self.ack_now = True
         return 0
 
     @cython.cfunc

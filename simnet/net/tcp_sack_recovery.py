@@ -160,7 +160,7 @@ class SackRecovery(States):
         duplicate = acked == 0 and not news
         if tags.probe_end != _NONE:
             self._probed(duplicate)
-        if duplicate or tags.sacked or tags.dsack or recovery.state != _OPEN:
+        if duplicate or tags.sacked or tags.dsack or self.echo or recovery.state != _OPEN:
             self._alert(prior_una, duplicate and not recovery.advanced and not tags.dsack, now_us)
         if recovery.state in (_CWR, _RECOVERY):
             reduce_window(recovery, tags.delivered, self.rack.lost - lost, recovery.advanced)
@@ -263,6 +263,8 @@ class SackRecovery(States):
         board: Scoreboard = self.board
         if board.packets_out() == 0:
             board.sacked_out = 0
+        if self.echo:
+            recovery.prior_ssthresh = 0
         if self.tags.renege and recovery.advanced:
             # tcp_check_sack_reneging: the next ACK may show that it was not
             self.renege = self.rtt.jiffies(max(self.rtt.srtt_us >> 4, _RENEGE_MIN_US))
@@ -304,6 +306,8 @@ class SackRecovery(States):
             return 0
         # tcp_try_to_open
         self._forget_retransmissions()
+        if self.echo:
+            self._enter_cwr()
         if recovery.state != _CWR:
             self._keep_open()
         return 0
@@ -469,6 +473,8 @@ class SackRecovery(States):
             board.set_reordering(self.least_reordering)
         recovery.state = _LOSS
         recovery.high_seq = recovery.snd_nxt
+        if self.ecn is not None:
+            self.ecn.reduced = True
         recovery.retransmits += 1
         self.frto = again
         return 0

@@ -16,6 +16,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.net.congestion import Congestion
 from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp_ecn import Ecn
 from simnet.net.tcp_newreno import NewReno
 from simnet.net.tcp_recovery import Recovery
 from simnet.net.tcp_rtt import RttEstimator
@@ -245,6 +246,18 @@ class TcpSender:
         self.deferred_limited = False
         self.max_packets_out = 0
         self.usage_seq = 0
+
+    def use_ecn(self, ecn: Ecn) -> None:
+        """The connection has agreed on ECN; what is done about marks is that of 4.18 and later."""
+        states = self.sacks or self.newreno
+        if states is not None:
+            states.ecn = ecn
+
+    def echoed(self, echo: bool) -> None:  # noqa: FBT001 - a bit of a header
+        """The ACK that is handled next echoes a mark, or not (ECE)."""
+        states = self.sacks or self.newreno
+        if states is not None and states.ecn is not None:
+            states.echo = echo
 
     def measured(self, rtt_us: int) -> None:
         """The handshake has told the round-trip time (`tcp_synack_rtt_meas`)."""
@@ -872,7 +885,13 @@ class TcpSender:
         acked = board.clean(ack, now_jiffy)
         if acked > 0:
             self._timed(acked, now_jiffy, echo)
-        if acked > 0 and not sacked and self.recovery.state == _OPEN and self.recovery.frto == 0:
+        if (
+            acked > 0
+            and not sacked
+            and self.recovery.state == _OPEN
+            and self.recovery.frto == 0
+            and not (self.newreno is not None and self.newreno.echo)
+        ):
             if self.congestion.abc > 0:
                 self.congestion.bytes_acked += ack - prior_una
             if self._limited(flight):

@@ -1,8 +1,11 @@
 from simnet.net.congestion cimport Congestion
+from simnet.net.tcp_ecn cimport Ecn
 from simnet.net.tcp_recovery cimport Recovery
 from simnet.net.tcp_scoreboard cimport Scoreboard
 
 cdef class States:
+    cdef public Ecn ecn
+    cdef public bint echo
     cdef Recovery recovery
     cdef Scoreboard board
     cdef Congestion congestion
@@ -11,6 +14,7 @@ cdef class States:
     cdef int _forget_retransmissions(self) except -1
     cdef int _begin_reduction(self) except -1
     cdef int _enter_recovery(self) except -1
+    cdef int _enter_cwr(self) except -1
     cdef int _end_reduction(self) except -1
     cdef int _keep_open(self) except -1
     cdef int _undo_window(self, bint unmark) except -1

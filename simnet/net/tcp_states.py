@@ -10,6 +10,7 @@ from __future__ import annotations
 import cython
 
 from simnet.net.congestion import Congestion
+from simnet.net.tcp_ecn import Ecn
 from simnet.net.tcp_recovery import Recovery
 from simnet.net.tcp_scoreboard import Scoreboard
 
@@ -30,13 +31,21 @@ class States:
 
     Args:
         recovery: holds the state.
+
+    Attributes:
+        ecn: None if the connection has not agreed on it.
+        echo: the ACK that is being handled echoes a mark.
     """
 
+    ecn: Ecn | None
+    echo: cython.bint
     recovery: Recovery
     board: Scoreboard
     congestion: Congestion
 
     def __init__(self, recovery: Recovery) -> None:
+        self.ecn = None
+        self.echo = False
         self.recovery = recovery
         self.board = recovery.board
         self.congestion = recovery.congestion
@@ -67,6 +76,8 @@ class States:
         congestion.cwnd_count = 0
         congestion.bytes_acked = 0
         congestion.ssthresh = congestion.reduced()
+        if self.ecn is not None:
+            self.ecn.reduced = True
         return 0
 
     @cython.cfunc
@@ -78,10 +89,22 @@ class States:
         self.board.undo_marker = recovery.snd_una
         self.board.undo_retrans = self.board.retrans_out
         if recovery.state not in (_CWR, _RECOVERY):
-            recovery.prior_ssthresh = recovery.current_ssthresh()
+            if not self.echo:
+                recovery.prior_ssthresh = recovery.current_ssthresh()
             self._begin_reduction()
         recovery.state = _RECOVERY
         recovery.entered += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_cwr(self) -> cython.int:
+        """`tcp_enter_cwr`: a mark is a loss of which nothing has to be sent again."""
+        self.recovery.prior_ssthresh = 0
+        if self.recovery.state < _CWR:
+            self.board.undo_marker = _NONE
+            self._begin_reduction()
+            self.recovery.state = _CWR
         return 0
 
     @cython.cfunc
@@ -120,6 +143,8 @@ class States:
                 self.congestion.cwnd = recovery.prior_cwnd
             if self.congestion.ssthresh < recovery.prior_ssthresh:
                 self.congestion.ssthresh = recovery.prior_ssthresh
+                if self.ecn is not None:
+                    self.ecn.reduced = False
         self.board.undo_marker = _NONE
         recovery.undone += 1
         return 0

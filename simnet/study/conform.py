@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
+from simnet.net.tcp_ecn import CE, CWR, ECE, ECT
 from simnet.scenario.library import find_model, flat, model_names, read_model
 from simnet.study.conform_case import MS_PS, Case, Expected, run_case
 from simnet.study.conform_script import script_case
@@ -216,13 +217,14 @@ def _difference(case: Case, sent: Sequence[Segment]) -> str | None:
             same = (wanted.seq, wanted.end_seq) == (got.seq, got.end_seq)
             same = same and wanted.window in {None, got.window}
             same = same and wanted.sack in {None, got.sack}
+            same = same and (wanted.ecn or 0) == got.ecn & wanted.ecn_bits
         if not same:
             return f"{_which(wanted, number)}: expected {_told(wanted)}, sent {_told(got)}"
     if len(expected) > len(sent):
         wanted = expected[len(sent)]
         return f"{_which(wanted, len(sent) + 1)}: expected {_told(wanted)}, sent none"
-    ends_ps = case.steps[-1].time_ps if case.exact and case.steps else 1 << 62
-    if len(sent) > len(expected) and sent[len(expected)].time_ps < ends_ps:
+    # what a script does not wait for it does not look at
+    if len(sent) > len(expected) and not case.exact:
         number = len(expected) + 1
         return f"segment {number}: expected none, sent {_told(sent[number - 1])}"
     return None
@@ -232,10 +234,17 @@ def _which(wanted: Expected, number: int) -> str:
     return f"line {wanted.line}" if wanted.line else f"ACK {number}"
 
 
+def _named(bits: int) -> str:
+    names = {ECT: "ECT", CE: "CE", ECE: "ECE", CWR: "CWR"}
+    return " ".join(name for bit, name in names.items() if bits & bit)
+
+
 def _told(segment: Expected | Segment) -> str:
     told = f"{segment.ack} at {segment.time_ps / MS_PS:.3f} ms"
     if segment.seq is not None and segment.end_seq is not None and segment.seq < segment.end_seq:
         told = f"{segment.seq}:{segment.end_seq} ack {told}"
+    if segment.ecn:
+        told += f", {_named(segment.ecn)}"
     if segment.window is not None:
         told += f", win {segment.window}"
     if segment.sack:

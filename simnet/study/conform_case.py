@@ -16,7 +16,7 @@ MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens
 _REST_PS: Final = 1000 * MS_PS
 
-Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "cwnd"]
+Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class Step:
         ack, window: of the segment; an `ack` of -1 covers all that has been sent.
         blocks: of its SACK option.
         more: MSG_MORE; of a read: that it waits.
+        code: assertions.
+        ecn: bits of `simnet.net.tcp_ecn`.
     """
 
     time_ps: int
@@ -41,6 +43,8 @@ class Step:
     window: int = 0
     blocks: tuple[tuple[int, int], ...] = ()
     more: bool = False
+    code: str = ""
+    ecn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class Expected:
         tolerance_ps: how far off the model may be; None: by whether a timer sent it.
         ack, window, sack: as in `Segment`.
         seq, end_seq: payload; None for "any segment with this acknowledgement".
+        ecn, ecn_bits: bits of `simnet.net.tcp_ecn`, and which of them count.
     """
 
     time_ps: int
@@ -62,6 +67,8 @@ class Expected:
     end_seq: int | None = None
     tolerance_ps: int | None = None
     line: int = 0
+    ecn: int | None = None
+    ecn_bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,6 @@ def _call(end: Endpoint, step: Step) -> Callable[[], object]:
         return lambda: end.read(step.end_seq, blocking=step.more)
     if step.action == "write":
         return lambda: end.write(step.end_seq, more=step.more)
-    if step.action == "cwnd":
-        return lambda: end.check_cwnd(step.end_seq)
+    if step.action == "check":
+        return lambda: end.check(step.code)
     return lambda: end.set_option(step.action, step.end_seq)

@@ -17,10 +17,12 @@ from simnet.net.cubic import make_congestion
 from simnet.net.receive_queue import SkbSizes
 from simnet.net.skb import Endpoint as Peer
 from simnet.net.skb import SkbQueue
+from simnet.net.tcp_ecn import ECE, Ecn
 from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_sender_rules import sender_rules
 from simnet.net.tcp_version import receiver_rules
+from simnet.study.packetdrill_assert import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +54,7 @@ class Segment:
         seq, end_seq: payload; equal for a pure ACK.
         push: PSH.
         timer: a timer sent it.
+        ecn: bits of `simnet.net.tcp_ecn`.
     """
 
     time_ps: int
@@ -62,6 +65,7 @@ class Segment:
     end_seq: int = 0
     push: bool = False
     timer: bool = False
+    ecn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Connection:
         mss: of the peer's option.
         advmss: of the kernel's own option.
         timestamps, sack, scaling: options in use.
+        ecn: agreed on.
         quickack: `ip route ... quickack 1`.
         delack_max_ps: TCP_DELACK_MAX_US; None: not set.
         rcvbuf, sndbuf: SO_RCVBUF and SO_SNDBUF as the kernel counts them; 0: not set.
@@ -88,6 +93,7 @@ class Connection:
     timestamps: bool = False
     sack: bool = True
     scaling: bool = True
+    ecn: bool = False
     quickack: bool = False
     delack_max_ps: int | None = None
     rcvbuf: int = 0
@@ -148,6 +154,11 @@ class Endpoint(Component):
         )
         self.receiver.start(first, connection.established_ps // _US)
         self.sender = _sender(connection, self.jiffy_ps, option_bytes)
+        self.ecn = Ecn() if connection.ecn else None
+        if self.ecn is not None:
+            self.receiver.ecn = self.ecn
+            self.sender.use_ecn(self.ecn)
+        self.fresh_from = 0
         self.peer_scale = connection.peer_scale
         self.staged = SkbQueue()
         # for nobody: segments are looked at as they leave, and take no time
@@ -204,6 +215,9 @@ class Endpoint(Component):
         length = step.end_seq - step.seq
         at_once = False
         self._refresh()
+        if self.ecn is not None:
+            self.sender.echoed(bool(step.ecn & ECE))
+            self.receiver.marked(step.ecn, length > 0)
         self.sender.acknowledge(
             self.sender.snd_nxt if step.ack < 0 else step.ack - 1,
             self.sender.snd_wnd if step.ack < 0 else step.window << self.peer_scale,
@@ -274,13 +288,31 @@ class Endpoint(Component):
             self._output()
             self.sender.cork = cork
 
-    def check_cwnd(self, wanted: int) -> None:
-        """`assert tcpi_snd_cwnd`."""
-        found = int(self.sender.congestion.cwnd)
-        if found != wanted:
-            self.problems.append(
-                f"tcpi_snd_cwnd at {self.sim.now / _SECOND:.6f} s: expected {wanted}, is {found}"
-            )
+    def check(self, code: str) -> None:
+        """Assertions about `tcp_info`."""
+        wrong = failed(code, self._info())
+        if wrong is not None:
+            self.problems.append(f"at {self.sim.now / _SECOND:.6f} s: {wrong}")
+
+    def _info(self) -> dict[str, int]:
+        """`tcp_get_info`."""
+        sender, board, rtt = self.sender, self.sender.board, self.sender.rtt
+        info = {
+            "tcpi_snd_cwnd": sender.congestion.cwnd,
+            "tcpi_snd_ssthresh": sender.congestion.ssthresh,
+            "tcpi_ca_state": sender.recovery.state,
+            "tcpi_unacked": board.packets_out(),
+            "tcpi_sacked": board.sacked_out,
+            "tcpi_lost": board.lost_out,
+            "tcpi_retrans": board.retrans_out,
+            "tcpi_reordering": board.reordering,
+            "tcpi_snd_mss": sender.mss,
+            "tcpi_backoff": sender.backoff,
+            "tcpi_rtt": 0 if rtt is None else rtt.srtt_us >> 3,
+            "tcpi_reord_seen": 0 if sender.sacks is None else sender.sacks.rack.reordering_seen,
+            "tcpi_min_rtt": 0 if rtt is None else max(rtt.least_us, 0),
+        }
+        return {name: int(value) for name, value in info.items()}
 
     # -- what comes of it -------------------------------------------------------------------
 
@@ -323,6 +355,8 @@ class Endpoint(Component):
         """`tcp_send_ack`, or the acknowledgement that data carry."""
         blocks = tuple((first, last) for first, last in self.receiver.sack_blocks())
         window = self.receiver.ack_sent(self._jiffy) >> self.receiver.rcv_wscale
+        fresh = end_seq > max(seq, self.fresh_from)
+        self.fresh_from = max(self.fresh_from, end_seq)
         self.delack_ps = -1
         self.sent.append(
             Segment(
@@ -334,6 +368,7 @@ class Endpoint(Component):
                 end_seq or self.sender.snd_nxt + 1,
                 push=push,
                 timer=timer,
+                ecn=0 if self.ecn is None else self.ecn.leaving(fresh),
             )
         )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
+from simnet.net.tcp_ecn import CE, CWR, ECE, ECT
 from simnet.scenario.library import nearest
 from simnet.study.conform_case import Case, Expected, Step
 from simnet.study.conform_end import Connection
@@ -152,6 +153,9 @@ class _Reader:
             raise LookupError(self.script.file)
         ours, theirs = (self.syn, self.answer) if self.active else (self.answer, self.syn)
         mine, peer = ours.options or {}, theirs.options or {}
+        if "..." in mine:
+            # whatever the peer has offered
+            mine = {name: value for name, value in peer.items() if name != "mss"}
         scaling = "wscale" in peer and "wscale" in mine
         window = theirs.window if self.active else self.offered
         scale = int(peer["wscale"]) if scaling else 0  # type: ignore[call-overload]
@@ -170,6 +174,7 @@ class _Reader:
             sndbuf=self.sndbuf,
             peer_scale=scale,
             peer_window=window << (0 if self.active else scale),
+            ecn="E" in ours.flags and "E" in theirs.flags,
             rtt_ps=max(self.established.time_ps - self.answered_ps, _US_PS),
         )
 
@@ -189,6 +194,7 @@ class _Reader:
                 ack=packet.ack,
                 window=65_535 if packet.window is None else packet.window,
                 blocks=options.get("sack", ()),  # type: ignore[arg-type]
+                ecn=_bits(packet),
             )
         )
 
@@ -210,6 +216,8 @@ class _Reader:
                 packet.end_seq,
                 1 << 62 if event.any_time else half_ps + self.script.tolerance_ps,
                 event.line,
+                _bits(packet),
+                (ECE | CWR) | (0 if packet.ecn is None else ECT | CE),
             )
         )
 
@@ -217,7 +225,7 @@ class _Reader:
 
     def _call(self, event: Event, call: Call) -> None:
         if call.name == "assert":
-            self.steps.append(Step(event.time_ps, "cwnd", end_seq=int(call.result)))
+            self.steps.append(Step(event.time_ps, "check", code=call.arguments[0]))
             return
         if call.name not in _CALLS:
             raise self.error(event, f"call {call.name} is not modelled{nearest(call.name, _CALLS)}")
@@ -265,6 +273,12 @@ class _Reader:
         else:
             known = ("SO_RCVBUF", "SO_SNDBUF", "TCP_DELACK_MAX_US", *_SOCKET_OPTIONS)
             raise self.error(event, f"socket option {name} is not modelled{nearest(name, known)}")
+
+
+def _bits(packet: Packet) -> int:
+    """ECN's bits of a segment."""
+    bits = {None: 0, "noecn": 0, "ce": CE}.get(packet.ecn, ECT)
+    return bits | (ECE if "E" in packet.flags else 0) | (CWR if "W" in packet.flags else 0)
 
 
 def script_case(script: Script, kernel: Mapping[str, Any]) -> Case:

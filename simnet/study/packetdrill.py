@@ -3,9 +3,10 @@
 Source: the language of github.com/google/packetdrill. Understood are `--tolerance_usecs`, commands
 in backquotes that set sysctls or a route's quickack and rto_min (also by way of a shell script
 beside the script), times absolute, relative (`+.1`), any (`*`) and in ranges (`+.1~+.2`,
-`+0...0.1`), segments in (`<`) and out (`>`) with flags, numbers, window and the options mss,
-sackOK, sack, wscale, nop, eol and TS, a passive or active open, the calls socket, bind, listen,
-accept, connect, fcntl, setsockopt, read, recv, write, send and close, and `assert tcpi_snd_cwnd`.
+`+0...0.1`), segments in (`<`) and out (`>`) with ECN (`[ect0]`), flags, numbers, window and options
+(mss, sackOK, sack, wscale, nop, eol and TS), a passive or active open, the calls socket, bind,
+listen, accept, connect, fcntl, setsockopt, read, recv, write, send and close, and assertions
+(`packetdrill_assert`).
 What comes after the first close, shutdown or FIN is not looked at.
 """
 
@@ -19,6 +20,7 @@ from typing import Final
 
 from simnet.errors import InputError
 from simnet.scenario.toml import read_text
+from simnet.study.packetdrill_assert import problem
 
 __all__ = ["Call", "Event", "Packet", "Script", "read_script"]
 
@@ -30,7 +32,7 @@ _TIME = re.compile(
     r"(?:\s*(?P<range>\.\.\.|~)\s*(?P<plus2>\+?)(?P<end>\d*\.?\d+))?\s*"
 )
 _PACKET = re.compile(
-    r"(?P<direction>[<>])\s*(?P<flags>[SFRPWE.]+|-)\s+"
+    r"(?P<direction>[<>])\s*(?:\[(?P<ecn>noecn|ect0|ect1|ect01|ce)\]\s*)?(?P<flags>[SFRPWE.]+|-)\s+"
     r"(?P<seq>\d+):(?P<end>\d+)\s*\((?P<length>\d+)\)"
     r"(?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<win>\d+))?(?:\s*<(?P<options>[^>]*)>)?$"
 )
@@ -41,7 +43,6 @@ _ASSIGNMENT = re.compile(r'([\w.]+)=("[^"]*"|\S+)')
 _PRODUCT = re.compile(r"\$\(\(([\d\s*]+)\)\)")
 # nothing of it is between the script and the kernel here
 _WITHOUT_EFFECT: Final = (["tc", "qdisc"], ["ip", "tcp_metrics"])
-_ASSERT = re.compile(r"assert\s+tcpi_snd_cwnd\s*==\s*(\d+)\s*(?:,.*)?$")
 _PROC = re.compile(r"/proc/sys/([\w/]+)=(\S+)")
 
 
@@ -53,6 +54,7 @@ class Packet:
         inbound: it is given to the kernel.
         flags: letters.
         seq, end_seq, ack, window: numbers; None where the script has none.
+        ecn: what stands in brackets: noecn, ect0, ect1 or ce; None: nothing.
         options: by name: number, or blocks for `sack`; `TS` for timestamps.
     """
 
@@ -63,6 +65,7 @@ class Packet:
     ack: int | None
     window: int | None
     options: dict[str, object] | None
+    ecn: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,12 +280,12 @@ def _what(script: Script, line: int, body: str) -> Packet | Call:
     if packet is not None:
         return _packet(script, line, packet)
     if body.startswith("%{"):
-        asserted = _ASSERT.match(body.strip("%{} \n;"))
-        if asserted is None:
-            raise script.error(
-                line, f"only tcpi_snd_cwnd == NUMBER can be asserted: {_short(body)}"
-            )
-        return Call("assert", ("tcpi_snd_cwnd",), asserted[1])
+        code = body[2:].rstrip()
+        code = code.removesuffix("}%")
+        unknown = problem(code)
+        if unknown is not None:
+            raise script.error(line, unknown)
+        return Call("assert", (code,), "")
     call = _CALL.match(" ".join(body.split()))
     if call is None:
         raise script.error(line, f"not understood: {_short(body)}")
@@ -315,6 +318,7 @@ def _packet(script: Script, line: int, match: re.Match[str]) -> Packet:
         None if match["ack"] is None else int(match["ack"]),
         None if match["win"] is None else int(match["win"]),
         options,
+        match["ecn"],
     )
 
 
@@ -322,7 +326,10 @@ def _options(script: Script, line: int, text: str) -> dict[str, object]:
     found: dict[str, object] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         words = part.split()
-        if words[0] in {"nop", "eol", "..."}:
+        if words[0] in {"nop", "eol"}:
+            continue
+        if words[0] == "...":
+            found["..."] = True
             continue
         if words[0] == "sackOK":
             found["sackOK"] = True

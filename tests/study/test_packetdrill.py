@@ -90,7 +90,10 @@ def test_another_kernel(tmp_path: Path) -> None:
         ("`sysctl -q net.ipv4.tcp_rmem=1`\n" + START, "a.pkt:1: sysctl net.ipv4.tcp_rmem: 1 is no"),
         ("`./none.sh`\n" + START, "a.pkt:1: no file ./none.sh beside the script"),
         (START + "+0 poll(4) = 1", "a.pkt:9: call poll is not modelled"),
-        (START + "+0 %{ print(1) }%", "a.pkt:9: only tcpi_snd_cwnd"),
+        (START + "+0 %{ x = 1 }%", "a.pkt:9: only assert is understood, not: x = 1"),
+        (START + "+0 %{ assert tcpi_cwnd == 1 }%", "did you mean tcpi_snd_cwnd?"),
+        (START + "+0 %{ assert len('a') }%", "a.pkt:9: len is not modelled"),
+        (START + "+0 %{ assert tcpi_lost << 1 }%", "not understood in an assert: tcpi_lost << 1"),
         (START + "+0 < . 1:1001(10) ack 1 win 5", "a.pkt:9: 1:1001 are 1000 bytes, not 10"),
         (START + "+0 < . 1:1(0) ack 1 win 5 <md5 00>", "a.pkt:9: option is not known: md5 00"),
         (START + "+0 setsockopt(4, SOL_TCP, TCP_NODELAI, [1], 4) = 0", "did you mean TCP_NODELAY?"),
@@ -119,3 +122,29 @@ def test_sysctls_of_a_shell_script_beside_it(tmp_path: Path) -> None:
     assert verdict.agrees
     # half of 64 KiB, in whole segments, less what has come, in units of 64 bytes
     assert verdict.sent[0].window > 62
+
+
+@pytest.mark.parametrize(
+    ("code", "holds"),
+    [
+        ("assert tcpi_snd_cwnd == 10 and tcpi_ca_state == TCP_CA_Open", True),
+        ("print(tcpi_snd_cwnd); assert 9 < tcpi_snd_cwnd <= 10, 'window'", True),
+        ("assert not tcpi_lost\nassert tcpi_unacked + tcpi_sacked == 1", False),
+        ("assert tcpi_ca_state == TCP_CA_Loss", False),
+    ],
+)
+def test_fields_of_tcp_info_are_asserted(tmp_path: Path, code: str, holds: bool) -> None:  # noqa: FBT001
+    asserted = f"+0 %{{\n{code}\n}}%"
+    verdict = judge(tmp_path, START + DATA + f"+0 > . 1:1(0) ack 1001\n{asserted}")
+    assert verdict.agrees == holds
+    if not holds:
+        assert "tcpi_" in str(verdict.difference)
+
+
+def test_echoes_of_marks_are_compared(tmp_path: Path) -> None:
+    agreed = START.replace("< S 0:0", "< SEW 0:0").replace("> S. 0:0", "> SE. 0:0")
+    assert agreed != START
+    marked = agreed + DATA.replace("< .", "< [ce] .").replace("< P", "< [ce] P")
+    assert judge(tmp_path, marked + "+0 > E. 1:1(0) ack 1001").agrees
+    verdict = judge(tmp_path, marked + "+0 > . 1:1(0) ack 1001")
+    assert "ECE" in str(verdict.difference)
