@@ -77,7 +77,7 @@ def cells(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[Cell
             {
                 name: tuple(float(run[name]) for run in runs)
                 for name in MEASURES
-                if all(run[name] is not None for run in runs)
+                if all(run.get(name) is not None for run in runs)
             },
         )
         for key, runs in found.items()
