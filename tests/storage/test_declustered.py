@@ -230,6 +230,13 @@ class TestFailures:
         assert raid.rebuilt == pytest.approx(mean, rel=0.15)
         work = [disk.read_sectors + disk.written_sectors for disk in raid.disks if not disk.failed]
         assert max(work) < 1.35 * sum(work) / len(work)
+        for track in range(200):
+            op = TrackOp()
+            op.nsd, op.track, op.kind, op.stage = 0, track % raid.layout.tracks, 0, 0
+            raid.layout.locate(op)
+            members = {raid.disk_of(op, index) for index in range(10)}
+            assert len(members) == 10
+            assert 4 not in members
         before = raid.reconstructed
         for track in range(60):
             raid.read(track % 2, track % raid.layout.tracks, 0, BLOCK, asker, track)
