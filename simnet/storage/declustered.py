@@ -39,6 +39,7 @@ if not cython.compiled:
 
 __all__ = ["DeclusteredRaid"]
 
+_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
 _KIB_BITS = cython.declare(cython.int, 10)
 _ALIGN = cython.declare(cython.int, 8)
 
@@ -130,7 +131,7 @@ class DeclusteredRaid(StripOwner):
         self.count = model.array_disks
         self.arrays = model.arrays
         self.strip_sectors = self.layout.strip_sectors
-        self.most_sectors = model.max_sectors_bytes // SECTOR_BYTES
+        self.most_sectors = model.max_sectors_bytes // _SECTOR_BYTES
         self.adapter = SasPath(f"{path}.sas", model.adapter_bytes_s)
         self.lanes = [
             SasPath(f"{path}.enclosure{n}", model.lane_paths * model.path_bytes_s)
@@ -206,7 +207,7 @@ class DeclusteredRaid(StripOwner):
         tag: Any,
     ) -> cython.int:
         """Write the bytes from `begin` to `end` of a track, all of it or a part."""
-        full: cython.bint = begin == 0 and end == self.strip_sectors * self.data * SECTOR_BYTES
+        full: cython.bint = begin == 0 and end == self.strip_sectors * self.data * _SECTOR_BYTES
         op: TrackOp = self._begin(_FULL if full else _PART, nsd, track, begin, end, owner, tag)
         if not full:
             self._read_for_parity(op)
@@ -220,7 +221,7 @@ class DeclusteredRaid(StripOwner):
         `rebuilt_to` has to follow when it is done: see `simnet.storage.rebuild`.
         """
         op: TrackOp = self._begin(
-            _REBUILD, nsd, track, 0, self.strip_sectors * SECTOR_BYTES, owner, None
+            _REBUILD, nsd, track, 0, self.strip_sectors * _SECTOR_BYTES, owner, None
         )
         index: cython.int = self._lost_strip(op)
         if index < 0:
@@ -247,7 +248,7 @@ class DeclusteredRaid(StripOwner):
     ) -> TrackOp:
         """Find the disks of a track."""
         op: TrackOp = TrackOp.__new__(TrackOp)
-        strip_bytes: cython.longlong = self.strip_sectors * SECTOR_BYTES
+        strip_bytes: cython.longlong = self.strip_sectors * _SECTOR_BYTES
         op.owner = owner
         op.tag = tag
         op.kind = kind
@@ -398,7 +399,7 @@ class DeclusteredRaid(StripOwner):
         """Where in a strip the range of an operation begins, in sectors, aligned."""
         if index > op.first:
             return 0
-        sectors: cython.longlong = op.begin // SECTOR_BYTES - index * self.strip_sectors
+        sectors: cython.longlong = op.begin // _SECTOR_BYTES - index * self.strip_sectors
         return sectors - sectors % _ALIGN
 
     @cython.cfunc
@@ -407,7 +408,7 @@ class DeclusteredRaid(StripOwner):
         """Where in a strip the range of an operation ends."""
         if index < op.last:
             return self.strip_sectors
-        sectors: cython.longlong = (op.end + SECTOR_BYTES - 1) // SECTOR_BYTES
+        sectors: cython.longlong = (op.end + _SECTOR_BYTES - 1) // _SECTOR_BYTES
         sectors -= index * self.strip_sectors
         return sectors + (_ALIGN - sectors % _ALIGN) % _ALIGN
 
@@ -454,7 +455,7 @@ class DeclusteredRaid(StripOwner):
     @cython.exceptval(-1, check=False)
     def _decode(self, op: TrackOp, sectors: cython.longlong) -> cython.int:
         """Compute sectors of strips that cannot be read, from all data strips."""
-        work: cython.longlong = (sectors * self.data * SECTOR_BYTES >> _KIB_BITS) * (
+        work: cython.longlong = (sectors * self.data * _SECTOR_BYTES >> _KIB_BITS) * (
             self.parity_ps_kib
         )
         op.ready_ps = max(op.ready_ps, self.cpus.book(self.sim.now, work))
@@ -540,7 +541,7 @@ class DeclusteredRaid(StripOwner):
         op: TrackOp = strip.tag
         work: cython.longlong
         if not strip.write:
-            work = (strip.sectors * SECTOR_BYTES >> _KIB_BITS) * self.check_ps_kib
+            work = (strip.sectors * _SECTOR_BYTES >> _KIB_BITS) * self.check_ps_kib
             op.ready_ps = max(op.ready_ps, self.cpus.book(self.sim.now, work))
         op.waiting -= 1
         return self._next_stage(op)

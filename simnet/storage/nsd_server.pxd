@@ -14,6 +14,7 @@ cdef class NsdServer(TrackOwner):
     cdef readonly CpuPool cpus
     cdef readonly DeclusteredRaid raid
     cdef readonly object log
+    cdef object dirty
     cdef long long block_bytes
     cdef long long strip_bytes
     cdef long long buffer_bytes

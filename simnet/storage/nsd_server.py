@@ -83,6 +83,7 @@ class NsdServer(TrackOwner):
     cpus: CpuPool
     raid: DeclusteredRaid
     log: FastWriteLog
+    dirty: Any
     block_bytes: cython.longlong
     strip_bytes: cython.longlong
     buffer_bytes: cython.longlong
@@ -129,6 +130,7 @@ class NsdServer(TrackOwner):
             nsds=model.nsds,
         )
         self.log = FastWriteLog(sim, f"{path}.log", model, self.raid)
+        self.dirty = self.log.dirty
         self.block_bytes = model.block_bytes
         self.strip_bytes = model.block_bytes // model.raid.data_strips
         self.buffer_bytes = server.buffer_bytes
@@ -309,7 +311,7 @@ class NsdServer(TrackOwner):
                 self.hits += 1
                 self.cache.move_to_end(key)
                 return self._send(request)
-        if self.logged > 0 and self.log.holds(key, begin, end):
+        if key in self.dirty and self.log.holds(key, begin, end):
             self.hits += 1
             return self._send(request)
         held = self.loading.get(key)
@@ -338,7 +340,7 @@ class NsdServer(TrackOwner):
             self.logged += 1
             self.log.write(request, self)
             return 0
-        if self.logged > 0 and request.size_bytes == self.block_bytes:
+        if request.size_bytes == self.block_bytes and request.key in self.dirty:
             self.log.drop(request.key)
         return self.raid.write(request.nsd, request.track, request.offset_bytes, end, self, request)
 

@@ -31,6 +31,7 @@ if not cython.compiled:
 
 __all__ = ["Pdisk", "SasPath", "Strip", "StripOwner", "new_strip"]
 
+_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
 # read_expire, write_expire, writes_starved and fifo_batch of deadline
 _READ_EXPIRE_PS = cython.declare(cython.longlong, 500 * 10**9)
 _WRITE_EXPIRE_PS = cython.declare(cython.longlong, 5000 * 10**9)
@@ -130,7 +131,7 @@ class SasPath:
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name
         self.bytes_s = bytes_s
-        self.sector_ps = -(-SECTOR_BYTES * 10**12 // bytes_s)
+        self.sector_ps = -(-_SECTOR_BYTES * 10**12 // bytes_s)
         self.free_ps = 0
         self.bytes = 0
         self.delayed = 0
@@ -142,7 +143,7 @@ class SasPath:
         if self.free_ps < now:
             self.free_ps = now
         self.free_ps += sectors * self.sector_ps
-        self.bytes += sectors * SECTOR_BYTES
+        self.bytes += sectors * _SECTOR_BYTES
         return self.free_ps
 
 

@@ -6,8 +6,7 @@ cdef class Surface:
     cdef long long switch_ps
     cdef long long settle_ps
     cdef long long overhead_ps
-    cdef long long bus_sectors
-    cdef long long bus_time_ps
+    cdef long long bus_rate_bps
     cdef long long age_limit_ps
     cdef bint sptf
     cdef long long head_skew_ps

@@ -17,7 +17,9 @@ from simnet.storage.model import SECTOR_BYTES, DiskModel
 
 __all__ = ["ReadAhead", "Surface"]
 
+_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
 _NS_PS = cython.declare(cython.longlong, 1000)
+_MILLION = cython.declare(cython.longlong, 1_000_000)
 
 
 @cython.final
@@ -40,8 +42,7 @@ class Surface:
     switch_ps: cython.longlong
     settle_ps: cython.longlong
     overhead_ps: cython.longlong
-    bus_sectors: cython.longlong
-    bus_time_ps: cython.longlong
+    bus_rate_bps: cython.longlong
     age_limit_ps: cython.longlong
     sptf: cython.bint
     head_skew_ps: cython.longlong
@@ -74,8 +75,7 @@ class Surface:
         self.switch_ps = geometry.switch_ps
         self.settle_ps = model.write_settle_ps
         self.overhead_ps = model.command_overhead_ps
-        self.bus_sectors = 0
-        self.bus_time_ps = 0
+        self.bus_rate_bps = model.bus_rate_bps
         self.age_limit_ps = model.queue_age_limit_ps
         self.sptf = model.queue_policy == "sptf"
         self.head_skew_ps = geometry.head_skew_ps
@@ -86,7 +86,7 @@ class Surface:
         self.zone_track = array("q", [zone.track_sectors for zone in geometry.zones])
         self.seek_ns = _seek_table(geometry)
         self.segments = model.cache_segments
-        self.segment_sectors = model.cache_bytes // SECTOR_BYTES // max(model.cache_segments, 1)
+        self.segment_sectors = model.cache_bytes // _SECTOR_BYTES // max(model.cache_segments, 1)
         self.at_track = 1
         self.at_left = 0
         self.at_cylinder = 0
@@ -112,11 +112,11 @@ class Surface:
     @cython.exceptval(-1)
     def bus_ps(self, sectors: cython.longlong) -> cython.longlong:
         """Time that a transfer takes on the disk's own lane."""
-        if sectors != self.bus_sectors:
-            # most commands are as long as the one before
-            self.bus_sectors = sectors
-            self.bus_time_ps = self.model.bus_ps(sectors)
-        return self.bus_time_ps
+        # bits times 10**12 over the rate, in two steps that stay below 2**63
+        millions: cython.longlong = sectors * (_SECTOR_BYTES * 8) * _MILLION
+        whole: cython.longlong = millions // self.bus_rate_bps
+        rest: cython.longlong = millions - whole * self.bus_rate_bps
+        return whole * _MILLION + rest * _MILLION // self.bus_rate_bps
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
