@@ -129,13 +129,14 @@ class Storage:
 
     def _virtual_disks(self) -> None:
         host, vscsi = self.effective.host, self.effective.vscsi
-        adapter: VirtualAdapter | None = None
+        adapters: list[VirtualAdapter] = []
         kblockd = WorkQueue(self.server, "peer0.kblockd", self.server.cpus[0])
         for number, given in enumerate(host.disks):
             if vscsi is None:
                 continue
-            if adapter is None or vscsi.adapters == "one-a-disk":
-                adapter = self._adapter(number, kblockd)
+            if number < vscsi.adapters:
+                adapters.append(self._adapter(number, kblockd))
+            adapter = adapters[number % vscsi.adapters]
             part, backing = self.partitions[given.backing]
             disk = VirtualDisk(given.name, adapter, part, backing)
             most = min(vscsi.max_transfer_bytes // SECTOR_BYTES, _LARGEST_REQUEST_SECTORS)

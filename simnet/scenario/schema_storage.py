@@ -103,12 +103,8 @@ class Vscsi(Section):
     """Virtual SCSI between the system and its peer, the server of its disks."""
 
     adapters: Annotated[
-        str,
-        Choice(
-            "virtual adapters of the client: one for all its disks, or one a disk",
-            ("one", "one-a-disk"),
-        ),
-    ] = "one"
+        int, count("virtual adapters of the client, among which its disks are dealt out", 1, 16)
+    ] = 1
     request_limit: Annotated[int, count("requests that the server's login grants", 3, 1024)] = 16
     max_transfer_bytes: Annotated[
         int, size("largest request that the server takes (port_max_txu)", "4 KiB", "16 MiB")

@@ -52,6 +52,8 @@ DURATION = "500 ms"
 WARMUP = "300 ms"
 MEMBER_DURATION = "250 ms"
 MEMBER_WARMUP = "200 ms"
+# the same four where requests wait for disks, which take milliseconds for each
+DISK_TIMES = ("20 s", "8 s", "12 s", "6 s")
 _FIRST_MEMBER_SEED = 1000
 
 
@@ -167,8 +169,9 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         seeds: pairs of runs with equal seeds.
         members: pairs of runs with equal draws of the uncertain parameters; 0 for none.
         duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
-            250 ms with drawn parameters.
-        warmup: simulated time before that; when None 300 ms, and 200 ms with drawn parameters.
+            250 ms with drawn parameters; 20 s and 12 s where disks are used.
+        warmup: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
+            and 6 s where disks are used.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
@@ -313,10 +316,18 @@ class _Plan:
             [results[member] for member in at_anchor],
         )
 
+    @property
+    def _times(self) -> tuple[str, str, str, str]:
+        """Duration and warm-up with the known parameters, and with drawn ones."""
+        if Member(self.base).effective().ffsb:
+            return DISK_TIMES
+        return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARMUP
+
     def _paired(self, case: Case) -> list[Member]:
         given = Member(case, None, self.duration, self.warmup, precision=self.precision)
         if not self.precision and not ends_itself(case):
-            duration, warmup = self.duration or DURATION, self.warmup or WARMUP
+            usual = self._times
+            duration, warmup = self.duration or usual[0], self.warmup or usual[1]
             given = replace(given, duration=duration, warmup=warmup)
         return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
 
@@ -326,7 +337,8 @@ class _Plan:
         draws = latin_hypercube(uncertain(self.base), self.members) if self.members else []
         duration, warmup = self.duration, self.warmup
         if not ends_itself(case):
-            duration, warmup = duration or MEMBER_DURATION, warmup or MEMBER_WARMUP
+            usual = self._times
+            duration, warmup = duration or usual[2], warmup or usual[3]
         return [
             Member(
                 case,
