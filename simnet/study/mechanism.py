@@ -94,8 +94,10 @@ def _work(result: Result) -> list[tuple[str, float, bool]]:
 
 
 def _data_packets_per_s(result: Result) -> float:
-    """Payload a second in packets as large as they get."""
+    """Payload a second in packets as large as they get; 0 without a network."""
     host = result.configuration["host"]
+    if not host["ports"]:
+        return 0.0  # what passes disks are no packets
     mtu_bytes: int = min(port["nic"]["mtu_bytes"] for port in host["ports"])
     options = _TIMESTAMPS_BYTES if host["kernel"]["tcp_timestamps"] else 0
     return result.throughput_bps / 8 / (mtu_bytes - _HEADERS_BYTES - options)
