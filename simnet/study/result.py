@@ -238,7 +238,9 @@ class Result(_Row):
             columns = {entry.port: entry.by_cpu for entry in self.interrupts}
             frame = pd.DataFrame(columns, index=pd.Index([c.id for c in self.cpus], name="cpu"))
             return frame.fillna(0.0)
-        rows = [row.model_dump() for row in getattr(self, table)]
+        rows = [
+            dict(row) if isinstance(row, dict) else row.model_dump() for row in getattr(self, table)
+        ]
         for row in rows:
             for quantile, value in row.pop("latency_us", {}).items():
                 row[f"latency_us_{quantile}"] = value

@@ -26,6 +26,12 @@ def test_every_disk_of_client_and_server_has_a_row(result: Result) -> None:
     ]
 
 
+def test_disks_are_a_table(result: Result) -> None:
+    frame = result.to_frame("disks")
+    assert list(frame.index) == [disk["name"] for disk in result.disks]
+    assert frame.loc["peer0:sdc", "device"] == "sdc"
+
+
 def test_utilisation_is_throughput_times_svctm(result: Result) -> None:
     for disk in result.disks:
         row = {name: value for name, value in disk.items() if isinstance(value, float)}
