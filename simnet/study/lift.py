@@ -49,7 +49,10 @@ class Lift(BaseModel):
     part: str
     by: str = Field(description="what was changed, and how much")
     throughput_bps: float
-    gain: float = Field(description="of throughput, relative")
+    gain: float = Field(
+        description="of throughput, relative; of jobs, by how much more of them would be done in"
+        " the same time"
+    )
     p99_us: float | None = Field(description="of messages or transactions; null of streams")
     p99_gain: float | None = Field(description="change of that, relative; less is better")
 
@@ -62,10 +65,14 @@ def lifts(effective: Effective) -> Iterator[tuple[str, str, Effective]]:
         ("CPUs of the system", "clock + 25 %", lambda one: _clocks(one, peers=False)),
         ("CPUs of the peers", "clock + 25 %", lambda one: _clocks(one, peers=True)),
         ("TCP's buffers", "of both ends, doubled", _buffers),
+        ("pagepool", "doubled", _pagepool),
         ("disks", "rates + 25 %, times - 20 %", _disks),
     )
     before = effective.digest()
     for part, what, lift in tried:
+        if effective.lpars and part.startswith("CPUs"):
+            # what its cores do is told as time, not in cycles
+            continue
         changed = lift(effective)
         if changed.digest() != before:
             yield part, what, changed
@@ -82,12 +89,20 @@ def lifted_results(effective: Effective, base: Result) -> tuple[Lift, ...]:
                 part=part,
                 by=what,
                 throughput_bps=result.throughput_bps,
-                gain=_relative(base.throughput_bps, result.throughput_bps) or 0.0,
+                gain=_gain(base, result),
                 p99_us=now,
                 p99_gain=_relative(was, now),
             )
         )
     return tuple(sorted(found, key=lambda one: -one.gain))
+
+
+def _gain(base: Result, result: Result) -> float:
+    """What is gained; a job that finds more in memory moves less and ends sooner."""
+    was, now = (sum(job.real_s or 0.0 for job in one.jobs) for one in (base, result))
+    if was and now:
+        return was / now - 1
+    return _relative(base.throughput_bps, result.throughput_bps) or 0.0
 
 
 def _relative(before: float | None, after: float | None) -> float | None:
@@ -135,7 +150,7 @@ def _network(effective: Effective) -> Effective:
         return changed
 
     found = _hosts(effective, faster)
-    for name in ("switch", "fabric"):
+    for name in ("switch", "fabric", "storage"):
         part = getattr(found, name)
         if part is not None:
             rate = _copy(part, link_rate_bps=_up(part.link_rate_bps))
@@ -189,6 +204,14 @@ def _buffers(effective: Effective) -> Effective:
         return changed
 
     return _hosts(effective, larger) if effective.ports else effective
+
+
+def _pagepool(effective: Effective) -> Effective:
+    scale = effective.scale
+    if scale is None:
+        return effective
+    found: Effective = _copy(effective, scale=_copy(scale, pagepool_bytes=2 * scale.pagepool_bytes))
+    return found
 
 
 def _disks(effective: Effective) -> Effective:

@@ -48,6 +48,17 @@ def test_each_scenario_has_parts_of_its_own(scenario: str, parts: set[str]) -> N
     assert found["CPUs of the system"].cpu.clock_hz == effective.cpu.clock_hz * 5 // 4
 
 
+def test_a_file_system_has_its_network_and_its_pagepool() -> None:
+    effective = load("ess-sas")
+    found = {part: changed for part, _, changed in lifts(effective)}
+    assert set(found) == {"network", "network latency", "pagepool"}
+    storage, scale = found["network"].storage, found["pagepool"].scale
+    assert storage is not None
+    assert scale is not None
+    assert storage.link_rate_bps == found["network"].lan.link_rate_bps == 50 * 10**9
+    assert scale.pagepool_bytes == 64 << 30
+
+
 def test_a_faster_disk_turns_faster_and_seeks_sooner() -> None:
     effective = load("vscsi-parallel")
     changed = next(one for part, _, one in lifts(effective) if part == "disks")
