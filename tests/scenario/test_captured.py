@@ -143,7 +143,7 @@ def test_a_file_without_a_name_is_refused() -> None:
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Tree:
     """A scenario with clients of a file system, of which two attributes are modelled."""
-    known = dict(module._BY_NAME)
+    known = {name: k for name, k in module._BY_NAME.items() if not name.startswith("mmchconfig ")}
     for name in ("pagepool", "prefetchPct"):
         knob: dict[str, Any] = {"scope": "kernel", "target": name, "command": f"mmchconfig {name}"}
         known[f"mmchconfig {name}"] = Knob(f"mmchconfig {name}", "", count("", 0, 2**40), **knob)
@@ -152,6 +152,20 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Tree:
     for path, value in ((("peers",), []), (("scale",), {}), (("host", "name"), "x")):
         tree.put_plain(path, value)
     return tree
+
+
+def test_a_clients_listing_becomes_knobs_of_the_file_system(tmp_path: Path) -> None:
+    file = listing(tmp_path, "pagepool 17179869184\nprefetchPct 30\nscatterBuffers 0\n")
+    effective = load("ess-sas", apply=[CLIENT, file])
+    assert effective.scale is not None
+    assert effective.scale.pagepool_bytes == 16 << 30
+    assert (effective.scale.prefetch_pct, effective.scale.worker_threads) == (30, 1024)
+    states = {row.name: row.state for row in effective.captured.attributes}
+    assert states["maxMBpS"] == "modelled"
+    assert states["scatterBuffers"] == "not modelled"
+    for other in (NO, LSATTR):
+        rows = load("ess-sas", apply=[other]).captured.attributes
+        assert {row.state for row in rows} == {"not modelled"}
 
 
 def set_by(found: Captured) -> dict[str, str]:
