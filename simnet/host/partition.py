@@ -260,7 +260,8 @@ class SharedProcessor(VirtualProcessor):
         now: cython.longlong = self.sim.now
         phase: cython.longlong = self.partition.phase_ps
         if now >= self.window_end_ps:
-            self.window_end_ps = ((now - phase) // window_ps + 1) * window_ps + phase
+            # of what is never negative: compiled, a division rounds towards 0
+            self.window_end_ps = (now + window_ps - phase) // window_ps * window_ps + phase
             self.left_ps = self.part_ps
         return 0
 
@@ -358,7 +359,8 @@ class ProcessorPool(Component):
             partition: the partition.
             threads: of each virtual processor, its CPUs.
         """
-        partition.phase_ps += len(self.partitions) * self.phase_ps % self.window_ps
+        partition.phase_ps += len(self.partitions) * self.phase_ps
+        partition.phase_ps %= self.window_ps
         self.partitions.append(partition)
         parts = partition.entitled_ps // len(threads)
         for number, cpus in enumerate(threads):
