@@ -205,7 +205,9 @@ def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
         unknown = f"# {one.name}: the value before is not known; write it down first"
         undo = _typed(one, one.before) if one.before else unknown
         sysctl = knob.command.startswith("sysctl ")
-        lines.add(_typed(one, one.value), undo, in_script=not sysctl)
+        # what is typed at the management console stays as it is set
+        kept = sysctl or knob.name.startswith("lpar ")
+        lines.add(_typed(one, one.value), undo, in_script=not kept)
         if sysctl:
             lines.sysctls.append(f"{knob.name} = {one.value}")
 
