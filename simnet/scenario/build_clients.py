@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.environment import Environment
-from simnet.scenario.build_cluster import cluster_resources, make_cluster
+from simnet.scenario.build_cluster import make_cluster
+from simnet.scenario.resources_nsd import nsd_resources
 from simnet.scenario.system_jobs import JobSystem
 from simnet.storage.scale_client import ScaleClient, Tuning
 from simnet.storage.tokens import TokenManager
@@ -16,8 +17,6 @@ from simnet.workload.sas import Node, SasJobs
 from simnet.workload.sas_plan import Job, Mix, plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from simnet.scenario.effective import Effective
     from simnet.scenario.resource import Resource
     from simnet.scenario.schema_sas import SasMix
@@ -73,8 +72,10 @@ def build_clients(effective: Effective, *, seed: int, tracer: Any = None) -> Job
         jobs = SasJobs(env, nodes, plans, at_once=_AT_ONCE[effective.workload.test], **common)
     parts = {"cluster": cluster, "tokens": tokens}
 
-    def offered() -> Iterator[Resource]:
-        return cluster_resources(cluster)
+    names: dict[int, tuple[str, ...]] = {node.number: (node.name,) for node in nodes}
+
+    def offered() -> tuple[Resource, ...]:
+        return nsd_resources(cluster, names)
 
     return JobSystem(env, nodes, jobs.runs, jobs.done, parts, offered=offered)
 

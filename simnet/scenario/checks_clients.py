@@ -100,6 +100,10 @@ def _check_workload(tree: Tree, table: Table) -> None:
     if workload["nodes"] > len(lpars["cores"]):
         message = f"{workload['nodes']} nodes: there are {len(lpars['cores'])} partitions"
         raise table.error(("workload", "nodes"), "workload.nodes", message)
+    servers = tree.get(("storage", "servers"))
+    if workload["failed_disks"] > servers:
+        message = f"{workload['failed_disks']} disks, one a server: there are {servers} servers"
+        raise table.error(("workload", "failed_disks"), "workload.failed_disks", message)
     if workload["type"] == "gpfsperf" and "gpfsperf" not in tree.values:
         message = "gpfsperf: the scenario has no table [gpfsperf]"
         raise table.error(("workload", "type"), "workload.type", message)

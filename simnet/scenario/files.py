@@ -76,6 +76,9 @@ class Workload(Section):
     length_permille: Annotated[
         int, ratio("share of each job of sas that is simulated", "0.01", "1")
     ] = 1000
+    failed_disks: Annotated[
+        int, count("disks of a file system's servers that have failed, one a server", 0, 8)
+    ] = 0
     peers_simulated: Annotated[
         str,
         Choice(

@@ -11,6 +11,7 @@ from simnet.errors import InputError
 from simnet.scenario.library import nearest
 from simnet.study import (
     answers_bonding,
+    answers_ess,
     answers_ipoib,
     answers_power5,
     answers_relay,
@@ -169,6 +170,7 @@ ANSWERS: dict[str, Answer] = {
         name: Answer(cases, numbers, 100.0 if name == "ipoib.cpu_utilisation" else math.inf)
         for name, (cases, numbers) in answers_ipoib.ANSWERS.items()
     },
+    **{name: Answer(cases, numbers) for name, (cases, numbers) in answers_ess.ANSWERS.items()},
     **{
         name: Answer(cases, numbers, times=answers_power5.TIMES)
         for name, (cases, numbers) in answers_power5.ANSWERS.items()
@@ -189,6 +191,7 @@ _ANCHORS = {
     "x460": (Anchored(ANCHOR, ANCHOR_KEYS, ANCHOR_ERROR),),
     "ipoib": tuple(Anchored(*anchor) for anchor in answers_ipoib.ANCHORS),
     "relay": tuple(Anchored(*anchor) for anchor in answers_relay.ANCHORS),
+    "ess": tuple(Anchored(*anchor) for anchor in answers_ess.ANCHORS),
     "vscsi": tuple(Anchored(*anchor) for anchor in answers_power5.ANCHORS),
     "vlan": tuple(Anchored(*anchor) for anchor in answers_vlan.ANCHORS),
 }

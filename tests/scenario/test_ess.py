@@ -100,12 +100,12 @@ def test_a_run_that_is_cut_says_which_jobs_had_not_ended() -> None:
 def test_a_small_pagepool_is_felt_and_small_blocks_are() -> None:
     """Without memory nothing is ahead of its reader; with small blocks disks only seek."""
     gpfsperf = {"type": "gpfsperf", "test": "read-seq", "message": "1 MiB", "nodes": "2"}
-    sizes = {"gpfsperf.threads": "4", "gpfsperf.file": "64 MiB"}
+    sizes = {"gpfsperf.threads": "16", "gpfsperf.file": "64 MiB"}
     times = {}
     for block in ("1M", "16M"):
         run = simnet.run(SCENARIO, settings={**gpfsperf, **sizes, "mmcrfs -B": block})
         times[block] = run.simulated_s
-        assert sum(job.read_bytes for job in run.jobs) == 8 * 64 << 20
+        assert sum(job.read_bytes for job in run.jobs) == 32 * 64 << 20
     assert times["1M"] > 1.5 * times["16M"]
 
 

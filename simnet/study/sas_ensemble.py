@@ -1,0 +1,192 @@
+"""Workloads that are consistent with what was measured: the ensemble behind the `ess` predictions.
+
+The Spectrum Scale document says what its workload is called, how many jobs it has and what they
+add up to, and not what a job does. So many workloads are drawn: every value with a range, from a
+Latin hypercube, and a seed for what remains to chance. Four values of each are then solved for, so
+that the 20-test on one node comes out as measured: CPU time and data of a job, its pauses, and
+what the daemon costs. A workload whose daemon would cost more or less than is plausible, whose
+20-test misses anything by a tenth or more, or whose 30-test on four nodes does, is not one that
+can have been measured. The others are kept, as data, and every prediction is made with each.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet._share import folder
+from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
+from simnet.study.ensemble import latin_hypercube
+from simnet.study.measurements import measurement
+from simnet.study.result_jobs import totals
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from simnet.study.result import Result
+
+__all__ = [
+    "CALIBRATION",
+    "Workload",
+    "consistent",
+    "kept",
+    "numbers",
+    "of_length",
+    "search",
+    "solved",
+    "write",
+]
+
+_SCENARIO: Final = "ess-sas"
+_ONE: Final = "ess.sas20_one_node_40gbe"
+_FOUR: Final = "ess.sas30_four_nodes_40gbe"
+CALIBRATION: Final[dict[str, Case]] = {
+    _ONE: Case(_SCENARIO, (("test", "20-test"), ("nodes", "1"))),
+    _FOUR: Case(_SCENARIO, (("test", "30-test"), ("nodes", "4"))),
+}
+_MINUTE: Final = 60.0
+_GB: Final = 1e9
+_WITHIN: Final = 0.1
+_ROUNDS: Final = 3
+_CPU, _DATA, _PAUSE, _DAEMON = (
+    "sas-mixed-analytics.cpu_ps",
+    "sas-mixed-analytics.data_bytes",
+    "sas-mixed-analytics.pause_permille",
+    "ess-clients.daemon_mib_ps",
+)
+_LEAST_PAUSE, _MOST_PAUSE = 0, 880
+_FILE: Final = "ess-workloads.json"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One workload: a seed, and values of models in base units, by name."""
+
+    seed: int
+    values: Mapping[str, int]
+
+    def member(self, case: Case, length: float = 1.0) -> Member:
+        """The simulation of a case with this workload; of a share of each job."""
+        return of_length(
+            Member(case, seed=self.seed, values=tuple(sorted(self.values.items()))), length
+        )
+
+
+def of_length(member: Member, length: float) -> Member:
+    """A simulation of a share of each job; of gpfsperf, which has none, all of it."""
+    if length >= 1 or ("type", "gpfsperf") in member.case.settings:
+        return member
+    settings = (*member.case.settings, ("length", f"{length:g}"))
+    return replace(member, case=replace(member.case, settings=settings))
+
+
+def numbers(result: Result) -> dict[str, float]:
+    """What the document tells of a test, of a result; of whole jobs, whatever share was run."""
+    permille = result.configuration["workload"]["length_permille"]
+    found = totals(result.jobs, result.lpars)
+    series = result.series
+    whole = _MINUTE * permille / 1000
+    return {
+        "real_minutes": found.real_s / whole,
+        "cpu_minutes": found.cpu_s / whole,
+        "mean_gb_per_s": series.mean / _GB if series else 0.0,
+        "peak_gb_per_s": series.peak / _GB if series else 0.0,
+        "cpu_utilisation_percent": found.utilisation_percent,
+    }
+
+
+def consistent(result: Result, name: str) -> bool:
+    """Whether a result is within a tenth of everything that a measurement tells."""
+    found = numbers(result)
+    keys = {"mean": "mean_gb_per_s", "peak": "peak_gb_per_s"}
+    return all(
+        abs(found[keys.get(key, key)] / value - 1) < _WITHIN
+        for key, value in measurement(name).value.items()
+    )
+
+
+def search(
+    count: int, *, length: float = 0.06, jobs: int | None = None, progress: Progress | None = None
+) -> tuple[list[Workload], int]:
+    """Draw `count` workloads and return those that are consistent, and how many were solvable.
+
+    Args:
+        count: how many are drawn.
+        length: share of each job that is simulated.
+        jobs: number of processes, one a CPU when None.
+        progress: called with the simulations of a round done and in all.
+    """
+    case = CALIBRATION[_ONE]
+    ranges = uncertain(case)
+    legal = {r.path: (r.low, r.high) for r in ranges}
+    known = {name: _value(case, name) for name in (_CPU, _DATA, _PAUSE, _DAEMON)}
+    drawn = [
+        Workload(1000 + number, {**point, **known})
+        for number, point in enumerate(latin_hypercube(ranges, count))
+    ]
+    options: dict[str, Any] = {"jobs": jobs, "progress": progress, "lean": True}
+    for _ in range(_ROUNDS):
+        results = simulate_all([w.member(case, length) for w in drawn], **options)
+        drawn = [solved(w, r) for w, r in zip(drawn, results, strict=True)]
+    results = simulate_all([w.member(case, length) for w in drawn], **options)
+    low, high = legal[_DAEMON]
+    fitting = [
+        workload
+        for workload, result in zip(drawn, results, strict=True)
+        if consistent(result, _ONE) and low <= workload.values[_DAEMON] <= high
+    ]
+    results = simulate_all([w.member(CALIBRATION[_FOUR], length) for w in fitting], **options)
+    found = [w for w, r in zip(fitting, results, strict=True) if consistent(r, _FOUR)]
+    return found, len(fitting)
+
+
+def _value(case: Case, name: str) -> int:
+    effective = Member(case).effective()
+    model, _, attribute = name.partition(".")
+    place = next(place for place, known in effective.models.items() if known == model)
+    return int(getattr(getattr(effective, place), attribute))
+
+
+def solved(workload: Workload, result: Result) -> Workload:
+    """The workload with its four values moved to where the result should be as measured."""
+    wanted, found = measurement(_ONE).value, numbers(result)
+    values = dict(workload.values)
+    values[_CPU] = int(values[_CPU] * wanted["cpu_minutes"] / found["cpu_minutes"])
+    values[_DATA] = int(values[_DATA] * wanted["mean_gb_per_s"] / found["mean_gb_per_s"])
+    # of all job time, programs for I/O have about two fifths: that much a pause moves
+    missing = (wanted["real_minutes"] - found["real_minutes"]) / wanted["real_minutes"]
+    pause = values[_PAUSE] + round(1000 * missing / _IO_SHARE)
+    values[_PAUSE] = min(max(pause, _LEAST_PAUSE), _MOST_PAUSE)
+    cores = sum(lpar.cores for lpar in result.lpars)
+    idle = (wanted["cpu_utilisation_percent"] - found["cpu_utilisation_percent"]) / 100
+    moved = sum(job.read_bytes + job.written_bytes for job in result.jobs)
+    per_mib = idle * cores * result.simulated_s / _PURR / max(moved, 1) * (1 << 20)
+    values[_DAEMON] = max(values[_DAEMON] + int(per_mib * 10**12 / 2), 0)
+    return Workload(workload.seed, values)
+
+
+_IO_SHARE: Final = 0.4
+_PURR: Final = 0.6
+
+
+def write(workloads: Sequence[Workload], drawn: int, path: Path | None = None) -> Path:
+    """Keep workloads as data; `drawn` is how many were tried."""
+    place = path or folder("validation") / "calibration" / _FILE
+    document = {
+        "drawn": drawn,
+        "workloads": [
+            {"seed": w.seed, "values": dict(sorted(w.values.items()))} for w in workloads
+        ],
+    }
+    place.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return place
+
+
+@cache
+def kept() -> tuple[Workload, ...]:
+    """The workloads that are consistent with what was measured."""
+    text = (folder("validation") / "calibration" / _FILE).read_text("utf-8")
+    return tuple(Workload(one["seed"], one["values"]) for one in json.loads(text)["workloads"])
