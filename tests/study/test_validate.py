@@ -128,7 +128,10 @@ def test_rows_can_be_frozen() -> None:
         ("vlan.one_cpu", "no scenario answers this measurement yet"),
     ],
 )
-def test_an_id_that_cannot_be_answered_is_one_clear_line(name: str, message: str) -> None:
+def test_an_id_that_cannot_be_answered_is_one_clear_line(
+    name: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(ANSWERS, name, raising=False)
     with pytest.raises(InputError, match=message):
         validate([name])
 
