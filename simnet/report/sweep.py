@@ -8,6 +8,8 @@ from simnet.report.columns import columns
 from simnet.study.measures import MEASURES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.study.optimum import Cell
     from simnet.study.sweep import Sweep
 
@@ -15,11 +17,15 @@ _WITH_INTERVAL = frozenset({"throughput_bps", "cpu_busy_percent"})
 
 
 def sweep(found: Sweep, by: str) -> str:
-    """Knobs, tuning and means; half widths (95 %) where there are several runs of each."""
+    """Knobs, tuning and means; half widths (95 %) where there are several runs of each.
+
+    What no run has, as real time where there are no jobs, has no column.
+    """
     several = len(found.points) > len(found.cells)
+    names = [name for name in MEASURES if any(cell.estimate(name) for cell in found.cells)]
     heading = [*found.names, *(["runs"] if several else [])]
-    for name, measure in MEASURES.items():
-        heading.append(measure.heading)
+    for name in names:
+        heading.append(MEASURES[name].heading)
         if several and name in _WITH_INTERVAL:
             heading.append("±")
     runs = len(found.points) // len(found.cells)
@@ -27,7 +33,7 @@ def sweep(found: Sweep, by: str) -> str:
         [
             *(cell.settings[name] for name in found.names),
             *([str(runs)] if several else []),
-            *_means(cell, several=several),
+            *_means(cell, names, several=several),
         ]
         for cell in found.cells
     ]
@@ -35,10 +41,10 @@ def sweep(found: Sweep, by: str) -> str:
     return f"{table}\n{found.optimum(by).sentence()}\n"
 
 
-def _means(cell: Cell, *, several: bool) -> list[str]:
+def _means(cell: Cell, names: Sequence[str], *, several: bool) -> list[str]:
     texts = []
-    for name, measure in MEASURES.items():
-        estimate = cell.estimate(name)
+    for name in names:
+        measure, estimate = MEASURES[name], cell.estimate(name)
         texts.append("-" if estimate is None else measure.shown(estimate.mean))
         if several and name in _WITH_INTERVAL:
             width = estimate.half_width if estimate else None

@@ -126,8 +126,8 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
         (["run", SCENARIO, "--warm-up", "1 B"],
          "--warm-up: warm_up: wrong kind of unit in '1 B': expected a time such as '20 us'"),
         (["run", SCENARIO, "--format", "sarr"],
-         ("--format: expected one of text, json, sar, interrupts, netperf, iostat, compare,"
-         " got 'sarr'; did you mean sar?")),
+         ("--format: expected one of text, json, sar, interrupts, vmstat, netperf, iostat, iperf,"
+          " compare, got 'sarr'; did you mean sar?")),
         (["run", SCENARIO, "--format", "sar", "--json"],
          "--format: give it or --json, not both"),
         (["show"], "show: expected the name of a scenario or model, or --schema KIND"),
@@ -139,7 +139,8 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
          "intel-82546: a model takes no settings, only a scenario does"),
         (["show", "--schema", "nick"],
          ("--schema: expected one of model, cpu, server, nic, switch, fabric, kernel, disk,"
-         " hypervisor, scenario, got 'nick'; did you mean nic?")),
+          " hypervisor, storage, filesystem, lpars, client, workload, scenario, got 'nick'; did you"
+          " mean nic?")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -154,7 +155,10 @@ def test_a_bad_command_line(simnet: Simnet, arguments: list[str], line: str) -> 
         (["run"], "simnet: run: missing argument 'SCENARIO'"),
         (["run", SCENARIO, "--sed", "1"], "simnet: run: no such option"),
         (["run", SCENARIO, "--seed", "-1"], "simnet: run: invalid value for '--seed': -1"),
-        (["list", "nobs"], "simnet: list: invalid value for '[scenarios|models|knobs]': 'nobs'"),
+        (
+            ["list", "nobs"],
+            "simnet: list: invalid value for '[scenarios|models|knobs|attributes]': 'nobs'",
+        ),
         (["list", "a", "b"], "simnet: list: "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

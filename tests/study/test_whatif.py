@@ -109,7 +109,7 @@ def test_a_parameter_that_the_tuning_sets_does_not_vary(made_up: list[Effective]
 def test_what_is_not_modelled_cannot_be_told_and_is_not_simulated(
     made_up: list[Effective],
 ) -> None:
-    for name in ("net.ipv4.tcp_fack=0", "net.core.rmem_max=1048576"):
+    for name in ("net.ipv4.tcp_fack=0", "ethtool -K eth0 sg=off"):
         made_up.clear()
         found = _ask(name)
         assert _answers(found) == [(name, "cannot tell")]
