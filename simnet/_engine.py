@@ -45,7 +45,7 @@ DIRECTIVES: dict[str, bool | int] = {
 }
 """Cython's directives for every core module."""
 
-FLAGS: tuple[str, ...] = ("-O2", "-fno-plt", "-ffp-contract=off", "-fwrapv", "-g0")
+FLAGS: tuple[str, ...] = ("-O3", "-fno-plt", "-ffp-contract=off", "-fwrapv", "-g0")
 """Compiler flags. Contraction to fused multiply-add would make results depend on the machine."""
 
 SHARED = "simnet._cyutility"
