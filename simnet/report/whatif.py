@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from simnet.study.whatif import Judged, WhatIf
 
 _LABELS = {
+    "real_time": ("real time of all jobs, s", 1.0, 1),
     "throughput": ("throughput, Mbit/s", 1e-6, 1),
     "cpu_of_all": ("CPU, % of all {cpus}", 1.0, 2),
     "cpu_of_one": ("CPU, % of one", 1.0, 1),

@@ -78,6 +78,8 @@ cdef class ScaleClient(NsdClient):
     cpdef int serve(self) except -1
     cdef int _serve(self, object waiting) except -1
     cdef int _serve_background(self) except -1
+    cdef bint _is_quiet(self) except -1
+    cdef int _make_room(self) except -1
     cdef bint _has_thread(self) except -1
     cdef int _flush_one(self) except -1
     cdef bint _prefetch_one(self) except -1

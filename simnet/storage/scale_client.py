@@ -577,7 +577,36 @@ class ScaleClient(NsdClient):
             self._serve(self.short_of_share)
             self._serve(self.short_of_memory)
             self._serve_background()
+            if (self.short_of_share or self.short_of_memory) and self._is_quiet():
+                self._make_room()
         self.serving = False
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _is_quiet(self) -> cython.bint:
+        """Whether no request is on its way that room could come from."""
+        return self.background == 0 and self.foreground == 0 and not self.flushes
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _make_room(self) -> cython.int:
+        """Have blocks that are not full yet written, and let go what has been prefetched.
+
+        Those whom they are for may themselves be among the waiting.
+        """
+        file: CachedFile
+        for file in self.files.values():
+            for block in sorted(file.buffers):
+                buffer: Buffer = file.buffers[block]
+                if buffer.pins:
+                    continue
+                if buffer.state == DIRTY:
+                    self._queue_flush(buffer)
+                    self.served_again = True
+                elif buffer.ahead:
+                    self.pool.read(buffer)
+                    self.served_again = True
         return 0
 
     @cython.cfunc

@@ -1,4 +1,4 @@
-"""The picture of a what-if: what each tuning does to throughput and to CPU time per byte."""
+"""The picture of a what-if: what each tuning does to jobs, throughput and CPU time per byte."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from matplotlib.figure import Figure
 
-from simnet.study.verdict import CPU_PER_BYTE, MARGIN_PERCENT, THROUGHPUT
+from simnet.study.verdict import CPU_PER_BYTE, MARGIN_PERCENT, REAL_TIME, THROUGHPUT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _SHOWN = (
+    (REAL_TIME, "real time of the jobs (less is better)", "#009e73", 0.0),
     (THROUGHPUT, "throughput (more is better)", "#0072b2", -0.12),
     (CPU_PER_BYTE, "CPU time per byte (less is better)", "#d55e00", 0.12),
 )
@@ -34,9 +35,9 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
     axes.axvspan(-MARGIN_PERCENT, MARGIN_PERCENT, color="#dddddd", label="no difference")
     for metric, label, colour, offset in _SHOWN:
         for row, judged in enumerate(found.tunings):
-            change = judged.change(metric)
-            hull = change.hull
-            if change.percent is None or hull is None:
+            change = next((one for one in judged.changes if one.metric == metric), None)
+            hull = change.hull if change else None
+            if change is None or change.percent is None or hull is None:
                 continue
             height = row + offset
             axes.plot([hull.low, hull.high], [height, height], color=colour, linewidth=2)

@@ -8,6 +8,7 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
+from simnet.report.whatif import whatif
 from simnet.scenario.commands import commands
 from simnet.scenario.load import load
 from simnet.study.result import Result
@@ -114,3 +115,22 @@ def test_the_roofline_holds() -> None:
     settings = {"type": "gpfsperf", "test": "read-seq", "message": "1 MiB"}
     run = simnet.run(SCENARIO, settings={**settings, "gpfsperf.file": "64 MiB"})
     assert run.throughput_bps / 8 < 4.95e9
+
+
+def test_a_what_if_of_jobs_tells_their_real_time() -> None:
+    """In the table and in the picture; without memory for prefetch jobs end later."""
+    found = simnet.whatif(
+        SCENARIO, ["mmchconfig pagepool=256M"], settings=SHORT, seeds=2, members=0
+    )
+    row = next(line for line in whatif(found).splitlines() if line.startswith("real time of all"))
+    before, after = (float(text) for text in row.split()[6:8])
+    assert after > before
+    labels = found.plot().axes[0].get_legend_handles_labels()[1]
+    assert "real time of the jobs (less is better)" in labels
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_jobs_end_with_the_least_memory(seed: int) -> None:
+    """Sixteen blocks for twenty jobs: prefetch must not keep the writers waiting for ever."""
+    run = simnet.run(SCENARIO, settings={**SHORT, "mmchconfig pagepool": "256M"}, seed=seed)
+    assert all(job.real_s is not None for job in run.jobs)
