@@ -1,9 +1,8 @@
 """What a cache line costs: it depends on where its last writer and its home are.
 
-The machine is a `networkx` graph of NUMA nodes whose edges are the interconnect's links; the
-distance of two nodes is the number of links between them. Sources: realworldtech "X3
-chipset" (108 ns local; a miss to a remote address is broadcast and its owner answers) and the
-ranges in the server model.
+The machine is a graph of NUMA nodes whose edges are the interconnect's links; the distance of two
+nodes is the number of links between them. Sources: realworldtech "X3 chipset" (108 ns local; a miss
+to a remote address is broadcast and its owner answers) and the ranges in the server model.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from array import array
 from typing import Any
 
 import cython
-import networkx as nx
 
 from simnet.errors import SimulationError
 from simnet.host.cpu import Cpu
@@ -21,7 +19,9 @@ __all__ = ["Memory", "SharedLines", "distances"]
 
 
 def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
-    """Number of links between every two nodes.
+    """Number of links between every two nodes, by Floyd and Warshall's algorithm.
+
+    The import of a library of graphs would take longer than a short simulation.
 
     Args:
         nodes: number of NUMA nodes.
@@ -30,14 +30,16 @@ def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
     Raises:
         SimulationError: some node cannot be reached from another.
     """
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(nodes))
-    graph.add_edges_from(links)
-    if not nx.is_connected(graph):
+    hops = [[0 if a == b else nodes for b in range(nodes)] for a in range(nodes)]
+    for a, b in links:
+        hops[a][b] = hops[b][a] = min(1, hops[a][b])
+    for via in range(nodes):
+        for row in hops:
+            row[:] = [min(way, row[via] + rest) for way, rest in zip(row, hops[via], strict=True)]
+    if any(nodes in row for row in hops):
         message = "the NUMA nodes are not all connected"
         raise SimulationError(message)
-    lengths = dict(nx.all_pairs_shortest_path_length(graph))
-    return [[lengths[a][b] for b in range(nodes)] for a in range(nodes)]
+    return hops
 
 
 @cython.cclass

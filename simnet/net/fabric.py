@@ -35,10 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cython
-import networkx as nx
 
 from simnet.kernel.component import Component
 from simnet.kernel.random import RandomStream
@@ -46,6 +45,9 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.fabric_link import Link
 from simnet.net.skb import Skb
 from simnet.net.wire import Path, Port
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["ROUTINGS", "Fabric", "FabricPath", "Hop", "fat_tree", "switch_graph"]
 
@@ -68,6 +70,8 @@ def fat_tree(*, leaves: int, spines: int, hosts_per_leaf: int) -> nx.Graph[str]:
 
 def switch_graph(links: list[tuple[int, int]], hosts: list[int]) -> nx.Graph[str]:
     """A graph of `switchN` with these links; `hostN` hangs on the switch that `hosts[N]` says."""
+    import networkx as nx  # most hosts hang on no fabric
+
     graph: nx.Graph[str] = nx.Graph()
     graph.add_edges_from((f"switch{a}", f"switch{b}") for a, b in links)
     graph.add_edges_from((f"host{host}", f"switch{switch}") for host, switch in enumerate(hosts))
@@ -269,6 +273,8 @@ class Fabric(Component):
 
     def _routes(self, source: str, destination: str) -> list[list[str]]:
         """The routes between two hosts, as lists of nodes."""
+        import networkx as nx
+
         if source == destination or not nx.has_path(self.graph, source, destination):
             message = f"{self.path}: no way from {source!r} to {destination!r}"
             raise ValueError(message)

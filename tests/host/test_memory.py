@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,6 +90,21 @@ class TestTopology:
                 assert hops[a][b] == hops[b][a]
                 assert (hops[a][b] == 1) == ((a, b) in links or (b, a) in links)
                 assert all(hops[a][b] <= hops[a][c] + hops[c][b] for c in range(nodes))
+
+    @given(st.integers(1, 7), st.data())
+    def test_distances_are_those_of_the_graph(self, nodes: int, data: st.DataObject) -> None:
+        numbers = st.integers(0, nodes - 1)
+        links = data.draw(st.lists(st.tuples(numbers, numbers), max_size=12))
+        graph = nx.Graph(links)
+        graph.add_nodes_from(range(nodes))
+        if nx.is_connected(graph):
+            found = dict(nx.all_pairs_shortest_path_length(graph))
+            assert distances(nodes, links) == [
+                [found[a][b] for b in range(nodes)] for a in range(nodes)
+            ]
+        else:
+            with pytest.raises(SimulationError, match="not all connected"):
+                distances(nodes, links)
 
 
 class TestLines:
