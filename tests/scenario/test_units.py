@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.scenario.units import KINDS, UnitError, format_quantity, parse_quantity
+from simnet.scenario.units import (
+    _COMMON,
+    KINDS,
+    UnitError,
+    _looked_up,
+    format_quantity,
+    parse_quantity,
+)
 
 
 @pytest.mark.parametrize(
@@ -127,13 +134,29 @@ def test_any_text_gives_a_number_or_a_unit_error(text: str, kind: str) -> None:
         assert isinstance(parse_quantity(text, KINDS[kind]), int)
 
 
-def test_help_does_not_import_the_unit_library() -> None:
+@pytest.mark.parametrize(
+    ("unit", "base"), [(unit, base) for base, units in _COMMON.items() for unit in units]
+)
+def test_a_common_unit_is_what_the_library_says(unit: str, base: str) -> None:
+    assert _COMMON[base][unit] == _looked_up(unit, base)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "slow"),
+    [
+        (["--help"], ["networkx", "numpy", "pint", "pydantic", "rich"]),
+        (["run", "x460-out-of-box", "--duration", "1 ms"], ["networkx", "pint", "rich", "scipy"]),
+    ],
+)
+def test_a_command_does_not_import_what_it_does_not_need(
+    arguments: list[str], slow: list[str]
+) -> None:
     check = (
         "import sys; from simnet.cli import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit: pass\n"
-        "slow = {'pint', 'pydantic', 'rich', 'numpy'} & set(sys.modules)\n"
-        "sys.exit(f'imported: {slow}' if slow else 0)"
+        f"try: main({arguments})\n"
+        "except SystemExit as end: assert not end.code\n"
+        f"found = set({slow}) & set(sys.modules)\n"
+        "sys.exit(f'imported: {found}' if found else 0)"
     )
     done = subprocess.run(
         [sys.executable, "-c", check], capture_output=True, text=True, check=False
