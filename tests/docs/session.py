@@ -39,7 +39,9 @@ class Session:
         self._programs = folder / "programs"
         self._cache = folder / "cache"
         for name in _COPIED:
-            ignored = shutil.ignore_patterns("__pycache__")
+            # Bytecode comes along, or each command would compile simnet's modules once more; but
+            # not what another process is about to write.
+            ignored = shutil.ignore_patterns("*.pyc.*")
             shutil.copytree(ROOT / name, self.workspace / name, ignore=ignored)
         for name in _FILES:
             shutil.copy(ROOT / name, self.workspace / name)
