@@ -263,7 +263,3 @@ class LparCpu(Component):
     def counters(self) -> dict[str, int]:
         """Work that is done."""
         return {"done_ps": self.done_ps, "system_done_ps": self.system_done_ps}
-
-    def waiting_for(self) -> str | None:
-        """Nothing: whatever runs has an event."""
-        return None

@@ -22,7 +22,6 @@ cdef class FlowLink:
     cdef readonly long long busy_ps
     cdef readonly long long saturated_ps
     cdef public int active
-    cdef public int most
     cdef public bint up
     cdef readonly long long left
     cdef int open
@@ -57,8 +56,6 @@ cdef class Flow:
     cdef public Message tail
     cdef public Message coming
     cdef public Message last_coming
-    cdef public long long queued
-    cdef public long long largest
     cdef public long long messages
     cdef public long long bytes
     cdef public long long retransmitted_bytes

@@ -92,7 +92,6 @@ class FlowLink:
         busy_ps: time with a flow.
         saturated_ps: time with flows that used all of it.
         active: flows on it.
-        most: flows on it at any time, at most.
         up: there is a link.
     """
 
@@ -103,7 +102,6 @@ class FlowLink:
     busy_ps: cython.longlong
     saturated_ps: cython.longlong
     active: cython.int
-    most: cython.int
     up: cython.bint
     left: cython.longlong
     open: cython.int
@@ -119,7 +117,6 @@ class FlowLink:
         self.busy_ps = 0
         self.saturated_ps = 0
         self.active = 0
-        self.most = 0
         self.up = True
         self.left = self.capacity
         self.open = 0
@@ -150,8 +147,6 @@ class Flow:
         egress: position in `links` of the switch's egress port.
         latency_ps: from the last byte's departure to its receiver.
         rate: now, see `rate_units`.
-        queued: messages that are not through.
-        largest: most of them at any time.
         messages, bytes: delivered.
         retransmitted_bytes: lost with a link and sent again.
     """
@@ -181,8 +176,6 @@ class Flow:
     tail: Message
     coming: Message
     last_coming: Message
-    queued: cython.longlong
-    largest: cython.longlong
     messages: cython.longlong
     bytes: cython.longlong
     retransmitted_bytes: cython.longlong
@@ -216,8 +209,6 @@ class Flow:
         self.tail = None
         self.coming = None
         self.last_coming = None
-        self.queued = 0
-        self.largest = 0
         self.messages = 0
         self.bytes = 0
         self.retransmitted_bytes = 0

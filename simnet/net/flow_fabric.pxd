@@ -5,7 +5,6 @@ from simnet.net.flow cimport Flow, FlowGroup, FlowLink, Message
 cdef class FlowFabric(Component):
     cdef readonly list groups
     cdef readonly list flows
-    cdef readonly list links
     cdef long long small_bytes
     cdef bint pause
     cdef long long xoff_bytes

@@ -62,7 +62,6 @@ class FlowFabric(Component):
 
     groups: list[Any]
     flows: list[Any]
-    links: list[Any]
     small_bytes: cython.longlong
     pause: cython.bint
     xoff_bytes: cython.longlong
@@ -83,7 +82,6 @@ class FlowFabric(Component):
         super().__init__(sim, path)
         self.groups = [FlowGroup() for _ in range(groups)]
         self.flows = []
-        self.links = []
         self.small_bytes = small_bytes
         self.pause = pause
         self.xoff_bytes = xoff_bytes
@@ -100,12 +98,6 @@ class FlowFabric(Component):
             "shares": self.shares,
             "paused": sum(group.paused for group in self.groups),
         }
-
-    def link(self, name: str, bytes_s: int) -> FlowLink:
-        """Add a link."""
-        link = FlowLink(name, bytes_s)
-        self.links.append(link)
-        return link
 
     def connect(
         self,
@@ -197,20 +189,16 @@ class FlowFabric(Component):
         if flow.head is not None:
             flow.tail.next = message
             flow.tail = message
-            flow.queued += 1
         elif message.size_bytes <= self.small_bytes and not flow.stalled:
             return self._through(flow, message)
         else:
             flow.head = message
             flow.tail = message
-            flow.queued = 1
             flow.remaining = message.size_bytes << _UNIT_BITS
             flow.updated_ps = self.sim.now
             if not flow.stalled:
                 self._join(flow)
                 self._settle()
-        if flow.queued > flow.largest:
-            flow.largest = flow.queued
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
@@ -264,7 +252,6 @@ class FlowFabric(Component):
             message = flow.head
             flow.head = message.next
             message.next = None
-            flow.queued -= 1
             self._through(flow, message)
             if flow.head is None:
                 flow.tail = None
@@ -302,8 +289,6 @@ class FlowFabric(Component):
         for link in flow.links:
             link.account(now)
             link.active += 1
-            if link.active > link.most:
-                link.most = link.active
         return 0
 
     @cython.cfunc

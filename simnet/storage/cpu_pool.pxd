@@ -2,5 +2,4 @@ cdef class CpuPool:
     cdef readonly int cpus
     cdef long long[::1] free_ps
     cdef readonly long long busy_ps
-    cdef readonly long long largest_wait_ps
     cpdef long long book(self, long long now, long long work_ps) except? -1

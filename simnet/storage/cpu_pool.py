@@ -23,19 +23,16 @@ class CpuPool:
 
     Attributes:
         busy_ps: of all of them together.
-        largest_wait_ps: of any piece of work.
     """
 
     cpus: cython.int
     free_ps: Any
     busy_ps: cython.longlong
-    largest_wait_ps: cython.longlong
 
     def __init__(self, cpus: int) -> None:
         self.cpus = cpus
         self.free_ps = array("q", [0] * cpus)
         self.busy_ps = 0
-        self.largest_wait_ps = 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -52,8 +49,6 @@ class CpuPool:
         start_ps: cython.longlong = self.free_ps[best]
         if start_ps < now:
             start_ps = now
-        if start_ps - now > self.largest_wait_ps:
-            self.largest_wait_ps = start_ps - now
         self.free_ps[best] = start_ps + work_ps
         self.busy_ps += work_ps
         return start_ps + work_ps

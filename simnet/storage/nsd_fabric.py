@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from simnet.kernel.component import Component
 from simnet.kernel.priority import NIC
 from simnet.kernel.random import stream
+from simnet.net.flow import FlowLink
 from simnet.net.flow_fabric import FlowFabric
 from simnet.net.lag import Address, Lag
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
-    from simnet.net.flow import Flow, FlowLink
+    from simnet.net.flow import Flow
     from simnet.storage.nsd_model import FabricModel, PortModel
 
 __all__ = ["NsdFabric"]
@@ -67,8 +68,7 @@ class NsdFabric(Component):
         clients, servers = range(model.clients), range(model.servers)
         # by direction, then by client or by server and port
         self.client_links = [
-            [self._port(f"client{c}.{way}", model.client_port) for c in clients]
-            for way in ("tx", "rx")
+            [_port(f"client{c}.{way}", model.client_port) for c in clients] for way in ("tx", "rx")
         ]
         self.server_links = [
             [self._server_ports(f"server{s}", way) for s in servers] for way in ("rx", "tx")
@@ -88,14 +88,10 @@ class NsdFabric(Component):
             for server in servers:
                 self._lead(client, server)
 
-    def _port(self, name: str, port: PortModel, ports: int = 1) -> FlowLink:
-        rate = port.goodput_bytes_s
-        return self.flows.link(name, min(rate, port.bus_bytes_s) if ports == 1 else rate)
-
     def _server_ports(self, name: str, way: str) -> list[FlowLink]:
         model = self.model
         return [
-            self._port(f"{name}.port{port}.{way}", model.server_port, model.adapter_ports)
+            _port(f"{name}.port{port}.{way}", model.server_port, model.adapter_ports)
             for port in range(model.server_ports)
         ]
 
@@ -105,7 +101,7 @@ class NsdFabric(Component):
             return []
         rate = model.server_port.bus_bytes_s
         return [
-            self.flows.link(f"{name}.pcie{adapter}.{way}", rate)
+            FlowLink(f"{name}.pcie{adapter}.{way}", rate)
             for adapter in range(model.server_adapters)
         ]
 
@@ -238,3 +234,9 @@ class NsdFabric(Component):
             self.looking[arg] = False
         for client in range(self.model.clients):
             self._lead(client, arg)
+
+
+def _port(name: str, port: PortModel, ports: int = 1) -> FlowLink:
+    """One direction of a port, and of its adapter's bus if it is the only one in use there."""
+    rate = port.goodput_bytes_s
+    return FlowLink(name, min(rate, port.bus_bytes_s) if ports == 1 else rate)

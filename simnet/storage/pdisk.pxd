@@ -26,7 +26,6 @@ cdef class SasPath:
     cdef long long sector_ps
     cdef readonly long long free_ps
     cdef readonly long long bytes
-    cdef public long long delayed
     cpdef long long book(self, long long now, long long sectors) except? -1
 
 cdef class Pdisk(Component):

@@ -118,7 +118,6 @@ class SasPath:
     Attributes:
         free_ps: when it has done all that was booked.
         bytes: booked so far.
-        delayed: commands that ended later because of it.
     """
 
     name: str
@@ -126,7 +125,6 @@ class SasPath:
     sector_ps: cython.longlong
     free_ps: cython.longlong
     bytes: cython.longlong
-    delayed: cython.longlong
 
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name
@@ -134,7 +132,6 @@ class SasPath:
         self.sector_ps = -(-_SECTOR_BYTES * 10**12 // bytes_s)
         self.free_ps = 0
         self.bytes = 0
-        self.delayed = 0
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -259,10 +256,6 @@ class Pdisk(Component):
     def worked_ps(self) -> int:
         """Time that it has worked on commands until now."""
         return self.busy_ps + (self.sim.now - self.begun_ps if self.active is not None else 0)
-
-    def waiting_for(self) -> str | None:
-        """Nothing: whatever it holds has an event."""
-        return None
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -473,15 +466,8 @@ class Pdisk(Component):
     @cython.exceptval(-1)
     def _lanes(self, end_ps: cython.longlong, sectors: cython.longlong) -> cython.longlong:
         """When the SAS paths have carried a command that the disk is done with at `end_ps`."""
-        lane_ps: cython.longlong = self.lane.book(self.sim.now, sectors)
-        if lane_ps > end_ps:
-            self.lane.delayed += 1
-            end_ps = lane_ps
-        lane_ps = self.adapter.book(self.sim.now, sectors)
-        if lane_ps > end_ps:
-            self.adapter.delayed += 1
-            end_ps = lane_ps
-        return end_ps
+        end_ps = max(end_ps, self.lane.book(self.sim.now, sectors))
+        return max(end_ps, self.adapter.book(self.sim.now, sectors))
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

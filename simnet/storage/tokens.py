@@ -48,14 +48,14 @@ class TokenManager:
         round_trip_ps: from a node to the manager and back; as much for each revocation.
 
     Attributes:
-        asked, revocations: how often.
+        revocations: how often.
         clients: by node, who has to flush what is revoked.
     """
 
     def __init__(self, round_trip_ps: int) -> None:
         self.round_trip_ps = round_trip_ps
         self.clients: dict[int, Any] = {}
-        self.asked = self.revocations = 0
+        self.revocations = 0
         self._files: dict[int, _Held] = {}
 
     def acquire(self, node: int, file: int, needed: _Range, *, write: bool) -> Grant:
@@ -64,7 +64,6 @@ class TokenManager:
         mine = held.writers.get(node, []) + ([] if write else held.readers.get(node, []))
         if _covers(mine, needed):
             return Grant(0)
-        self.asked += 1
         conflicting = [held.writers, held.readers] if write else [held.writers]
         revoked = []
         for table in conflicting:

@@ -58,7 +58,7 @@ class Network:
                 (self.targets, target, "target"),
             ):
                 if number not in links:
-                    links[number] = self.fabric.link(f"{name}{number}", GOODPUT)
+                    links[number] = FlowLink(f"{name}{number}", GOODPUT)
             flow = self.fabric.connect(
                 0, window_bytes=window, round_trip_ps=ROUND_TRIP_PS, latency_ps=DELAY_PS + FRAME_PS
             )
