@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.build_ess import ClientEnds, cluster_model
+from simnet.scenario.build_ess import cluster_model
 from simnet.storage.nsd_cluster import NsdCluster
-from simnet.storage.nsd_model import PortModel
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
@@ -24,18 +23,18 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
         clients: how many use it.
         seed: of its random streams.
     """
-    lpars, scale, switch = effective.lpars, effective.scale, effective.lan
+    lpars, scale = effective.lpars, effective.scale
     storage, filesystem = effective.storage, effective.filesystem
     if not (lpars and scale and storage and filesystem):
         raise LookupError("storage")
-    ends = ClientEnds(
-        count=clients,
-        port=PortModel(switch.link_rate_bps, lpars.mtu_bytes, lpars.adapter_bus_bps),
-        stack_ps=lpars.stack_ps,
-        failover_ps=lpars.failover_ps,
-        window_bytes=lpars.tcp_window_bytes,
+    model = cluster_model(
+        storage,
+        filesystem,
+        effective.lan,
+        lpars,
+        clients=clients,
+        block_bytes=scale.block_bytes,
     )
-    model = cluster_model(storage, filesystem, switch, ends, scale.block_bytes)
     cluster = NsdCluster(sim, "storage", model, seed)
     for disk in range(effective.workload.failed_disks):
         cluster.fail_disk(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
-
 from simnet.scenario.disks import disk_model
-from simnet.scenario.library import find_model, read_model
+from simnet.scenario.library import read_section
 from simnet.scenario.schema import Switch
 from simnet.scenario.schema_ess import Filesystem, Storage
-from simnet.scenario.section import Section
-from simnet.scenario.tree import Tree
+from simnet.scenario.schema_scale import Lpars
 from simnet.storage.nsd_model import (
     ClusterModel,
     FabricModel,
@@ -19,46 +15,19 @@ from simnet.storage.nsd_model import (
     RaidModel,
 )
 
-if TYPE_CHECKING:
-    from simnet.scenario.schema import ModelKind
-
-__all__ = ["ClientEnds", "cluster_model", "ess"]
-
-_Section = TypeVar("_Section", bound=Section)
+__all__ = ["cluster_model", "ess"]
 
 # bonding's balance-alb assigns clients anew every 10 s (bond_alb.h: BOND_TLB_REBALANCE_INTERVAL)
 _REBALANCE_PS = 10 * 10**12
-# of a client: 5 us of moderation (intr_time) and the stack; links that are looked at twice a
-# second; buffers of 1 MiB
-_STACK_PS = 15 * 10**6
-_FAILOVER_PS = 5 * 10**11
-_WINDOW_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class ClientEnds:
-    """What the clients are to the network.
-
-    Attributes:
-        count: how many.
-        port: of each; another is in reserve.
-        stack_ps: a segment's way between wire and socket, interrupt moderation included.
-        failover_ps: after which the port in reserve takes over.
-        window_bytes: of each connection.
-    """
-
-    count: int
-    port: PortModel
-    stack_ps: int
-    failover_ps: int
-    window_bytes: int
 
 
 def cluster_model(
     storage: Storage,
     filesystem: Filesystem,
     switch: Switch,
-    clients: ClientEnds,
+    lpars: Lpars,
+    *,
+    clients: int,
     block_bytes: int,
 ) -> ClusterModel:
     """Put a cluster together.
@@ -67,18 +36,20 @@ def cluster_model(
         storage: model of the servers.
         filesystem: model of what lies on them.
         switch: model of what is between them and the clients.
-        clients: their ends of the connections.
+        lpars: model of the clients; of their two ports one is in use.
+        clients: how many.
         block_bytes: block size of the file system.
     """
+    client_port = PortModel(switch.link_rate_bps, lpars.mtu_bytes, lpars.adapter_bus_bps)
     server_port = PortModel(
         rate_bps=min(storage.link_rate_bps, switch.link_rate_bps),
         mtu_bytes=storage.mtu_bytes,
         pcie_bps=storage.adapter_bus_bps,
     )
     fabric = FabricModel(
-        clients=clients.count,
+        clients=clients,
         servers=storage.servers,
-        client_port=clients.port,
+        client_port=client_port,
         server_port=server_port,
         server_adapters=storage.adapters,
         adapter_ports=storage.adapter_ports,
@@ -86,13 +57,13 @@ def cluster_model(
         xmit_hash_policy=storage.xmit_hash_policy,
         miimon_ps=storage.miimon_ps,
         rebalance_ps=_REBALANCE_PS,
-        failover_ps=clients.failover_ps,
+        failover_ps=lpars.failover_ps,
         switch_latency_ps=switch.latency_ps,
         cable_delay_ps=switch.cable_delay_ps,
         pause=switch.pause,
         xoff_bytes=switch.pause_xoff_bytes,
-        window_bytes=clients.window_bytes,
-        client_stack_ps=clients.stack_ps,
+        window_bytes=lpars.tcp_window_bytes,
+        client_stack_ps=lpars.stack_ps,
         server_stack_ps=storage.stack_ps,
         connection_bytes_s=storage.connection_bps // 8,
         message_bytes=storage.message_bytes,
@@ -151,36 +122,17 @@ def _raid(storage: Storage, filesystem: Filesystem) -> RaidModel:
     )
 
 
-def ess(
-    block_bytes: int,
-    clients: int,
-    *,
-    storage: str = "ess-gl4",
-    filesystem: str = "gnr-8-2p",
-    switch: str = "mellanox-sx1710",
-    rate_bps: int = 40 * 10**9,
-) -> ClusterModel:
+def ess(block_bytes: int, clients: int, *, rate_bps: int = 40 * 10**9) -> ClusterModel:
     """The cluster of the document with so many clients, all ports of one rate.
 
     For notebooks and tests; a scenario says what differs.
-
-    Raises:
-        InputError: no such model, or it breaks the schema.
     """
-    servers = _read(Storage, "storage", storage)
-    network = _read(Switch, "switch", switch)
-    port = PortModel(rate_bps, servers.mtu_bytes, servers.adapter_bus_bps)
+    rate = {"link_rate_bps": rate_bps}
     return cluster_model(
-        servers.model_copy(update={"link_rate_bps": rate_bps}),
-        _read(Filesystem, "filesystem", filesystem),
-        network.model_copy(update={"link_rate_bps": rate_bps}),
-        ClientEnds(clients, port, _STACK_PS, _FAILOVER_PS, _WINDOW_BYTES),
-        block_bytes,
+        read_section(Storage, "storage", "ess-gl4").model_copy(update=rate),
+        read_section(Filesystem, "filesystem", "gnr-8-2p"),
+        read_section(Switch, "switch", "mellanox-sx1710").model_copy(update=rate),
+        read_section(Lpars, "lpars", "ess-clients"),
+        clients=clients,
+        block_bytes=block_bytes,
     )
-
-
-def _read(section: type[_Section], kind: ModelKind, name: str) -> _Section:
-    form, _ = read_model(kind, find_model(kind, name))
-    tree = Tree()
-    tree.graft((), section, form)
-    return section(**tree.values)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.library import find_model, read_model
+from simnet.scenario.library import read_section
 from simnet.scenario.schema_disk import Disk as DiskSection
-from simnet.scenario.tree import Tree
 from simnet.storage.disk import Disk
 from simnet.storage.flash import FlashDisk
 from simnet.storage.model import DiskModel
@@ -22,10 +21,7 @@ def disk_model(name: str) -> DiskModel:
     Raises:
         InputError: no such model, or it breaks the schema.
     """
-    form, _ = read_model("disk", find_model("disk", name))
-    tree = Tree()
-    tree.graft((), DiskSection, form)
-    return DiskModel(**DiskSection(**tree.values).model_dump())
+    return DiskModel(**read_section(DiskSection, "disk", name).model_dump())
 
 
 def make_disk(sim: Simulator, path: str, model: DiskModel) -> Disk | FlashDisk:

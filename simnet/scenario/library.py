@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,6 +15,8 @@ from simnet.scenario import toml
 from simnet.scenario.files import ScenarioFile
 from simnet.scenario.parameter import Parameter
 from simnet.scenario.schema import MODELS, ModelFile, ModelKind, file_model
+from simnet.scenario.section import Section
+from simnet.scenario.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,8 +34,11 @@ __all__ = [
     "parse_model",
     "read_model",
     "read_scenario",
+    "read_section",
     "scenario_names",
 ]
+
+_Section = TypeVar("_Section", bound=Section)
 
 MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
     "cpu": "cpus",
@@ -116,6 +121,23 @@ def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
     """
     shown = _shown(path)
     return _model(kind, toml.read_text(path, shown), shown)
+
+
+def read_section(section: type[_Section], kind: ModelKind, name: str) -> _Section:
+    """Return the values of a model that comes with simnet, or of that of a file.
+
+    Args:
+        section: what the model is made of.
+        kind: which kind.
+        name: as in `simnet list`, or a path that ends with ``.toml``.
+
+    Raises:
+        InputError: no such model, or it breaks the schema.
+    """
+    form, _ = read_model(kind, find_model(kind, name))
+    tree = Tree()
+    tree.graft((), section, form)
+    return section(**tree.values)
 
 
 def parse_model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
