@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simnet.errors import InputError
 from simnet.scenario.build_ess import cluster_model
 from simnet.storage.nsd_cluster import NsdCluster
 
@@ -22,20 +23,26 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
         effective: the configuration; it has `lpars`, `scale`, `storage`, `filesystem`, `switch`.
         clients: how many use it.
         seed: of its random streams.
+
+    Raises:
+        InputError: disks that cannot be an array's or a log's, or too small for their vdisks.
     """
     lpars, scale = effective.lpars, effective.scale
     storage, filesystem = effective.storage, effective.filesystem
     if not (lpars and scale and storage and filesystem):
         raise LookupError("storage")
-    model = cluster_model(
-        storage,
-        filesystem,
-        effective.lan,
-        lpars,
-        clients=clients,
-        block_bytes=scale.block_bytes,
-    )
-    cluster = NsdCluster(sim, "storage", model, seed)
+    try:
+        model = cluster_model(
+            storage,
+            filesystem,
+            effective.lan,
+            lpars,
+            clients=clients,
+            block_bytes=scale.block_bytes,
+        )
+        cluster = NsdCluster(sim, "storage", model, seed)
+    except ValueError as error:
+        raise InputError(str(error), key="system.storage") from error
     for disk in range(effective.workload.failed_disks):
         cluster.fail_disk(
             disk % storage.servers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from simnet.errors import InputError
     from simnet.scenario.settings import Table
     from simnet.scenario.tree import Path, Tree
 
@@ -12,6 +13,7 @@ __all__ = ["check_clients"]
 
 _MIB: Final = 1 << 20
 _PERMILLE: Final = 1000
+_GRAIN_BYTES: Final = 4096
 _TESTS: Final = {
     "sas": ("20-test", "30-test"),
     "gpfsperf": ("create-seq", "read-seq", "mixrw-seq"),
@@ -23,11 +25,13 @@ def check_clients(tree: Tree, table: Table) -> None:
 
     Raises:
         InputError: more cores or memory than the server has, a pagepool that a partition has no
-            memory for, a block size that there is not, a test of another workload.
+            memory for, a block size that there is not, tracks, threads or a log that the servers
+            cannot have, a test of another workload.
     """
     _check_parts(tree, table)
     _check_cores(tree, table)
     _check_scale(tree, table)
+    _check_servers(tree, table)
     _check_workload(tree, table)
 
 
@@ -74,10 +78,6 @@ def _check_scale(tree: Tree, table: Table) -> None:
             f" {scale['maxblocksize_bytes']} B"
         )
         raise table.error(path, "system.client", message)
-    filesystem = tree.get(("filesystem",))
-    if filesystem["first_permille"] + filesystem["extent_permille"] > _PERMILLE:
-        message = "first and extent together are more than the disks"
-        raise table.error(("filesystem", "extent_permille"), "system.file_system", message)
     pool, memory = scale["pagepool_bytes"], lpars["memory_bytes"]
     path = ("scale", "pagepool_bytes")
     if pool >= memory:
@@ -86,6 +86,34 @@ def _check_scale(tree: Tree, table: Table) -> None:
     if pool < 8 * block:
         message = f"a pagepool of {pool >> 20}M holds less than 8 blocks of {block >> 20}M"
         raise table.error(path, "system.client", message)
+
+
+def _check_servers(tree: Tree, table: Table) -> None:
+    storage, filesystem = tree.get(("storage",)), tree.get(("filesystem",))
+    block, data = tree.get(("scale", "block_bytes")), filesystem["data_strips"]
+
+    def refuse(attribute: str, message: str) -> InputError:
+        return table.error(("filesystem", attribute), "system.file_system", message)
+
+    if filesystem["first_permille"] + filesystem["extent_permille"] > _PERMILLE:
+        message = "first and extent together are more than the disks"
+        raise refuse("extent_permille", message)
+    if block % (data * _GRAIN_BYTES):
+        message = f"blocks of {block // _MIB}M cannot be cut into {data} strips of whole 4 KiB"
+        raise refuse("data_strips", message)
+    width, disks = data + filesystem["parity_strips"], storage["array_disks"]
+    if width > disks:
+        message = f"a track has {width} strips, each on a disk of its own: an array has {disks}"
+        raise table.error(("storage", "array_disks"), "system.storage", message)
+    threads, ratio = filesystem["nsd_max_worker_threads"], filesystem["nsd_raid_small_thread_ratio"]
+    if threads <= ratio:
+        message = f"{threads} threads, {ratio} for small requests to each for large ones: none left"
+        raise refuse("nsd_max_worker_threads", message)
+    high = filesystem["nsd_raid_flusher_fw_log_high_watermark_bytes"]
+    limit = filesystem["nsd_raid_flusher_fw_log_limit_bytes"]
+    if high >= limit:
+        message = f"the log empties from {high >> 20}M on: it holds {limit >> 20}M at most"
+        raise refuse("nsd_raid_flusher_fw_log_high_watermark_bytes", message)
 
 
 def _check_workload(tree: Tree, table: Table) -> None:

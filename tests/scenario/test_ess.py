@@ -41,6 +41,20 @@ def result() -> Result:
         ({"type": "relay"}, "run sas or gpfsperf"),
         ({"mmchconfig pagepol": "1G"}, "did you mean mmchconfig pagepool"),
         ({"storage.mode": "lacp"}, "expected one of"),
+        ({"filesystem.first": "0.7"}, "more than the disks"),
+        ({"filesystem.data_strips": "7"}, "blocks of 16M cannot be cut into 7 strips"),
+        ({"storage.array_disks": "9"}, "10 strips, each on a disk of its own: an array has 9"),
+        (
+            {
+                "filesystem.nsd_max_worker_threads": "8",
+                "filesystem.nsd_raid_small_thread_ratio": "8",
+            },
+            "none left",
+        ),
+        (
+            {"filesystem.nsd_raid_flusher_fw_log_high_watermark": "5000 MiB"},
+            "from 5000M on: it holds 5000M at most",
+        ),
         ({"sas.small_file": "1000 GiB"}, "larger than the largest"),
     ],
 )
@@ -52,6 +66,13 @@ def test_what_cannot_be_is_one_line(settings: dict[str, str], message: str) -> N
         load(SCENARIO, settings=settings)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_disks_without_room_for_their_vdisks_are_one_line() -> None:
+    """How large disks are is in their model: only who builds them knows."""
+    settings = {"filesystem.vdisks": "4096", "filesystem.extent": "0.001"}
+    with pytest.raises(InputError, match=r"^system.storage: .* tracks are not within the disks$"):
+        simnet.run(SCENARIO, settings={**SHORT, **settings})
 
 
 @pytest.mark.parametrize("option", [{"warm_up": "1 s"}, {"precision": "1 %"}])
