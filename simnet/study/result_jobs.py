@@ -50,8 +50,8 @@ class LparRow(_Row):
 class Series(_Row):
     """What passed between clients and servers, both ways, in bytes a second.
 
-    `mean` is over the whole run, `peak` the largest mean of 10 s, `values` the means of one
-    interval after the other; the last one may be shorter.
+    `mean` is over the whole run, `peak` the largest mean of 10 s or of a run that is shorter,
+    `values` the means of one interval after the other; the last one may be shorter.
     """
 
     interval_s: int = _INTERVAL_S
@@ -119,7 +119,6 @@ def series_of(end: Snapshot) -> Series | None:
         for second, moved in enumerate(lpar.bins):
             seconds[second] += moved
     elapsed_s = end.time_ps / _PS_PER_S
-    total = sum(seconds)
     window = sum(seconds[:_INTERVAL_S])
     peak = window
     for second in range(_INTERVAL_S, len(seconds)):
@@ -127,8 +126,8 @@ def series_of(end: Snapshot) -> Series | None:
         peak = max(peak, window)
     starts = range(0, len(seconds), _INTERVAL_S)
     return Series(
-        mean=total / elapsed_s if elapsed_s else 0.0,
-        peak=peak / _INTERVAL_S,
+        mean=sum(seconds) / elapsed_s if elapsed_s else 0.0,
+        peak=peak / min(_INTERVAL_S, elapsed_s) if elapsed_s else 0.0,
         values=tuple(
             sum(seconds[place : place + _INTERVAL_S]) / min(_INTERVAL_S, elapsed_s - place)
             if elapsed_s > place

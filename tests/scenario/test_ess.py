@@ -117,6 +117,9 @@ def test_a_run_that_is_cut_says_which_jobs_had_not_ended() -> None:
     assert cut.simulated_s == 5
     assert totals(cut.jobs, cut.lpars).unfinished > 0
     assert any(job.real_s is None for job in cut.jobs)
+    # of less than 10 s there is one mean
+    assert cut.series
+    assert cut.series.peak == cut.series.mean > 0
 
 
 def test_a_small_pagepool_is_felt_and_small_blocks_are() -> None:
