@@ -79,7 +79,7 @@ class Lag:
         mode: one of `LAG_MODES`.
         policy: `xmit_hash_policy`.
         ports: how many.
-        server: the addresses of the bond.
+        server: the address of the bond.
         clients: the addresses of each client's end of its connection.
 
     Raises:
@@ -93,18 +93,18 @@ class Lag:
         mode: str,
         policy: str,
         ports: int,
-        server: list[Address],
+        server: Address,
         clients: list[Address],
     ) -> None:
         if mode not in LAG_MODES:
             raise ValueError(f"{path}: mode {mode!r} is not one of {', '.join(LAG_MODES)}")
         self.mode = mode
-        mac = server[0].station.mac
+        mac = server.station.mac
         self.slaves = [LagPort(index, mac + index) for index in range(ports)]
         self.current = 0
         self.sent = [
-            Header(end.station, client.station, end.ip, client.ip, end.port, client.port)
-            for end, client in zip(server, clients, strict=True)
+            Header(server.station, client.station, server.ip, client.ip, server.port, client.port)
+            for client in clients
         ]
         self.hashes = [transmit_hash(policy, header, mac) for header in self.sent]
         self.switch_hashes = [_switch_hash(header) for header in self.sent]

@@ -229,8 +229,6 @@ class DeclusteredRaid(StripOwner):
             return False
         op.first = index
         op.last = index
-        op.low = 0
-        op.high = self.strip_sectors
         self._read_others(op, 0, self.strip_sectors, self.data)
         self._next_stage(op)
         return True
@@ -261,7 +259,7 @@ class DeclusteredRaid(StripOwner):
         op.first = begin // strip_bytes
         op.last = (end - 1) // strip_bytes
         op.low = 0
-        op.high = 0
+        op.high = self.strip_sectors
         op.asked = 0
         op.waiting = 0
         op.begun_ps = self.sim.now
@@ -486,8 +484,6 @@ class DeclusteredRaid(StripOwner):
         whole: cython.int = 0
         broken: cython.int = 0
         index: cython.int
-        op.low = 0
-        op.high = self.strip_sectors
         if touched == 1:
             op.low = self._low(op, op.first)
             op.high = self._high(op, op.first)
@@ -522,9 +518,6 @@ class DeclusteredRaid(StripOwner):
         if op.kind == _REBUILD:
             self._ask(op, op.first, 0, self.strip_sectors, True)
             return 0
-        if op.kind == _FULL:
-            op.low = 0
-            op.high = self.strip_sectors
         for index in range(self.width):
             if index >= self.data:
                 self.unwritten += not self._ask(op, index, op.low, op.high, True)

@@ -124,7 +124,7 @@ class NsdFabric(Component):
             model.lag_mode,
             model.xmit_hash_policy,
             model.server_ports,
-            [end] * model.clients,
+            end,
             clients,
         )
 

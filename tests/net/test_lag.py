@@ -19,7 +19,7 @@ def lag(mode: str, seed: int = 1, policy: str = "layer3+4") -> Lag:
     ends = [
         Address(0x100 * (n + 1), 0x0A010001 + n, 32768 + luck.below(32768)) for n in range(CLIENTS)
     ]
-    server = [Address(0x1000, 0x0A010065, 1191)] * CLIENTS
+    server = Address(0x1000, 0x0A010065, 1191)
     return Lag(Simulator(), "bond", mode, policy, PORTS, server, ends)
 
 
