@@ -14,7 +14,7 @@ from simnet.storage.tokens import TokenManager
 from simnet.workload.block_stream import CallCosts
 from simnet.workload.gpfsperf import Arguments, Gpfsperf
 from simnet.workload.sas import Node, SasJobs
-from simnet.workload.sas_plan import Job, Mix, plan
+from simnet.workload.sas_plan import Mix, plan
 
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simnet.scenario.schema_sas import SasMix
     from simnet.scenario.schema_scale import Lpars, Scale
 
-__all__ = ["build_clients", "planned"]
+__all__ = ["build_clients"]
 
 _MIB = 1 << 20
 _FS = 1000
@@ -58,7 +58,6 @@ def build_clients(effective: Effective, *, seed: int, tracer: Any = None) -> Job
         "metadata_ps": scale.metadata_ps,
         "seed": seed,
     }
-    plans = tuple(planned(effective, seed=seed, node=number) for number in range(count))
     jobs: SasJobs | Gpfsperf
     if effective.workload.type == "gpfsperf" and effective.gpfsperf:
         arguments = Arguments(
@@ -69,7 +68,12 @@ def build_clients(effective: Effective, *, seed: int, tracer: Any = None) -> Job
         )
         jobs = Gpfsperf(env, nodes, arguments, **common)
     else:
-        jobs = SasJobs(env, nodes, plans, at_once=_AT_ONCE[effective.workload.test], **common)
+        mix = _mix(sas, effective.workload.test, effective.workload.length_permille)
+        plans = tuple(
+            plan(mix, seed=seed, call_bytes=effective.workload.message_bytes, node=number)
+            for number in range(count)
+        )
+        jobs = SasJobs(env, nodes, plans, at_once=mix.at_once, **common)
     parts = {"cluster": cluster, "tokens": tokens}
 
     names: dict[int, tuple[str, ...]] = {node.number: (node.name,) for node in nodes}
@@ -78,17 +82,6 @@ def build_clients(effective: Effective, *, seed: int, tracer: Any = None) -> Job
         return nsd_resources(cluster, names)
 
     return JobSystem(env, nodes, jobs.runs, jobs.done, parts, offered=offered)
-
-
-def planned(effective: Effective, *, seed: int, node: int = 0) -> tuple[Job, ...]:
-    """Return the jobs of a node: when they start, and what they do."""
-    if effective.sas is None:
-        raise LookupError("sas")
-    workload = effective.workload
-    if workload.test not in _AT_ONCE:
-        return ()
-    mix = _mix(effective.sas, workload.test, workload.length_permille)
-    return plan(mix, seed=seed, call_bytes=workload.message_bytes, node=node)
 
 
 def _node(env: Environment, number: int, lpars: Lpars, scale: Scale, cluster: Any) -> Node:

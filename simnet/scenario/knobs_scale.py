@@ -34,10 +34,10 @@ def _mmchconfig(attribute: str, target: str, **more: Any) -> Knob:
     return Knob(name, spec.doc, spec, "scale", target, command, system="aix", **more)
 
 
-def _ignored(attribute: str, doc: str) -> Knob:
+def _ignored(attribute: str, doc: str, spec: Spec | None = None) -> Knob:
     name = f"mmchconfig {attribute}"
     command = f"{name}={{value}} -N CLIENTS"
-    return Knob(name, doc, count(doc, 0, 2**62), "none", "", command, system="aix")
+    return Knob(name, doc, spec or count(doc, 0, 2**62), "none", "", command, system="aix")
 
 
 SCALE: Final = (
@@ -76,13 +76,5 @@ SCALE: Final = (
     _ignored("maxBufferDescs", "descriptors of buffers"),
     _ignored("logBufferCount", "buffers of the recovery log"),
     _ignored("logWrapThreads", "threads that flush when the log wraps"),
-    Knob(
-        "mmchconfig scatterBuffers",
-        "buffers of several pieces",
-        Flag("on or off"),
-        "none",
-        "",
-        "mmchconfig scatterBuffers={value} -N CLIENTS",
-        system="aix",
-    ),
+    _ignored("scatterBuffers", "buffers of several pieces", Flag("on or off")),
 )
