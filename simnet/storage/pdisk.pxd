@@ -76,7 +76,6 @@ cdef class Pdisk(Component):
     cdef int _take(self, Strip strip) except -1
     cdef int _start(self) except -1
     cdef int _choose(self) except? -1
-    cdef long long _reach_ps(self, Strip strip, long long now) except? -1
     cdef long long _transfer(self, long long now, Strip strip) except? -1
 
 cpdef Strip new_strip(StripOwner owner, object tag, int index, long long sector, long long sectors, bint write)

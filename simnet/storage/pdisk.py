@@ -37,7 +37,6 @@ _READ_EXPIRE_PS = cython.declare(cython.longlong, 500 * 10**9)
 _WRITE_EXPIRE_PS = cython.declare(cython.longlong, 5000 * 10**9)
 _WRITES_STARVED = cython.declare(cython.int, 2)
 _FIFO_BATCH = cython.declare(cython.int, 16)
-_NS_PS = cython.declare(cython.longlong, 1000)
 _MEDIUM = cython.declare(cython.int, 0)
 _BUFFER = cython.declare(cython.int, 1)
 
@@ -557,33 +556,18 @@ class Pdisk(Component):
                 or strip.sector < ahead.start
                 or strip.sector > ahead.sector
             ):
-                after_ps = self._reach_ps(strip, now + after_ps) - now
+                after_ps = surface.arrive_ps(
+                    now + after_ps,
+                    strip.cylinder - self.cylinder,
+                    strip.head != self.head,
+                    strip.angle_ps,
+                    surface.settle_ps if strip.write else 0,
+                )
+                after_ps -= now
             if best_ps < 0 or after_ps < best_ps:
                 best_ps = after_ps
                 best = position
         return best
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _reach_ps(self, strip: Strip, now: cython.longlong) -> cython.longlong:
-        """When the first sector of a command passes the head, if the arm moves now."""
-        surface: Surface = self.surface
-        distance: cython.longlong = strip.cylinder - self.cylinder
-        wait_ps: cython.longlong
-        if distance != 0:
-            if distance < 0:
-                distance = -distance
-            now += surface.seek_ns[distance] * _NS_PS
-            if strip.write:
-                now += surface.settle_ps
-        elif strip.head != self.head:
-            now += surface.switch_ps
-            if strip.write:
-                now += surface.settle_ps
-        wait_ps = strip.angle_ps - now % surface.rotation_ps
-        if wait_ps < 0:
-            wait_ps += surface.rotation_ps
-        return now + wait_ps
 
     @cython.cfunc
     @cython.exceptval(-1)

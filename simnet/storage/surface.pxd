@@ -27,6 +27,7 @@ cdef class Surface:
     cpdef long long bus_ps(self, long long sectors) except? -1
     cpdef int find(self, long long sector) except -1
     cpdef long long reach_ps(self, long long now, long long cylinder, long long head, long long settle_ps) except? -1
+    cpdef long long arrive_ps(self, long long now, long long distance, bint switch, long long angle_ps, long long settle_ps) except? -1
 
 cdef class ReadAhead:
     cdef Surface surface

@@ -151,15 +151,29 @@ class Surface:
 
         Moving to another track takes `settle_ps` longer.
         """
-        distance: cython.longlong = self.at_cylinder - cylinder
+        return self.arrive_ps(
+            now, self.at_cylinder - cylinder, self.at_head != head, self.at_angle_ps, settle_ps
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def arrive_ps(
+        self,
+        now: cython.longlong,
+        distance: cython.longlong,
+        switch: cython.bint,
+        angle_ps: cython.longlong,
+        settle_ps: cython.longlong,
+    ) -> cython.longlong:
+        """When an angle passes the heads, so many cylinders from here or at another head."""
         wait_ps: cython.longlong
         if distance != 0:
             if distance < 0:
                 distance = -distance
             now += self.seek_ns[distance] * _NS_PS + settle_ps
-        elif self.at_head != head:
+        elif switch:
             now += self.switch_ps + settle_ps
-        wait_ps = self.at_angle_ps - now % self.rotation_ps
+        wait_ps = angle_ps - now % self.rotation_ps
         if wait_ps < 0:
             wait_ps += self.rotation_ps
         return now + wait_ps
