@@ -7,7 +7,7 @@ without write cache. All that is known of a disk's surface is in tables that all
 Before the disk is the block layer of Linux 3.10: `nr_requests` of each direction are in the
 scheduler, others wait for a place, and the disk gets `queue_depth` commands. noop passes requests
 on as they came; deadline is block/deadline-iosched.c (`deadline_dispatch_requests`). Requests are
-not merged: strips are as large as requests may be.
+not merged: a disk that reads ahead, or has the next write already, loses no time between them.
 
 Behind the disk are SAS paths that several disks share. What a command moves is booked when the
 disk begins with it, as work that the path does one after the other; the command ends when the disk
