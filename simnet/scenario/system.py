@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simnet.scenario.activity import activity_of, partition_of
@@ -186,8 +186,8 @@ class Snapshot:
     lpars: tuple[LparCounts, ...] = field(default=(), repr=False)
 
     def counters(self) -> dict[str, Any]:
-        """Every number by name; what the system does not have is left out."""
-        found = asdict(self)
+        """Every number by name, groups as they are; what the system does not have is left out."""
+        found = {part.name: getattr(self, part.name) for part in fields(self)}
         for name in _OPTIONAL:
             if not found[name]:
                 del found[name]

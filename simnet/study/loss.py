@@ -6,6 +6,7 @@ slow shows it: queues fill and packets are dropped, or messages pile up before i
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -83,23 +84,33 @@ def quantile_us(
     Both arguments are cumulative `(upper_ps, count)` buckets of one histogram; the samples are
     those that came between. None without samples.
     """
+    return _quantile_us(_between(start, end), share)
+
+
+def _between(
+    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
     before = dict(start)
-    counts = [(upper, count - before.get(upper, 0)) for upper, count in sorted(end)]
-    total = sum(count for _, count in counts)
+    return [(upper, count - before.get(upper, 0)) for upper, count in sorted(end)]
+
+
+def _quantile_us(counts: Sequence[tuple[int, int]], share: Fraction) -> float | None:
+    rank = math.ceil(share * sum(count for _, count in counts))
     seen = 0
     for upper, count in counts:
         seen += count
-        if count and seen >= share * total:
+        if count and seen >= rank:
             return upper / _PS_PER_US
     return None
 
 
 def latency_of(start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]) -> Latency:
     """The quantiles of the samples that came between two states of a histogram."""
+    counts = _between(start, end)
     return Latency(
-        p50=quantile_us(start, end, Fraction(50, 100)),
-        p99=quantile_us(start, end, Fraction(99, 100)),
-        p999=quantile_us(start, end, Fraction(999, 1000)),
+        p50=_quantile_us(counts, Fraction(50, 100)),
+        p99=_quantile_us(counts, Fraction(99, 100)),
+        p999=_quantile_us(counts, Fraction(999, 1000)),
     )
 
 

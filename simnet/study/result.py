@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -33,6 +34,7 @@ from simnet.study.result_jobs import JobRow, LparRow, Series, jobs_of, lpars_of,
 
 if TYPE_CHECKING:
     import pandas as pd
+    from _typeshed import DataclassInstance
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -327,8 +329,13 @@ def fingerprint(start: Snapshot, end: Snapshot, *, seed: int, salt: str) -> str:
     the hash seed of the interpreter can enter.
     """
     document = [seed, salt, start.counters(), end.counters()]
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    # The encoder asks for a group's numbers when it comes to it: `asdict` would copy each of them.
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), default=_numbers)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _numbers(group: DataclassInstance) -> dict[str, Any]:
+    return {part.name: getattr(group, part.name) for part in fields(group)}
 
 
 def _pairs(start: Sequence[_T], end: Sequence[_T]) -> list[tuple[_T, _T]]:
