@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import pytest
 from referencing import Registry, Resource
 
 from simnet import _engine
@@ -22,6 +23,8 @@ from tests.house.trees import ROOT, run
 
 _COPIED = ("simnet", "models", "scenarios", "validation", "tests/house")
 _FILES = ("pyproject.toml", "Makefile", "tests/conftest.py")
+# The tests are on all CPUs already, and to start workers takes longer than what examples simulate.
+ONE_PROCESS = {"LOKY_MAX_CPU_COUNT": "1"}
 # What sets up an environment of its own says what it would do; tests/house does it.
 _PROGRAMS = {
     "python": 'exec "{python}" "$@"',
@@ -87,6 +90,7 @@ class Session:
             PYTHONPATH=str(self.workspace),
             SIMNET_ENGINE=_engine.active(),
             SIMNET_CACHE_DIR=str(self._cache),
+            **ONE_PROCESS,
         )
         assert done.returncode == 0, f"{block.place}: status {done.returncode}\n{done.stdout}"
         return done.stdout
@@ -96,7 +100,13 @@ class Session:
         source = "\n" * (block.first - 1) + block.text
         code = compile(source, str(block.path), "exec")
         printed = io.StringIO()
-        with chdir(self.workspace), redirect_stdout(printed):
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            chdir(self.workspace),
+            redirect_stdout(printed),
+        ):
+            for name, value in ONE_PROCESS.items():
+                patch.setenv(name, value)
             exec(code, self._names)  # noqa: S102 - the documentation's own code
         return printed.getvalue()
 

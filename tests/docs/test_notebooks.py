@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from simnet import _engine
+from tests.docs.session import ONE_PROCESS
 from tests.house.trees import ROOT
 
 nbformat: Any = pytest.importorskip("nbformat")
@@ -36,6 +37,8 @@ def executed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run a notebook with this simnet, on this engine."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("SIMNET_ENGINE", _engine.active())
+    for name, value in ONE_PROCESS.items():
+        monkeypatch.setenv(name, value)
     # The kernel draws into the notebook, and chooses for that itself.
     monkeypatch.delenv("MPLBACKEND", raising=False)
     for name in [name for name in os.environ if name.startswith("COV_CORE")]:
