@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.tree import dotted
+
 if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.settings import Table
@@ -41,6 +43,7 @@ def _check_parts(tree: Tree, table: Table) -> None:
         ("storage", "storage"),
         ("file_system", "filesystem"),
         ("sas", "sas"),
+        ("switch", "switch"),
     ):
         if place not in tree.values:
             raise table.error((place,), "system", f"{key}: missing, there are lpars")
@@ -92,15 +95,18 @@ def _check_servers(tree: Tree, table: Table) -> None:
     storage, filesystem = tree.get(("storage",)), tree.get(("filesystem",))
     block, data = tree.get(("scale", "block_bytes")), filesystem["data_strips"]
 
-    def refuse(attribute: str, message: str) -> InputError:
-        return table.error(("filesystem", attribute), "system.file_system", message)
+    def refuse(message: str, *attributes: str) -> InputError:
+        """Return an error at the first of these values that was set."""
+        paths = [("filesystem", attribute) for attribute in attributes]
+        path = next((path for path in paths if dotted(path) in table.origins), paths[0])
+        return table.error(path, "system.file_system", message)
 
     if filesystem["first_permille"] + filesystem["extent_permille"] > _PERMILLE:
         message = "first and extent together are more than the disks"
-        raise refuse("extent_permille", message)
+        raise refuse(message, "first_permille", "extent_permille")
     if block % (data * _GRAIN_BYTES):
         message = f"blocks of {block // _MIB}M cannot be cut into {data} strips of whole 4 KiB"
-        raise refuse("data_strips", message)
+        raise refuse(message, "data_strips")
     width, disks = data + filesystem["parity_strips"], storage["array_disks"]
     if width > disks:
         message = f"a track has {width} strips, each on a disk of its own: an array has {disks}"
@@ -108,12 +114,13 @@ def _check_servers(tree: Tree, table: Table) -> None:
     threads, ratio = filesystem["nsd_max_worker_threads"], filesystem["nsd_raid_small_thread_ratio"]
     if threads <= ratio:
         message = f"{threads} threads, {ratio} for small requests to each for large ones: none left"
-        raise refuse("nsd_max_worker_threads", message)
+        raise refuse(message, "nsd_max_worker_threads", "nsd_raid_small_thread_ratio")
     high = filesystem["nsd_raid_flusher_fw_log_high_watermark_bytes"]
     limit = filesystem["nsd_raid_flusher_fw_log_limit_bytes"]
     if high >= limit:
         message = f"the log empties from {high >> 20}M on: it holds {limit >> 20}M at most"
-        raise refuse("nsd_raid_flusher_fw_log_high_watermark_bytes", message)
+        log = "nsd_raid_flusher_fw_log"
+        raise refuse(message, f"{log}_high_watermark_bytes", f"{log}_limit_bytes")
 
 
 def _check_workload(tree: Tree, table: Table) -> None:

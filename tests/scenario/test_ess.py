@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.report.whatif import whatif
 from simnet.scenario.commands import commands
+from simnet.scenario.library import find_scenario
 from simnet.scenario.load import load
 from simnet.study.result import Result
 from simnet.study.result_jobs import totals
@@ -55,6 +58,10 @@ def result() -> Result:
             {"filesystem.nsd_raid_flusher_fw_log_high_watermark": "5000 MiB"},
             "from 5000M on: it holds 5000M at most",
         ),
+        (
+            {"filesystem.nsd_raid_flusher_fw_log_limit": "900 MiB"},
+            "--set: filesystem.nsd_raid_flusher_fw_log_limit: the log empties from 1000M on",
+        ),
         ({"sas.small_file": "1000 GiB"}, "larger than the largest"),
     ],
 )
@@ -73,6 +80,14 @@ def test_disks_without_room_for_their_vdisks_are_one_line() -> None:
     settings = {"filesystem.vdisks": "4096", "filesystem.extent": "0.001"}
     with pytest.raises(InputError, match=r"^system.storage: .* tracks are not within the disks$"):
         simnet.run(SCENARIO, settings={**SHORT, **settings})
+
+
+def test_clients_need_a_switch(tmp_path: Path) -> None:
+    text = find_scenario(SCENARIO).read_text("utf-8")
+    file = tmp_path / "mine.toml"
+    file.write_text(re.sub(r"(?m)^switch = .*\n", "", text), "utf-8")
+    with pytest.raises(InputError, match="switch: missing, there are lpars"):
+        load(file)
 
 
 @pytest.mark.parametrize("option", [{"warm_up": "1 s"}, {"precision": "1 %"}])
