@@ -100,10 +100,12 @@ class Table:
     def apply(self, given: list[Entry]) -> None:
         """Apply all settings: values first, then the daemon's map, then the knobs.
 
+        A value that is given after a knob of the same place is stronger all the same.
+
         Raises:
             InputError: an unknown name, or a value that cannot be used.
         """
-        targets = [(entry, self._target(entry)) for entry in given]
+        targets = self._strongest([(entry, self._target(entry)) for entry in given])
         if any(entry.name == _DAEMON for entry in given):
             self._map = "daemon"  # who chooses one wants it simulated
         for entry, target in targets:
@@ -128,6 +130,20 @@ class Table:
                 self._turn(entry, target, target.knob)
         self._warn_about_irqbalance()
         self._warn_about_options()
+
+    def _strongest(self, given: list[tuple[Entry, _Target]]) -> list[tuple[Entry, _Target]]:
+        """Leave out knobs of places that a later setting gives a value."""
+        later: dict[Path, Entry] = {}
+        kept: list[tuple[Entry, _Target]] = []
+        for entry, target in reversed(given):
+            if target.kind == "parameter":
+                later.update((path, entry) for path in target.paths)
+            stronger = later.get(target.paths[0]) if target.knob and target.paths else None
+            if stronger and all(path in later for path in target.paths):
+                self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
+            else:
+                kept.append((entry, target))
+        return kept[::-1]
 
     def present(self, entry: Entry) -> tuple[Spec, Any]:
         """Return what a setting takes and its value at the first place that it stands for.
