@@ -71,6 +71,10 @@ class Attribute:
     nodes: str = ""
     repeats: bool = False
 
+    def is_of(self, nodes: str) -> bool:
+        """Whether it is said of a node or node class; of an empty one, whether it holds of all."""
+        return nodes in self.nodes.split(",")
+
 
 @dataclass(frozen=True)
 class Listing:
@@ -93,12 +97,16 @@ class Listing:
         """The command as typed."""
         return f"{COMMANDS[self.command]} {self.device}".rstrip()
 
-    @property
-    def of_server(self) -> bool:
-        """Whether it is the configuration of one node that has disks of its own."""
-        return self.command == "mmlsconfig" and any(
-            of_servers(one.name) for one in self.attributes if not one.nodes
-        )
+    def of_servers(self, nodes: str) -> bool:
+        """Whether it is the configuration of nodes that have disks of their own.
+
+        Args:
+            nodes: of mmlsconfig, a node or node class; empty for what holds of all, which tells
+                nothing of any, unless the listing is of one node.
+        """
+        if self.nodes and not nodes:
+            return False
+        return any(of_servers(one.name) for one in self.attributes if one.is_of(nodes))
 
     @property
     def nodes(self) -> tuple[str, ...]:

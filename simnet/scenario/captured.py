@@ -15,9 +15,10 @@ from simnet.errors import InputError
 from simnet.scenario.attribute_listing import Attribute, Command, Listing, read_listing
 from simnet.scenario.attributes_lsattr import LSATTR
 from simnet.scenario.attributes_no import NO
-from simnet.scenario.attributes_scale import SCALE_ATTRIBUTES
+from simnet.scenario.attributes_scale import SCALE_ATTRIBUTES, of_servers
 from simnet.scenario.entries import Entry
 from simnet.scenario.knobs import KNOBS
+from simnet.scenario.knobs_scale import SERVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +96,14 @@ def attributes() -> Iterator[tuple[str, str, str, str, Knob | None]]:
     """Yield command, name, unit, meaning and knob of every attribute that simnet knows."""
     for command, known in _KNOWN.items():
         for name, (unit, meaning) in known.items():
-            yield command, name, unit, meaning, _BY_NAME.get(_KNOBS[command].format(name))
+            knob = _knob(command, name) or _knob(command, name, servers=True)
+            yield command, name, unit, meaning, knob
+
+
+def _knob(command: Command, attribute: str, *, servers: bool = False) -> Knob | None:
+    """The knob that an attribute is, of the servers where a file system has both."""
+    name = _KNOBS[command].format(attribute)
+    return _BY_NAME.get(f"{name} {SERVERS}" if servers else name)
 
 
 def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> Captured:
@@ -117,7 +125,7 @@ def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> 
         scope, listing = _read(typed)
         target = _Target(tree, scope, listing)
         rows, set_here = target.apply()
-        remarks.append(_summary(listing, rows))
+        remarks.append(_summary(listing, target.title, rows))
         remarks += target.remarks
         found += rows
         entries += set_here
@@ -155,7 +163,7 @@ def _read(typed: str) -> tuple[str, Listing]:
     return scope, read_listing(FilePath(file))
 
 
-def _summary(listing: Listing, rows: Sequence[CapturedAttribute]) -> str:
+def _summary(listing: Listing, title: str, rows: Sequence[CapturedAttribute]) -> str:
     """``FILE: no -a, 146 attributes: 10 modelled, 135 not modelled, 1 unknown (foo)``."""
     counts = [
         f"{len(same)} {state}"
@@ -164,7 +172,8 @@ def _summary(listing: Listing, rows: Sequence[CapturedAttribute]) -> str:
     ]
     unknown = ", ".join(row.name for row in rows if row.state == "unknown")
     names = f" ({unknown})" if unknown else ""
-    text = f"{listing.file}: {listing.title}, {len(rows)} attributes: {', '.join(counts)}{names}"
+    many = f"{len(rows)} attribute{'s' * (len(rows) != 1)}"
+    text = f"{listing.file}: {title}, {many}: {', '.join(counts)}{names}"
     return text.replace("elsewhere", "of other nodes")
 
 
@@ -176,6 +185,7 @@ class _Target:
         self._listing = listing
         self._peers = scope == _PEER
         self._nodes = "" if self._peers else scope
+        self._servers = listing.of_servers(self._nodes)
         self.remarks: list[str] = []
         peers = range(len(tree.get(("peers",)))) if self._peers else ()
         self._hosts: list[Path] = [("peers", n) for n in peers] if self._peers else [("host",)]
@@ -183,6 +193,13 @@ class _Target:
             self._check_nodes()
         else:
             self._check_system()
+
+    @property
+    def title(self) -> str:
+        """The command, and of a file system whose configuration it is taken for."""
+        if self._listing.command != "mmlsconfig":
+            return self._listing.title
+        return f"{self._listing.title} of the {'servers' if self._servers else 'clients'}"
 
     def _error(self, message: str) -> InputError:
         return InputError(f"{self._listing.title}: {message}", file=self._listing.file)
@@ -236,12 +253,12 @@ class _Target:
     def _one(self, one: Attribute) -> tuple[CapturedAttribute, list[Entry]]:
         listing = self._listing
         unit, meaning = _KNOWN[listing.command].get(one.name, ("", ""))
-        knob = _BY_NAME.get(_KNOBS[listing.command].format(one.name))
+        knob = _knob(listing.command, one.name, servers=self._servers)
         state: State = "unknown"
         note, entries = "", list[Entry]()
-        if one.nodes and self._nodes not in one.nodes.split(","):
+        if one.nodes and not one.is_of(self._nodes):
             state, note = "elsewhere", f"of {one.nodes}"
-        elif listing.of_server:
+        elif listing.command == "mmlsconfig" and not self._servers and of_servers(one.name):
             state, note = "elsewhere", "of a server with disks of its own"
         elif knob is not None and knob.modelled:
             entries, note = self._entries(one, knob)

@@ -36,6 +36,7 @@ Scope = Literal[
     "iosched",
     "scale",
     "lpars",
+    "filesystem",
     "model",
     "none",
 ]
@@ -150,8 +151,8 @@ class Knob:
             its NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
             the switch, the binding of the streams, irqbalance, the port as an interface of IP
             (routes through it), what an application asks of its sockets, the host's share of its
-            machine, clients of a file system and what is on them, a whole model of the system,
-            or nothing.
+            machine, clients of a file system and what is on them, its servers, a whole model of
+            the system, or nothing.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.

@@ -1,7 +1,8 @@
-"""The knobs of Spectrum Scale's clients: attributes of mmchconfig, and of the partitions.
+"""The knobs of Spectrum Scale: attributes of mmchconfig, of clients and servers; of the partitions.
 
-CLIENTS stands for the node class of the clients. Sources: IBM Spectrum Scale 4.2, command
-reference, mmchconfig and mmcrfs; AIX, smtctl.
+CLIENTS and SERVERS stand for node classes: mmchconfig is typed on any node, a client too. A name
+that ends with ``-N SERVERS`` is the servers' attribute. Sources: IBM Spectrum Scale 4.2, command
+reference, mmchconfig (what takes ``-i``) and mmcrfs; AIX, smtctl.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from typing import Any, Final
 from simnet.scenario.knob import Knob
 from simnet.scenario.parameter import Spec
 from simnet.scenario.schema import spec_of
+from simnet.scenario.schema_ess import Filesystem
 from simnet.scenario.schema_scale import Lpars, Scale
 from simnet.scenario.specs import Flag, count
 
-__all__ = ["SCALE"]
+__all__ = ["SCALE", "SERVERS"]
 
-_RESTART: Final = "in force after mmshutdown and mmstartup on the clients"
+SERVERS: Final = "-N SERVERS"
+"""Ends the name of an attribute of the servers."""
+_RESTART: Final = "in force after mmshutdown and mmstartup on the {}"
 
 
-def _of(section: type[Scale | Lpars], target: str) -> Spec:
+def _of(section: type[Scale | Lpars | Filesystem], target: str) -> Spec:
     spec = spec_of(section, target)
     if spec is None:
         raise LookupError(target)
@@ -34,6 +38,23 @@ def _mmchconfig(attribute: str, target: str, **more: Any) -> Knob:
     return Knob(name, spec.doc, spec, "scale", target, command, system="aix", **more)
 
 
+def _of_servers(attribute: str, target: str, unit: str = "", *, at_once: bool = False) -> Knob:
+    spec = _of(Filesystem, target)
+    name = f"mmchconfig {attribute} {SERVERS}"
+    command = f"mmchconfig {attribute}={{value}} {SERVERS}{' -i' * at_once}"
+    return Knob(
+        name,
+        spec.doc.removeprefix(f"{attribute}: "),
+        spec,
+        "filesystem",
+        target,
+        command,
+        unit=unit,
+        note="" if at_once else _RESTART.format("servers"),
+        system="aix",
+    )
+
+
 def _ignored(attribute: str, doc: str, spec: Spec | None = None) -> Knob:
     name = f"mmchconfig {attribute}"
     command = f"{name}={{value}} -N CLIENTS"
@@ -42,12 +63,14 @@ def _ignored(attribute: str, doc: str, spec: Spec | None = None) -> Knob:
 
 SCALE: Final = (
     _mmchconfig("pagepool", "pagepool_bytes"),
-    _mmchconfig("prefetchPct", "prefetch_pct", note=_RESTART),
-    _mmchconfig("prefetchThreads", "prefetch_threads", note=_RESTART),
-    _mmchconfig("workerThreads", "worker_threads", note=_RESTART),
+    _mmchconfig("prefetchPct", "prefetch_pct", note=_RESTART.format("clients")),
+    _mmchconfig("prefetchThreads", "prefetch_threads", note=_RESTART.format("clients")),
+    _mmchconfig("workerThreads", "worker_threads", note=_RESTART.format("clients")),
     _mmchconfig("maxMBpS", "max_mbps"),
-    _mmchconfig("maxFilesToCache", "max_files_to_cache", note=_RESTART),
-    _mmchconfig("seqDiscardThreshhold", "seq_discard_threshhold_bytes", note=_RESTART),
+    _mmchconfig("maxFilesToCache", "max_files_to_cache", note=_RESTART.format("clients")),
+    _mmchconfig(
+        "seqDiscardThreshhold", "seq_discard_threshhold_bytes", note=_RESTART.format("clients")
+    ),
     _mmchconfig(
         "maxblocksize", "maxblocksize_bytes", note="in force after mmshutdown -a and mmstartup -a"
     ),
@@ -77,4 +100,22 @@ SCALE: Final = (
     _ignored("logBufferCount", "buffers of the recovery log"),
     _ignored("logWrapThreads", "threads that flush when the log wraps"),
     _ignored("scatterBuffers", "buffers of several pieces", Flag("on or off")),
+    _of_servers("pagepool", "pagepool_bytes"),
+    _of_servers("nsdRAIDBufferPoolSizePct", "nsd_raid_buffer_pool_size_pct"),
+    _of_servers("nsdRAIDTracks", "nsd_raid_tracks"),
+    _of_servers("nsdMaxWorkerThreads", "nsd_max_worker_threads"),
+    _of_servers("nsdRAIDSmallThreadRatio", "nsd_raid_small_thread_ratio"),
+    _of_servers("nsdRAIDSmallBufferSize", "nsd_raid_small_buffer_size_bytes"),
+    _of_servers("nsdInlineWriteMax", "nsd_inline_write_max_bytes", at_once=True),
+    _of_servers("nsdRAIDFastWriteFSDataLimit", "nsd_raid_fast_write_fs_data_limit_bytes"),
+    _of_servers(
+        "nsdRAIDFlusherFWLogHighWatermarkMB", "nsd_raid_flusher_fw_log_high_watermark_bytes", "MiB"
+    ),
+    _of_servers("nsdRAIDFlusherFWLogLimitMB", "nsd_raid_flusher_fw_log_limit_bytes", "MiB"),
+    _of_servers("nsdRAIDFlusherThreadsHighWatermark", "nsd_raid_flusher_threads_high_watermark"),
+    _of_servers("nsdRAIDBlockDeviceQueueDepth", "nsd_raid_block_device_queue_depth"),
+    _of_servers("nsdRAIDBlockDeviceNrRequests", "nsd_raid_block_device_nr_requests"),
+    _of_servers("nsdRAIDBlockDeviceMaxSectorsKB", "nsd_raid_block_device_max_sectors_bytes", "KiB"),
+    _of_servers("nsdRAIDBlockDeviceScheduler", "nsd_raid_block_device_scheduler"),
+    _of_servers("nsdRAIDReconstructAggressiveness", "nsd_raid_reconstruct_aggressiveness"),
 )

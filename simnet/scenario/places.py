@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.host.release import release
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from simnet.scenario.tree import Path, Tree
 
 __all__ = ["Places", "ranges"]
+
+# clients of a file system and what serves them: scopes, and places in the tree
+_CLUSTER: Final = ("scale", "lpars", "filesystem")
 
 
 class Places:
@@ -53,7 +56,7 @@ class Places:
         self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
-        own = {"flows", "irqbalance", "switch", "cable", "model", "scale", "lpars"}
+        own = {"flows", "irqbalance", "switch", "cable", "model", *_CLUSTER}
         if knob.scope in own and host != ("host",):
             raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
@@ -61,7 +64,7 @@ class Places:
         if knob.scope == "switch":
             yield ("switch", knob.target)
             return
-        if knob.scope in {"scale", "lpars"}:
+        if knob.scope in _CLUSTER:
             if knob.scope not in self._tree.values:
                 raise entry.error("only where partitions are clients of a file system")
             yield (knob.scope, knob.target)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from simnet.scenario.schema_scale import ScaleSize
 from simnet.scenario.section import Section
 from simnet.scenario.specs import Choice, count, rate, ratio, size, time
 
@@ -32,7 +33,7 @@ class Filesystem(Section):
         int, ratio("where on each disk the tracks begin, from the outside", "0", "0.999")
     ]
     extent_permille: Annotated[int, ratio("part of each disk that the tracks take", "0.001", "1")]
-    pagepool_bytes: Annotated[int, size("pagepool of a server", "1 GiB", "4096 GiB")]
+    pagepool_bytes: Annotated[int, ScaleSize("pagepool of a server", "size", "1 GiB", "4096 GiB")]
     nsd_raid_buffer_pool_size_pct: Annotated[
         int, count("nsdRAIDBufferPoolSizePct: % of the pagepool that holds tracks", 10, 90)
     ]
@@ -42,13 +43,20 @@ class Filesystem(Section):
         int, count("nsdRAIDSmallThreadRatio: small requests' threads to one of large ones", 1, 64)
     ]
     nsd_raid_small_buffer_size_bytes: Annotated[
-        int, size("nsdRAIDSmallBufferSize: up to it a request is small", "4 KiB", "16 MiB")
+        int,
+        ScaleSize("nsdRAIDSmallBufferSize: up to it a request is small", "size", "4 KiB", "16 MiB"),
     ]
     nsd_inline_write_max_bytes: Annotated[
-        int, size("nsdInlineWriteMax: up to it a write's data come with it", "0 B", "1 MiB")
+        int,
+        ScaleSize(
+            "nsdInlineWriteMax: up to it a write's data come with it", "size", "0 B", "1 MiB"
+        ),
     ]
     nsd_raid_fast_write_fs_data_limit_bytes: Annotated[
-        int, size("nsdRAIDFastWriteFSDataLimit: up to it a write is logged", "0 B", "16 MiB")
+        int,
+        ScaleSize(
+            "nsdRAIDFastWriteFSDataLimit: up to it a write is logged", "size", "0 B", "16 MiB"
+        ),
     ]
     nsd_raid_flusher_fw_log_high_watermark_bytes: Annotated[
         int, size("nsdRAIDFlusherFWLogHighWatermarkMB: it empties from there", "1 MiB", "1024 GiB")

@@ -70,7 +70,7 @@ def test_captures_are_read_whole(file: str, title: str, count: int, some: dict[s
     listing = read_listing(CAPTURES / f"{file}.txt")
     assert (listing.title, len(listing.attributes)) == (title, count)
     assert values(listing).items() >= some.items()
-    assert listing.of_server == (file == "mmlsconfig-ess-server")
+    assert listing.of_servers("") == (file == "mmlsconfig-ess-server")
     known = {(command, name) for command, name, *_ in attributes()}
     assert {(listing.command, one.name) for one in listing.attributes} <= known
 
@@ -83,7 +83,11 @@ def test_a_printed_cluster_has_sections() -> None:
     assert ("sas1,sas2", "pagepool", "32G", 11) in found
     assert ("", "adminMode", "central", 13) in found
     assert len(found) == 7
-    assert not listing.of_server
+    assert [listing.of_servers(nodes) for nodes in ("", "gss_ppc64", "sas2")] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_an_empty_value_is_told_by_its_column() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from simnet._share import folder
 from simnet.errors import InputError
 from simnet.scenario import captured as module
 from simnet.scenario.captured import Captured, CapturedAttribute, attributes, captured
+from simnet.scenario.commands import commands
 from simnet.scenario.knob import Knob
 from simnet.scenario.load import load
 from simnet.scenario.specs import count
@@ -143,7 +145,8 @@ def test_a_file_without_a_name_is_refused() -> None:
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Tree:
     """A scenario with clients of a file system, of which two attributes are modelled."""
-    known = {name: k for name, k in module._BY_NAME.items() if not name.startswith("mmchconfig ")}
+    of_clients = re.compile(r"mmchconfig \w+")
+    known = {name: k for name, k in module._BY_NAME.items() if not of_clients.fullmatch(name)}
     for name in ("pagepool", "prefetchPct"):
         knob: dict[str, Any] = {"scope": "kernel", "target": name, "command": f"mmchconfig {name}"}
         known[f"mmchconfig {name}"] = Knob(f"mmchconfig {name}", "", count("", 0, 2**40), **knob)
@@ -178,13 +181,93 @@ def test_attributes_of_clients_are_set(clients: Tree) -> None:
     assert named(found, "maxStatCache").state == "not modelled"
 
 
-def test_a_servers_configuration_is_not_set_on_clients(clients: Tree) -> None:
-    found = captured(clients, [SERVER], {})
-    assert not found.entries
-    assert {row.state for row in found.attributes} == {"elsewhere"}
-    notes = [row.note for row in found.attributes if row.name == "nsdRAIDBlockDeviceQueueDepth"]
-    assert [note.startswith("said before") for note in notes] == [False, True]
-    assert found.remarks[0].endswith("76 attributes: 76 of other nodes")
+def test_a_servers_configuration_is_the_model_of_the_servers() -> None:
+    plain, found = load("ess-sas"), load("ess-sas", apply=[SERVER])
+    assert found.digest() == plain.digest()
+    summary = "mmlsconfig of the servers, 76 attributes: 20 modelled, 56 not modelled"
+    assert f"{SERVER}: {summary}" in found.remarks
+    assert {knob.name.endswith(" -N SERVERS") for knob in found.applied} == {True}
+    assert found.provenance["filesystem.pagepool_bytes"].source == f"{SERVER}:66: mmlsconfig"
+    assert named(found.captured, "maxMBpS").state == "not modelled"
+    rows = [row for row in found.captured.attributes if row.name == "nsdRAIDBlockDeviceQueueDepth"]
+    assert [row.note for row in rows] == ["", "said before"]
+
+
+SERVERS = {
+    "pagepool": ("64G", "pagepool_bytes", 64 << 30),
+    "nsdRAIDBufferPoolSizePct": ("70", "nsd_raid_buffer_pool_size_pct", 70),
+    "nsdRAIDTracks": ("65536", "nsd_raid_tracks", 65536),
+    "nsdMaxWorkerThreads": ("512", "nsd_max_worker_threads", 512),
+    "nsdRAIDSmallThreadRatio": ("3", "nsd_raid_small_thread_ratio", 3),
+    "nsdRAIDSmallBufferSize": ("131072", "nsd_raid_small_buffer_size_bytes", 131072),
+    "nsdInlineWriteMax": ("1024", "nsd_inline_write_max_bytes", 1024),
+    "nsdRAIDFastWriteFSDataLimit": ("64K", "nsd_raid_fast_write_fs_data_limit_bytes", 65536),
+    "nsdRAIDFlusherFWLogHighWatermarkMB": (
+        "900",
+        "nsd_raid_flusher_fw_log_high_watermark_bytes",
+        900 << 20,
+    ),
+    "nsdRAIDFlusherFWLogLimitMB": ("4000", "nsd_raid_flusher_fw_log_limit_bytes", 4000 << 20),
+    "nsdRAIDFlusherThreadsHighWatermark": ("256", "nsd_raid_flusher_threads_high_watermark", 256),
+    "nsdRAIDBlockDeviceQueueDepth": ("8", "nsd_raid_block_device_queue_depth", 8),
+    "nsdRAIDBlockDeviceNrRequests": ("64", "nsd_raid_block_device_nr_requests", 64),
+    "nsdRAIDBlockDeviceMaxSectorsKB": ("4096", "nsd_raid_block_device_max_sectors_bytes", 1 << 22),
+    "nsdRAIDBlockDeviceScheduler": ("noop", "nsd_raid_block_device_scheduler", "noop"),
+    "nsdRAIDReconstructAggressiveness": ("2", "nsd_raid_reconstruct_aggressiveness", 2),
+}
+
+
+def test_each_attribute_of_the_servers_is_a_value_of_the_file_system(tmp_path: Path) -> None:
+    """Each line of the listing changed, the one that repeats it, too."""
+    text = Path(SERVER).read_text("utf-8")
+    for attribute, (value, _, _) in SERVERS.items():
+        text, lines = re.subn(rf"(?m)^(! {attribute}( \(.*\))?) \S+$", rf"\1 {value}", text)
+        assert lines in {1, 2}
+    found = load("ess-sas", apply=[listing(tmp_path, text)]).filesystem
+    assert found is not None
+    assert {name: getattr(found, name) for _, name, _ in SERVERS.values()} == {
+        name: expected for _, name, expected in SERVERS.values()
+    }
+    assert load("ess-sas").scale == load("ess-sas", apply=[SERVER]).scale
+
+
+def test_what_is_set_of_the_servers_can_be_typed_and_undone(tmp_path: Path) -> None:
+    tuned = load("ess-sas", apply=[listing(tmp_path, "nsdRAIDTracks 65536\npagepool 64G\n")])
+    (found,) = commands(load("ess-sas"), tuned)
+    assert found.apply == (
+        "mmchconfig nsdRAIDTracks=65536 -N SERVERS",
+        "mmchconfig pagepool=64G -N SERVERS",
+    )
+    assert found.undo == (
+        "mmchconfig pagepool=72640M -N SERVERS",
+        "mmchconfig nsdRAIDTracks=131072 -N SERVERS",
+    )
+    assert not found.keep
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nsdRAIDTracks 7", "nsdRAIDTracks -N SERVERS: 7 is outside the legal range 128 to"),
+        ("nsdRAIDBlockDeviceScheduler cfq", "expected one of deadline, noop, got 'cfq'"),
+        ("nsdRAIDFlusherFWLogLimitMB 900", "the log empties from 1000M on: it holds 900M"),
+    ],
+)
+def test_an_impossible_value_of_the_servers_is_refused_at_its_line(
+    tmp_path: Path, line: str, message: str
+) -> None:
+    file = listing(tmp_path, f"nsdRAIDSmallThreadRatio 2\n{line}\n")
+    with pytest.raises(InputError) as caught:
+        load("ess-sas", apply=[file])
+    assert str(caught.value).startswith(f"{file}:2: mmchconfig nsdRAID")
+    assert message in str(caught.value)
+
+
+def test_a_value_that_is_set_is_stronger_than_a_file() -> None:
+    found = load("ess-sas", apply=[SERVER], settings={"filesystem.pagepool": "100 GiB"})
+    assert found.filesystem is not None
+    assert found.filesystem.pagepool_bytes == 100 << 30
+    assert "mmchconfig pagepool -N SERVERS: overridden by filesystem.pagepool" in found.remarks
 
 
 def test_a_node_class_is_chosen_by_name(clients: Tree, tmp_path: Path) -> None:
@@ -198,6 +281,12 @@ def test_a_node_class_is_chosen_by_name(clients: Tree, tmp_path: Path) -> None:
         "elsewhere",
         "modelled",
     ]
+    servers = captured(clients, [f"gss_ppc64:{file}"], {})
+    assert set_by(servers) == {
+        "mmchconfig pagepool -N SERVERS": "76168560640",
+        "mmchconfig nsdRAIDTracks -N SERVERS": "131072",
+    }
+    assert "mmlsconfig of the servers, 7 attributes: 2 modelled" in servers.remarks[0]
     with pytest.raises(InputError, match="no node class 'nsd': the listing has gss_ppc64, sas1"):
         captured(clients, [f"nsd:{file}"], {})
 
