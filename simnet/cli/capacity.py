@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.options import settings_of
+from simnet.cli.options import apply_option, set_option, settings_of, tuning_option
 from simnet.cli.output import message
 
 if TYPE_CHECKING:
@@ -31,20 +31,9 @@ __all__ = ["capacity_command"]
     help="Loads to try; all legal ones by default. The search begins with the scenario's.",
 )
 @click.option("--precision", metavar="RATIO", help="Relative width of the answer; 2 % by default.")
-@click.option(
-    "--tuning",
-    "tunings",
-    metavar="NAME[+NAME]",
-    multiple=True,
-    help="Apply a tuning of the scenario; again for more, later ones on top.",
-)
-@click.option(
-    "--set",
-    "assignments",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="Set a knob, a scenario parameter or a model value; again for more.",
-)
+@tuning_option
+@apply_option
+@set_option
 @click.option("--seed", type=click.IntRange(0), help="First seed; all loads have the same ones.")
 @click.option(
     "--duration", metavar="TIME", help="Simulated time of a run; what the limits need by default."

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import message, working
+from simnet.cli.output import message, out_path, working
 from simnet.errors import InputError
 
 __all__ = ["explain_command"]
@@ -43,8 +42,7 @@ def explain_command(
     """
     if times.get("precision"):
         raise InputError("explain measures for a given time: --duration", key="--precision")
-    if out is not None:
-        _check(Path(out))
+    drawing = None if out is None else out_path(out, _SUFFIXES)
     from simnet.report.explain import explain as text
     from simnet.study.explain import explained
     from simnet.study.run import recorded
@@ -55,15 +53,6 @@ def explain_command(
     with working(configuration):
         settings = recorded(times["apply"], settings_of(assignments))
         found = explained(configuration, settings=settings, lift=lift)
-    if out is not None:
-        found.plot().savefig(out)
+    if drawing is not None:
+        found.plot().savefig(drawing)
     click.echo(found.to_json() if as_json else text(found), nl=as_json)
-
-
-def _check(path: Path) -> None:
-    """Refuse a file that could not be written, before any time is spent on simulating."""
-    if path.suffix not in _SUFFIXES:
-        message = f"expected a name that ends with one of {', '.join(_SUFFIXES)}"
-        raise InputError(message, file="--out", key=str(path))
-    if not path.parent.is_dir():
-        raise InputError("expected a folder that exists", file="--out", key=str(path.parent))

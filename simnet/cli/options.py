@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -13,31 +13,47 @@ if TYPE_CHECKING:
 
     from simnet.scenario.effective import Effective
 
-__all__ = ["effective", "run_options", "scenario_options", "settings_of"]
+__all__ = [
+    "apply_option",
+    "effective",
+    "run_options",
+    "scenario_options",
+    "set_option",
+    "settings_of",
+    "tuning_option",
+]
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
+
+tuning_option: Final = click.option(
+    "--tuning",
+    "tunings",
+    metavar="NAME[+NAME]",
+    multiple=True,
+    help="Apply a tuning of the scenario; again for more, later ones on top.",
+)
+apply_option: Final = click.option(
+    "--apply",
+    metavar="[WHERE:]FILE",
+    multiple=True,
+    help="Set what lsattr -El, no -a or mmlsconfig printed; WHERE is peer, or a node class.",
+)
+set_option: Final = click.option(
+    "--set",
+    "assignments",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Set a knob, a scenario parameter or a model value; again for more.",
+)
 
 
 def scenario_options(command: _F) -> _F:
     """Add what chooses a configuration: tunings, files, settings, seed and times."""
-    tuning = click.option(
-        "--tuning",
-        "tunings",
-        metavar="NAME[+NAME]",
-        multiple=True,
-        help="Apply a tuning of the scenario; again for more, later ones on top.",
-    )
-    apply = click.option(
-        "--apply",
-        metavar="[WHERE:]FILE",
-        multiple=True,
-        help="Set what lsattr -El, no -a or mmlsconfig printed; WHERE is peer, or a node class.",
-    )
-    return tuning(apply(run_options(command)))
+    return tuning_option(run_options(command))
 
 
 def run_options(command: _F) -> _F:
-    """Add settings, seed and times."""
+    """Add files, settings, seed and times."""
     for option in (
         click.option("--warm-up", metavar="TIME", help="Simulated time before measuring."),
         click.option("--duration", metavar="TIME", help='Simulated time measured, as in "2 s".'),
@@ -47,13 +63,8 @@ def run_options(command: _F) -> _F:
             help='Run as long as 95 % intervals that narrow need, as in "1 %"; --duration at most.',
         ),
         click.option("--seed", type=click.IntRange(0), help="Seed of all random numbers."),
-        click.option(
-            "--set",
-            "assignments",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="Set a knob, a scenario parameter or a model value; again for more.",
-        ),
+        set_option,
+        apply_option,
     ):
         command = option(command)
     return command

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from simnet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simnet.scenario.effective import Effective
 
-__all__ = ["message", "table", "working"]
+__all__ = ["message", "out_path", "table", "working"]
 
 _NARROWEST = 80
 
@@ -21,6 +24,21 @@ _NARROWEST = 80
 def message(text: str) -> None:
     """Say something to the person, on stderr."""
     click.echo(f"simnet: {text}", err=True)
+
+
+def out_path(file: str, suffixes: Sequence[str]) -> Path:
+    """Return the path after ``--out``, before any time is spent on simulating.
+
+    Raises:
+        InputError: another suffix, or a folder that does not exist.
+    """
+    path = Path(file)
+    if path.suffix not in suffixes:
+        expected = f"expected a name that ends with one of {', '.join(suffixes)}"
+        raise InputError(expected, file="--out", key=file)
+    if not path.parent.is_dir():
+        raise InputError("expected a folder that exists", file="--out", key=str(path.parent))
+    return path
 
 
 def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from simnet.cli.options import run_options, settings_of
+from simnet.cli.output import message, out_path
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from simnet.study.sweep import Sweep
 
@@ -104,6 +105,8 @@ def sweep_command(
             progress=callback,
             **options,
         )
+    for remark in found.remarks:
+        message(remark)
     for path in paths:
         _write(found, path, best)
     click.echo(found.to_json(by=best) if as_json else table(found, best), nl=as_json)
@@ -132,15 +135,10 @@ def _over(varied: tuple[str, ...]) -> dict[str, str]:
 
 def _path(file: str) -> Path:
     """Check what can be checked before any time is spent on simulating."""
-    path = Path(file)
-    if path.suffix not in _SUFFIXES:
-        message = f"expected a name that ends with one of {', '.join(_SUFFIXES)}"
-        raise InputError(message, file="--out", key=file)
-    if not path.parent.is_dir():
-        raise InputError("expected a folder that exists", file="--out", key=str(path.parent))
+    path = out_path(file, _SUFFIXES)
     if path.suffix == ".parquet" and find_spec("pyarrow") is None:
-        message = "needs PyArrow: pip install 'simnet-hostpath[parquet]'"
-        raise InputError(message, file="--out", key=file)
+        needed = "needs PyArrow: pip install 'simnet-hostpath[parquet]'"
+        raise InputError(needed, file="--out", key=file)
     return path
 
 
@@ -155,5 +153,5 @@ def _write(found: Sweep, path: Path, best: str) -> None:
         else:
             found.plot(best).savefig(path)
     except OSError as error:
-        message = f"cannot be written: {error.strerror or error}"
-        raise InputError(message, file="--out", key=str(path)) from error
+        why = f"cannot be written: {error.strerror or error}"
+        raise InputError(why, file="--out", key=str(path)) from error

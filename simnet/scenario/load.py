@@ -96,6 +96,7 @@ def present(
     *,
     settings: Mapping[str, str] | None = None,
     tunings: Sequence[str] = (),
+    apply: Sequence[str] = (),
     option: str = "--set",
 ) -> tuple[Spec, Value]:
     """Return what a setting takes, and its value in a scenario with other settings, in base units.
@@ -105,12 +106,13 @@ def present(
         name: as typed after ``--set``; where it stands for several places, the first counts.
         settings: by name, see :func:`load`.
         tunings: names of the scenario's tunings.
+        apply: files, see :func:`load`.
         option: where the name was given, for errors.
 
     Raises:
         InputError: no such setting, or something of the above cannot be used.
     """
-    _, table, _ = _assembled(scenario, settings or {}, tuning_names(tunings), {})
+    _, table, _ = _assembled(scenario, settings or {}, tuning_names(tunings), {}, apply)
     return table.present(Entry(name, "", option))
 
 

@@ -28,6 +28,7 @@ from simnet.study.capacity_search import CONFIDENCE, LOOKS, Found, Judged, Plan,
 from simnet.study.capacity_verdict import Criterion, Limits
 from simnet.study.cases import Case, Member, Progress
 from simnet.study.loss import pooled
+from simnet.study.run import recorded
 from simnet.study.store import Store
 
 __all__ = ["LOAD", "capacity", "schema"]
@@ -49,6 +50,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     precision: str = PRECISION,
     settings: Mapping[str, str] | None = None,
     tunings: Sequence[str] = (),
+    apply: Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
@@ -72,6 +74,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
         precision: relative width of the answer that is wanted, such as `"2 %"`.
         settings: knobs for all runs, over what a tuning says.
         tunings: tunings of the scenario that are applied.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
         seed: first of the seeds, which are the same at all loads; the scenario's when None.
         duration: simulated time that each run measures; long enough for the limits when None.
         warmup: simulated time before that; the scenario's when None.
@@ -95,18 +98,20 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     if limits.count == 1:
         raise InputError("a limit was expected: --max-loss, --max-p99, or both")
     chosen = dict(settings or {})
-    setting = Setting.find(scenario, load, chosen, tunings)
+    setting = Setting.find(scenario, load, chosen, tunings, apply)
     low, high = setting.range(between)
     plan = Plan(min(max(setting.value, low), high), low, high, wanted, limits)
-    base = Case(str(scenario), tuple(chosen.items()), tuple(tunings))
-    first = Member(base).effective().run.seed if seed is None else seed
+    base = Case(str(scenario), tuple(chosen.items()), tuple(tunings), tuple(apply))
+    plain = Member(base).effective()
+    first = plain.run.seed if seed is None else seed
     runs = Member(base, first, duration, warmup)
     runner = Runner(
         setting, runs, limits, jobs=jobs, scheduler=scheduler, progress=progress, store=store
     )
+    runner.remarks += plain.remarks
     runner.lengthen(plan)
     found = search(plan, runner.measure, said)
-    return _answer(found, setting, runner, chosen)
+    return _answer(found, setting, runner, recorded(apply, chosen))
 
 
 def _share(text: str, option: str) -> float:

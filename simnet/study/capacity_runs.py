@@ -56,11 +56,12 @@ class Setting:
         name: str,
         settings: dict[str, str],
         tunings: Sequence[str],
+        apply: Sequence[str],
     ) -> Setting:
         """Look it up; a value of it among the settings is where the search begins."""
         try:
             spec, value = present(
-                scenario, name, settings=settings, tunings=tunings, option="--load"
+                scenario, name, settings=settings, tunings=tunings, apply=apply, option="--load"
             )
         except InputError as error:
             if error.file == "--load" and name == LOAD:

@@ -53,11 +53,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """All runs of a grid: by tuning, then the last knob's value changes first, then the seed."""
+    """All runs of a grid: by tuning, then the last knob's value changes first, then the seed.
+
+    `remarks` are what to know of the configurations, one line each.
+    """
 
     scenario: str
     knobs: tuple[str, ...]
     points: tuple[Point, ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def tuned(self) -> bool:
@@ -131,6 +135,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     *,
     tunings: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
+    apply: Sequence[str] = (),
     replications: int = 1,
     seed: int | None = None,
     duration: str | None = None,
@@ -151,6 +156,8 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         tunings: tunings to compare, each as `simnet run --tuning` takes it; `"none"` is the
             scenario as it is.
         settings: knobs that are the same in all runs.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed, the same in all runs;
+            see `captured`.
         replications: runs of every combination, each with another seed, all with the same ones.
         seed: of all random numbers, or the first of them; the scenario's when None.
         duration: measured simulated time of each run; the scenario's when None.
@@ -177,7 +184,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         raise InputError("--over seed=... says already which seeds", key="--replications")
     fixed = {name: value for name, value in (settings or {}).items() if name not in axes}
     run = Member(Case(str(scenario)), duration=duration, warmup=warmup, precision=precision)
-    grid = Grid(str(scenario), axes, tuple(tunings) or ("",), fixed, run)
+    grid = Grid(str(scenario), axes, tuple(tunings) or ("",), fixed, tuple(apply), run)
     with _naming_the_axis(axes):
         loaded = [member.effective() for _, member in grid.corners().members()]
         first = loaded[0].run.seed if seed is None else seed
@@ -194,7 +201,8 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         Point(dict(row), tuning, cast("int", member.seed), measured[member])
         for (tuning, row, _), member in members.items()
     ]
-    return Sweep(loaded[0].scenario, tuple(axes), tuple(points))
+    remarks = dict.fromkeys(remark for one in loaded for remark in one.remarks)
+    return Sweep(loaded[0].scenario, tuple(axes), tuple(points), tuple(remarks))
 
 
 @dataclass(frozen=True)
@@ -206,6 +214,7 @@ class Grid:
         axes: the values of each knob that varies.
         tunings: as given; empty for the scenario as it is where they don't vary.
         fixed: knobs that are the same in all runs.
+        apply: files that are the same in all runs.
         run: says how long each runs.
         seeds: of the runs of each combination; None stands for the scenario's.
     """
@@ -214,6 +223,7 @@ class Grid:
     axes: Mapping[str, Sequence[str]]
     tunings: tuple[str, ...]
     fixed: Mapping[str, str]
+    apply: tuple[str, ...]
     run: Member
     seeds: tuple[int | None, ...] = (None,)
 
@@ -225,7 +235,7 @@ class Grid:
         for tuning in self.tunings:
             names = () if tuning in {"", AS_IT_IS} else tuning_names([tuning])
             for row in combinations(self.axes):
-                case = Case(self.scenario, (*self.fixed.items(), *row), names)
+                case = Case(self.scenario, (*self.fixed.items(), *row), names, self.apply)
                 for seed in self.seeds:
                     yield (tuning, row, seed), replace(self.run, case=case, seed=seed)
 

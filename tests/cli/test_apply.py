@@ -48,12 +48,38 @@ def test_a_file_is_part_of_what_is_compared_with(simnet: Simnet, scenario: str) 
     assert "no difference  that is how the system is already" in out
 
 
-def test_a_file_of_another_system_is_refused(simnet: Simnet) -> None:
-    for command in ("run", "show", "explain"):
-        status, out, err = simnet(command, "x460-out-of-box", "--apply", FILE)
-        assert (status, out) == (2, "")
-        assert err.startswith(f"simnet: {FILE}: no -a: a command of AIX, but ibm-x460 runs Linux")
-        assert err.count("\n") == 1
+def test_a_file_is_applied_to_all_runs_of_a_grid(
+    simnet: Simnet, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIMNET_CACHE_DIR", str(tmp_path / "kept"))
+    file = tmp_path / "listing.txt"
+    file.write_text("tcp_nodelayack = 1\n", "utf-8")
+    over = ("--over", "no -o tcp_nodelayack=0,1", "--duration", "4 ms", "--warm-up", "10 ms")
+    _, both, _ = simnet("sweep", scenario, *over, "--jobs", "1", "--json")
+    applied = ("--over", "seed=1", *over[2:], "--apply", str(file))
+    status, out, err = simnet("sweep", scenario, *applied, "--jobs", "1", "--json")
+    assert status == 0
+    assert err.splitlines()[0] == f"simnet: {file}: no -a, 1 attribute: 1 modelled"
+    plain, acked = (row["fingerprint"] for row in json.loads(both)["rows"])
+    assert plain != acked == json.loads(out)["rows"][0]["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run",),
+        ("show",),
+        ("explain",),
+        ("sweep", "--over", "seed=1,2"),
+        ("capacity", "--max-loss", "1 %"),
+    ],
+)
+def test_a_file_of_another_system_is_refused(simnet: Simnet, command: tuple[str, ...]) -> None:
+    name, *more = command
+    status, out, err = simnet(name, "x460-out-of-box", *more, "--apply", FILE)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"simnet: {FILE}: no -a: a command of AIX, but ibm-x460 runs Linux")
+    assert err.count("\n") == 1
 
 
 def test_a_model_takes_no_file(simnet: Simnet) -> None:
