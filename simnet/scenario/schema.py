@@ -327,7 +327,7 @@ class Kernel(NetworkOptions):
     tcp_app_win: Annotated[int, count("window share kept for the application; 31: none", 0, 31)]
     tcp_reordering: Annotated[int, count("duplicate ACKs that mean loss", 1, 127)]
     tcp_tso_win_divisor: Annotated[
-        int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 64)
+        int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 255)
     ]
     tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
     tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "cubic", "reno"))]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.net.tcp_ecn import CE, CWR, ECE, ECT
 from simnet.scenario.library import nearest
+from simnet.scenario.schema import Kernel, spec_of
+from simnet.scenario.units import UnitError
 from simnet.study.conform_case import Case, Expected, Step
 from simnet.study.conform_end import Connection
 from simnet.study.packetdrill import Call, Event, Packet, Script
@@ -244,13 +246,13 @@ class _Reader:
             self.steps.append(Step(event.time_ps, "write", end_seq=count, more=flags == "MSG_MORE"))
 
     def _result(self, event: Event, call: Call) -> int:
-        if not re.fullmatch(r"\d+", call.result):
+        if not re.fullmatch(r"\d{1,10}", call.result):
             raise self.error(event, f"{call.name} that returns {call.result} is not modelled")
         return int(call.result)
 
     def _set(self, event: Event, call: Call) -> None:
         name = call.arguments[2] if len(call.arguments) > 3 else ""  # noqa: PLR2004
-        match = re.fullmatch(r"\[(\d+)\]", call.arguments[3]) if name else None
+        match = re.fullmatch(r"\[(\d{1,10})\]", call.arguments[3]) if name else None
         if name in _IGNORED_OPTIONS:
             return
         if match is None:
@@ -314,5 +316,10 @@ def _sysctl(script: Script, values: dict[str, Any], name: str, text: str, line: 
             values[key] = int(text) > 0
         else:
             values[key] = int(text) * (_US_PS if form == "microseconds" else 1)
+        spec = spec_of(Kernel, key)
+        if spec is not None:
+            spec.check(values[key])
+    except UnitError as error:
+        raise script.error(line, f"sysctl {name}: {error}") from error
     except ValueError as error:
         raise script.error(line, f"sysctl {name}: {text} is no value") from error

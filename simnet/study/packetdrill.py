@@ -26,6 +26,10 @@ __all__ = ["Call", "Event", "Packet", "Script", "read_script"]
 
 _US_PS: Final = 1_000_000
 _SECOND_PS: Final = 10**12
+# far beyond any script, and well within the simulator's clock
+_LAST_SECOND: Final = 10**6
+# what the options' fields hold, and RFC 7323 allows
+_MOST: Final = {"mss": 65535, "wscale": 14}
 
 _TIME = re.compile(
     r"(?P<any>\*)\s+|(?P<plus>\+?)(?P<start>\d*\.?\d+)"
@@ -33,14 +37,14 @@ _TIME = re.compile(
 )
 _PACKET = re.compile(
     r"(?P<direction>[<>])\s*(?:\[(?P<ecn>noecn|ect0|ect1|ect01|ce)\]\s*)?(?P<flags>[SFRPWE.]+|-)\s+"
-    r"(?P<seq>\d+):(?P<end>\d+)\s*\((?P<length>\d+)\)"
-    r"(?:\s+ack\s+(?P<ack>\d+))?(?:\s+win\s+(?P<win>\d+))?(?:\s*<(?P<options>[^>]*)>)?$"
+    r"(?P<seq>\d{1,10}):(?P<end>\d{1,10})\s*\((?P<length>\d{1,10})\)(?:\s+ack\s+(?P<ack>\d{1,10}))?"
+    r"(?:\s+win\s+(?P<win>\d{1,10}))?(?:\s*<(?P<options>[^>]*)>)?$"
 )
 _CALL = re.compile(
     r"(?P<name>[a-z_]\w*)\s*\((?P<arguments>.*)\)\s*=\s*(?P<result>-?\w+)(?P<rest>.*)$"
 )
 _ASSIGNMENT = re.compile(r'([\w.]+)=("[^"]*"|\S+)')
-_PRODUCT = re.compile(r"\$\(\(([\d\s*]+)\)\)")
+_PRODUCT = re.compile(r"\$\(\(\s*(\d+(?:\s*\*\s*\d+)*)\s*\)\)")
 # nothing of it is between the script and the kernel here
 _WITHOUT_EFFECT: Final = (["tc", "qdisc"], ["ip", "tcp_metrics"])
 _PROC = re.compile(r"/proc/sys/([\w/]+)=(\S+)")
@@ -54,8 +58,8 @@ class Packet:
         inbound: it is given to the kernel.
         flags: letters.
         seq, end_seq, ack, window: numbers; None where the script has none.
-        ecn: what stands in brackets: noecn, ect0, ect1 or ce; None: nothing.
-        options: by name: number, or blocks for `sack`; `TS` for timestamps.
+        ecn: what stands in brackets: noecn, ect0, ect1, ect01 or ce; None: nothing.
+        options: by name: number, or blocks for `sack`; True for `sackOK`, `TS` and `...`.
     """
 
     inbound: bool
@@ -142,18 +146,18 @@ def read_script(file: str) -> Script:
                 line, f"expected a time, an option or a command: {_short(statement)}"
             )
         body = statement[time.end() :]
+        start = _ps(time["start"] or "0")
         if time["any"] is None:
-            start = _ps(time["start"])
             now_ps = now_ps + start if time["plus"] else start
         if body.startswith("`"):
             _commands(script, line, body.strip("`"))
             continue
         last = None
         if time["end"] is not None:
-            base = now_ps - _ps(time["start"]) if time["range"] == "~" and time["plus2"] else 0
-            if time["range"] == "..." and time["plus"]:
-                base = now_ps - _ps(time["start"])
-            last = base + _ps(time["end"])
+            relative = time["plus2"] if time["range"] == "~" else time["plus"]
+            last = _ps(time["end"]) + (now_ps - start if relative else 0)
+        if max(now_ps, last or 0) > _LAST_SECOND * _SECOND_PS:
+            raise script.error(line, f"{_short(time[0])} is later than {_LAST_SECOND} s")
         what = _what(script, line, body)
         script.events.append(Event(line, now_ps, last, time["any"] is not None, what))
     if not script.events:
@@ -162,7 +166,7 @@ def read_script(file: str) -> Script:
 
 
 def _ps(seconds: str) -> int:
-    return round(float(seconds) * _SECOND_PS)
+    return round(min(float(seconds), 2 * _LAST_SECOND) * _SECOND_PS)
 
 
 def _short(text: str) -> str:
@@ -265,7 +269,7 @@ def _route(script: Script, line: int, words: list[str]) -> None:
             script.quickack = value == "1"
             return
         if name == "rto_min":
-            match = re.fullmatch(r"(\d+)(us|ms|s)", value)
+            match = re.fullmatch(r"(\d{1,6})(us|ms|s)", value)
             if match is not None:
                 unit = {"us": 1, "ms": 1000, "s": 1_000_000}[match[2]]
                 script.rto_min_us = int(match[1]) * unit
@@ -333,12 +337,14 @@ def _options(script: Script, line: int, text: str) -> dict[str, object]:
             continue
         if words[0] == "sackOK":
             found["sackOK"] = True
-        elif words[0] in {"mss", "wscale"} and len(words) == 2 and words[1].isdigit():  # noqa: PLR2004
+        elif words[0] in _MOST and len(words) == 2 and words[1].isdecimal():  # noqa: PLR2004
             found[words[0]] = int(words[1])
+            if int(words[1]) > _MOST[words[0]]:
+                raise script.error(line, f"{part} is more than {_MOST[words[0]]}")
         elif words[0] == "TS":
             found["TS"] = True
         elif words[0] == "sack":
-            blocks = [re.fullmatch(r"(\d+):(\d+)", word) for word in words[1:]]
+            blocks = [re.fullmatch(r"(\d{1,10}):(\d{1,10})", word) for word in words[1:]]
             if not blocks or None in blocks:
                 raise script.error(line, f"option is not understood: {part}")
             found["sack"] = tuple((int(b[1]), int(b[2])) for b in blocks if b is not None)

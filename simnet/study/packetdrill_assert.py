@@ -72,6 +72,9 @@ def problem(code: str) -> str | None:
         return f"only assert is understood, not: {error.msg}"
     except KeyError as error:
         return f"not understood in an assert: {error.args[0]}"
+    except (RecursionError, MemoryError):
+        # MemoryError is what the parser says
+        return "not understood in an assert: so many operators"
     return None
 
 

@@ -88,12 +88,43 @@ def test_another_kernel(tmp_path: Path) -> None:
         ("`rm -rf /`\n" + START, "a.pkt:1: command is not known: rm -rf /"),
         ("`sysctl -q net.ipv4.tcp_sak=1`\n" + START, "did you mean tcp_sack?"),
         ("`sysctl -q net.ipv4.tcp_rmem=1`\n" + START, "a.pkt:1: sysctl net.ipv4.tcp_rmem: 1 is no"),
+        (
+            '`sysctl -q net.ipv4.tcp_rmem="1 2 9999999999"`\n' + START,
+            "outside the legal range 1 B to",
+        ),
+        ("`sysctl -q net.ipv4.tcp_adv_win_scale=-2`\n" + START, "outside the legal range 1 to 31"),
+        (
+            "`sysctl -q net.ipv4.tcp_congestion_control=rano`\n" + START,
+            "expected one of bic, cubic",
+        ),
+        (
+            "`sysctl -q net.ipv4.tcp_abc=$((2*))`\n" + START,
+            "a.pkt:1: sysctl net.ipv4.tcp_abc: $((2*))",
+        ),
         ("`./none.sh`\n" + START, "a.pkt:1: no file ./none.sh beside the script"),
         (START + "+0 poll(4) = 1", "a.pkt:9: call poll is not modelled"),
         (START + "+0 %{ x = 1 }%", "a.pkt:9: only assert is understood, not: x = 1"),
         (START + "+0 %{ assert tcpi_cwnd == 1 }%", "did you mean tcpi_snd_cwnd?"),
         (START + "+0 %{ assert len('a') }%", "a.pkt:9: len is not modelled"),
         (START + "+0 %{ assert tcpi_lost << 1 }%", "not understood in an assert: tcpi_lost << 1"),
+        (
+            START + f"+0 %{{ assert {'not ' * 9000}1 }}%",
+            "not understood in an assert: so many operators",
+        ),
+        (START + f"+1{'0' * 400} < . 1:1(0) ack 1", "a.pkt:9: +10000"),
+        (
+            START + "+999999 write(4, ..., 9) = 9\n+9 write(4, ..., 9) = 9",
+            "a.pkt:10: +9 is later than",
+        ),
+        (
+            START + "+0 < . 1:1(0) ack 99999999999 win 5",
+            "a.pkt:9: not understood: < . 1:1(0) ack 9",
+        ),
+        (START + "+0 < . 1:1(0) ack 1 win 5 <wscale 40>", "a.pkt:9: wscale 40 is more than 14"),
+        (
+            START + "+0 write(4, ..., 99999999999) = 99999999999",
+            "write that returns 99999999999 is",
+        ),
         (START + "+0 < . 1:1001(10) ack 1 win 5", "a.pkt:9: 1:1001 are 1000 bytes, not 10"),
         (START + "+0 < . 1:1(0) ack 1 win 5 <md5 00>", "a.pkt:9: option is not known: md5 00"),
         (START + "+0 setsockopt(4, SOL_TCP, TCP_NODELAI, [1], 4) = 0", "did you mean TCP_NODELAY?"),
