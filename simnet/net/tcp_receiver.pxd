@@ -98,10 +98,10 @@ cdef class TcpReceiver:
     cpdef bint holds_ack(self, long long seq, long long end_seq) except? -1
     cdef int _event_data(self, long long length, bint push, long long now_jiffy) except -1
     cdef int _measure_mss(self, long long length, bint push) except -1
-    cdef int _add_quickacks(self) except -1
+    cdef int _add_quickacks(self, int most) except -1
     cdef int _check_marks(self) except -1
     cpdef int marked(self, int bits, bint with_data) except -1
-    cdef int _enter_quickack(self) except -1
+    cdef int _enter_quickack(self, int most) except -1
     cdef int _leave_pingpong(self) except -1
     cpdef long long ack_sent(self, long long now_jiffy) except? -1
     cpdef int fill_sack(self, Skb skb, bint dsack) except -1

@@ -388,7 +388,7 @@ class TcpReceiver:
             if seq >= self.rcv_nxt + room:
                 return self._out_of_window()
             if self.rule_quick_on_reorder:
-                self._enter_quickack()
+                self._enter_quickack(self.max_quickacks)
             if seq > self.rcv_nxt:
                 return self._reordered(seq, end_seq, push)
             self.held.repeated(seq, self.rcv_nxt)
@@ -458,7 +458,7 @@ class TcpReceiver:
         """`tcp_send_dupack`: outside the window, which `tcp_sequence` finds before all else."""
         if seq < self.rcv_nxt:
             self.duplicates += 1
-            self._enter_quickack()
+            self._enter_quickack(self.max_quickacks)
             self.held.repeated(seq, end_seq if end_seq < self.rcv_nxt else self.rcv_nxt)
         # `bare` stays as it is: this ACK is sent, but not for data
         self.scheduled = True
@@ -467,7 +467,7 @@ class TcpReceiver:
     @cython.cfunc
     @cython.exceptval(-1)
     def _out_of_window(self) -> cython.bint:
-        self._enter_quickack()
+        self._enter_quickack(self.max_quickacks)
         self.scheduled = True
         self.bare = False
         return self.segments_per_ack > 0 or self._ack_due()
@@ -588,7 +588,7 @@ class TcpReceiver:
                 self.rcv_nxt, self.rcv_wnd, self.now_us if self.rule_clock_us else now_jiffy
             )
         if self.ato == 0:
-            self._add_quickacks()
+            self._add_quickacks(self.max_quickacks)
             self.ato = self.ato_min
         elif since <= self.ato_min >> 1:
             self.ato = (self.ato >> 1) + (self.ato_min >> 1)
@@ -597,7 +597,7 @@ class TcpReceiver:
             if self.ato > self.rto_jiffies:
                 self.ato = self.rto_jiffies
         elif since > self.rto_jiffies:
-            self._add_quickacks()
+            self._add_quickacks(self.max_quickacks)
         self.lrcvtime = now_jiffy
         if self.ecn is not None:
             self._check_marks()
@@ -638,13 +638,13 @@ class TcpReceiver:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _add_quickacks(self) -> cython.int:
+    def _add_quickacks(self, most: cython.int) -> cython.int:
         """`tcp_incr_quickack`."""
         quick: cython.longlong = self.rcv_wnd // (2 * self.rcv_mss)
         if quick == 0:
             quick = 2
-        if quick > self.max_quickacks:
-            quick = self.max_quickacks
+        if quick > most:
+            quick = most
         if quick > self.quick:
             self.quick = quick
         return 0
@@ -653,13 +653,9 @@ class TcpReceiver:
     @cython.exceptval(-1, check=False)
     def _check_marks(self) -> cython.int:
         """`tcp_ecn_check_ce`: the sender's window may be so small that an ACK must not wait."""
-        most: cython.int = self.max_quickacks
         if self.ecn.checked():
-            if not self.rule_quick_on_reorder:
-                # so many since 4.18
-                self.max_quickacks = 2
-            self._enter_quickack()
-            self.max_quickacks = most
+            # two since 4.18
+            self._enter_quickack(self.max_quickacks if self.rule_quick_on_reorder else 2)
         return 0
 
     @cython.ccall
@@ -672,9 +668,9 @@ class TcpReceiver:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _enter_quickack(self) -> cython.int:
+    def _enter_quickack(self, most: cython.int) -> cython.int:
         """`tcp_enter_quickack_mode`."""
-        self._add_quickacks()
+        self._add_quickacks(most)
         self._leave_pingpong()
         self.ato = self.ato_min
         return 0
