@@ -253,8 +253,7 @@ class Rack:
         self, number: cython.longlong, window_us: cython.longlong, now_us: cython.longlong
     ) -> cython.longlong:
         """`tcp_rack_skb_timeout`: time left to a segment that has not come; 0 or less: lost."""
-        sent_us: cython.longlong = self.board.ring[_WORDS * (number & self.board.mask) + _SENT_US]
-        return self.rtt_us + window_us - (now_us - sent_us)
+        return self.rtt_us + window_us - (now_us - self.board.sent_us_of(number))
 
     @cython.ccall
     @cython.exceptval(-1)

@@ -210,7 +210,7 @@ class SackTags:
     def _first_within(self, known: cython.longlong, start: cython.longlong) -> cython.longlong:
         """Number of the first segment that is wholly behind `known`."""
         board: Scoreboard = self.board
-        number: cython.longlong = board._find(known)  # noqa: SLF001 - a part of the same board
+        number: cython.longlong = board.find(known)
         if known == start and number < board.tail and self._start(number) < start:
             number += 1
         return number
@@ -226,8 +226,7 @@ class SackTags:
     @cython.cfunc
     @cython.exceptval(-1)
     def _within(self, number: cython.longlong, block: Any) -> cython.bint:
-        end: cython.longlong = self.board.ring[_WORDS * (number & self.board.mask) + _END]
-        return bool(block[0] <= self._start(number) and end <= block[1])
+        return bool(block[0] <= self._start(number) and self.board.end_of(number) <= block[1])
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -410,8 +409,7 @@ class SackTags:
             board.head += 1
         if self.retransmitted:
             self.first_us = self.last_us = _NONE
-        if board.head < board.tail:
-            self.renege = (board.ring[_WORDS * (board.head & board.mask) + _TAG] & _SACKED) != 0
+        self.renege = board.head_is_held()
         if board.hint < board.head:
             board.hint = board.head
         if board.head > before and reord < prior_highest:

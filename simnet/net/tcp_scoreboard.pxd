@@ -25,7 +25,6 @@ cdef class Scoreboard:
     cdef long long lost_hint
     cdef long long lost_count
     cdef list seen
-    cdef readonly long long raised
     cdef readonly long long newly_sacked
 
     cpdef long long packets_out(self) except? -1
@@ -38,7 +37,7 @@ cdef class Scoreboard:
     cdef long long _clean_tagged(self, long long ack, long long now_jiffy) except? -1
     cpdef int update_reordering(self, long long metric) except -1
     cpdef int set_reordering(self, long long metric) except -1
-    cdef long long _find(self, long long seq) except? -1
+    cdef long long find(self, long long seq) except? -1
     cpdef bint tag_blocks(
         self, list blocks, long long ack, long long prior_una, bint recovery, bint loss
     ) except? -1

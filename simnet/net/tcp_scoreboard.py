@@ -30,7 +30,8 @@ __all__ = ["Scoreboard"]
 
 _NONE = cython.declare(cython.longlong, -1)
 # words of a segment in the ring, a cache line: last byte plus one, tags, when it was sent last in
-# jiffies, `snd_nxt` when it was sent again, when it was sent first in microseconds
+# jiffies, `snd_nxt` when it was sent again, when it was sent first in microseconds, for `Rack` when
+# last; two more are its list
 _WORDS = cython.declare(cython.longlong, 8)
 _END = cython.declare(cython.longlong, 0)
 _TAG = cython.declare(cython.longlong, 1)
@@ -65,7 +66,6 @@ class Scoreboard:
         fack: whether FACK is in use.
         undo_marker: `snd_una` when the window was reduced, -1 if there is nothing to undo.
         undo_retrans: retransmissions since then that are not known to be needless.
-        raised: how often `reordering` grew.
         rtt_jiffies: of what `clean` has taken out, -1 if it cannot be told.
         acked_sent_us: when the last of it had been sent first.
         retrans_acked: `clean` took out what had been sent more than once.
@@ -95,7 +95,6 @@ class Scoreboard:
     lost_hint: cython.longlong
     lost_count: cython.longlong
     seen: list[Any]
-    raised: cython.longlong
     rtt_jiffies: cython.longlong
     retrans_acked: cython.bint
     acked_sent_us: cython.longlong
@@ -126,7 +125,6 @@ class Scoreboard:
         self.lost_hint = 0
         self.lost_count = 0
         self.seen = []
-        self.raised = 0
         self.rtt_jiffies = _NONE
         self.retrans_acked = False
         self.acked_sent_us = 0
@@ -265,7 +263,6 @@ class Scoreboard:
             if metric > self.max_reordering:
                 metric = self.max_reordering
             self.reordering = metric
-            self.raised += 1
             self.fack = False
         return 0
 
@@ -274,12 +271,11 @@ class Scoreboard:
     def set_reordering(self, metric: cython.longlong) -> cython.int:
         """Tolerate so much from now on, be it more or less."""
         self.reordering = metric if metric < self.max_reordering else self.max_reordering
-        self.raised += 1
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _find(self, seq: cython.longlong) -> cython.longlong:
+    def find(self, seq: cython.longlong) -> cython.longlong:
         """Number of the first segment that ends after `seq`."""
         low: cython.longlong = self.head
         high: cython.longlong = self.tail
@@ -402,7 +398,7 @@ class Scoreboard:
         reord: cython.longlong,
         duplicate: cython.bint,
     ) -> cython.longlong:
-        number: cython.longlong = self._find(known)
+        number: cython.longlong = self.find(known)
         at: cython.longlong
         tags: cython.longlong
         count: cython.longlong
