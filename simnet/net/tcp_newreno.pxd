@@ -4,7 +4,6 @@ from simnet.net.tcp_scoreboard cimport Scoreboard
 from simnet.net.tcp_states cimport States
 
 cdef class NewReno(States):
-    cdef long long mss
     cdef long long delivered
     cdef long long newly_lost
 
@@ -15,7 +14,6 @@ cdef class NewReno(States):
     cdef int _eat_duplicates(self, long long acked) except -1
     cdef bint _time_to_recover(self) except? -1
     cdef int _mark_lost(self) except -1
-    cdef bint _delayed(self) except? -1
     cdef bint _prevents_reopening(self) except? -1
     cdef bint _undo_recovery(self) except? -1
     cdef bint _undo_partial(self, long long advance) except? -1

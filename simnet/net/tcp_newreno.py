@@ -43,16 +43,13 @@ class NewReno(States):
 
     Args:
         recovery: holds the state; timeouts change it, too.
-        mss: payload of a full segment.
     """
 
-    mss: cython.longlong
     delivered: cython.longlong
     newly_lost: cython.longlong
 
-    def __init__(self, recovery: Recovery, mss: int) -> None:
+    def __init__(self, recovery: Recovery) -> None:
         super().__init__(recovery)
-        self.mss = mss
         self.delivered = 0
         self.newly_lost = 0
 
@@ -124,13 +121,7 @@ class NewReno(States):
             self._enter_recovery()
             recovery.retransmitting = True
             return 0
-        # tcp_try_to_open
-        self._forget_retransmissions()
-        if self.echo:
-            self._enter_cwr()
-        if recovery.state != _CWR:
-            self._keep_open()
-        return 0
+        return self._try_to_open()
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -201,15 +192,6 @@ class NewReno(States):
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _delayed(self) -> cython.bint:
-        """`tcp_packet_delayed`: what was missing came before it was sent again (Eifel)."""
-        recovery: Recovery = self.recovery
-        if recovery.retrans_stamp != _NONE:
-            return recovery.echo != _NONE and recovery.echo < recovery.retrans_stamp
-        return recovery.snd_una < recovery.high_seq
-
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _prevents_reopening(self) -> cython.bint:
         """`tcp_is_non_sack_preventing_reopen`: duplicates of what was sent again may still come."""
         if self.recovery.snd_una != self.recovery.high_seq:
@@ -235,7 +217,7 @@ class NewReno(States):
         board: Scoreboard = self.board
         if board.undo_marker == _NONE or not self._delayed():
             return False
-        board.update_reordering((advance + self.mss - 1) // self.mss)
+        board.update_reordering((advance + board.mss - 1) // board.mss)
         if board.retrans_out > 0:
             return True
         self._forget_retransmissions()

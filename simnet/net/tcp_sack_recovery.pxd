@@ -12,7 +12,6 @@ cdef class SackRecovery(States):
     cdef readonly Rack rack
     cdef readonly SackTags tags
     cdef readonly LossProbe probe
-    cdef long long least_reordering
     cdef readonly bint frto
     cdef readonly long long rto
     cdef readonly bint rearms
@@ -38,7 +37,6 @@ cdef class SackRecovery(States):
     cdef int _alert(self, long long prior_una, bint duplicate, long long now_us) except -1
     cdef int _identify(self, long long now_us) except -1
     cdef int _recover(self) except -1
-    cdef bint _delayed(self) except? -1
     cdef bint _may_undo(self) except? -1
     cdef int _undo(self, bint unmark) except -1
     cdef int _undo_recovery(self) except -1

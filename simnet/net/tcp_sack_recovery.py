@@ -35,9 +35,6 @@ _RECOVERY = cython.declare(cython.int, 3)
 _LOSS = cython.declare(cython.int, 4)
 _NONE = cython.declare(cython.longlong, -1)
 _RENEGE_MIN_US = cython.declare(cython.longlong, 10_000)
-# words of a segment: see `Scoreboard`
-_WORDS = cython.declare(cython.longlong, 8)
-_SENT_US = cython.declare(cython.longlong, 4)
 
 
 @cython.final
@@ -70,7 +67,6 @@ class SackRecovery(States):
     rack: Rack
     tags: SackTags
     probe: LossProbe
-    least_reordering: cython.longlong
     frto: cython.bint
     rto: cython.longlong
     rearms: cython.bint
@@ -89,7 +85,6 @@ class SackRecovery(States):
         self.rack = Rack(recovery.board, rtt)
         self.tags = SackTags(recovery.board, self.rack)
         self.probe = LossProbe(self.tags, rtt, init_jiffies, margin_us or 2 * rtt.jiffy_us)
-        self.least_reordering = recovery.board.reordering
         self.frto = False
         self.may_send = False
         self._begin()
@@ -165,7 +160,7 @@ class SackRecovery(States):
         if recovery.state in (_CWR, _RECOVERY):
             reduce_window(recovery, tags.delivered, self.rack.lost - lost, recovery.advanced)
         else:
-            self.raises = acked > 0 or (tags.sacked and board.reordering > self.least_reordering)
+            self.raises = acked > 0 or (tags.sacked and board.reordering > board.least_reordering)
         return acked
 
     @cython.cfunc
@@ -233,7 +228,7 @@ class SackRecovery(States):
         self.rearms = acked > 0 or (
             sack_us >= 0
             and board.head < board.tail
-            and sack_us > now_us - board.ring[_WORDS * (board.head & board.mask) + _SENT_US]
+            and sack_us > now_us - board.sent_us_of(board.head)
         )
         if acked > 0:
             self.congestion.segments_acked(
@@ -304,13 +299,7 @@ class SackRecovery(States):
             self._recover()
             recovery.retransmitting = True
             return 0
-        # tcp_try_to_open
-        self._forget_retransmissions()
-        if self.echo:
-            self._enter_cwr()
-        if recovery.state != _CWR:
-            self._keep_open()
-        return 0
+        return self._try_to_open()
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
@@ -343,15 +332,6 @@ class SackRecovery(States):
         return 0
 
     # -- undo ---------------------------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _delayed(self) -> cython.bint:
-        """`tcp_packet_delayed`: what was missing came before it was sent again (Eifel)."""
-        recovery: Recovery = self.recovery
-        if recovery.retrans_stamp != _NONE:
-            return recovery.echo != _NONE and recovery.echo < recovery.retrans_stamp
-        return True
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -461,16 +441,15 @@ class SackRecovery(States):
             recovery.prior_cwnd = self.congestion.cwnd
             self.congestion.ssthresh = self.congestion.reduced()
             self.congestion.forget()
-            board.undo_marker = recovery.snd_una
-            board.undo_retrans = board.retrans_out if board.retrans_out > 0 else _NONE
+            self._mark_undo()
         self.congestion.cwnd = board.in_flight() + 1
         self.congestion.cwnd_count = 0
         if (
             recovery.state <= _DISORDER
-            and board.sacked_out >= self.least_reordering
-            and board.reordering > self.least_reordering
+            and board.sacked_out >= board.least_reordering
+            and board.reordering > board.least_reordering
         ):
-            board.set_reordering(self.least_reordering)
+            board.set_reordering(board.least_reordering)
         recovery.state = _LOSS
         recovery.high_seq = recovery.snd_nxt
         if self.ecn is not None:

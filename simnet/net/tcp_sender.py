@@ -185,7 +185,7 @@ class TcpSender:
         self.sack = sack
         self.board = Scoreboard(rules, sack=sack, reordering=reordering, mss=mss)
         self.recovery = Recovery(rules, self.board, congestion)
-        self.newreno = NewReno(self.recovery, mss) if rules.newreno and not sack else None
+        self.newreno = NewReno(self.recovery) if rules.newreno and not sack else None
         self._measure_us(rules, rto_min_ps, rto_max_ps)
         self._watch_use(rules)
         self.defers_two_ticks = rules.defers_two_ticks
@@ -291,8 +291,6 @@ class TcpSender:
         self.mss = mss
         self.board.mss = mss
         self.congestion.mss = mss
-        if self.newreno is not None:
-            self.newreno.mss = mss
         return 0
 
     @cython.ccall

@@ -686,7 +686,7 @@ class TcpSocket(TcpConnection):
             ):
                 self.send_toucher = self.timer_cpu
                 self.send_staged()
-        return self.arm_rto(self.jiffy())
+        return self.arm_rto(jiffy)
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -12,9 +12,12 @@ cdef class States:
 
     cdef bint _any_retransmitted(self) except? -1
     cdef int _forget_retransmissions(self) except -1
+    cdef int _mark_undo(self) except -1
+    cdef bint _delayed(self) except? -1
     cdef int _begin_reduction(self) except -1
     cdef int _enter_recovery(self) except -1
     cdef int _enter_cwr(self) except -1
     cdef int _end_reduction(self) except -1
+    cdef int _try_to_open(self) except -1
     cdef int _keep_open(self) except -1
     cdef int _undo_window(self, bint unmark) except -1

@@ -1,8 +1,8 @@
 """What the states of congestion control have in common in Linux 4.18 and later.
 
 Source: net/ipv4/tcp_input.c (`tcp_enter_recovery`, `tcp_enter_cwr`, `tcp_end_cwnd_reduction`,
-`tcp_try_keep_open`, `tcp_any_retrans_done`, `tcp_undo_cwnd_reduction`). What an ACK does with them
-is `NewReno`'s without SACK and `SackRecovery`'s with it; earlier kernels have `Recovery.alert`.
+`tcp_try_to_open`, `tcp_packet_delayed`, `tcp_undo_cwnd_reduction`). What an ACK does with them is
+`NewReno`'s without SACK and `SackRecovery`'s with it; earlier kernels have `Recovery.alert`.
 """
 
 from __future__ import annotations
@@ -65,6 +65,24 @@ class States:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
+    def _mark_undo(self) -> cython.int:
+        """`tcp_init_undo`: what is sent again from here on may turn out to have been needless."""
+        self.board.undo_marker = self.recovery.snd_una
+        self.board.undo_retrans = self.board.retrans_out if self.board.retrans_out > 0 else _NONE
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _delayed(self) -> cython.bint:
+        """`tcp_packet_delayed`: what was missing came before it was sent again (Eifel)."""
+        recovery: Recovery = self.recovery
+        if recovery.retrans_stamp != _NONE:
+            return recovery.echo != _NONE and recovery.echo < recovery.retrans_stamp
+        # without SACK the stamp is forgotten as soon as `high_seq` is reached
+        return self.board.sack or recovery.snd_una < recovery.high_seq
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
     def _begin_reduction(self) -> cython.int:
         """`tcp_init_cwnd_reduction`."""
         recovery: Recovery = self.recovery
@@ -86,8 +104,7 @@ class States:
         """`tcp_enter_recovery`."""
         recovery: Recovery = self.recovery
         recovery.prior_ssthresh = 0
-        self.board.undo_marker = recovery.snd_una
-        self.board.undo_retrans = self.board.retrans_out
+        self._mark_undo()
         if recovery.state not in (_CWR, _RECOVERY):
             if not self.echo:
                 recovery.prior_ssthresh = recovery.current_ssthresh()
@@ -115,6 +132,17 @@ class States:
             self.recovery.state == _CWR or self.board.undo_marker != _NONE
         ):
             self.congestion.cwnd = self.congestion.ssthresh
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _try_to_open(self) -> cython.int:
+        """`tcp_try_to_open`: nothing is lost."""
+        self._forget_retransmissions()
+        if self.echo:
+            self._enter_cwr()
+        if self.recovery.state != _CWR:
+            self._keep_open()
         return 0
 
     @cython.cfunc
