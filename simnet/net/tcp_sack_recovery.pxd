@@ -36,7 +36,7 @@ cdef class SackRecovery(States):
     cdef int _probed(self, bint duplicate) except -1
     cdef int _alert(self, long long prior_una, bint duplicate, long long now_us) except -1
     cdef int _identify(self, long long now_us) except -1
-    cdef int _recover(self) except -1
+    cdef int _begin_reduction(self) except -1
     cdef bint _may_undo(self) except? -1
     cdef int _undo(self, bint unmark) except -1
     cdef int _undo_recovery(self) except -1

@@ -284,7 +284,7 @@ class SackRecovery(States):
             if recovery.state != _RECOVERY:
                 if board.lost_out == 0:
                     return 0
-                self._recover()
+                self._enter_recovery()
             recovery.retransmitting = True
             return 0
         if recovery.state == _LOSS:
@@ -296,7 +296,7 @@ class SackRecovery(States):
             self._undo_dsack()
         self._identify(now_us)
         if board.lost_out > 0:
-            self._recover()
+            self._enter_recovery()
             recovery.retransmitting = True
             return 0
         return self._try_to_open()
@@ -321,15 +321,10 @@ class SackRecovery(States):
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _recover(self) -> cython.int:
-        """`tcp_enter_recovery`."""
-        reducing: cython.bint = self.recovery.state in (_CWR, _RECOVERY)
-        self._enter_recovery()
-        if self.board.undo_retrans == 0:
-            self.board.undo_retrans = _NONE
-        if not reducing:
-            self.probe.end()
-        return 0
+    def _begin_reduction(self) -> cython.int:
+        """`tcp_init_cwnd_reduction`: a loss that a probe has repaired is no reason for another."""
+        self.probe.end()
+        return States._begin_reduction(self)  # noqa: SLF001 - the base class's
 
     # -- undo ---------------------------------------------------------------------------------
 
@@ -486,7 +481,7 @@ class SackRecovery(States):
         if flight == self.board.in_flight():
             return False
         if recovery.state != _RECOVERY:
-            self._recover()
+            self._enter_recovery()
             reduce_window(recovery, 1, self.rack.lost - lost, False)
         recovery.retransmitting = True
         return True

@@ -12,6 +12,7 @@ from simnet.net.tcp_ecn import CE, CWR, ECE, ECT, Ecn
 from simnet.net.tcp_recovery import CWR as REDUCED
 from simnet.net.tcp_recovery import OPEN, RECOVERY
 from simnet.net.tcp_sender import TcpSender
+from tests.net.test_tcp_rack import Connection
 from tests.net.test_tcp_recovery import LATEST, ack, started
 from tests.net.test_tcp_sender import MSS
 
@@ -88,6 +89,22 @@ class TestTheSender:
         for last in (3, 4, 5):
             ack(sender, 1, (2, last))
         assert (sender.recovery.state, sender.congestion.ssthresh) == (RECOVERY, 10)
+
+    def test_a_loss_that_a_probe_repaired_reduces_no_further(self) -> None:
+        tcp = Connection(4)
+        tcp.sender.use_ecn(Ecn())
+        tcp.ack(200, 3)
+        cwnd = tcp.sender.congestion.cwnd
+        assert tcp.timer()[1] == [3]
+        tcp.write(1)
+        tcp.sender.echoed(True)  # noqa: FBT003
+        tcp.ack(450, 3)
+        tcp.sender.echoed(False)  # noqa: FBT003
+        tcp.ack(502, 4)
+        tcp.ack(602, 5)
+        assert tcp.sender.congestion.ssthresh == cwnd // 2
+        assert tcp.sender.sacks is not None
+        assert (tcp.sender.sacks.probe.sent, tcp.sender.sacks.probe.repaired) == (1, 0)
 
     def test_a_loss_without_it_says_so_too(self) -> None:
         sender, ecn = echoing()
