@@ -15,6 +15,7 @@ cdef class RttEstimator:
     cdef long long third_at_us
 
     cpdef long long jiffies(self, long long time_us) except? -1
+    cpdef long long of_echo(self, long long echo_ms, long long now_us) except? -1
     cpdef long long sample(self, long long rtt_us, long long snd_una, long long snd_nxt) except? -1
     cpdef int bound(self, long long rtt_us, long long now_us) except -1
     cdef int _restart(self, long long rtt_us, long long now_us) except -1

@@ -221,7 +221,7 @@ class SackRecovery(States):
         if rtt_us < 0:
             rtt_us = sack_us
         if rtt_us < 0 and self.recovery.echo != _NONE and acked > 0:
-            rtt_us = latest_us = 1000 * max(now_us // 1000 - self.recovery.echo, 1)
+            rtt_us = latest_us = self.rtt.of_echo(self.recovery.echo, now_us)
         if rtt_us >= 0:
             self.rtt.bound(latest_us, now_us)
             self.rto = self.rtt.sample(rtt_us, self.recovery.snd_una, self.recovery.snd_nxt)

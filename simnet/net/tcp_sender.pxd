@@ -120,6 +120,9 @@ cdef class TcpSender:
     cpdef bint overdue(self, long long now_jiffy) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
     cdef int _rtt_sample(self, long long rtt) except -1
+    cdef int _take_rtt(self, long long rtt_us) except -1
+    cdef int _tell_recovery(self) except -1
+    cdef long long _start_of(self, long long number) except? -1
     cdef int _sample_us(self, long long acked, long long echo) except -1
     cdef int _stamp(self, long long number) except -1
     cdef long long _sent_with_sack(

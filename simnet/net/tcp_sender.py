@@ -262,8 +262,7 @@ class TcpSender:
     def measured(self, rtt_us: int) -> None:
         """The handshake has told the round-trip time (`tcp_synack_rtt_meas`)."""
         if self.rtt is not None:
-            self.rtt.bound(rtt_us, self.now_us)
-            self.rto = self.rtt.sample(rtt_us, self.snd_una, self.snd_nxt)
+            self._take_rtt(rtt_us)
 
     def open_window(self, window: int) -> None:
         """The peer's SYN offers `window` bytes."""
@@ -639,7 +638,7 @@ class TcpSender:
                 number = self.recovery.next_retransmission(self.may_send_now())
             if number == _NONE:
                 break
-            start = self.snd_una if number == board.head else board.end_of(number - 1)
+            start = self._start_of(number)
             if start >= self.snd_una + self.snd_wnd and start != self.snd_una:
                 # the peer has taken its window back
                 break
@@ -659,6 +658,12 @@ class TcpSender:
             self._rearm(now_jiffy)
         self.expired = 0
         return frames
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _start_of(self, number: cython.longlong) -> cython.longlong:
+        """First byte of a segment that is to be sent again."""
+        return self.snd_una if number == self.board.head else self.board.end_of(number - 1)
 
     # -- RACK and loss probes ---------------------------------------------------------------
 
@@ -744,41 +749,23 @@ class TcpSender:
         """`tcp_send_loss_probe`: a new segment whatever the window, or the last one again."""
         length: cython.longlong = min(self.write_seq - self.snd_nxt, self.mss)
         last: cython.longlong = self.board.tail - 1
-        start: cython.longlong
+        fresh: cython.bint = 0 < length <= self.snd_una + self.snd_wnd - self.snd_nxt
+        start: cython.longlong = self.snd_nxt
         self.expired = 0
         self.force_head = False
         if self.sacks.tags.probe_end != _NONE or self.board.head == self.board.tail:
             self._rearm(now_jiffy)
             return 0
-        if 0 < length <= self.snd_una + self.snd_wnd - self.snd_nxt:
-            start = self.snd_nxt
+        if fresh:
             self.sent(length, now_jiffy)
-            self.sacks.probe.begin(self.snd_nxt, False)
-            self._append(
-                queue,
-                remote,
-                overhead_bytes,
-                cpu,
-                start,
-                self.snd_nxt,
-                self.last_pushed(),
-                now_jiffy,
-            )
         else:
-            start = self.snd_una if last == self.board.head else self.board.end_of(last - 1)
-            self._append(
-                queue,
-                remote,
-                overhead_bytes,
-                cpu,
-                start,
-                self.snd_nxt,
-                self.last_pushed(),
-                now_jiffy,
-            )
+            start = self._start_of(last)
             self.retransmissions += 1
             self.sacks.probed(last, now_jiffy, self.now_us)
-            self.sacks.probe.begin(self.snd_nxt, True)
+        self.sacks.probe.begin(self.snd_nxt, not fresh)
+        self._append(
+            queue, remote, overhead_bytes, cpu, start, self.snd_nxt, self.last_pushed(), now_jiffy
+        )
         self.pending = 0
         self._rearm(now_jiffy)
         return 1
@@ -902,6 +889,13 @@ class TcpSender:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
+    def _tell_recovery(self) -> cython.int:
+        self.recovery.snd_una = self.snd_una
+        self.recovery.snd_nxt = self.snd_nxt
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
     def _overtaken(
         self,
         blocks: list[Any],
@@ -913,8 +907,7 @@ class TcpSender:
         if self.sacks is None:
             self._tag(blocks, ack, self.snd_una)
             return 0
-        self.recovery.snd_una = self.snd_una
-        self.recovery.snd_nxt = self.snd_nxt
+        self._tell_recovery()
         self.sacks.overtaken(blocks, ack, echo, self.now_us)
         return self._set_timer(now_jiffy)
 
@@ -933,8 +926,7 @@ class TcpSender:
         sacks: SackRecovery = self.sacks
         flight: cython.longlong = self.board.in_flight()
         acked: cython.longlong
-        self.recovery.snd_una = self.snd_una
-        self.recovery.snd_nxt = self.snd_nxt
+        self._tell_recovery()
         acked = sacks.acknowledge(
             prior_una,
             blocks,
@@ -1095,13 +1087,15 @@ class TcpSender:
     @cython.exceptval(-1, check=False)
     def _sample_us(self, acked: cython.longlong, echo: cython.longlong) -> cython.int:
         """`tcp_ack_update_rtt`: timestamps count only for what has been sent again."""
-        rtt_us: cython.longlong
         if not self.board.retrans_acked:
-            rtt_us = self.now_us - self.board.sent_us_of(self.board.head - acked)
+            self._take_rtt(self.now_us - self.board.sent_us_of(self.board.head - acked))
         elif echo != _NONE:
-            rtt_us = 1000 * max(self.now_us // 1000 - echo, 1)
-        else:
-            return 0
+            self._take_rtt(self.rtt.of_echo(echo, self.now_us))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _take_rtt(self, rtt_us: cython.longlong) -> cython.int:
         self.rtt.bound(rtt_us, self.now_us)
         self.rto = self.rtt.sample(rtt_us, self.snd_una, self.snd_nxt)
         self.backoff = 0
@@ -1183,8 +1177,7 @@ class TcpSender:
         self.timeouts += 1
         self.burst_left = 0
         if self.sacks is not None:
-            self.recovery.snd_una = self.snd_una
-            self.recovery.snd_nxt = self.snd_nxt
+            self._tell_recovery()
             self.sacks.timeout(self.now_us)
         else:
             self.recovery.timeout(self.snd_una, self.snd_nxt)
@@ -1204,8 +1197,7 @@ class TcpSender:
         if self.pending == _PROBE:
             self.force_head = True
             return True
-        self.recovery.snd_una = self.snd_una
-        self.recovery.snd_nxt = self.snd_nxt
+        self._tell_recovery()
         if self.sacks.reordering_timeout(self.now_us):
             return True
         self.expired = 0
