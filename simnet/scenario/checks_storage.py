@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.scenario.library import nearest
 from simnet.scenario.schema_storage import UNSET
+from simnet.scenario.tree import dotted
 from simnet.storage.block import ELEVATORS
-from simnet.storage.model import SECTOR_BYTES
+from simnet.storage.files import PAGE_SECTORS, file_sectors
+from simnet.storage.geometry import Geometry
+from simnet.storage.model import SECTOR_BYTES, DiskModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,16 +23,18 @@ __all__ = ["check_storage"]
 _HOST: Final[Path] = ("host",)
 _PEER: Final[Path] = ("peers", 0)
 _WEIGHTS: Final = ("read_weight", "readall_weight", "write_weight", "writeall_weight")
-_GRAIN_BYTES: Final = 4096
+_PAGE_BYTES: Final = PAGE_SECTORS * SECTOR_BYTES
 
 
 def check_storage(tree: Tree, table: Table) -> None:
     """Check a configuration that reads and writes files.
 
     Raises:
-        InputError: partitions beyond their disk or over each other, a virtual disk without a
-            partition behind it, a tunable that the scheduler does not have, a thread group whose
-            disk does not exist or is too small for its files, or no thread at all.
+        InputError: values that no disk has together, partitions beyond their disk or over each
+            other, a virtual disk without a partition behind it, a tunable that the scheduler does
+            not have, requests smaller than a page, a thread group whose disk does not exist or is
+            too small for its files, one whose blocks do not fit into what it reads or writes at
+            random places, or no thread at all.
     """
     if len(tree.get(("peers",))) != 1 or "vscsi" not in tree.values:
         message = "files: expected one peer, the server of the disks, and a table [vscsi]"
@@ -39,10 +44,24 @@ def check_storage(tree: Tree, table: Table) -> None:
         for number, disk in enumerate(tree.get((*host, "disks"))):
             here: Path = (*host, "disks", number)
             if disk["disk"]:
+                _mechanism(here, disk, table)
                 sizes |= _partitions(here, disk, table)
-            _tunables(here, disk, table)
+            _queue(here, disk, table)
     virtual = _virtual(tree, sizes, table)
     _groups(tree, virtual, table)
+
+
+def _mechanism(here: Path, disk: Mapping[str, Any], table: Table) -> None:
+    """Refuse what no disk is, as seeks that take less time the farther they go."""
+    try:
+        model = DiskModel(**disk["disk"])
+        if model.medium == "magnetic":
+            Geometry(model)
+    except ValueError as error:
+        places: list[Path] = [(*here, "disk", field) for field in disk["disk"]]
+        changed = [place for place in places if dotted(place) in table.origins]
+        message = f"{disk['name']}: {error}"
+        raise table.error((changed or places)[0], "system", message) from None
 
 
 def _partitions(here: Path, disk: Mapping[str, Any], table: Table) -> dict[str, int]:
@@ -68,11 +87,15 @@ def _partitions(here: Path, disk: Mapping[str, Any], table: Table) -> dict[str, 
 
 
 def _range(part: Mapping[str, Any]) -> tuple[int, int]:
-    start = part["start_bytes"] // _GRAIN_BYTES * _GRAIN_BYTES
-    return start, start + part["size_bytes"] // _GRAIN_BYTES * _GRAIN_BYTES
+    start = part["start_bytes"] // _PAGE_BYTES * _PAGE_BYTES
+    return start, start + part["size_bytes"] // _PAGE_BYTES * _PAGE_BYTES
 
 
-def _tunables(here: Path, disk: Mapping[str, Any], table: Table) -> None:
+def _queue(here: Path, disk: Mapping[str, Any], table: Table) -> None:
+    most_bytes = disk["queue"]["max_sectors_bytes"]
+    if 0 < most_bytes < _PAGE_BYTES:
+        message = f"{disk['name']}: a request has {_PAGE_BYTES} B or more, got {most_bytes} B"
+        raise table.error((*here, "queue", "max_sectors_bytes"), "system", message)
     scheduler = disk["queue"]["scheduler"]
     for name, value in disk["iosched"].items():
         if value != UNSET and name not in ELEVATORS[scheduler].tunables:
@@ -116,8 +139,10 @@ def _groups(tree: Tree, disks: Mapping[str, int], table: Table) -> None:
         if not any(group[weight] for weight in _WEIGHTS):
             message = f"{name}: expected one of {', '.join(_WEIGHTS)} above 0"
             raise table.error((*here, "read_weight"), "ffsb", message)
-        # indirect blocks take a little more than a thousandth
-        needed[disk] = needed.get(disk, 0) + group["num_files"] * group["file_bytes"] * 1002 // 1000
+        for operation in ("read", "write"):
+            _random_blocks(here, group, operation, table)
+        file_bytes = file_sectors(group["file_bytes"] // _PAGE_BYTES) * SECTOR_BYTES
+        needed[disk] = needed.get(disk, 0) + group["num_files"] * file_bytes
         if needed[disk] > disks[disk]:
             message = f"{name}: {needed[disk]} B of files, {disk} has {disks[disk]} B"
             raise table.error((*here, "file_bytes"), "ffsb", message)
@@ -125,3 +150,17 @@ def _groups(tree: Tree, disks: Mapping[str, int], table: Table) -> None:
     if not threads:
         message = "no thread group has a thread: nothing would happen"
         raise table.error(("ffsb", 0, "num_threads"), "ffsb", message)
+
+
+def _random_blocks(here: Path, group: Mapping[str, Any], operation: str, table: Table) -> None:
+    """Refuse an operation of as many blocks at random places as fit into it: none."""
+    if not (group[f"{operation}_weight"] and group[f"{operation}_random"]):
+        return
+    block_bytes = group[f"{operation}_block_bytes"]
+    most_bytes = min(group[f"{operation}_bytes"], group["file_bytes"])
+    if block_bytes > most_bytes:
+        message = (
+            f"{group['name']}: no block of {block_bytes} B fits into the {most_bytes} B that it"
+            f" {operation}s at random places of a file"
+        )
+        raise table.error((*here, f"{operation}_block_bytes"), "ffsb", message)

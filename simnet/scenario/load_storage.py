@@ -46,7 +46,8 @@ def graft_disks(assembly: Assembly, host: Path, tables: Sequence[DiskTable], key
     """Put the disks of a host at its place.
 
     Raises:
-        InputError: a disk without model and backing, or with both; a name that is there twice.
+        InputError: a disk without model and backing, or with both; partitions of a virtual disk;
+            a name that is there twice.
     """
     tree, document = assembly.tree, assembly.document
     tree.put_plain((*host, "disks"), [])
@@ -57,6 +58,9 @@ def graft_disks(assembly: Assembly, host: Path, tables: Sequence[DiskTable], key
         if bool(table.model) == bool(table.backing):
             message = f"{table.name}: expected model, of a real disk, or backing, of a virtual one"
             raise document.error(message, (*there, "name"))
+        if table.backing and table.partitions:
+            message = f"{table.name}: only a real disk, one with model, has partitions here"
+            raise document.error(message, (*there, "partitions"))
         for name in (table.name, *(part.name for part in table.partitions)):  # type: ignore[attr-defined]
             if name in names:
                 raise document.error(f"{name} is used twice", (*there, "name"))

@@ -27,6 +27,7 @@ __all__ = [
     "WRITTEN",
     "File",
     "FileSystem",
+    "file_sectors",
 ]
 
 PAGE_SECTORS = 8
@@ -107,6 +108,11 @@ def _overhead(page: int) -> int:
     return 1 if number == 0 else 2 + number
 
 
+def file_sectors(pages: int) -> int:
+    """Return how many sectors a file of so many pages takes, with its indirect blocks."""
+    return (pages + _overhead(max(pages - 1, 0))) * PAGE_SECTORS
+
+
 class FileSystem:
     """Files of one size, one behind the other from the start of a disk.
 
@@ -134,7 +140,7 @@ class FileSystem:
     ) -> None:
         self.queue = queue
         self.interrupt = interrupt
-        sectors = (pages + _overhead(max(pages - 1, 0))) * PAGE_SECTORS
+        sectors = file_sectors(pages)
         self.end_sector = first_sector + files * sectors
         if self.end_sector > queue.target.sectors:
             raise ValueError(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from simnet import _share
 from simnet.errors import InputError
 from simnet.scenario.commands import commands
 from simnet.scenario.load import load
@@ -96,7 +99,35 @@ def test_the_schedulers_of_client_and_server_are_set_by_their_files_in_sysfs() -
         ({"sdd.backing": "sdc1"}, "sdd.backing: sdd: sdb is on sdc1 already"),
         (
             {"ffsb.random-read.num_files": "1000"},
-            "random-read: 105067315200 B of files, sdc has 24399998976 B",
+            "random-read: 104964096000 B of files, sdc has 24399998976 B",
+        ),
+        (
+            {
+                "peer:sdc2.size": "54 MiB",
+                "ffsb.random-read.file": "52 KiB",
+                "ffsb.random-read.num_files": "1000",
+            },
+            # the last page of each file is behind an indirect block
+            "random-read: 57344000 B of files, sdc has 56623104 B",
+        ),
+        (
+            {"ffsb.random-read.read_block": "8 KiB"},
+            (
+                "ffsb.random-read.read_block: random-read: no block of 8192 B fits into the 4096 B"
+                " that it reads at random places of a file"
+            ),
+        ),
+        (
+            {"ffsb.random-write.write_block": "8 KiB", "ffsb.random-write.file": "4 KiB"},
+            "random-write: no block of 8192 B fits into the 4096 B that it writes at random",
+        ),
+        (
+            {"/sys/block/sdb/queue/max_sectors_kb": "1"},
+            "max_sectors_kb: sdb: a request has 4096 B or more, got 1024 B",
+        ),
+        (
+            {"peer:disk.seek_track": "9 ms"},
+            "peer:disk.seek_track: sdc: no seek curve rises through 9000000000 ps",
         ),
         (
             {
@@ -130,3 +161,12 @@ def test_a_network_needs_a_switch() -> None:
     settings = {"test": "netserver", "message": "8 KiB"}
     with pytest.raises(InputError, match="netserver needs a switch"):
         load(SCENARIO, settings=settings)
+
+
+def test_a_virtual_disk_has_no_partitions(tmp_path: Path) -> None:
+    text = (_share.folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
+    virtual = 'backing = "sdc3"\n'
+    part = '[[system.disks.partitions]]\nname = "sdd1"\nstart = "0 B"\nsize = "1 GB"\n'
+    (tmp_path / "mine.toml").write_text(text.replace(virtual, virtual + part), "utf-8")
+    with pytest.raises(InputError, match=r"sdd: only a real disk, one with model, has partitions"):
+        load(tmp_path / "mine.toml")
