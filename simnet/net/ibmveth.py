@@ -29,12 +29,21 @@ from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb
 
-__all__ = ["POOL_BYTES", "HypervisorCalls", "Ibmveth", "active_pools", "pool_bytes"]
+__all__ = [
+    "LARGEST_MTU_BYTES",
+    "POOL_BYTES",
+    "HypervisorCalls",
+    "Ibmveth",
+    "active_pools",
+    "pool_bytes",
+]
 
 #: ibmveth.h `pool_size`
 POOL_BYTES = (512, 2048, 16384, 32768, 65536)
 # IBMVETH_BUFF_OH: Ethernet header and opaque handle
 _OVERHEAD_BYTES = 22
+#: `ibmveth_change_mtu`: a full frame is smaller than the buffers of the last pool
+LARGEST_MTU_BYTES = max(POOL_BYTES) - _OVERHEAD_BYTES - 1
 _ALWAYS_ACTIVE = 2
 
 _POOLS = cython.declare(cython.int, 5)

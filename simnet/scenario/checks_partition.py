@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.net.ibmveth import LARGEST_MTU_BYTES
 from simnet.scenario.tree import dotted
 
 if TYPE_CHECKING:
@@ -58,12 +59,20 @@ def _units(permille: int) -> str:
 
 
 def _check_ports(tree: Tree, place: Path, table: Table, *, there: bool) -> None:
-    """Refuse an adapter of the hypervisor's virtual LAN outside of a partition."""
+    """Refuse a port of the hypervisor's LAN outside of a partition, or with too large an MTU."""
     for number, port in enumerate(tree.get((*place, "ports"))):
-        if port["nic"]["moderation"] == _VIRTUAL and not there:
-            path = (*place, "ports", number)
+        if port["nic"]["moderation"] != _VIRTUAL:
+            continue
+        path: Path = (*place, "ports", number)
+        if not there:
             message = f"{port['name']} is a port of a hypervisor's LAN: only in a partition"
             raise table.error(path, "system", message)
+        mtu_bytes = port["nic"]["mtu_bytes"]
+        if mtu_bytes > LARGEST_MTU_BYTES:
+            message = f"{port['name']}: expected an MTU of at most {LARGEST_MTU_BYTES} B"
+            raise table.error(
+                (*path, "nic", "mtu_bytes"), "system", f"{message}, got {mtu_bytes} B"
+            )
 
 
 def _check_partition(tree: Tree, place: Path, table: Table, hypervisor: dict[str, Any]) -> None:
@@ -103,7 +112,7 @@ def _check_partition(tree: Tree, place: Path, table: Table, hypervisor: dict[str
 def _check_pool(
     tree: Tree, partitions: list[Path], table: Table, hypervisor: dict[str, Any]
 ) -> None:
-    """Refuse entitlements that the pool cannot honour."""
+    """Refuse entitlements that the hypervisor does not give, or the pool cannot honour."""
     names = {tree.get((*place, "name")) for place in partitions}
     if len(names) > 1:
         message = (
@@ -121,9 +130,14 @@ def _check_pool(
     others = pool["others"] * pool.get("others_proc_units_permille", 0)
     if pool["others"]:
         least, each = hypervisor["min_entitlement_permille"], pool["others_proc_units_permille"]
-        path: Path = ("pool", "others_proc_units_permille")
+        step = hypervisor["entitlement_step_permille"]
+        message = ""
         if each < least:
             message = f"{_units(each)} processors: expected at least {_units(least)}"
+        elif each % step:
+            message = f"expected steps of {_units(step)} processors, got {_units(each)}"
+        if message:
+            path: Path = ("pool", "others_proc_units_permille")
             raise table.error(path, "pool.others_proc_units", message)
         if pool["others_phase_ps"] >= hypervisor["dispatch_window_ps"]:
             message = "expected less than a dispatch window"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from simnet import _share
+from simnet.errors import InputError
 from simnet.scenario.load import load
 from simnet.study.run import simulate
 from tests.cli.conftest import Simnet
@@ -24,6 +27,7 @@ SHORT = ("--warm-up", "20 ms", "--duration", "40 ms")
         (("lpar procs=4", "lpar proc_units=3.6"), "entitled to 4.1 processors, the pool has 4"),
         (("lpar sharing_mode=shared",), "expected one of cap, uncap"),
         (("partition.phase=10 ms",), "expected less than a dispatch window"),
+        (("ifconfig eth0 mtu=65514",), "eth0: expected an MTU of at most 65513 B, got 65514 B"),
     ],
 )
 def test_an_entitlement_that_the_hypervisor_does_not_give_is_one_line(
@@ -34,6 +38,37 @@ def test_an_entitlement_that_the_hypervisor_does_not_give_is_one_line(
     assert found.out == ""
     assert found.err.count("\n") == 1
     assert message in found.err
+
+
+@pytest.mark.parametrize(
+    ("pool", "line"),
+    [
+        ("processors = 9", "pool.processors: 9 processors: the server has 4"),
+        (
+            "processors = 1\nothers = 1",
+            "the partitions are entitled to 1.5 processors, the pool has 1",
+        ),
+        (
+            'others = 1\nothers_proc_units = "0.05"',
+            "pool.others_proc_units: 0.05 processors: expected at least 0.1",
+        ),
+        (
+            'others = 1\nothers_proc_units = "0.505"',
+            "pool.others_proc_units: expected steps of 0.01 processors, got 0.505",
+        ),
+        (
+            'others = 1\nothers_phase = "10 ms"',
+            "pool.others_phase: expected less than a dispatch window",
+        ),
+    ],
+)
+def test_a_pool_that_cannot_be_is_refused(tmp_path: Path, pool: str, line: str) -> None:
+    text = (_share.folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
+    (tmp_path / "mine.toml").write_text(f"{text}\n[pool]\n{pool}\n", "utf-8")
+    with pytest.raises(InputError) as caught:
+        load(tmp_path / "mine.toml")
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_partitions_knobs_are_refused_elsewhere(simnet: Simnet) -> None:
