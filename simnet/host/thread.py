@@ -69,17 +69,17 @@ class Thread(Task):
 
     def sleep_io(self, event: Any) -> Any:
         """Leave the CPU until the event, in `io_schedule`; return the event."""
-        if event.triggered:
-            return event
-        self._slept_on = self.cpu
-        self.iowait.sleeps(self.cpu)
-        return self.rest(event)
+        self._awake()
+        if not event.triggered:
+            self._slept_on = self.cpu
+            self.iowait.sleeps(self.cpu)
+            self._leave()
+        return event
 
     def rest(self, event: Any) -> Any:
         """Leave the CPU until the event, for something that is no I/O; return the event."""
-        if not self.sleeping:
-            self.sleep()
-            self.cpu.kick()
+        self._awake()
+        self._leave()
         return event
 
     def step(self, cpu: Cpu) -> None:
@@ -97,7 +97,13 @@ class Thread(Task):
         else:
             cpu.run(PROCESS, self, self._system_ps, SYSTEM)
 
+    def _leave(self) -> None:
+        if not self.sleeping:
+            self.sleep()
+            self.cpu.kick()
+
     def _awake(self) -> None:
+        """What it slept for is there, whether it has anything to do on a CPU then or not."""
         if self._slept_on is not None:
             self.iowait.wakes(self._slept_on)
             self._slept_on = None
