@@ -19,7 +19,8 @@ def vmstat(result: Result) -> str:
     processor for a while, busy is busy until the next tick.
     """
     return _TITLE + "".join(
-        f"{row.runnable:2d}  0 {row.interrupts_per_s:6.0f} {row.context_switches_per_s:5.0f} "
+        f"{row.runnable:2d} {row.blocked:2d} "
+        f"{row.interrupts_per_s:6.0f} {row.context_switches_per_s:5.0f} "
         f"{row.user:2.0f} {row.system:2.0f} {row.idle:3.0f} {row.iowait:2.0f}\n"
         for row in result.vmstat
     )

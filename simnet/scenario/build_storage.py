@@ -91,7 +91,7 @@ class Storage:
         self.partitions: dict[str, tuple[Partition, RequestQueue]] = {}
         self._real_disks(effective.peers[0])
         self.queues: dict[str, RequestQueue] = {}
-        self.interrupts: dict[str, DeviceInterrupt] = {}
+        self.adapter_interrupts: dict[str, DeviceInterrupt] = {}
         self._virtual_disks()
         self.cache = self._page_cache()
         self.systems: list[FileSystem] = []
@@ -145,7 +145,7 @@ class Storage:
             disk.queue = queue
             queue.run_starved = adapter.run_starved
             self.queues[given.name] = queue
-            self.interrupts[given.name] = adapter.interrupt
+            self.adapter_interrupts[given.name] = adapter.interrupt
 
     def _queue(
         self, path: str, target: Any, given: BlockQueue, host: Host, most_sectors: int
@@ -242,7 +242,7 @@ class Storage:
         for given in self.effective.ffsb:
             system = FileSystem(
                 self.queues[given.disk],
-                self.interrupts[given.disk],
+                self.adapter_interrupts[given.disk],
                 given.num_files,
                 given.file_bytes // _PAGE_BYTES,
                 first_sector=ends.get(given.disk, 0),
@@ -285,6 +285,14 @@ class Storage:
     def iowait_ps(self, cpu: Cpu) -> int:
         """Idle time of a CPU of the client in which somebody waited for a disk."""
         return self.iowait.iowait_ps(cpu)
+
+    def blocked(self) -> int:
+        """Processes of the client that wait for a disk now."""
+        return sum(self.iowait.waiting)
+
+    def interrupts(self) -> int:
+        """How often virtual adapters have interrupted the client."""
+        return sum(one.interrupts for one in set(self.adapter_interrupts.values()))
 
 
 def build_storage(env: Environment, effective: Effective, client: Machine, *, seed: int) -> System:

@@ -225,6 +225,12 @@ class DiskReader(Protocol):
     def iowait_ps(self, cpu: Cpu) -> int:
         """Idle time of a CPU of the system in which somebody waited for a disk."""
 
+    def blocked(self) -> int:
+        """Processes of the system that wait for a disk now."""
+
+    def interrupts(self) -> int:
+        """How often disks have interrupted the system."""
+
 
 class Offers(Protocol):
     """Tells of a built system what can be full and what its flows wait for."""
@@ -319,8 +325,16 @@ class System:
 
     def activity(self) -> Activity:
         """What vmstat reads."""
-        lines = [line for nic in self.nics for line in nic.lines]
-        return activity_of(self.machine, sum(line.total for line in lines))
+        raised = sum(line.total for nic in self.nics for line in nic.lines)
+        storage = self._storage
+        if storage is None:
+            return activity_of(self.machine, raised)
+        return activity_of(
+            self.machine,
+            raised + storage.interrupts(),
+            blocked=storage.blocked(),
+            iowait_ps=sum(storage.iowait_ps(cpu) for cpu in self.machine.cpus),
+        )
 
     def _cpu_times(self, cpu: Cpu) -> CpuTimes:
         times = cpu.times()

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from simnet.scenario.activity import Activity, PartitionCounts
     from simnet.scenario.system import System
 
-__all__ = ["EverySecond", "PartitionUse", "VmstatRow", "partition_use", "vmstat_rows"]
+__all__ = [
+    "EverySecond",
+    "PartitionUse",
+    "VmstatRow",
+    "idle_shares",
+    "partition_use",
+    "vmstat_rows",
+]
 
 _PS_PER_S = 10**12
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]
@@ -25,11 +32,12 @@ Rate = Annotated[float, Field(ge=0.0)]
 
 
 class VmstatRow(BaseModel):
-    """One second, or less at the end: `r`, `in`, `cs`, `us`, `sy`, `id`, `wa` of vmstat."""
+    """One second, or less at the end: `r`, `b`, `in`, `cs`, `us`, `sy`, `id`, `wa` of vmstat."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     runnable: int = Field(ge=0, description="processes that run or could run, at the end")
+    blocked: int = Field(default=0, ge=0, description="processes that wait for a disk, at the end")
     interrupts_per_s: Rate
     context_switches_per_s: Rate
     user: Percent
@@ -85,15 +93,33 @@ def _row(first: Activity, last: Activity) -> VmstatRow:
     )
     ticks = user + system + idle
     shares = [100 * value / ticks if ticks else 0.0 for value in (user, system)]
+    idle, iowait = idle_shares(
+        100 * idle / ticks if ticks else 100.0,
+        idle_ps=last.idle_ps - first.idle_ps,
+        iowait_ps=last.iowait_ps - first.iowait_ps,
+    )
     return VmstatRow(
         runnable=last.runnable,
+        blocked=last.blocked,
         interrupts_per_s=(last.interrupts - first.interrupts) / seconds,
         context_switches_per_s=(last.context_switches - first.context_switches) / seconds,
         user=shares[0],
         system=shares[1],
-        idle=100 * idle / ticks if ticks else 100.0,
-        iowait=0.0,
+        idle=idle,
+        iowait=iowait,
     )
+
+
+def idle_shares(percent: float, *, idle_ps: int, iowait_ps: int) -> tuple[float, float]:
+    """Split a share of ticks that found CPUs idle into `id` and `wa`, as the idle time is split.
+
+    Args:
+        percent: of all ticks.
+        idle_ps: idle time.
+        iowait_ps: that part of it in which somebody waited for a disk.
+    """
+    waited = iowait_ps / idle_ps if iowait_ps else 0.0
+    return percent * (1.0 - waited), percent * waited
 
 
 def partition_use(

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.errors import InputError, SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
-from simnet.study.activity import PartitionUse, VmstatRow, partition_use
+from simnet.study.activity import PartitionUse, VmstatRow, idle_shares, partition_use
 from simnet.study.disks import PeerCpuUse, disks_of, peer_cpus_of
 from simnet.study.loss import (
     Drops,
@@ -368,15 +368,21 @@ def _cpu_ticks(first: CpuTimes, last: CpuTimes) -> CpuTicks:
     }
     count = sum(spent.values())
     kernel = spent["system"] + spent["softirq"] + spent["irq"]
+    iowait_ps = last.iowait_ps - first.iowait_ps
+    idle, iowait = idle_shares(
+        100 * spent["idle"] / count if count else 100.0,
+        idle_ps=last.idle_ps - first.idle_ps + iowait_ps,
+        iowait_ps=iowait_ps,
+    )
     return CpuTicks(
         id=last.id,
         node=last.node,
         user=100 * spent["user"] / max(count, 1),
         nice=0.0,
         system=100 * kernel / max(count, 1),
-        iowait=0.0,
+        iowait=iowait,
         steal=0.0,
-        idle=100 * spent["idle"] / count if count else 100.0,
+        idle=idle,
         count=count,
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import simnet
+from simnet.errors import InputError
 from simnet.scenario.build import build
 from simnet.scenario.load import load
 from simnet.study import runlength
@@ -120,7 +121,13 @@ def simulate(
     `settings` only goes into the result, for the record; `watch` runs what is measured for a given
     time; `vmstat` looks at the system every second, as is always done with a partition; see `run`
     for the others.
+
+    Raises:
+        InputError: seconds are asked for, and how many there will be is not known.
+        SimulationError: the simulation can't go on.
     """
+    if vmstat and effective.run.precision_permille:
+        raise InputError("vmstat shows a given time: --duration, not --precision", key="--format")
     seconds = EverySecond()
     if watch is None and (vmstat or effective.host.partition):
         watch = seconds

@@ -7,8 +7,11 @@ import json
 import pytest
 
 import simnet
+from simnet.errors import InputError
 from simnet.report import FORMATS
+from simnet.scenario.load import load
 from simnet.study.result import Result
+from simnet.study.run import simulate
 
 ALONE = ("sequential-read-alone", "random-read-alone", "random-write-alone")
 
@@ -80,3 +83,27 @@ def test_the_same_seed_gives_the_same_result() -> None:
         for seed in (1, 1, 2)
     ]
     assert runs[0] == runs[1] != runs[2]
+
+
+def test_vmstat_and_sar_tell_who_waits_for_disks() -> None:
+    effective = load(
+        "vscsi-parallel", tunings=("random-read-alone",), warm_up="500 ms", duration="2 s"
+    )
+    result = simulate(effective, vmstat=True)
+    (cpu,) = result.cpus
+    (ticks,) = result.ticks
+    assert len(result.vmstat) == 2
+    for row in result.vmstat:
+        # 32 threads, each with a read under way
+        assert row.blocked == 32
+        assert row.idle + row.iowait == pytest.approx(100 - row.user - row.system)
+        assert row.iowait == pytest.approx(cpu.iowait, abs=1)
+        assert row.interrupts_per_s == pytest.approx(result.disks[1]["r_s"], rel=0.05)
+    assert ticks.iowait == pytest.approx(cpu.iowait, abs=1)
+    assert ticks.user + ticks.system + ticks.iowait + ticks.idle == pytest.approx(100)
+
+
+def test_seconds_need_a_time_that_is_given() -> None:
+    effective = load("vscsi-parallel", precision="5 %")
+    with pytest.raises(InputError, match="vmstat"):
+        simulate(effective, vmstat=True)
