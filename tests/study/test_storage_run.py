@@ -43,6 +43,26 @@ def test_utilisation_is_throughput_times_svctm(result: Result) -> None:
         assert 0 <= row["util"] <= 100 + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("tunings", "warm_up", "duration"),
+    [((), "10 s", "10 s"), *(((name,), "2 s", "4 s") for name in ALONE)],
+)
+def test_a_queue_is_as_long_as_its_throughput_times_its_await(
+    tunings: tuple[str, ...], warm_up: str, duration: str
+) -> None:
+    # Little's law, as far as a listing can keep it: it must be long compared with its requests
+    result = simnet.run("vscsi-parallel", tunings=tunings, warmup=warm_up, duration=duration)
+    rows = [{name: disk[name] for name in disk if name != "name"} for disk in result.disks]
+    found = [
+        (float(row["avgqu_sz"]), float(row["r_s"]) + float(row["w_s"]), float(row["await_ms"]))
+        for row in rows
+    ]
+    used = [row for row in found if row[0]]
+    assert len(used) == (2 if tunings else 4)
+    for queue, throughput, await_ms in used:
+        assert queue == pytest.approx(throughput * await_ms / 1000, rel=0.025)
+
+
 def test_what_a_client_moves_its_server_moves(result: Result) -> None:
     *client, server, _spare = result.disks
     for column in ("rsec_s", "wsec_s"):
