@@ -10,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.cpu import HARDIRQ, IRQ, PROCESS, SYSTEM, USER, Context, Cpu
+from simnet.host.iowait import IowaitClock
 from simnet.host.machine import Machine
 from simnet.host.partition import LogicalPartition, ProcessorPool, SharedProcessor
+from simnet.host.thread import Thread
+from simnet.kernel.environment import Environment
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Agenda, Job, make_machine
 
@@ -196,6 +199,93 @@ def test_entitlements_come_before_spare_time() -> None:
     assert share(greedy, 20) == pytest.approx(0.4, abs=1e-9)
 
 
+def test_who_waits_runs_as_soon_as_another_cedes() -> None:
+    sim = Simulator()
+    pool = make_pool(sim)
+    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(2)]
+    for job, work in zip(jobs, (2 * MS, 3 * MS), strict=True):
+        job.start(add(pool, f"p-{job.path}", 0.5).machine.cpus[0], work)
+    sim.run_until(WINDOW)
+    assert [job.done_ps for job in jobs] == [[2 * MS], [5 * MS]]
+
+
+def test_who_runs_goes_on_before_one_whose_window_begins() -> None:
+    sim = Simulator()
+    pool = make_pool(sim)
+    load(add(pool, "busy", 0.3))
+    late = add(pool, "late", 0.5, phase_ps=5 * MS)
+    job = Job(sim, "job", PROCESS, SYSTEM)
+    Agenda(sim).at(8 * MS, job.start, late.machine.cpus[0], 5 * MS)
+    sim.run_until(2 * WINDOW)
+    # `busy` has had its part until 3 ms, and gets another at 10 ms that still fits in after this
+    assert job.done_ps == [13 * MS]
+
+
+def test_who_has_to_make_room_goes_behind_those_that_wait() -> None:
+    sim = Simulator()
+    pool = make_pool(sim)
+    lpars = [add(pool, "first", 0.5), add(pool, "urgent", 0.2, phase_ps=4 * MS)]
+    lpars.append(add(pool, "third", 0.2))
+    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(3)]
+    for lpar, job, work in zip(lpars, jobs, (5 * MS, 2 * MS, 2 * MS), strict=True):
+        job.start(lpar.machine.cpus[0], work)
+    sim.run_until(WINDOW)
+    # 2 ms of the first; from then on `urgent` would not get its part; then the third
+    assert [job.done_ps for job in jobs] == [[9 * MS], [4 * MS], [6 * MS]]
+
+
+def test_windows_of_a_pools_partitions_lag_behind_each_other() -> None:
+    sim = Simulator()
+    pool = ProcessorPool(
+        sim, "pool", count=4, window_ps=WINDOW, dispatch_ps=0, slice_ps=MS, phase_ps=4 * MS
+    )
+    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(4)]
+    for job in jobs:
+        job.start(add(pool, f"p-{job.path}", 0.5).machine.cpus[0], 6 * MS)
+    sim.run_until(2 * WINDOW)
+    # windows begin at 0, 4, 8 and, a whole one later, 2 ms
+    assert [job.done_ps for job in jobs] == [[11 * MS], [6 * MS], [9 * MS], [6 * MS]]
+
+
+def test_virtual_processors_have_equal_parts_of_the_entitlement() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim, count=2), "two", 0.5, procs=2)
+    load(lpar)
+    sim.run_until(2 * MS)
+    assert lpar.partition.consumed_ps == 4 * MS
+    sim.run_until(WINDOW)
+    assert [processor.total_ps() for processor in lpar.processors] == [2500 * US, 2500 * US]
+
+
+def test_spare_time_comes_in_slices() -> None:
+    sim = Simulator()
+    pool = make_pool(sim, slice_=2 * MS)
+    lpars = [add(pool, f"p{n}", 0.1, capped=False) for n in range(2)]
+    for lpar in lpars:
+        load(lpar)
+    # they ask for a processor that they are not entitled to: whoever has a slice keeps it
+    agenda = Agenda(sim)
+    for number in range(3):
+        cpu = add(pool, f"asks{number}", 0.0).machine.cpus[0]
+        job = Job(sim, f"job{number}", PROCESS, SYSTEM)
+        agenda.at(2500 * US + number * 500 * US, job.start, cpu, US)
+    for now, used in ((1, [1, 0]), (2, [1, 1]), (4, [1, 3]), (6, [3, 3]), (8, [5, 3])):
+        sim.run_until(now * MS)
+        assert [lpar.partition.consumed_ps for lpar in lpars] == [n * MS for n in used]
+
+
+def test_spare_time_that_went_unused_is_no_claim_later() -> None:
+    sim = Simulator()
+    pool = make_pool(sim)
+    lpars = [add(pool, f"p{n}", 0.1, capped=False) for n in range(2)]
+    load(lpars[0])
+    sim.run_until(20 * WINDOW)
+    load(lpars[1])
+    before = lpars[0].partition.consumed_ps
+    sim.run_until(22 * WINDOW)
+    assert lpars[0].partition.consumed_ps - before == pytest.approx(WINDOW, abs=MS)
+
+
 plans = st.lists(
     st.tuples(
         st.integers(10, 100),  # hundredths of a processor
@@ -314,6 +404,38 @@ def test_lost_ticks_are_caught_up_and_count_for_what_was_interrupted() -> None:
     assert busy["user_ticks"] + busy["system_ticks"] >= ticks - 2
     assert busy["idle_ticks"] == 0
     assert idle["idle_ticks"] == ticks
+
+
+def test_a_system_call_that_is_interrupted_gets_the_ticks_that_are_lost() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "tenth", 0.1)
+    (cpu,) = lpar.machine.cpus
+    job = Job(sim, "job", PROCESS, SYSTEM)
+    cpu.run_to_user(job, 2500 * US, 1000 * US)
+    sim.run_until(4 * WINDOW)
+    # a tenth of each window: system time until the third, in which user time begins
+    assert job.done_ps == [30 * MS + 500 * US]
+    times = cpu.times()
+    assert (times["system_ps"], times["user_ps"]) == (2500 * US, 1000 * US)
+    assert (times["system_ticks"], times["user_ticks"]) == (6, 2)
+
+
+def test_a_process_that_is_woken_wakes_the_virtual_processor() -> None:
+    env = Environment()
+    lpar = add(make_pool(env.sim, count=2), "two", 2.0, procs=2)
+    first, second = lpar.machine.cpus
+    thread = Thread(env, lpar.machine, "thread", second, IowaitClock(lpar.machine.cpus))
+    first.run(PROCESS, Endless(env.sim, "load"), 70 * US, USER)
+
+    def program() -> Any:
+        yield env.timeout(2 * MS)
+        yield thread.work(system_ps=MS)
+        done.append((env.now, thread.cpu))
+
+    done: list[Any] = []
+    env.process(program())
+    env.run(until=WINDOW)
+    assert done == [(3 * MS, second)]
 
 
 def test_purr_splits_a_core_between_threads_that_both_execute() -> None:
