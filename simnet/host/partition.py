@@ -46,7 +46,7 @@ class LogicalPartition:
     """What virtual processors of one partition have in common.
 
     Args:
-        name: for messages.
+        name: of its virtual processors' paths.
         entitled_ps: of physical processors' time in each window.
         capped: gets no more than that.
         weight: of its share of spare time; 0 for none.
@@ -204,9 +204,6 @@ class SharedProcessor(VirtualProcessor):
         self.counted_ps = now
         if self.state != _RUNNING or elapsed == 0:
             return 0
-        if mask == 0:
-            # interrupts are being taken, or the last thread is about to cede
-            mask = (1 << len(self.cpus)) - 1
         while bit <= mask:
             if mask & bit:
                 sharing += 1
