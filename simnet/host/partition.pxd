@@ -40,7 +40,7 @@ cdef class SharedProcessor(VirtualProcessor):
     cpdef void on_event(self, int kind, long long arg) except *
 
 cdef class ProcessorPool(Component):
-    cdef int count
+    cdef readonly int count
     cdef readonly long long window_ps
     cdef long long dispatch_ps
     cdef long long slice_ps

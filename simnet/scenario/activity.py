@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["Activity", "PartitionCounts", "activity_of", "partition_of"]
+__all__ = ["Activity", "PartitionCounts", "activity_of", "partition_of", "virtual_processors"]
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,15 @@ def activity_of(
     )
 
 
+def virtual_processors(machine: Machine) -> list[Any]:
+    """The virtual processors whose threads a machine's CPUs are; none if it is no partition."""
+    found: Iterable[Any] = (cpu.virtual for cpu in machine.cpus)
+    return [processor for processor in dict.fromkeys(found) if processor is not None]
+
+
 def partition_of(machine: Machine) -> PartitionCounts | None:
     """What a machine has had of the pool until now; None if it is no partition."""
-    found: Iterable[Any] = (cpu.virtual for cpu in machine.cpus)
-    processors = [processor for processor in dict.fromkeys(found) if processor is not None]
+    processors = virtual_processors(machine)
     if not processors:
         return None
     for processor in processors:

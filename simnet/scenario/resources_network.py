@@ -127,7 +127,7 @@ class NetworkPath:
             # the virtual LAN is as fast as the processors that copy
             yield from self._far_cpus()
             machines = [(prefix, machine, None) for prefix, machine in self.far_machines]
-            yield from partition_resources(self.effective, [("", self.machine, None), *machines])
+            yield from partition_resources([("", self.machine, None), *machines])
             return
         for index, port in enumerate(self.effective.ports):
             yield from self._port(self.ports[index], port, self._flows_of(index))
