@@ -29,7 +29,7 @@ from simnet.storage.vscsi import (
     VscsiCosts,
     VscsiServer,
 )
-from simnet.workload.ffsb import FfsbThread, ThreadGroup
+from simnet.workload.ffsb import Access, FfsbThread, ThreadGroup
 
 if TYPE_CHECKING:
     from simnet.host.cpu import Cpu
@@ -323,18 +323,21 @@ def _set_tunables(queue: RequestQueue, given: Iosched) -> None:
 
 def _group(given: FfsbGroup) -> ThreadGroup:
     return ThreadGroup(
-        name=given.name,
         weights=(
             given.read_weight,
             given.readall_weight,
             given.write_weight,
             given.writeall_weight,
         ),
-        read_random=given.read_random,
-        write_random=given.write_random,
-        read_pages=given.read_bytes // _PAGE_BYTES,
-        write_pages=given.write_bytes // _PAGE_BYTES,
-        read_block_pages=given.read_block_bytes // _PAGE_BYTES,
-        write_block_pages=given.write_block_bytes // _PAGE_BYTES,
+        read=Access(
+            at_random=given.read_random,
+            pages=given.read_bytes // _PAGE_BYTES,
+            block_pages=given.read_block_bytes // _PAGE_BYTES,
+        ),
+        write=Access(
+            at_random=given.write_random,
+            pages=given.write_bytes // _PAGE_BYTES,
+            block_pages=given.write_block_bytes // _PAGE_BYTES,
+        ),
         fsync_file=given.fsync_file,
     )

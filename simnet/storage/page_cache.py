@@ -90,6 +90,11 @@ class Process(Thread):
         self.owed_system_ps += system_ps
         self.owed_user_ps += user_ps
 
+    @property
+    def owes_much(self) -> bool:
+        """Whether it should do its work before it goes on."""
+        return self.owed_system_ps >= _MOST_OWED_PS
+
     def pay(self) -> Steps:
         """Do the work that is owed."""
         system_ps, user_ps = self.owed_system_ps, self.owed_user_ps
@@ -306,7 +311,7 @@ class PageCache:
                 tag=(file, page, 1),
             )
             page += 1
-            if process.owed_system_ps >= _MOST_OWED_PS:
+            if process.owes_much:
                 yield from process.pay()
             yield from self.submit(process, file.system, bio)
         file.writeback_index = max(page, 0)
@@ -419,7 +424,7 @@ class OpenFile:
         following, end = page, page + pages
         while page < end:
             if page == following:
-                if state[page] == ABSENT or process.owed_system_ps >= _MOST_OWED_PS:
+                if state[page] == ABSENT or process.owes_much:
                     yield from process.pay()
                 following = self.readahead.read(page, end - page)
                 if self._blocked is not None:

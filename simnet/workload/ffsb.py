@@ -10,42 +10,51 @@ likewise, with an fsync at the end if the group has `fsync_file`. Offsets are mu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
 from simnet.storage.page_cache import OpenFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.storage.files import File, FileSystem
     from simnet.storage.page_cache import PageCache, Process, Steps
 
-__all__ = ["FfsbThread", "ThreadGroup"]
+__all__ = ["Access", "FfsbThread", "ThreadGroup"]
 
 _PAGE_BYTES = 4096
 _OPERATIONS = ("read", "readall", "write", "writeall")
 
 
 @dataclass(frozen=True)
-class ThreadGroup:
-    """What the threads of a group do, by the names of FFSB's profile.
+class Access:
+    """How an operation goes about a file.
 
     Attributes:
-        name: of the group.
+        at_random: at random places.
+        pages: of one operation, in pages of 4 KiB.
+        block_pages: of one system call; at random places no more than of the operation.
+    """
+
+    at_random: bool
+    pages: int
+    block_pages: int
+
+
+@dataclass(frozen=True)
+class ThreadGroup:
+    """What the threads of a group do, as FFSB's profile says.
+
+    Attributes:
         weights: of read, readall, write and writeall.
-        read_random, write_random: at random places.
-        read_pages, write_pages: of one operation, in pages of 4 KiB.
-        read_block_pages, write_block_pages: of one system call.
+        read, write: how.
         fsync_file: fsync at the end of each operation that writes.
     """
 
-    name: str
     weights: tuple[int, int, int, int]
-    read_random: bool
-    write_random: bool
-    read_pages: int
-    write_pages: int
-    read_block_pages: int
-    write_block_pages: int
+    read: Access
+    write: Access
     fsync_file: bool
 
 
@@ -104,51 +113,32 @@ class FfsbThread:
             number -= weight
         raise AssertionError(number)
 
-    def _places(self, file: File, size: int, block: int, *, at_random: bool, whole: bool) -> Any:
+    def _places(self, file: File, access: Access, *, whole: bool) -> Iterator[tuple[int, int]]:
         """First page and pages of each system call of an operation."""
-        if whole:
-            return ((page, min(block, file.pages - page)) for page in range(0, file.pages, block))
-        size = min(size, file.pages)
-        if at_random:
+        block = access.block_pages
+        size = file.pages if whole else min(access.pages, file.pages)
+        if access.at_random and not whole:
             places = file.pages - block + 1
             return ((self.random.below(places), block) for _ in range(size // block))
-        start = self.random.below(file.pages - size + 1)
+        start = 0 if whole else self.random.below(file.pages - size + 1)
         end = start + size
         return ((page, min(block, end - page)) for page in range(start, end, block))
 
     def _read(self, file: File, *, whole: bool) -> Steps:
-        group = self.group
         opened = OpenFile(self.cache, self.process, file)
-        places = self._places(
-            file,
-            group.read_pages,
-            group.read_block_pages,
-            at_random=group.read_random,
-            whole=whole,
-        )
-        for page, pages in places:
+        for page, pages in self._places(file, self.group.read, whole=whole):
             yield from opened.read(page, pages)
             self.bytes_read += pages * _PAGE_BYTES
 
     def _write(self, file: File, *, whole: bool) -> Steps:
-        group, process, costs = self.group, self.process, self.cache.costs
-        places = self._places(
-            file,
-            group.write_pages,
-            group.write_block_pages,
-            at_random=group.write_random,
-            whole=whole,
-        )
-        for page, pages in places:
+        process, costs = self.process, self.cache.costs
+        for page, pages in self._places(file, self.group.write, whole=whole):
             process.owe(costs.call_ps, costs.user_ps)
             for number in range(page, page + pages):
                 process.owe(costs.copy_ps)
                 yield from self.cache.dirty_page(process, file, number)
             self.bytes_written += pages * _PAGE_BYTES
-            if process.owed_system_ps >= _MOST_OWED_PS:
+            if process.owes_much:
                 yield from process.pay()
-        if group.fsync_file:
+        if self.group.fsync_file:
             yield from self.cache.sync_file(process, file)
-
-
-_MOST_OWED_PS = 10**9
