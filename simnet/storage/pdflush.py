@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from simnet.storage.files import FileSystem
     from simnet.storage.page_cache import PageCache, Process, Steps
@@ -62,15 +62,8 @@ class Pdflush:
         while True:
             yield thread.rest(self._asked)
             while cache.dirty > cache.background:
-                left = [_CHUNK_PAGES]
-                for system in self.systems:
-                    yield from cache.write_files(thread, system, left, nonblocking=True)
-                yield from thread.pay()
-                if left[0] > 0:
-                    busy = [system for system in self.systems if system.queue.congested[1]]
-                    if not busy:
-                        break
-                    yield from cache.congestion_wait(thread, busy[0])
+                if (yield from self._chunk(thread)) is None:
+                    break
             self._asked = cache.env.event()
 
     def _periodic(self, thread: Process) -> Steps:
@@ -81,15 +74,28 @@ class Pdflush:
             older_ps = cache.env.sim.now - self.expire_ps
             pages = cache.dirty
             while pages > 0:
-                left = [_CHUNK_PAGES]
-                for system in self.systems:
-                    yield from cache.write_files(
-                        thread, system, left, nonblocking=True, older_than_ps=older_ps
-                    )
-                yield from thread.pay()
-                pages -= _CHUNK_PAGES - left[0]
-                if left[0] > 0:
-                    busy = [system for system in self.systems if system.queue.congested[1]]
-                    if not busy:
-                        break
-                    yield from cache.congestion_wait(thread, busy[0])
+                written = yield from self._chunk(thread, older_ps)
+                if written is None:
+                    break
+                pages -= written
+
+    def _chunk(
+        self, thread: Process, older_than_ps: int | None = None
+    ) -> Generator[Any, Any, int | None]:
+        """Write so many pages, or fewer and wait for a queue that is congested.
+
+        Returns:
+            How many; None if there are fewer and no queue is congested.
+        """
+        cache, left = self.cache, [_CHUNK_PAGES]
+        for system in self.systems:
+            yield from cache.write_files(
+                thread, system, left, nonblocking=True, older_than_ps=older_than_ps
+            )
+        yield from thread.pay()
+        if left[0] > 0:
+            busy = [system for system in self.systems if system.queue.congested[1]]
+            if not busy:
+                return None
+            yield from cache.congestion_wait(thread, busy[0])
+        return _CHUNK_PAGES - left[0]
