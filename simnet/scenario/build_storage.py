@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.kernel.environment import Environment
     from simnet.scenario.effective import Effective, Host
-    from simnet.scenario.schema_storage import BlockQueue, FfsbGroup, Iosched
+    from simnet.scenario.schema_storage import BlockQueue, FfsbGroup, Iosched, Vscsi
 
 __all__ = ["DiskFlow", "Storage", "build_storage"]
 
@@ -92,7 +92,9 @@ class Storage:
         self._real_disks(effective.peers[0])
         self.queues: dict[str, RequestQueue] = {}
         self.adapter_interrupts: dict[str, DeviceInterrupt] = {}
-        self._virtual_disks()
+        if effective.vscsi is None:
+            raise ValueError("disks of another machine without virtual SCSI")
+        self._virtual_disks(effective.vscsi)
         self.cache = self._page_cache()
         self.systems: list[FileSystem] = []
         self.threads = self._threads()
@@ -127,15 +129,13 @@ class Storage:
             for part in partition(disk, ranges):
                 self.partitions[part.name] = (part, queue)
 
-    def _virtual_disks(self) -> None:
-        host, vscsi = self.effective.host, self.effective.vscsi
+    def _virtual_disks(self, vscsi: Vscsi) -> None:
+        host = self.effective.host
         adapters: list[VirtualAdapter] = []
         kblockd = WorkQueue(self.server, "peer0.kblockd", self.server.cpus[0])
         for number, given in enumerate(host.disks):
-            if vscsi is None:
-                continue
             if number < vscsi.adapters:
-                adapters.append(self._adapter(number, kblockd))
+                adapters.append(self._adapter(number, vscsi, kblockd))
             adapter = adapters[number % vscsi.adapters]
             part, backing = self.partitions[given.backing]
             disk = VirtualDisk(given.name, adapter, part, backing)
@@ -166,10 +166,7 @@ class Storage:
         store(queue, "read_ahead_kb", str(given.read_ahead_bytes // _KIB))
         return queue
 
-    def _adapter(self, number: int, kblockd: WorkQueue) -> VirtualAdapter:
-        given = self.effective.vscsi
-        if given is None:
-            raise ValueError("no vscsi")
+    def _adapter(self, number: int, given: Vscsi, kblockd: WorkQueue) -> VirtualAdapter:
         here, there = self.effective.cpu, self.effective.peers[0].cpu
 
         def client(cycles: int) -> int:
@@ -233,7 +230,6 @@ class Storage:
             f"client.{name}",
             cpus[number % len(cpus)],
             self.iowait,
-            self.client.costs.ledger,
         )
 
     def _threads(self) -> list[FfsbThread]:

@@ -33,6 +33,8 @@ from simnet.storage.request import READ, Bio, IoContext
 
 if TYPE_CHECKING:
     from simnet.host.cpu import Cpu
+    from simnet.host.iowait import IowaitClock
+    from simnet.host.machine import Machine
     from simnet.kernel.environment import Environment
 
 __all__ = ["OpenFile", "PageCache", "PageCosts", "Process", "Steps"]
@@ -78,11 +80,11 @@ class Process(Thread):
     """
 
     def __init__(
-        self, env: Environment, machine: Any, path: str, cpu: Cpu, iowait: Any, ledger: Any
+        self, env: Environment, machine: Machine, path: str, cpu: Cpu, iowait: IowaitClock
     ) -> None:
         super().__init__(env, machine, path, cpu, iowait)
         self.context = IoContext(path)
-        self.ledger = ledger
+        self.ledger = machine.costs.ledger
         self.owed_system_ps = self.owed_user_ps = 0
 
     def owe(self, system_ps: int, user_ps: int = 0) -> None:
