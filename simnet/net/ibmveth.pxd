@@ -5,6 +5,7 @@ from simnet.net.skb cimport Skb
 
 cdef class Ibmveth(Nic):
     cdef readonly Ibmveth far
+    cdef long long[::1] sizes
     cdef long long[::1] available
     cdef long long[::1] filled
     cdef long long[::1] missing

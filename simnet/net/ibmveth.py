@@ -46,7 +46,6 @@ _OVERHEAD_BYTES = 22
 LARGEST_MTU_BYTES = max(POOL_BYTES) - _OVERHEAD_BYTES - 1
 _ALWAYS_ACTIVE = 2
 
-_POOLS = cython.declare(cython.int, 5)
 _HANDLE_BYTES = cython.declare(cython.int, 8)
 _PAGE_BYTES = cython.declare(cython.int, 4096)
 # preamble, FCS and gap, which no virtual frame has
@@ -119,11 +118,11 @@ class Ibmveth(Nic):
         buffers_by_pool: how many buffers each pool of `POOL_BYTES` has.
         mtu: largest IP packet.
 
-    Attributes:
-        no_buffer: frames dropped for want of a buffer (`rx_no_buffer`).
+    Its `drops` are frames for which no buffer was queued (`rx_no_buffer`).
     """
 
     far: Ibmveth
+    sizes: Any
     available: Any
     filled: Any
     missing: Any
@@ -143,6 +142,7 @@ class Ibmveth(Nic):
         super().__init__(device)
         self.far = None
         self.pools = active_pools(mtu)
+        self.sizes = array("q", POOL_BYTES)
         self.available = array("q", buffers_by_pool)
         # of the frames in the queue, which pool's buffer each is in
         self.filled = array("q", [0] * (sum(buffers_by_pool) + 1))
@@ -176,11 +176,6 @@ class Ibmveth(Nic):
         self.send_ps = call_ps + calls.ps(calls.send_cycles) + 2 * self.unmap_ps
         self.copy_line_ps = calls.ps(calls.copy_line_cycles)
         self.add_ps = call_ps + calls.ps(calls.add_buffer_cycles) + self.unmap_ps
-
-    @property
-    def no_buffer(self) -> int:
-        """Frames dropped for want of a buffer."""
-        return int(self.drops)
 
     def buffers_queued(self) -> tuple[int, ...]:
         """Buffers that the hypervisor has, by pool; those of inactive pools count for nothing."""
@@ -231,10 +226,8 @@ class Ibmveth(Nic):
         """Put a frame into the smallest queued buffer that holds it."""
         needed: cython.longlong = skb.wire_bytes - _WIRE_BYTES + _HANDLE_BYTES
         pool: cython.int = 0
-        size: cython.longlong = 512
-        while pool < self.pools and (size < needed or self.available[pool] == 0):
+        while pool < self.pools and (self.sizes[pool] < needed or self.available[pool] == 0):
             pool += 1
-            size = 2048 if pool == 1 else 8192 << pool - 1
         if pool == self.pools:
             self.drops += 1
             return 0
@@ -326,7 +319,7 @@ class Ibmveth(Nic):
                 self.debt_ps += self.steering.deliver(skb, cpu)
             return self._next(cpu, softirq)
         if self.state == _REPLENISHED:
-            for pool in range(_POOLS):
+            for pool in range(self.pools):
                 self.available[pool] += self.missing[pool]
                 self.missing[pool] = 0
             self.buffer_node = cpu.node
@@ -400,8 +393,8 @@ class Ibmveth(Nic):
         for pool in range(self.pools):
             count = self.missing[pool]
             total += count
-            if pool > 1:
-                pages += count * ((8192 << pool - 1) // _PAGE_BYTES - 1)
+            if self.sizes[pool] > _PAGE_BYTES:
+                pages += count * (self.sizes[pool] // _PAGE_BYTES - 1)
         self.ledger.driver += total * self.costs.skb_alloc_ps
         self.ledger.hypervisor += total * self.add_ps + pages * self.page_ps
         return total * (self.costs.skb_alloc_ps + self.add_ps) + pages * self.page_ps
