@@ -21,7 +21,7 @@ cdef class Cxgb4(Nic):
     cdef int _entry(self, long long at) except -1
     cdef int _next_entry(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef long long _frame_work_ps(self) except? -1
-    cdef Skb _taken(self, Cpu cpu)
+    cdef Skb _counted(self, Cpu cpu)
     cdef int _finish(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef Skb _held_of(self, Skb skb)
     cdef bint _continues(self, Skb held, Skb skb) except? -1

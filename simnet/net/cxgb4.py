@@ -256,7 +256,7 @@ class Cxgb4(Nic):
         """Go on after a piece of work."""
         now: cython.longlong = self.sim.now
         if self.phase == _FRAME:
-            self._offload(self._taken(cpu), cpu)
+            self._offload(self._counted(cpu), cpu)
             return self._next_entry(cpu, softirq)
         if self.phase == _MERGED:
             return self._next_entry(cpu, softirq)
@@ -289,7 +289,7 @@ class Cxgb4(Nic):
         if seen > self.limit - self.done:
             seen = self.limit - self.done
         while count < seen and self._adds(self.ring.head):
-            self._merge(self._taken(cpu))
+            self._merge(self._counted(cpu))
             work += self._frame_work_ps()
             count += 1
             if self.per_frame:
@@ -318,15 +318,11 @@ class Cxgb4(Nic):
         return work
 
     @cython.cfunc
-    def _taken(self, cpu: Cpu) -> Skb:
-        """Take the next frame out of the ring."""
-        skb: Skb = self.ring.pop()
+    def _counted(self, cpu: Cpu) -> Skb:
+        """Take the next frame out of the ring, and count it."""
         self.consumed += 1
         self.done += 1
-        skb.home_node = self.buffer_node
-        skb.writer_node = self.node
-        skb.toucher = cpu
-        return skb
+        return self._taken(cpu)
 
     @cython.cfunc
     @cython.exceptval(-1)

@@ -306,13 +306,10 @@ class Ibmveth(Nic):
         skb: Skb
         pool: cython.int
         if self.state == _FRAME:
-            skb = self.ring.pop()
+            skb = self._taken(cpu)
             self.missing[self.filled[self.consumed % len(self.filled)]] += 1
             self.done += 1
             self.consumed += 1
-            skb.home_node = self.buffer_node
-            skb.writer_node = self.node
-            skb.toucher = cpu
             if self.steering is None:
                 self.debt_ps += skb.endpoint.receive(skb, cpu)
             else:

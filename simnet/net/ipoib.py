@@ -291,13 +291,10 @@ class Ipoib(Nic):
         if not self.finishing:
             # what has come until now found only the buffers posted before
             self.advance(self.sim.now)
-            skb = self.ring.pop()
+            skb = self._taken(cpu)
             self.done += 1
             self.consumed += 1
             self.posted += 1
-            skb.home_node = self.buffer_node
-            skb.writer_node = self.node
-            skb.toucher = cpu
             self.buffer_node = cpu.node
             self.debt_ps += self._hand_up(skb, cpu)
             return self._next_completion(cpu, softirq)

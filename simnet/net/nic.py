@@ -371,10 +371,7 @@ class Nic(Port):
             self.consumed += done
             while done > 0:
                 done -= 1
-                skb = self.ring.pop()
-                skb.home_node = self.buffer_node
-                skb.writer_node = self.node
-                skb.toucher = cpu
+                skb = self._taken(cpu)
                 if self.steering is None:
                     self.debt_ps += skb.endpoint.receive(skb, cpu)
                 else:
@@ -401,6 +398,15 @@ class Nic(Port):
         softirq.complete(self)
         self.unmask(now)
         return _DONE
+
+    @cython.cfunc
+    def _taken(self, cpu: Cpu) -> Skb:
+        """Take the next frame out of the ring, as its device and the driver's CPU leave it."""
+        skb: Skb = self.ring.pop()
+        skb.home_node = self.buffer_node
+        skb.writer_node = self.node
+        skb.toucher = cpu
+        return skb
 
     def _trace_ring(self) -> None:
         """Tell the tracer how many frames wait in the ring."""
