@@ -25,26 +25,12 @@ import cython
 from simnet.host.costs import whole_ns
 from simnet.host.cpu import Cpu
 from simnet.host.softirq import SoftirqNetRx
+from simnet.net.ibmveth_pools import POOL_BYTES, active_pools
 from simnet.net.net_device import NetDevice
 from simnet.net.nic import Nic
 from simnet.net.skb import Endpoint, Skb
 
-__all__ = [
-    "LARGEST_MTU_BYTES",
-    "POOL_BYTES",
-    "HypervisorCalls",
-    "Ibmveth",
-    "active_pools",
-    "pool_bytes",
-]
-
-#: ibmveth.h `pool_size`
-POOL_BYTES = (512, 2048, 16384, 32768, 65536)
-# IBMVETH_BUFF_OH: Ethernet header and opaque handle
-_OVERHEAD_BYTES = 22
-#: `ibmveth_change_mtu`: a full frame is smaller than the buffers of the last pool
-LARGEST_MTU_BYTES = max(POOL_BYTES) - _OVERHEAD_BYTES - 1
-_ALWAYS_ACTIVE = 2
+__all__ = ["HypervisorCalls", "Ibmveth"]
 
 _HANDLE_BYTES = cython.declare(cython.int, 8)
 _PAGE_BYTES = cython.declare(cython.int, 4096)
@@ -62,21 +48,6 @@ _FRAME = cython.declare(cython.int, 0)
 _REPLENISHED = cython.declare(cython.int, 1)
 _ENABLED = cython.declare(cython.int, 2)
 _DISABLED = cython.declare(cython.int, 3)
-
-
-def _holding(mtu: int) -> int:
-    """Number of the first pool whose buffers hold a frame of the MTU (`ibmveth_change_mtu`)."""
-    return next(n for n, size in enumerate(POOL_BYTES) if mtu + _OVERHEAD_BYTES < size)
-
-
-def pool_bytes(mtu: int) -> int:
-    """Size of the buffers that full frames of an MTU are received in."""
-    return POOL_BYTES[_holding(mtu)]
-
-
-def active_pools(mtu: int) -> int:
-    """How many pools are active: those up to the one for full frames, two at least."""
-    return max(_holding(mtu) + 1, _ALWAYS_ACTIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

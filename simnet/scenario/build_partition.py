@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.partition import LogicalPartition, ProcessorPool
-from simnet.net.ibmveth import HypervisorCalls, Ibmveth, pool_bytes
+from simnet.net.ibmveth import HypervisorCalls, Ibmveth
+from simnet.net.ibmveth_pools import pool_bytes
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine

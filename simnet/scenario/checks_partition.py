@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.net.ibmveth import LARGEST_MTU_BYTES
+from simnet.net.ibmveth_pools import LARGEST_MTU_BYTES
 from simnet.scenario.tree import dotted
 
 if TYPE_CHECKING:
