@@ -45,8 +45,8 @@ class DeviceInterrupt:
         irq: its number; it goes to any CPU that the machine's interrupt hardware chooses.
 
     Attributes:
+        line: its interrupt line, which counts interrupts.
         cpu: which served it last.
-        interrupts: how often the device interrupted.
     """
 
     def __init__(self, machine: Machine, path: str, irq: int) -> None:
@@ -55,12 +55,10 @@ class DeviceInterrupt:
         self.line = IrqLine(irq, path, cpus, (1 << len(cpus)) - 1, machine.apic)
         self.ledger = machine.costs.ledger
         self.cpu: Cpu = cpus[0]
-        self.interrupts = 0
         self._handlers = [_Handler(self, f"{path}.{cpu.path}") for cpu in cpus]
 
     def interrupt(self, work_ps: int, then: Callable[[], None]) -> None:
         """Interrupt a CPU; call `then` when the handler has worked so long."""
-        self.interrupts += 1
         self._run(self.line.route(), work_ps, then)
 
     def follow(self, work_ps: int, then: Callable[[], None]) -> None:

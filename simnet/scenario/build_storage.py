@@ -138,7 +138,7 @@ class Storage:
                 adapters.append(self._adapter(number, vscsi, kblockd))
             adapter = adapters[number % vscsi.adapters]
             part, backing = self.partitions[given.backing]
-            disk = VirtualDisk(given.name, adapter, part, backing)
+            disk = VirtualDisk(adapter, part, backing)
             most = min(vscsi.max_transfer_bytes // SECTOR_BYTES, _LARGEST_REQUEST_SECTORS)
             queue = self._queue(f"client.{given.name}", disk, given.queue, host, most)
             _set_tunables(queue, given.iosched)
@@ -288,7 +288,7 @@ class Storage:
 
     def interrupts(self) -> int:
         """How often virtual adapters have interrupted the client."""
-        return sum(one.interrupts for one in set(self.adapter_interrupts.values()))
+        return sum(one.line.total for one in set(self.adapter_interrupts.values()))
 
 
 def build_storage(env: Environment, effective: Effective, client: Machine, *, seed: int) -> System:

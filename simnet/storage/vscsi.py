@@ -113,7 +113,6 @@ class VscsiServer:
         self.costs = costs
         self.answers = answers
         self.context = IoContext("kblockd")
-        self.requests = 0
 
     def receive(self, command: Command, disk: VirtualDisk) -> None:
         """A request has come: interrupt, kblockd, a bio; it holds its answer until all is done."""
@@ -127,7 +126,6 @@ class VscsiServer:
 
     def _submit(self, command: Command, disk: VirtualDisk) -> None:
         """`process_rw`, after `split_iu` where the real queue takes less at a time."""
-        self.requests += 1
         queue, start = disk.backing_queue, disk.backing.start
         pieces = range(0, command.sectors, queue.max_sectors)
         left = len(pieces)
@@ -232,7 +230,6 @@ class VirtualDisk:
     """A disk of the client: a range of sectors of a disk of the server.
 
     Args:
-        name: at the client, as in sdb.
         adapter: through which it is reached.
         backing: the partition of the server's disk.
         backing_queue: of that disk.
@@ -243,12 +240,10 @@ class VirtualDisk:
 
     def __init__(
         self,
-        name: str,
         adapter: VirtualAdapter,
         backing: Partition,
         backing_queue: RequestQueue,
     ) -> None:
-        self.name = name
         self.adapter = adapter
         self.backing = backing
         self.backing_queue = backing_queue

@@ -92,5 +92,5 @@ def test_an_interrupt_of_the_client_is_an_answer_of_the_server() -> None:
     built = system()
     built.run(SECOND)
     (adapter,) = adapters(built)
-    assert adapter.interrupt.interrupts == adapter.server.answers.messages
+    assert adapter.interrupt.line.total == adapter.server.answers.messages
     assert adapter.requests.messages - adapter.server.answers.messages <= adapter.can_queue
