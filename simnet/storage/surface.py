@@ -121,7 +121,7 @@ class Surface:
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def find(self, sector: cython.longlong) -> cython.int:
-        """Find a sector; `at_zone` and so on say where it is until the next call."""
+        """Find a sector; `at_track` and so on say where it is until the next call."""
         zone: cython.int = self.zone_of(sector)
         per_track: cython.longlong = self.zone_track[zone]
         inside: cython.longlong = sector - self.zone_sector[zone]
