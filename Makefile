@@ -37,8 +37,7 @@ run: core ## simulate the x460 out of the box, and compare it with the measureme
 
 .PHONY: test
 test: ## check the code, run all tests compiled, and those of the engine interpreted too
-	@$(MAKE) --jobs 3 --output-sync=target lint types core other-python
-	@$(MAKE) test-interpreted
+	@$(MAKE) --jobs 4 --output-sync=target lint types core test-interpreted
 	@$(MAKE) test-compiled
 
 .PHONY: coverage
@@ -57,7 +56,7 @@ types: $(VENV)/installed-dev ## check types
 	@$(BIN)/mypy
 
 .PHONY: test-interpreted
-test-interpreted: $(VENV)/installed-dev ## run the tests of the mechanisms on the interpreted engine
+test-interpreted: $(VENV)/installed-dev other-python ## run the tests of the mechanisms on the interpreted engine
 	@SIMNET_ENGINE=interpreted $(PYTEST) --dist worksteal $(PYTEST_OPTIONS) $(ON_BOTH_ENGINES)
 
 .PHONY: test-compiled
