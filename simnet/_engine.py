@@ -82,12 +82,23 @@ def core_modules(package: Path = PACKAGE) -> dict[str, str]:
     return found
 
 
-def digest(package: Path, sources: Iterable[str], toolchain: Mapping[str, str]) -> str:
-    """Return the digest of source files (relative to the package) and of how they are compiled."""
+def digest(
+    package: Path,
+    sources: Iterable[str],
+    toolchain: Mapping[str, str],
+    contents: dict[str, bytes] | None = None,
+) -> str:
+    """Return the digest of source files (relative to the package) and of how they are compiled.
+
+    `contents` holds what was read before, and gets what is read now: modules share most sources.
+    """
+    contents = {} if contents is None else contents
     settings = [dict(toolchain), DIRECTIVES, FLAGS, EXTENSION_SUFFIX, SHARED]
     state = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for source in sorted(sources):
-        content = (package / source).read_bytes()
+        content = contents.get(source)
+        if content is None:
+            content = contents[source] = (package / source).read_bytes()
         state.update(f"\0{source}\0{len(content)}\0".encode())
         state.update(content)
     return state.hexdigest()
@@ -133,9 +144,10 @@ def compiled_files(package: Path, directory: Path) -> dict[str, Path]:
     if changed := sorted({*core_modules(package), SHARED} ^ recorded.keys()):
         raise Unusable(f"it is out of date: {changed[0]} was added or removed since")
     files: dict[str, Path] = {}
+    contents: dict[str, bytes] = {}
     for module, made in recorded.items():
         try:
-            current = digest(package, made["sources"], manifest["toolchain"])
+            current = digest(package, made["sources"], manifest["toolchain"], contents)
         except OSError as error:
             raise Unusable(f"it is out of date: {error.filename}: {error.strerror}") from None
         file = directory / file_name(module, current)
