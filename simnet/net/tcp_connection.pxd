@@ -38,7 +38,6 @@ cdef class TcpConnection(Endpoint):
     cdef readonly long long delayed_acks
     cdef long long compressed_ps
 
-    cpdef long long jiffy(self) except? -1
     cdef int fetch_sender(self) except -1
     cdef int fetch_receiver(self) except -1
     cdef int acknowledge_with(self, Skb skb, long long jiffy) except -1

@@ -102,12 +102,6 @@ class TcpConnection(Endpoint):
         self.delayed_acks = 0
         self.compressed_ps = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
-    def jiffy(self) -> cython.longlong:
-        """`jiffies` now."""
-        return self.sim.now // self.jiffy_ps
-
     # -- cache lines ------------------------------------------------------------------------
 
     @cython.cfunc

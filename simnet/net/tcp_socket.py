@@ -541,7 +541,7 @@ class TcpSocket(TcpConnection):
             bytes_on_wire = _MIN_WIRE_BYTES
         self.acks_sent += 1
         skb = new_skb(self.remote, 0, 0, 0, 0, bytes_on_wire, False)
-        self.acknowledge_with(skb, self.jiffy())
+        self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)
         skb.header = self.header
         skb.toucher = cpu
         work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
@@ -603,7 +603,7 @@ class TcpSocket(TcpConnection):
     def send_staged(self) -> cython.int:
         """Give the staged segments to the NIC; data that have come are acknowledged with them."""
         skb: Skb
-        jiffy: cython.longlong = self.jiffy()
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         if self.staged.count > 0:
             while self.staged.count > 0:
                 skb = self.staged.pop()
