@@ -32,6 +32,8 @@ PACKAGE = ROOT / "simnet"
 _MOST_LINES = 40
 _MOST_MODULES = 8
 """For one process: to start one with Cython takes as long as the smallest module."""
+_LEAST_BYTES = 5000
+"""Source of which another process takes more than its start."""
 
 
 class BuildError(Exception):
@@ -225,9 +227,13 @@ def _processors() -> int:
 
 
 def _shares(targets: dict[str, Path]) -> list[dict[str, Path]]:
-    """Deal modules out to processes: about as much for each, and as many to each processor."""
+    """Deal modules out to processes: about as much for each, and as many to each processor.
+
+    Of a little there are fewer: no process for what takes less time than its start.
+    """
     processors = _processors()
     processes = processors * -(-len(targets) // (processors * _MOST_MODULES))
+    processes = min(processes, 1 + sum(map(_length, targets)) // _LEAST_BYTES)
     longest_first = sorted(targets, key=_length, reverse=True)
     shares = (longest_first[first::processes] for first in range(processes))
     return [{module: targets[module] for module in share} for share in shares if share]
