@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from simnet.host.buffers import Buffers
@@ -22,7 +23,7 @@ from simnet.net.tcp_receiver import TcpReceiver
 from simnet.net.tcp_sender import TcpSender
 from simnet.net.tcp_sender_rules import sender_rules
 from simnet.net.tcp_socket import TcpSocket
-from simnet.net.tcp_version import receiver_rules
+from simnet.net.tcp_version import ReceiverRules, receiver_rules
 from simnet.net.tg3 import Tg3
 from simnet.net.wire import Port as FarPort
 from simnet.net.wire import SwitchedPath
@@ -293,15 +294,20 @@ def _fixed_up(host: Host, port: Port) -> int:
     return segment * (10 if mss <= _ETHERNET_MSS else max(10 * _ETHERNET_MSS // mss, 2))
 
 
+@cache
+def _receiver_rules(version: str, adv_win_scale: int) -> ReceiverRules:
+    """What all receivers of a host share, and there may be thousands of them."""
+    rules = receiver_rules(version)
+    return replace(rules, adv_win_scale=adv_win_scale) if rules.adv_win_scale > 0 else rules
+
+
 def make_receiver(host: Host, port: Port) -> TcpReceiver:
     """The receiving half of a connection."""
     kernel = host.kernel
     mss = _mss(host, port)
     if kernel.system == "aix":
         return aix_receiver(aix_tcp(host, port), advmss=mss)
-    rules = receiver_rules(kernel.version)
-    if rules.adv_win_scale > 0:
-        rules = replace(rules, adv_win_scale=kernel.tcp_adv_win_scale)
+    rules = _receiver_rules(kernel.version, kernel.tcp_adv_win_scale)
     locked = _locked(host.application.socket_buffer_bytes, kernel.rmem_max_bytes)
     return TcpReceiver(
         advmss=mss,

@@ -10,7 +10,7 @@ from simnet.kernel.random import stream
 from simnet.net.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from simnet.net.socket_queue import SocketQueue, socket_hash
-from simnet.net.tx_queue_rules import tx_queue_rules
+from simnet.net.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.scenario.build_host import make_nic
 
 if TYPE_CHECKING:
@@ -92,9 +92,15 @@ def send_by(
     if not isinstance(port, MultiqueuePort):
         socket.nic = port
         return
-    rules = replace(tx_queue_rules(host.kernel.version), steers=host.kernel.xps)
+    rules = _tx_rules(host.kernel.version, xps=host.kernel.xps)
     word = socket_hash(header, *_secrets(seed, machine.path))
     SocketQueue(f"{socket.path}.queue", port, socket, rules, word)
+
+
+@cache
+def _tx_rules(version: str, *, xps: bool) -> TxQueueRules:
+    """How a kernel's sockets choose their queues: the same for thousands of them."""
+    return replace(tx_queue_rules(version), steers=xps)
 
 
 @cache
