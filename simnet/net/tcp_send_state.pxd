@@ -1,3 +1,5 @@
+cimport cython
+
 from simnet.net.congestion cimport Congestion
 from simnet.net.tcp_newreno cimport NewReno
 from simnet.net.tcp_recovery cimport Recovery
@@ -5,6 +7,8 @@ from simnet.net.tcp_rtt cimport RttEstimator
 from simnet.net.tcp_sack_recovery cimport SackRecovery
 from simnet.net.tcp_scoreboard cimport Scoreboard
 
+# told here, too, or the classes upon it are tracked after all
+@cython.no_gc
 cdef class SendState:
     cdef readonly Congestion congestion
     cdef readonly Scoreboard board

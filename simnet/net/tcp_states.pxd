@@ -1,8 +1,12 @@
+cimport cython
+
 from simnet.net.congestion cimport Congestion
 from simnet.net.tcp_ecn cimport Ecn
 from simnet.net.tcp_recovery cimport Recovery
 from simnet.net.tcp_scoreboard cimport Scoreboard
 
+# told here, too, or the classes upon it are tracked after all
+@cython.no_gc
 cdef class States:
     cdef public Ecn ecn
     cdef public bint echo

@@ -5,12 +5,14 @@ Times are jiffies of 4 ms: the least retransmission timeout is 50, the first one
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simnet import _engine
 from simnet.kernel.simulator import Simulator
 from simnet.net.cubic import make_congestion
 from simnet.net.skb import SkbQueue
@@ -627,3 +629,12 @@ def test_order_of_sequence_numbers_always_holds(steps: list[tuple[str, int]], ts
         assert sender.snd_una <= sender.snd_nxt <= sender.write_seq
         assert (sender.packets_out() == 0) == (sender.snd_nxt == sender.snd_una)
         assert sender.packets_out() == 0 or sender.rto_jiffy != -1
+
+
+@pytest.mark.skipif(_engine.active() == "interpreted", reason="Python tracks all it interprets")
+@pytest.mark.parametrize("sack", [True, False])
+def test_the_collector_does_not_walk_through_connections(sack: bool) -> None:  # noqa: FBT001
+    """They hold no cycles, and a machine may have ten thousand."""
+    sender = make(sack=sack, rules=sender_rules("6.18"))
+    parts = (sender, sender.board, sender.recovery, sender.sacks or sender.newreno, sender.rtt)
+    assert not any(map(gc.is_tracked, parts))
