@@ -75,7 +75,9 @@ class SendAcks(SendWindow):
         sacks: SackRecovery = self.sacks
         flight: cython.longlong = self.board.in_flight()
         acked: cython.longlong
-        self._tell_recovery()
+        # with each ACK: in place of a call
+        self.recovery.snd_una = self.snd_una
+        self.recovery.snd_nxt = self.snd_nxt
         acked = sacks.acknowledge(
             prior_una,
             blocks,

@@ -9,4 +9,5 @@ cdef class SendTimer(SendState):
     cdef int _rearm(self, long long now_jiffy) except -1
     cdef bint _schedule_loss_probe(self, long long now_jiffy, long long rto_left_us) except? -1
     cdef int _set_timer(self, long long now_jiffy) except -1
+    cdef int _set_timer_sent(self, bint alone, long long now_jiffy) except -1
     cdef bint _early_timer(self, long long now_jiffy) except? -1

@@ -114,7 +114,7 @@ class SendTimer(SendState):
     ) -> cython.bint:
         """`tcp_schedule_loss_probe`; return whether the timer is set for one."""
         jiffies: cython.longlong = self.sacks.probe.timeout_jiffies(
-            self.recovery.state, self.board.packets_out(), rto_left_us
+            self.recovery.state, self.board.tail - self.board.head, rto_left_us
         )
         if jiffies == _NONE:
             return False
@@ -137,6 +137,17 @@ class SendTimer(SendState):
             now_jiffy, self.rto * sacks.rtt.jiffy_us
         ):
             self._rearm(now_jiffy)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _set_timer_sent(self, alone: cython.bint, now_jiffy: cython.longlong) -> cython.int:
+        """The timer, after new segments; `alone`: nothing had been on its way."""
+        if alone:
+            self.pending = 0
+        elif self.pending == _PROBE:
+            self._rearm(now_jiffy)
+        self._schedule_loss_probe(now_jiffy, self._rto_left_us())
         return 0
 
     @cython.cfunc

@@ -406,11 +406,7 @@ class TcpSender(SendAcks):
             self.sacks.nothing_new()
             return self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
         if self.snd_nxt != prior_nxt:
-            if alone:
-                self.pending = 0
-            elif self.pending == _PROBE:
-                self._rearm(now_jiffy)
-            self._schedule_loss_probe(now_jiffy, self._rto_left_us())
+            self._set_timer_sent(alone, now_jiffy)
         return 0
 
     @cython.cfunc
