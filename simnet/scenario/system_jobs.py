@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simnet.scenario.resource import Resource, Wait
+from simnet.scenario.resource import Resource
 from simnet.scenario.system import CpuTimes, FlowCounts, Snapshot, System
 
 if TYPE_CHECKING:
@@ -175,15 +175,6 @@ class JobSystem(System):
             for node in self.nodes
         ]
         return (*cores, *(self._offered() if self._offered else ()))
-
-    def waits(self) -> tuple[Wait, ...]:
-        """What each partition's jobs wait for."""
-        found = []
-        for node in self.nodes:
-            client = node.client
-            reason = "path" if client.background + client.foreground else "application"
-            found.append(Wait(node.name, reason))
-        return tuple(found)
 
     def progress(self) -> tuple[int, int]:
         """Bytes that passed between clients and servers, and time on hardware threads, in ps."""

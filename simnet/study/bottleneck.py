@@ -24,6 +24,8 @@ __all__ = ["FULL", "Limit", "ResourceUse", "WaitShare", "limit_of", "merged"]
 FULL: Final = 0.95
 """Share from which on a resource counts as full: what comes in batches never gets to 1."""
 _MOSTLY: Final = 0.5
+_AT_WORK: Final = ("application", "computing", "pauses")
+"""What flows wait for where it is the program's own doing."""
 _DELIVERED: Final = 0.99
 _PER_US: Final = 10**6
 _ALIKE: Final = 0.01
@@ -89,9 +91,13 @@ class Limit(_Row):
         """The resource, or what limits where none is full."""
         if self.first is not None:
             return self.first
-        return {"load": "the load", "mixed": "nothing for long", "application": "application"}.get(
-            self.verdict, self.waits[0].reason if self.waits else "nothing"
-        )
+        if self.verdict == "load":
+            return "the load"
+        if not self.waits:
+            return "nothing"
+        most = self.waits[0]
+        short = self.verdict == "mixed" and most.share < _MOSTLY
+        return "nothing for long" if short else most.reason
 
 
 def limit_of(
@@ -125,7 +131,7 @@ def limit_of(
         verdict = "resource"
     elif share >= _MOSTLY and bound:
         verdict = "latency" if bound[0].unit == "request" else "window"
-    elif any(one.reason == "application" and one.share >= _MOSTLY for one in waits):
+    elif sum(one.share for one in waits if one.reason in _AT_WORK) >= _MOSTLY:
         verdict = "application"
     others = [one for one in passed if first is None or _apart(one, first)]
     following = _own(others[0], others) if others else None
@@ -237,9 +243,11 @@ def _sentence(limit: Limit) -> str:
         time = f", {wait.limit / 1000:,.1f} kB in {trip:,.0f} us" if trip else ""
         share = _percent(wait.share)
         return f"nothing is full: the {wait.reason} is, {share} of the time{time}; {rest}"
-    if limit.verdict == "application":
+    if limit.verdict == "application" and limit.held_by == "application":
         return f"nothing is full: the application has nothing under way most of the time; {rest}"
-    return f"nothing is full, and no one thing is waited for most of the time; {rest}"
+    shares = ", ".join(f"{one.reason} {_percent(one.share)}" for one in limit.waits)
+    spent = f": its time goes to {shares}" if shares else ""
+    return f"nothing is full{spent}; {rest}"
 
 
 def _next(limit: Limit) -> str:

@@ -201,7 +201,7 @@ def explained(
         modelled_knobs=modelled,
         ignored_knobs=ignored,
         remarks=effective.remarks,
-        warnings=tuple(_warnings(resources, looks.count)),
+        warnings=tuple(_warnings(resources, _LOOKS if result.jobs else looks.count)),
     )
 
 
@@ -221,14 +221,12 @@ class _Looks:
         """Simulate `duration_ps`, with looks at drawn instants."""
         self._first = {one.name: one for one in self._read(system)}
         draw = stream(self._seed, "explain.looks")
-        # work that ends may end long before the time that it is given
-        looks = _LOOKS * _LOOKS_PER_READING if system.ends else _LOOKS
+        # jobs count what they wait for, and may end long before the time that they are given
+        looks = 0 if system.ends else _LOOKS
         instants = sorted({draw.below(duration_ps) for _ in range(looks)} - {0})
         begin = system.env.sim.now
         for number, instant in enumerate(instants):
             system.run(instant - (system.env.sim.now - begin))
-            if system.env.sim.now - begin < instant:
-                break
             self.count += 1
             for wait in system.waits():
                 self._waits.setdefault(wait.flow, []).append(wait)
@@ -309,9 +307,31 @@ def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Looks) -> 
             delivered = messages.delivered / messages.offered if messages.offered else 1.0
         return (limit_of(None, result.throughput_bps, resources, (), delivered=delivered),)
     return merged(
-        limit_of(flow.name, flow.goodput_bps, resources, looks.shares(flow.name))
+        limit_of(
+            flow.name,
+            flow.goodput_bps,
+            resources,
+            _shares_of_jobs(result, flow.name) if result.jobs else looks.shares(flow.name),
+        )
         for flow in result.flows
     )
+
+
+def _shares_of_jobs(result: Result, node: str) -> list[WaitShare]:
+    """What the jobs of a partition spend their real times on, all together; counted."""
+    jobs = [job for job in result.jobs if job.node == node]
+    total = sum(
+        result.simulated_s - job.start_s if job.real_s is None else job.real_s for job in jobs
+    )
+    if not total:
+        return []
+    waited, computed = sum(job.io_wait_s for job in jobs), sum(job.cpu_s for job in jobs)
+    times = {"blocks": waited, "computing": computed, "pauses": max(total - waited - computed, 0.0)}
+    found = [
+        WaitShare(reason=reason, share=time / total, bound=False, limit=0.0, unit="")
+        for reason, time in times.items()
+    ]
+    return sorted(found, key=lambda one: (-one.share, one.reason))
 
 
 def _knobs_of(effective: Effective) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -46,6 +46,14 @@ def test_the_full_one_is_first_and_the_fullest_other_next() -> None:
     )
 
 
+def test_what_most_of_the_time_goes_to_holds_a_flow() -> None:
+    on_the_way = limit(use("cpu0", 0.4), waits=(wait("path", 0.7), wait("application", 0.3)))
+    assert (on_the_way.verdict, on_the_way.held_by) == ("mixed", "path")
+    assert "nothing is full: its time goes to path 70 %, application 30 %; " in on_the_way.sentence
+    parts = (wait("application", 0.45), wait("path", 0.4), wait("send buffer", 0.15))
+    assert limit(use("cpu0", 0.4), waits=parts).held_by == "nothing for long"
+
+
 def test_what_is_replaced_together_is_not_next() -> None:
     ports = (use("eth0", 0.99, group="network"), use("peer.eth0", 0.98, group="network"))
     assert limit(*ports, use("cpu0", 0.4)).next == "cpu0"

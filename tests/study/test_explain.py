@@ -10,6 +10,7 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.study.explain import Explanation, explain, schema
+from tests.scenario.test_ess import SHORT
 
 SCENARIO = "x460-out-of-box"
 TIME = "12 ms"
@@ -85,6 +86,20 @@ def test_requests_one_at_a_time_wait_for_latency() -> None:
     held = found.limits[0]
     assert (held.verdict, held.first) == ("latency", None)
     assert max(one.utilisation for one in found.resources) < 0.5
+
+
+def test_jobs_tell_what_their_time_goes_to() -> None:
+    found = explain("ess-sas", settings=SHORT)
+    result = simnet.run("ess-sas", settings=SHORT)
+    assert found.fingerprint == result.fingerprint
+    assert not found.warnings
+    (limit,) = found.limits
+    shares = {one.reason: one.share for one in limit.waits}
+    assert sum(shares.values()) == pytest.approx(1)
+    real_s = sum(job.real_s or 0 for job in result.jobs)
+    assert shares["blocks"] == pytest.approx(sum(job.io_wait_s for job in result.jobs) / real_s)
+    most = limit.waits[0].reason
+    assert limit.sentence.startswith(f"nothing is full: its time goes to {most}")
 
 
 def test_the_run_is_the_one_that_run_makes(fast: Explanation) -> None:
