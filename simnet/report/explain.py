@@ -70,7 +70,7 @@ def _lifted(found: Explanation) -> str:
     late = any(one.p99_us is not None for one in found.lifted)
     if not found.lifted:
         return ""
-    return columns(
+    table = columns(
         ("lifted alone", "by", "Mbit/s", "gain", *(("p99 us", "change") if late else ())),
         [
             (
@@ -84,6 +84,9 @@ def _lifted(found: Explanation) -> str:
         ],
         left=2,
     )
+    if found.not_lifted:
+        table += f"# not lifted: {', '.join(found.not_lifted)}\n"
+    return table
 
 
 def _number(value: float | None) -> str:

@@ -112,7 +112,10 @@ def _node(env: Environment, number: int, lpars: Lpars, scale: Scale, cluster: An
 def _cores(lpars: Lpars, number: int) -> LparCores:
     """Return a partition's cores; between two and four threads a core gains evenly."""
     two, four = lpars.smt2_throughput_permille, lpars.smt4_throughput_permille
-    throughput = (_ONE, two, (two + four) // 2, four)[: lpars.threads]
+    throughput = tuple(
+        share * lpars.speed_permille // _ONE
+        for share in (_ONE, two, (two + four) // 2, four)[: lpars.threads]
+    )
     one = lpars.purr_one_thread_permille if lpars.threads > 1 else _ONE
     last = max(lpars.threads - 1, 1)
     purr = tuple(one + (_ONE - one) * more // last for more in range(lpars.threads))

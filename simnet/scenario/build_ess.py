@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from simnet.scenario.disks import disk_model
+from dataclasses import replace
+
+from simnet.scenario.disks import disk_model, faster
 from simnet.scenario.library import read_section
 from simnet.scenario.schema import Switch
 from simnet.scenario.schema_ess import Filesystem, Storage
@@ -69,6 +71,7 @@ def cluster_model(
         message_bytes=storage.message_bytes,
         retransmit_ps=storage.retransmit_ps,
     )
+    disk = disk_model(storage.disk)
     return ClusterModel(
         block_bytes=block_bytes,
         allocation=filesystem.allocation,
@@ -76,7 +79,7 @@ def cluster_model(
         fabric=fabric,
         server=_server(storage, filesystem),
         raid=_raid(storage, filesystem),
-        disk=disk_model(storage.disk),
+        disk=replace(disk, **faster(disk, storage.disk_speed_permille)),
         log_disk=disk_model(storage.log_disk),
     )
 

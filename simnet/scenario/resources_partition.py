@@ -37,7 +37,8 @@ def partition_resources(
                 "entitlement",
                 partition.entitled_ps * PS_PER_S // processors[0].pool.window_ps,
             )
-        yield Resource(f"{prefix}{name}", "partition", partition.consumed_ps, capacity, flows=flows)
+        kind = "peer partition" if prefix else "partition"
+        yield Resource(f"{prefix}{name}", kind, partition.consumed_ps, capacity, flows=flows)
     processors = virtual_processors(machines[0][1])
     if processors:
         pool = processors[0].pool

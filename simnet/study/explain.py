@@ -18,7 +18,7 @@ from simnet.kernel.random import stream
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.resource import PS_PER_S, Resource
 from simnet.study.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
-from simnet.study.lift import Lift, lifted_results
+from simnet.study.lift import Lift, lifted_results, not_lifted
 from simnet.study.result import Drops, Result, WorkShare
 from simnet.study.run import effective_of, recorded, simulate
 
@@ -73,6 +73,9 @@ class Explanation(_Row):
     drops: tuple[Drops, ...] = Field(description="packets dropped, by place")
     lifted: tuple[Lift, ...] = Field(
         default=(), description="what is gained by lifting each sort of part, where that was tried"
+    )
+    not_lifted: tuple[str, ...] = Field(
+        default=(), description="what holds flows back or would be next, and was not lifted"
     )
     knobs: tuple[KnobSet, ...] = Field(description="that are set")
     modelled_knobs: tuple[str, ...] = Field(
@@ -176,6 +179,7 @@ def explained(
     result = simulate(plain, settings=settings, watch=looks)
     resources = looks.uses()
     limits = _limits(result, resources, looks)
+    lifted = lifted_results(plain, result) if lift else ()
     modelled, ignored = _knobs_of(effective)
     return Explanation(
         scenario=result.scenario,
@@ -193,7 +197,8 @@ def explained(
             sorted((one for one in result.work if one.percent), key=lambda one: -one.percent)
         ),
         drops=result.drops,
-        lifted=lifted_results(plain, result) if lift else (),
+        lifted=lifted,
+        not_lifted=not_lifted(limits, resources, lifted) if lift else (),
         knobs=tuple(
             KnobSet(name=k.name, value=k.value, modelled=k.modelled, note=k.note, source=k.source)
             for k in effective.applied
