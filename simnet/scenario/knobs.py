@@ -22,7 +22,7 @@ from simnet.scenario.knobs_partition import PARTITION
 from simnet.scenario.knobs_scale import SCALE
 from simnet.scenario.knobs_storage import STORAGE
 from simnet.scenario.parameter import Spec
-from simnet.scenario.schema import Kernel, Nic, spec_of
+from simnet.scenario.schema import Kernel, Nic, value_spec
 from simnet.scenario.specs import Flag, Quantity, count, size, time
 
 __all__ = ["KNOBS", "MODELS"]
@@ -31,15 +31,8 @@ __all__ = ["KNOBS", "MODELS"]
 _OF_A_COMPLETION_QUEUE: Final = ("rx_usecs_ps", "rx_frames")
 
 
-def _of(section: type[Kernel | Nic], target: str) -> Spec:
-    spec = spec_of(section, target)
-    if spec is None:
-        raise LookupError(target)
-    return spec
-
-
 def _sysctl(name: str, target: str, **more: Any) -> Knob:
-    spec = _of(Kernel, target)
+    spec = value_spec(Kernel, target)
     unit = "B" if target.endswith("_bytes") else ""
     command = f'sysctl -w {name}="{{value}}"'
     return Knob(name, spec.doc, spec, "kernel", target, command, unit=unit, **more)
@@ -62,7 +55,7 @@ _VM: Final = (
 def _coalesce(field: str) -> Knob:
     target = field.replace("-", "_") + ("_ps" if "usecs" in field else "")
     unit = "us" if "usecs" in field else ""
-    doc = _of(Nic, target).doc
+    doc = value_spec(Nic, target).doc
     spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
     name = f"ethtool -C {{port}} {field}"
     drivers: tuple[str, ...] = ("tg3", "bnx2")
@@ -72,7 +65,7 @@ def _coalesce(field: str) -> Knob:
 
 
 def _constant(name: str, target: str, where: str, **more: Any) -> Knob:
-    spec = _of(Kernel, target)
+    spec = value_spec(Kernel, target)
     command = f"set {name} to {{value}} in {where}, rebuild the kernel, boot it"
     return Knob(name, spec.doc, spec, "kernel", target, command, compile_time=True, **more)
 
@@ -159,7 +152,7 @@ _ETHTOOL: Final = (
     Knob(
         "ethtool -G {port} rx",
         "receive buffers kept posted",
-        _of(Nic, "rx_buffers_posted"),
+        value_spec(Nic, "rx_buffers_posted"),
         "nic",
         "rx_buffers_posted",
         "ethtool -G {port} rx {value}",
@@ -167,7 +160,7 @@ _ETHTOOL: Final = (
     Knob(
         "ethtool -G {port} tx",
         "usable transmit descriptors",
-        _of(Nic, "tx_ring"),
+        value_spec(Nic, "tx_ring"),
         "nic",
         "tx_ring",
         "ethtool -G {port} tx {value}",
@@ -175,7 +168,7 @@ _ETHTOOL: Final = (
     Knob(
         "ethtool -K {port} tso",
         "segmentation offload",
-        _of(Nic, "tso"),
+        value_spec(Nic, "tso"),
         "nic",
         "tso",
         "ethtool -K {port} tso {value}",
@@ -196,7 +189,7 @@ _ETHTOOL: Final = (
         Knob(
             f"ethtool -L {{port}} {way}",
             doc,
-            _of(Nic, f"{way}_queues"),
+            value_spec(Nic, f"{way}_queues"),
             "nic",
             f"{way}_queues",
             f"ethtool -L {{port}} {way} {{value}}",
@@ -207,7 +200,7 @@ _ETHTOOL: Final = (
     Knob(
         "ifconfig {port} mtu",
         "largest IP packet",
-        _of(Nic, "mtu_bytes"),
+        value_spec(Nic, "mtu_bytes"),
         "nic",
         "mtu_bytes",
         "ifconfig {port} mtu {value}",
@@ -216,7 +209,7 @@ _ETHTOOL: Final = (
     Knob(
         "/sys/class/net/{port}/weight",
         "packets of one poll",
-        _of(Nic, "napi_weight"),
+        value_spec(Nic, "napi_weight"),
         "nic",
         "napi_weight",
         "echo {value} > /sys/class/net/{port}/weight",
@@ -231,7 +224,7 @@ _ETHTOOL: Final = (
     Knob(
         "modprobe e1000 InterruptThrottleRate",
         "interrupts per second at most, all ports of the driver",
-        _of(Nic, "interrupt_throttle_rate"),
+        value_spec(Nic, "interrupt_throttle_rate"),
         "nic",
         "interrupt_throttle_rate",
         "modprobe -r e1000; modprobe e1000 InterruptThrottleRate={value}",
@@ -240,7 +233,7 @@ _ETHTOOL: Final = (
     Knob(
         "modprobe e1000e InterruptThrottleRate",
         "interrupts per second at most; 0: no limit, 1 and 3: by the load",
-        _of(Nic, "interrupt_throttle_rate"),
+        value_spec(Nic, "interrupt_throttle_rate"),
         "nic",
         "interrupt_throttle_rate",
         "modprobe -r e1000e; modprobe e1000e InterruptThrottleRate={value}",
@@ -249,7 +242,7 @@ _ETHTOOL: Final = (
     Knob(
         "ethtool -X {port} equal",
         "receive queues that the indirection table sorts to, from the first",
-        _of(Nic, "rss_equal"),
+        value_spec(Nic, "rss_equal"),
         "nic",
         "rss_equal",
         "ethtool -X {port} equal {value}",
@@ -318,7 +311,7 @@ _STEERING: Final = (
     Knob(
         "net.core.rps_sock_flow_entries",
         "entries of the machine's table of sockets' CPUs, rounded up to a power of two; 0: none",
-        _of(Kernel, "rps_sock_flow_entries"),
+        value_spec(Kernel, "rps_sock_flow_entries"),
         "kernel",
         "rps_sock_flow_entries",
         "sysctl -w net.core.rps_sock_flow_entries={value}",

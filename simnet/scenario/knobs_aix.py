@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from simnet.scenario.knob import Knob
 from simnet.scenario.parameter import Spec, Value
-from simnet.scenario.schema import Kernel, Nic, spec_of
+from simnet.scenario.schema import Kernel, Nic, value_spec
 from simnet.scenario.specs import Flag, count, size
 from simnet.scenario.units import UnitError
 
@@ -51,9 +51,7 @@ class JumboFrames(YesNo):
 
 
 def _no(attribute: str, target: str, doc: str = "") -> Knob:
-    spec = spec_of(Kernel, target)
-    if spec is None:
-        raise LookupError(target)
+    spec = value_spec(Kernel, target)
     unit = next((unit for suffix, unit in _UNITS.items() if target.endswith(suffix)), "")
     name = f"no -o {attribute}"
     text = doc or spec.doc.removeprefix("AIX: ")
@@ -85,7 +83,7 @@ def _adapter(attribute: str, target: str, doc: str, spec: Spec, unit: str = "") 
     return Knob(name, doc, spec, "nic", target, f"{name}={{value}}", unit=unit, system="aix")
 
 
-_MTU: Final = spec_of(Nic, "mtu_bytes") or size("", "0 B", "0 B")
+_MTU: Final = value_spec(Nic, "mtu_bytes")
 _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 _ON_OFF: Final = Flag("on or off")
 

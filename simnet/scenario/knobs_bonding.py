@@ -10,17 +10,10 @@ from typing import Any, Final
 
 from simnet.scenario.knob import Knob, Scope
 from simnet.scenario.parameter import Spec
-from simnet.scenario.schema import Bonding, Section, Switch, spec_of
+from simnet.scenario.schema import Bonding, Switch, value_spec
 from simnet.scenario.specs import Choice, Flag, count, time
 
 __all__ = ["BONDING"]
-
-
-def _of(section: type[Section], target: str) -> Spec:
-    spec = spec_of(section, target)
-    if spec is None:
-        raise LookupError(target)
-    return spec
 
 
 _AGAIN: Final = "then ifconfig bond0 ADDRESS, and ifenslave each port again"
@@ -29,8 +22,8 @@ _AGAIN: Final = "then ifconfig bond0 ADDRESS, and ifenslave each port again"
 def _module(name: str, target: str, unit: str = "", note: str = "") -> Knob:
     return Knob(
         f"modprobe bonding {name}",
-        _of(Bonding, target).doc,
-        _of(Bonding, target),
+        value_spec(Bonding, target).doc,
+        value_spec(Bonding, target),
         "bonding",
         target,
         f"modprobe -r bonding; modprobe bonding {name}={{value}}",
@@ -75,8 +68,8 @@ BONDING: Final = (
     _ignored("arp_interval", "ARP monitoring, ms", count("", 0, 2**31 - 1)),
     Knob(
         "port-channel load-balance",
-        _of(Switch, "load_balance").doc,
-        _of(Switch, "load_balance"),
+        value_spec(Switch, "load_balance").doc,
+        value_spec(Switch, "load_balance"),
         "switch",
         "load_balance",
         "on the switch, configure terminal: port-channel load-balance {value}",

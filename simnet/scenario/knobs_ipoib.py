@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from simnet.scenario.knob import Knob
 from simnet.scenario.parameter import Spec
-from simnet.scenario.schema import Nic, spec_of
+from simnet.scenario.schema import Nic, value_spec
 from simnet.scenario.specs import Choice, count
 
 __all__ = ["IPOIB"]
@@ -20,9 +20,7 @@ _DRIVER: Final = ("ib_ipoib",)
 
 
 def _knob(name: str, target: str, command: str, spec: Spec | None = None, **more: Any) -> Knob:
-    form = spec or spec_of(Nic, target)
-    if form is None:
-        raise LookupError(target)
+    form = spec or value_spec(Nic, target)
     return Knob(name, form.doc, form, "nic", target, command, drivers=_DRIVER, **more)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simnet.scenario.knob import Knob
-from simnet.scenario.schema import spec_of
+from simnet.scenario.schema import value_spec
 from simnet.scenario.schema_hypervisor import Partition
 
 __all__ = ["PARTITION"]
@@ -21,9 +21,7 @@ _ACTIVATE: Final = "shut it down and activate it with the profile, or move the d
 
 
 def _knob(name: str, target: str, command: str, **more: Any) -> Knob:
-    spec = spec_of(Partition, target)
-    if spec is None:
-        raise LookupError(target)
+    spec = value_spec(Partition, target)
     return Knob(name, spec.doc, spec, "partition", target, command, **more)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from simnet.scenario.knob import Knob
 from simnet.scenario.parameter import Spec
-from simnet.scenario.schema import spec_of
+from simnet.scenario.schema import value_spec
 from simnet.scenario.schema_ess import Filesystem
 from simnet.scenario.schema_scale import Lpars, Scale
 from simnet.scenario.specs import Flag, count
@@ -23,15 +23,8 @@ SERVERS: Final = "-N SERVERS"
 _RESTART: Final = "in force after mmshutdown and mmstartup on the {}"
 
 
-def _of(section: type[Scale | Lpars | Filesystem], target: str) -> Spec:
-    spec = spec_of(section, target)
-    if spec is None:
-        raise LookupError(target)
-    return spec
-
-
 def _mmchconfig(attribute: str, target: str, **more: Any) -> Knob:
-    spec = _of(Scale, target)
+    spec = value_spec(Scale, target)
     name = f"mmchconfig {attribute}"
     now = "" if more.get("note") else " -i"
     command = f"{name}={{value}} -N CLIENTS{now}"
@@ -39,7 +32,7 @@ def _mmchconfig(attribute: str, target: str, **more: Any) -> Knob:
 
 
 def _of_servers(attribute: str, target: str, unit: str = "", *, at_once: bool = False) -> Knob:
-    spec = _of(Filesystem, target)
+    spec = value_spec(Filesystem, target)
     name = f"mmchconfig {attribute} {SERVERS}"
     command = f"mmchconfig {attribute}={{value}} {SERVERS}{' -i' * at_once}"
     return Knob(
@@ -77,7 +70,7 @@ SCALE: Final = (
     Knob(
         "mmcrfs -B",
         "block size of the file system",
-        _of(Scale, "block_bytes"),
+        value_spec(Scale, "block_bytes"),
         "scale",
         "block_bytes",
         "mmcrfs FILESYSTEM -F NSD_STANZAS -B {value}",
@@ -87,7 +80,7 @@ SCALE: Final = (
     Knob(
         "smtctl -t",
         "threads of a core that are on",
-        _of(Lpars, "threads"),
+        value_spec(Lpars, "threads"),
         "lpars",
         "threads",
         "smtctl -t {value} -w now",

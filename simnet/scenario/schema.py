@@ -58,6 +58,7 @@ __all__ = [
     "file_model",
     "section_in",
     "spec_of",
+    "value_spec",
 ]
 
 ModelKind = Literal[
@@ -449,6 +450,14 @@ def spec_of(section: type[Section], attribute: str) -> Spec | None:
         if isinstance(item, Spec):
             return item
     return None
+
+
+def value_spec(section: type[Section], attribute: str) -> Spec:
+    """Return the spec of an attribute that is a value; LookupError for structure."""
+    spec = spec_of(section, attribute)
+    if spec is None:
+        raise LookupError(attribute)
+    return spec
 
 
 @functools.cache
