@@ -59,6 +59,7 @@ cdef class ScaleClient(NsdClient):
 
     cpdef bint knows(self, long long number) except -1
     cpdef Buffer read(self, Handle handle, long long block)
+    cpdef bint touch(self, Handle handle, long long block) except -1
     cdef int _follow(self, Handle handle, long long block) except -1
     cdef Buffer _ask_for(self, Handle handle, long long block)
     cpdef int took_part(self, long long size_bytes) except -1

@@ -115,6 +115,10 @@ class Handle:
         self.queued = False
         self.writes = False
 
+    def not_in_sequence(self) -> None:
+        """What is read first from now on is not what follows, whichever it is."""
+        self.next_block = -1
+
 
 @cython.final
 @cython.cclass
@@ -330,6 +334,17 @@ class ScaleClient(NsdClient):
         if handle.sequential:
             self._look_ahead(handle)
         return None
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def touch(self, handle: Handle, block: cython.longlong) -> cython.bint:
+        """Whether a block is in memory; if so it has just been used."""
+        buffer: Buffer = self.pool.find(handle.file, block)
+        if buffer is None or buffer.state == READING:
+            return False
+        self.pool.pin(buffer)
+        self.pool.unpin(buffer, True)
+        return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)

@@ -28,12 +28,8 @@ if TYPE_CHECKING:
 # configurations before values and seeds: those of a grid take turns, and each takes 2 MB
 _MOST_LOADED = 64
 
-_PUT_TOGETHER = frozenset(
-    {
-        *("parity_strips", "vdisks", "first_permille", "extent_permille"),
-        *("adapter_ports", "arrays", "array_disks", "enclosure_paths"),
-    }
-)
+_PUT_TOGETHER = frozenset({"adapter_ports", "arrays", "array_disks", "enclosure_paths"})
+_LAYOUT = frozenset({"parity_strips", "vdisks", "first_permille", "extent_permille"})
 
 # attributes of a member by the keys of a scenario's table `run`
 _TIMES = {"duration": "duration", "warm_up": "warmup", "precision": "precision"}
@@ -107,15 +103,17 @@ def _parsed(option: str, text: str) -> dict[str, int]:
     raise LookupError(option)
 
 
-def uncertain(case: Case) -> list[Range]:
+def uncertain(case: Case, *, layout: bool = False) -> list[Range]:
     """The ranges of all parameters of a case that are assumed, or calibrated with an interval.
 
-    How a storage is put together is not drawn: those numbers fit each other or do not.
+    How a storage is put together is not drawn: those numbers fit each other or do not. Nor, unless
+    `layout` asks for it, is where its tracks lie: not every draw has room on the disk.
     """
+    fixed = _PUT_TOGETHER if layout else _PUT_TOGETHER | _LAYOUT
     return [
         Range(p.name, p.low, p.high)
         for p in ranged(Member(case).effective())
-        if p.name.rpartition(".")[2] not in _PUT_TOGETHER
+        if p.name.rpartition(".")[2] not in fixed
     ]
 
 

@@ -21,6 +21,7 @@ cdef class BlockStream(BlockUser):
     cdef Buffer _buffer
     cdef long long _tile
     cdef long long _tiles
+    cdef long long _held
     cdef long long _first
     cdef long long _ways
     cdef long long _end_bytes
@@ -37,6 +38,7 @@ cdef class BlockStream(BlockUser):
     cdef long long _waits_from_ps
 
     cdef long long _block_of(self, long long tile) except? -1
+    cdef bint _holds(self) except? -1
     cdef int _next(self) except -1
     cdef int _write(self) except -1
     cdef int _pause(self) except -1

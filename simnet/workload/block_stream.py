@@ -6,7 +6,8 @@ program does with it: its own work, the calls of `call_bytes` each and their cop
 waits when a block is not in memory yet, and when there is no room for what it writes.
 
 Blocks are read in sequence, or by turns from several runs of the file, as a merge does: that is no
-sequence that a file system can see.
+sequence that a file system can see. A merge takes a little of each run's block at a time, so it
+needs a block of every run in memory: one that has been stolen meanwhile is read again.
 """
 
 # mypy: no-strict-optional
@@ -124,6 +125,7 @@ class BlockStream(BlockUser):
     _buffer: Buffer
     _tile: cython.longlong
     _tiles: cython.longlong
+    _held: cython.longlong
     _first: cython.longlong
     _ways: cython.longlong
     _end_bytes: cython.longlong
@@ -156,6 +158,7 @@ class BlockStream(BlockUser):
         self._waits_from_ps = -1
         self._tile = self._tiles = self._first = self._end_bytes = self._tile_bytes = 0
         self._ways = 1
+        self._held = 0
         self._whole = False
         self._pause_fs = 0
         self._place_bytes = self._unwritten_bytes = self._write_left = self._work_fs = 0
@@ -176,7 +179,9 @@ class BlockStream(BlockUser):
         else:
             self._tiles = -(-(self._end_bytes - what.first_block * block) // block)
         self._ways = min(max(what.ways, 1), max(self._tiles, 1))
-        self._tile = 0
+        if self._ways > 1:
+            reading.not_in_sequence()
+        self._tile = self._held = 0
         self._place_bytes = what.write_at_bytes
         self._unwritten_bytes = 0
         self._write_left = what.write_bytes if writing is not None else 0
@@ -196,6 +201,28 @@ class BlockStream(BlockUser):
         return self._first + place
 
     @cython.cfunc
+    @cython.exceptval(-1)
+    def _holds(self) -> cython.bint:
+        """Whether the blocks that a merge is at in its other runs are in memory.
+
+        If not, one is being read again, and the process is told when it is there.
+        """
+        last: cython.longlong = min(self._ways - 1, self._tile)
+        block: cython.longlong
+        buffer: Buffer
+        if self._tile >= self._tiles // self._ways * self._ways:
+            return True
+        while self._held < last:
+            block = self._block_of(self._tile - 1 - self._held)
+            if not self.client.touch(self._reading, block):
+                buffer = self.client.read(self._reading, block)
+                if buffer is None:
+                    return False
+                self.client.release(self._reading, buffer)
+            self._held += 1
+        return True
+
+    @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _next(self) -> cython.int:
         """Get the next block and work on it, or wait for it; or end the pass."""
@@ -210,6 +237,8 @@ class BlockStream(BlockUser):
         if self._reading is None:
             size = out
         else:
+            if not self._holds():
+                return self._wait()
             block = self._block_of(self._tile)
             self._buffer = self.client.read(self._reading, block)
             if self._buffer is None:
@@ -218,6 +247,7 @@ class BlockStream(BlockUser):
             self.read_bytes += size
         self._go_on()
         self._tile += 1
+        self._held = 0
         self._tile_bytes = size
         self._unwritten_bytes = out
         self._write_left -= out

@@ -109,8 +109,34 @@ def test_reading_ahead_hides_the_latency() -> None:
     merged.run(read(1, 40 * MIB, ways=8))
     assert merged.ends[0] > 38 * 20 * MS
     assert ahead.ends[0] < 10 * 20 * MS
-    # the first block is as good as the beginning of a sequence
-    assert merged.client.prefetched <= 2
+    assert merged.client.prefetched == 0
+
+
+def test_a_merge_needs_a_block_of_each_run_in_memory() -> None:
+    """With memory for 8 blocks a merge of 8 runs reads each once; of 12 runs, each again and again.
+
+    In the second case it asks for the block that it has used longest ago, which is the one that
+    has just been stolen, so every touch is a read: 11 others a block once all runs have begun.
+    """
+    fits, thrashes = Rig(pool_blocks=8), Rig(pool_blocks=8)
+    fits.run(read(1, 48 * MIB, ways=8))
+    thrashes.run(read(1, 48 * MIB, ways=12))
+    assert fits.servers.read_bytes == 48 * MIB
+    begun = sum(min(tile, 11) for tile in range(48))
+    assert 40 * MIB < thrashes.servers.read_bytes - 48 * MIB <= begun * MIB
+    assert thrashes.ends[0] > 4 * fits.ends[0]
+
+
+def test_merges_share_memory_with_each_other() -> None:
+    """Two merges of 8 runs need 16 blocks: with 12 both read blocks again, with 20 none does."""
+    roomy, tight = Rig(pool_blocks=20), Rig(pool_blocks=12)
+    for rig in (roomy, tight):
+        for file in (1, 2):
+            rig.begin(read(file, 48 * MIB, ways=8))
+        rig.sim.run_until(10**15)
+    assert len(roomy.ends) == len(tight.ends) == 2
+    assert roomy.servers.read_bytes == 96 * MIB
+    assert tight.servers.read_bytes > 120 * MIB
 
 
 def test_max_mbps_bounds_what_is_ahead() -> None:
