@@ -254,7 +254,7 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
         yield title, _part(configuration, "hypervisor", "hypervisor.")
     if configuration.pool:
         yield "pool of processors", _part(configuration, "pool", "pool.")
-    for place in ("lpars", "scale", "storage", "filesystem", "sas"):
+    for place in ("lpars", "scale", "storage", "disk", "log_disk", "filesystem", "sas"):
         if place in configuration.models:
             title = f"{place}: {configuration.models[place]}"
             yield title, _part(configuration, place, f"{place}.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
 from simnet.scenario.build_ess import cluster_model
+from simnet.storage.model import DiskModel
 from simnet.storage.nsd_cluster import NsdCluster
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
     """
     lpars, scale = effective.lpars, effective.scale
     storage, filesystem = effective.storage, effective.filesystem
-    if not (lpars and scale and storage and filesystem):
+    disk, log_disk = effective.disk, effective.log_disk
+    if not (lpars and scale and storage and filesystem and disk and log_disk):
         raise LookupError("storage")
     try:
         model = cluster_model(
@@ -37,6 +39,7 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
             filesystem,
             effective.lan,
             lpars,
+            (DiskModel(**disk.model_dump()), DiskModel(**log_disk.model_dump())),
             clients=clients,
             block_bytes=scale.block_bytes,
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from simnet.scenario.disks import disk_model, faster
+from simnet.scenario.disks import disk_model
 from simnet.scenario.library import read_section
 from simnet.scenario.schema import Switch
 from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_scale import Lpars
+from simnet.storage.model import DiskModel
 from simnet.storage.nsd_model import (
     ClusterModel,
     FabricModel,
@@ -28,6 +27,7 @@ def cluster_model(
     filesystem: Filesystem,
     switch: Switch,
     lpars: Lpars,
+    disks: tuple[DiskModel, DiskModel],
     *,
     clients: int,
     block_bytes: int,
@@ -39,6 +39,7 @@ def cluster_model(
         filesystem: model of what lies on them.
         switch: model of what is between them and the clients.
         lpars: model of the clients; of their two ports one is in use.
+        disks: of the arrays, and of the logs.
         clients: how many.
         block_bytes: block size of the file system.
     """
@@ -71,7 +72,6 @@ def cluster_model(
         message_bytes=storage.message_bytes,
         retransmit_ps=storage.retransmit_ps,
     )
-    disk = disk_model(storage.disk)
     return ClusterModel(
         block_bytes=block_bytes,
         allocation=filesystem.allocation,
@@ -79,8 +79,8 @@ def cluster_model(
         fabric=fabric,
         server=_server(storage, filesystem),
         raid=_raid(storage, filesystem),
-        disk=replace(disk, **faster(disk, storage.disk_speed_permille)),
-        log_disk=disk_model(storage.log_disk),
+        disk=disks[0],
+        log_disk=disks[1],
     )
 
 
@@ -131,11 +131,13 @@ def ess(block_bytes: int, clients: int, *, rate_bps: int = 40 * 10**9) -> Cluste
     For notebooks and tests; a scenario says what differs.
     """
     rate = {"link_rate_bps": rate_bps}
+    storage = read_section(Storage, "storage", "ess-gl4").model_copy(update=rate)
     return cluster_model(
-        read_section(Storage, "storage", "ess-gl4").model_copy(update=rate),
+        storage,
         read_section(Filesystem, "filesystem", "gnr-8-2p"),
         read_section(Switch, "switch", "mellanox-sx1710").model_copy(update=rate),
         read_section(Lpars, "lpars", "ess-clients"),
+        (disk_model(storage.disk), disk_model(storage.log_disk)),
         clients=clients,
         block_bytes=block_bytes,
     )

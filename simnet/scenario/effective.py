@@ -34,6 +34,7 @@
     effective.lpars.cores                       see schema_scale.Lpars; may be None, as the next
     effective.scale.pagepool_bytes              see schema_scale.Scale
     effective.storage.adapters                  see schema_ess.Storage
+    effective.disk.outer_rate_bps               see schema_disk.Disk; log_disk alike
     effective.filesystem.vdisks                 see schema_ess.Filesystem
     effective.sas.data_bytes                    see schema_sas.SasMix
     effective.gpfsperf.threads                  see schema_sas.Gpfsperf
@@ -76,6 +77,7 @@ from simnet.scenario.schema import (
     Section,
     Switch,
 )
+from simnet.scenario.schema_disk import Disk
 from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
@@ -222,6 +224,8 @@ class Effective(Section):
         lpars: partitions of the host that are clients of a file system, if that is what runs.
         scale: the file system on them.
         storage: what serves it.
+        disk: the disks of its arrays.
+        log_disk: the disks of its logs.
         filesystem: where on that it is.
         sas: what the jobs on them do.
         gpfsperf: its arguments.
@@ -253,6 +257,8 @@ class Effective(Section):
     lpars: Lpars | None = None
     scale: Scale | None = None
     storage: Storage | None = None
+    disk: Disk | None = None
+    log_disk: Disk | None = None
     filesystem: Filesystem | None = None
     sas: SasMix | None = None
     gpfsperf: Gpfsperf | None = None

@@ -27,6 +27,7 @@ from simnet.scenario.schema import (
     Switch,
     file_model,
 )
+from simnet.scenario.schema_disk import Disk
 from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_hypervisor import Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
@@ -235,9 +236,21 @@ class _Assembly:
         for key, kind, place, section in parts:
             name = getattr(system, key)
             if name:
-                model, _, _ = self.model(kind, name, self.document, self.path, ("system", key))
+                model, document, path = self.model(
+                    kind, name, self.document, self.path, ("system", key)
+                )
                 self.tree.graft((place,), section, model)
                 self.models[place] = name
+                if place == "storage":
+                    self._cluster_disks(model, document, path)
+
+    def _cluster_disks(self, storage: Any, document: Document, path: FilePath) -> None:
+        """Put in the disks of a file system's servers."""
+        for place in ("disk", "log_disk"):
+            name = getattr(storage, place)
+            model, _, _ = self.model("disk", name, document, path, (place,))
+            self.tree.graft((place,), Disk, model)
+            self.models[place] = name
 
     def _table(self, name: str, section: type[Section], form: BaseModel, table: str = "") -> None:
         def where(key: str) -> str:

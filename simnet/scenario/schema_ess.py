@@ -127,6 +127,3 @@ class Storage(Section):
         int, rate("of all SAS adapters of a server together", "1 Gbit/s", "4 Tbit/s")
     ]
     log_disks: Annotated[int, count("SSDs that hold a server's log, each all of it", 1, 8)]
-    disk_speed_permille: Annotated[
-        int, ratio("speed of the arrays' disks, relative to their model's", "0.1", "10")
-    ] = 1000

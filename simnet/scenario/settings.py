@@ -25,6 +25,7 @@ from simnet.scenario.schema import (
     Section,
     Switch,
 )
+from simnet.scenario.schema_disk import Disk
 from simnet.scenario.schema_ess import Filesystem, Storage
 from simnet.scenario.schema_hypervisor import Hypervisor, Partition, Pool
 from simnet.scenario.schema_irqbalance import Balancer
@@ -202,6 +203,8 @@ class Table:
             ("lpars", "lpars", Lpars),
             ("scale", "scale", Scale),
             ("storage", "storage", Storage),
+            ("disk", "disk", Disk),
+            ("log_disk", "log_disk", Disk),
             ("filesystem", "filesystem", Filesystem),
             ("sas", "sas", SasMix),
             ("gpfsperf", "gpfsperf", Gpfsperf),

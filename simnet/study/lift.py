@@ -11,17 +11,28 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from simnet.scenario.disks import faster
 from simnet.study.run import simulate
 
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective, Host
+    from simnet.scenario.schema_disk import Disk
     from simnet.study.bottleneck import Limit, ResourceUse
     from simnet.study.result import Result
 
 __all__ = ["Lift", "lifted_results", "lifts", "not_lifted"]
 
 _BY: Final = (5, 4)
+_DISK_RATES: Final = ("rpm", "outer_rate_bps", "inner_rate_bps", "bus_rate_bps")
+_DISK_TIMES: Final = (
+    "seek_track_ps",
+    "seek_average_ps",
+    "seek_full_ps",
+    "write_settle_ps",
+    "head_switch_ps",
+    "command_overhead_ps",
+    "flash_read_ps",
+    "flash_program_ps",
+)
 _PERMILLE: Final = 1000
 _NETWORK: Final = "network"
 _CPUS: Final = "CPUs of the system"
@@ -341,17 +352,22 @@ def _buffers(effective: Effective) -> Effective:
 
 
 def _disks(effective: Effective) -> Effective:
-    speed = _up(_PERMILLE)
-
-    def quicker(host: Host) -> Host:
-        disks = [
-            one if one.disk is None else _copy(one, disk=_copy(one.disk, **faster(one.disk, speed)))
-            for one in host.disks
-        ]
-        changed: Host = _copy(host, disks=tuple(disks))
+    def of(host: Host) -> Host:
+        disks = tuple(_copy(one, disk=_quicker(one.disk)) for one in host.disks)
+        changed: Host = _copy(host, disks=disks)
         return changed
 
-    return _changed(_hosts(effective, quicker), "storage", _up, "disk_speed_permille")
+    found: Effective = _copy(_hosts(effective, of), disk=_quicker(effective.disk))
+    return found
+
+
+def _quicker(disk: Disk | None) -> Disk | None:
+    if disk is None:
+        return None
+    rates = {name: _up(getattr(disk, name)) for name in _DISK_RATES}
+    times = {name: _down(getattr(disk, name)) for name in _DISK_TIMES}
+    found: Disk = _copy(disk, **rates, **times)
+    return found
 
 
 def _queues(effective: Effective) -> Effective:

@@ -50,7 +50,7 @@ CALIBRATION: Final[dict[str, Case]] = {
 _MINUTE: Final = 60.0
 _GB: Final = 1e9
 _WITHIN: Final = 0.1
-_ROUNDS: Final = 4
+_ROUNDS: Final = 3
 _CPU, _DATA, _PAUSE, _DAEMON = (
     "sas-mixed-analytics.cpu_ps",
     "sas-mixed-analytics.data_bytes",

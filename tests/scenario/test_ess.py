@@ -173,3 +173,15 @@ def test_jobs_end_with_the_least_memory(seed: int) -> None:
     """Sixteen blocks for twenty jobs: prefetch must not keep the writers waiting for ever."""
     run = simnet.run(SCENARIO, settings={**SHORT, "mmchconfig pagepool": "256M"}, seed=seed)
     assert all(job.real_s is not None for job in run.jobs)
+
+
+def test_disks_of_the_servers_are_models_whose_values_can_be_set(result: Result) -> None:
+    slow = {"disk.outer_rate": "60 MB/s", "disk.inner_rate": "60 MB/s"}
+    changed = load(SCENARIO, settings=SHORT | slow)
+    assert changed.disk is not None
+    assert changed.disk.outer_rate_bps == 60 * 8 * 10**6
+    assert changed.models["disk"] == "sas-7k2-2tb"
+    assert changed.digest() != load(SCENARIO, settings=SHORT).digest()
+    assert simnet.run(SCENARIO, settings=SHORT | slow).simulated_s > result.simulated_s
+    with pytest.raises(InputError, match=r"did you mean disk\.outer_rate"):
+        load(SCENARIO, settings={"disk.outer_rat": "60 MB/s"})
