@@ -11,6 +11,7 @@ from simnet.storage.model import DiskModel
 
 __all__ = ["disk_model", "make_disk"]
 
+
 def disk_model(name: str) -> DiskModel:
     """Return a model that comes with simnet, or that of a file.
 
