@@ -241,7 +241,14 @@ class _Builder:
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
             other = make_socket(
-                self.sim, host, end, peer, nic, path=f"{path}.socket", seed=self.seed
+                self.sim,
+                host,
+                end,
+                peer,
+                nic,
+                path=f"{path}.socket",
+                seed=self.seed,
+                far=self.effective.host.ports[flow.port],
             )
             mine.remote, other.remote = other, mine
             if not self._enslaved(flow):
@@ -366,6 +373,7 @@ class _Builder:
             self.nics[flow.port],
             path=f"flow.{flow.name}.{role}.socket",
             seed=self.seed,
+            far=self.effective.peers[flow.peer].ports[flow.peer_port],
         )
 
     def _allowed(self, flow: Flow) -> frozenset[int] | None:
@@ -426,7 +434,7 @@ class _Builder:
         """The sending process on a remote host of which only the sending counts."""
         host = self.effective.peers[flow.peer]
         port = host.ports[flow.peer_port]
-        sender = make_sender(host, port)
+        sender = make_sender(host, port, self.effective.host.ports[flow.port])
         sender.open_window(receiving.receiver.syn_window)
         remote = RemoteSender(
             self.sim,

@@ -230,17 +230,21 @@ def _options(host: Host) -> int:
     return _TIMESTAMP_BYTES if host.kernel.tcp_timestamps else 0
 
 
-def _mss(host: Host, port: Port) -> int:
-    return port.nic.mtu_bytes - _IP_TCP_BYTES - _options(host)
+def _mss(host: Host, *ports: Port) -> int:
+    """The payload of a full segment, that the smallest of the ports' MTU leaves."""
+    return min(port.nic.mtu_bytes for port in ports) - _IP_TCP_BYTES - _options(host)
 
 
-def make_sender(host: Host, port: Port) -> TcpSender:
-    """The sending half of a connection."""
+def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
+    """The sending half of a connection; `far` announces its MSS, None the same as `port`'s.
+
+    The lesser MSS counts (RFC 9293, 3.7.1).
+    """
     kernel = host.kernel
+    mss = _mss(host, port, far or port)
     if kernel.system == "aix":
-        return aix_sender(aix_tcp(host, port), mss=_mss(host, port), tso=port.nic.tso)
+        return aix_sender(aix_tcp(host, port), mss=mss, tso=port.nic.tso)
     rules = sender_rules(kernel.version)
-    mss = _mss(host, port)
     locked = _locked(host.application.socket_buffer_bytes, kernel.wmem_max_bytes)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
     overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
@@ -345,15 +349,16 @@ def make_socket(
     *,
     path: str,
     seed: int,
+    far: Port | None = None,
     latency: LogHistogram | None = None,
 ) -> TcpSocket:
-    """One end of a connection; `latency` is a histogram that several share."""
+    """One end of a connection to a port `far`; `latency` is a histogram that several share."""
     kernel = host.kernel
     socket = TcpSocket(
         sim,
         path,
         receiver=make_receiver(host, port),
-        sender=make_sender(host, port),
+        sender=make_sender(host, port, far),
         nic=nic,
         costs=machine.costs,
         memory=machine.memory,

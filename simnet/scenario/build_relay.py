@@ -222,6 +222,7 @@ class _Side:
             self.nic,
             path=f"{path}.socket",
             seed=self.seed,
+            far=self.far_host.ports[0],
             latency=self.latency,
         )
         coming = self._header(connection)
@@ -240,7 +241,8 @@ class _Side:
 
     def _end(self, _connection: int) -> tuple[TcpSender, TcpReceiver]:
         port = self.far_host.ports[0]
-        return make_sender(self.far_host, port), make_receiver(self.far_host, port)
+        sender = make_sender(self.far_host, port, self.host.ports[self.number])
+        return sender, make_receiver(self.far_host, port)
 
     def _header(self, connection: int) -> Header:
         """Addresses of the frames from there: a client's anywhere, a server's one of a few."""

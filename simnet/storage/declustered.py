@@ -1,18 +1,19 @@
 """Declustered RAID: tracks of strips over all disks of an array, read, written and reconstructed.
 
 GPFS Native RAID cuts a file-system block into 8 data strips and adds 2 or 3 parity strips; the
-strips of a track lie on as many disks of the array, chosen for each track so that all disks and
-all pairs of disks share the work (IBM, "GPFS Native RAID Version 3 Release 5 Administration",
-SC27-6567: declustered array, track, strip). Here the disks are start + i * stride, with start and
-stride from a hash of the track and stride prime to the number of disks.
+strips of a track lie on as many disks of the array, chosen so that all disks and all pairs of
+disks share the work (IBM, "GPFS Native RAID Version 3 Release 5 Administration", SC27-6567:
+declustered array, track, strip, spare space). Here a row of tracks is on the disks
+start + i * stride, with start and stride from a hash of the row and stride prime to the number of
+disks: no two tracks have the same place of a disk.
 
 - A read reads the strips that it touches. For one on a failed disk it reads the same range of as
   many others as a track has data strips, and computes it.
 - A full-track write writes all strips and reads nothing.
 - A write to a part of a track reads what it needs for the parity, the old data and parity or the
   data that it does not touch, whichever are fewer strips, and writes its strips and the parity.
-- A strip on a failed disk is not written; rebuilding writes it to another disk of the array, of
-  the track's sequence the first one that works.
+- A strip on a failed disk is not written; rebuilding writes it to another disk of the array, the
+  first one that works of those where the row has spare space.
 
 Every strip that is read is checked and every track that is written is encoded by the server's
 CPUs, strip by strip.
@@ -483,6 +484,7 @@ class DeclusteredRaid(StripOwner):
         touched: cython.int = op.last - op.first + 1
         whole: cython.int = 0
         broken: cython.int = 0
+        lost: cython.int = 0
         index: cython.int
         if touched == 1:
             op.low = self._low(op, op.first)
@@ -490,8 +492,12 @@ class DeclusteredRaid(StripOwner):
         for index in range(self.width):
             if index >= op.first and index <= op.last:
                 whole += self._low(op, index) <= op.low and self._high(op, index) >= op.high
-            broken += not self._works(op, index)
+            if not self._works(op, index):
+                broken += 1
+                lost += index < self.data
         if broken > 0:
+            if lost > 0:
+                self._decode(op, lost * (op.high - op.low))
             return self._read_others(op, op.low, op.high, self.data)
         if touched + self.width - self.data <= self.data - whole:
             # the old data and the old parity

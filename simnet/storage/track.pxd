@@ -15,6 +15,7 @@ cdef class TrackOp:
     cdef public long long track
     cdef public int array
     cdef public int start
+    cdef public int spare
     cdef public int stride
     cdef public long long sector
     cdef public long long begin
@@ -32,6 +33,7 @@ cdef class TrackLayout:
     cdef int width
     cdef int count
     cdef int arrays
+    cdef int row_tracks
     cdef readonly long long strip_sectors
     cdef readonly long long tracks
     cdef long long first_sector

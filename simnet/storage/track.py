@@ -64,6 +64,7 @@ class TrackOp:
     track: cython.longlong
     array: cython.int
     start: cython.int
+    spare: cython.int
     stride: cython.int
     sector: cython.longlong
     begin: cython.longlong
@@ -83,6 +84,10 @@ class TrackOp:
 class TrackLayout:
     """Where the strips of tracks are.
 
+    As many tracks as fit side by side on the disks are a row, at the same place of all disks; the
+    disks are in an order of the row's own, and a track has `width` in turn. What is left over of a
+    row is spare space.
+
     Args:
         path: of the RAID, for errors.
         model: of the arrays.
@@ -98,6 +103,7 @@ class TrackLayout:
     width: cython.int
     count: cython.int
     arrays: cython.int
+    row_tracks: cython.int
     strip_sectors: cython.longlong
     tracks: cython.longlong
     first_sector: cython.longlong
@@ -116,12 +122,13 @@ class TrackLayout:
             raise ValueError(message)
         if block_bytes % (model.data_strips * SECTOR_BYTES * _ALIGN):
             raise ValueError(f"{path}: {block_bytes} bytes are not {model.data_strips} strips")
+        self.row_tracks = max((self.count - 1) // self.width, 1)
         self.strip_sectors = block_bytes // model.data_strips // SECTOR_BYTES
         per_array = -(-nsds // self.arrays)
         self.first_sector = sectors * model.first_permille // 1000 // _ALIGN * _ALIGN
         extent = sectors * model.extent_permille // 1000
         self.slots_each = extent // per_array // self.strip_sectors
-        self.tracks = self.slots_each * self.count // self.width
+        self.tracks = self.slots_each * self.row_tracks
         beyond = self.first_sector + self.slots_each * per_array * self.strip_sectors > sectors
         if self.tracks < 1 or beyond:
             raise ValueError(f"{path}: its tracks are not within the disks")
@@ -133,11 +140,14 @@ class TrackLayout:
     @cython.exceptval(-1, check=False)
     def locate(self, op: TrackOp) -> cython.int:
         """Find the disks of an operation's track, and where on them it is."""
-        number: cython.ulonglong = mix(op.track * _MOST_NSDS + op.nsd)
+        row: cython.longlong = op.track // self.row_tracks
+        place: cython.int = op.track % self.row_tracks * self.width
+        number: cython.ulonglong = mix(row * _MOST_NSDS + op.nsd)
         op.array = op.nsd % self.arrays
-        op.start = number % self.count
         op.stride = self.strides[(number >> 32) % self.stride_count]
-        op.sector = op.track * self.width // self.count + op.nsd // self.arrays * self.slots_each
+        op.start = (number % self.count + place * op.stride) % self.count
+        op.spare = (self.row_tracks - 1) * self.width - place
+        op.sector = row + op.nsd // self.arrays * self.slots_each
         op.sector = self.first_sector + op.sector * self.strip_sectors
         return 0
 
@@ -145,4 +155,6 @@ class TrackLayout:
     @cython.exceptval(-1, check=False)
     def member(self, op: TrackOp, index: cython.int) -> cython.int:
         """The disk of a strip in its array; beyond the last strip, where one may be rebuilt."""
+        if index >= self.width:
+            index += op.spare
         return (op.start + index * op.stride) % self.count

@@ -118,6 +118,15 @@ def test_a_socket_buffer_is_limited_and_doubled() -> None:
     assert sizes == [262142, 2097152]
 
 
+@pytest.mark.parametrize("knob", ["ifconfig eth0 mtu", "peer:ifconfig eth0 mtu"])
+def test_the_smaller_mtu_of_the_two_ends_is_the_size_of_segments(knob: str) -> None:
+    result = simulate(load(SCENARIO, settings={knob: "9000"}, warm_up="20 ms", duration="40 ms"))
+    (port,) = result.ports
+    assert result.throughput_bps > 100e6
+    payload = result.throughput_bps / 8 / max(port.rx_packets_per_s, port.tx_packets_per_s)
+    assert 1300 < payload < 1460
+
+
 @pytest.mark.compiled
 def test_half_a_processor_is_as_the_document_lists_it() -> None:
     result = simulate(load(SCENARIO, warm_up="500 ms", duration="2 s"))

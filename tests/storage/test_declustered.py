@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -80,11 +81,38 @@ class TestLayout:
         assert max(uses.values()) < 1.3 * mean
         assert min(uses.values()) > 0.7 * mean
 
-    def test_tracks_fill_their_part_of_the_disks(self) -> None:
+    @given(st.integers(10, 40), st.integers(2, 3), st.integers(1, 4))
+    def test_every_strip_has_a_place_of_its_own_and_so_has_what_is_rebuilt(
+        self, disks: int, parity: int, nsds: int
+    ) -> None:
+        model = replace(whole().raid, arrays=2, array_disks=max(disks, 8 + parity))
+        model = replace(model, parity_strips=parity, first_permille=100, extent_permille=1)
+        layout = TrackLayout("raid", model, SURFACE.sectors, 16 * MIB, nsds)
+        places = set()
+        for nsd in range(nsds):
+            for track in range(layout.tracks):
+                op = TrackOp()
+                op.nsd, op.track = nsd, track
+                layout.locate(op)
+                members = [layout.member(op, index) for index in range(model.width)]
+                spare = layout.member(op, model.width)
+                assert spare not in members or model.array_disks == model.width
+                places.update((op.array, member, op.sector) for member in members)
+                if track % ((model.array_disks - 1) // model.width or 1) == 0:
+                    places.add((op.array, spare, op.sector))
+        rows = layout.tracks // ((model.array_disks - 1) // model.width or 1)
+        spares = rows * nsds * (model.array_disks > model.width)
+        assert len(places) == nsds * layout.tracks * model.width + spares
+        sectors = sorted({sector for _, _, sector in places})
+        assert min(b - a for a, b in pairwise([*sectors, SURFACE.sectors])) >= layout.strip_sectors
+
+    def test_tracks_and_spare_space_fill_their_part_of_the_disks(self) -> None:
         model = whole().raid
         layout = TrackLayout("raid", model, SURFACE.sectors, 16 * MIB, 2)
-        held = 2 * layout.tracks * model.width * 2 * MIB
+        # 11 tracks of 10 strips and 6 spare places on 116 disks
+        held = 2 * layout.tracks // 11 * 116 * 2 * MIB
         part = model.extent_permille * SURFACE.sectors * SECTOR_BYTES * model.array_disks // 1000
+        assert layout.tracks % 11 == 0
         assert 0.999 * part < held <= part
 
     @pytest.mark.parametrize(
@@ -185,6 +213,26 @@ class TestFailures:
         sim.run_until(100 * S)
         assert sorted(tag for _, tag in asker.done) == list(range(len(asks)))
         assert asker.raid.busy == 0
+
+    @pytest.mark.parametrize(("index", "computed"), [(3, 8 * STRIP), (8, 0)])
+    def test_a_part_is_written_with_a_failed_disk_by_computing_lost_data(
+        self, index: int, computed: int
+    ) -> None:
+        model, cpus = small(), CpuPool(1)
+        server = replace(model.server, checksum_ps_kib=0, parity_ps_kib=10**6)
+        sim, asker = strips()
+        raid = DeclusteredRaid(
+            sim, "other", model.raid, server, SURFACE, cpus, block_bytes=BLOCK, nsds=2
+        )
+        op = TrackOp()
+        op.nsd, op.track = 0, 7
+        raid.layout.locate(op)
+        raid.fail_disk(0, raid.layout.member(op, index))
+        raid.write(0, 7, 0, 2 * STRIP, asker, None)
+        sim.run_until(S)
+        assert len(asker.done) == 1
+        # the parity of what is written, and eight strips for one that is lost
+        assert cpus.busy_ps == (2 * STRIP + computed) // 1024 * 10**6
 
     def test_a_read_of_a_failed_disk_is_computed_from_eight_others(self) -> None:
         sim, asker = strips(array_disks=10)
