@@ -21,7 +21,7 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
 
     Args:
         sim: the simulation.
-        effective: the configuration; it has `lpars`, `scale`, `storage`, `filesystem`, `switch`.
+        effective: the configuration; it has `lpars`, `scale`, `storage` and what that has.
         clients: how many use it.
         seed: of its random streams.
 
@@ -46,11 +46,11 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
         cluster = NsdCluster(sim, "storage", model, seed)
     except ValueError as error:
         raise InputError(str(error), key="system.storage") from error
-    for disk in range(effective.workload.failed_disks):
+    for number in range(effective.workload.failed_disks):
         cluster.fail_disk(
-            disk % storage.servers,
+            number % storage.servers,
             0,
-            disk // storage.servers,
+            number // storage.servers,
             rebuild=filesystem.nsd_raid_reconstruct_aggressiveness,
         )
     return cluster

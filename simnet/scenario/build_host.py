@@ -340,7 +340,7 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
     )
 
 
-def make_socket(
+def make_socket(  # noqa: PLR0913 (where it is, by what, and to what)
     sim: Simulator,
     host: Host,
     port: Port,

@@ -88,7 +88,7 @@ class TestLayout:
         model = replace(whole().raid, arrays=2, array_disks=max(disks, 8 + parity))
         model = replace(model, parity_strips=parity, first_permille=100, extent_permille=1)
         layout = TrackLayout("raid", model, SURFACE.sectors, 16 * MIB, nsds)
-        places = set()
+        places: set[tuple[int, int, int]] = set()
         for nsd in range(nsds):
             for track in range(layout.tracks):
                 op = TrackOp()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from simnet.kernel.simulator import Simulator
 from simnet.scenario.build_clients import _cores
-from simnet.scenario.build_ess import cluster_model
+from simnet.scenario.build_cluster import make_cluster
 from simnet.scenario.load import load
 from simnet.study.bottleneck import ResourceUse, limit_of
 from simnet.study.explain import Explanation, explain
@@ -109,12 +110,8 @@ def test_a_faster_core_and_a_faster_disk_take_less_time_for_the_same() -> None:
     assert cores.throughput_permille == (1250, 1750)
     models = []
     for effective in (load("ess-sas"), parts["disks"]):
-        storage, filesystem, lpars = effective.storage, effective.filesystem, effective.lpars
-        assert storage is not None
-        assert filesystem is not None
-        assert lpars is not None
-        rest = {"clients": 1, "block_bytes": 1 << 24}
-        models.append(cluster_model(storage, filesystem, effective.lan, lpars, **rest).disk)
+        cluster = make_cluster(Simulator(), effective, clients=1, seed=1)
+        models.append(cluster.servers[0].raid.disks[0].surface.model)
     assert models[1].rpm == models[0].rpm * 5 // 4
     assert models[1].seek_full_ps == models[0].seek_full_ps * 4 // 5
 
