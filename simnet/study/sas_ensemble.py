@@ -23,7 +23,7 @@ from simnet.study.measurements import measurement
 from simnet.study.result_jobs import totals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
     from simnet.study.result import Result
@@ -33,6 +33,7 @@ __all__ = [
     "Workload",
     "consistent",
     "kept",
+    "kept_for",
     "numbers",
     "of_length",
     "search",
@@ -74,6 +75,10 @@ class Workload:
         return of_length(
             Member(case, seed=self.seed, values=tuple(sorted(self.values.items()))), length
         )
+
+    def among(self, names: Container[str]) -> Workload:
+        """The workload with those of its values that are so named."""
+        return Workload(self.seed, {n: v for n, v in self.values.items() if n in names})
 
 
 def of_length(member: Member, length: float) -> Member:
@@ -210,3 +215,10 @@ def kept() -> tuple[Workload, ...]:
     """The workloads that are consistent with what was measured."""
     text = (folder("validation") / "calibration" / _FILE).read_text("utf-8")
     return tuple(Workload(one["seed"], one["values"]) for one in json.loads(text)["workloads"])
+
+
+def kept_for(case: Case) -> tuple[Workload, ...]:
+    """The kept workloads, if a case has the models that they are values of; else none."""
+    models = tuple(f"{model}." for model in set(Member(case).effective().models.values()))
+    fit = all(name.startswith(models) for workload in kept() for name in workload.values)
+    return kept() if fit else ()

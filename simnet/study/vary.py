@@ -50,6 +50,15 @@ def ranged(effective: Effective, states: Sequence[State] = _UNCERTAIN) -> list[V
     return found
 
 
+def unsettled(effective: Effective) -> set[str]:
+    """Names of parameters, with a range or without, that nobody has told and nobody has set."""
+    return {
+        name
+        for name, paths in _places(effective).items()
+        if effective.provenance[paths[0]].state in _UNCERTAIN
+    }
+
+
 def with_values(effective: Effective, values: Mapping[str, int]) -> Effective:
     """The configuration with other values for some parameters, in base units.
 

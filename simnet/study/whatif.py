@@ -24,8 +24,10 @@ from simnet.study.ensemble import latin_hypercube
 from simnet.study.mechanism import Moved, moved
 from simnet.study.result import Result
 from simnet.study.run import recorded
+from simnet.study.sas_ensemble import Workload, kept_for
 from simnet.study.store import Store
 from simnet.study.tuning import Tuning, read_tuning
+from simnet.study.vary import unsettled
 from simnet.study.verdict import (
     Answer,
     Change,
@@ -333,22 +335,23 @@ class _Plan:
 
     def _drawn(self, case: Case) -> list[Member]:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
-        known = {found.path for found in uncertain(case)}
-        draws = latin_hypercube(uncertain(self.base), self.members) if self.members else []
+        known = unsettled(Member(case).effective())
         duration, warmup = self.duration, self.warmup
         if not ends_itself(case):
             usual = self._times
             duration, warmup = duration or usual[2], warmup or usual[3]
         return [
-            Member(
-                case,
-                _FIRST_MEMBER_SEED + number,
-                duration,
-                warmup,
-                tuple(sorted((name, value) for name, value in draw.items() if name in known)),
-            )
-            for number, draw in enumerate(draws)
+            replace(draw.among(known).member(case), duration=duration, warmup=warmup)
+            for draw in self._draws()
         ]
+
+    def _draws(self) -> list[Workload]:
+        """Values of what is uncertain: as kept for workloads that were fitted, else drawn."""
+        workloads = kept_for(self.base)
+        if workloads or not self.members:
+            return list(workloads[: self.members])
+        draws = latin_hypercube(uncertain(self.base), self.members)
+        return [Workload(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
 
 
 def _differs(base: Effective, alternative: _Alternative) -> bool:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import simnet
+from simnet._share import folder
 from simnet.study.answers_ess import ANSWERS
 from simnet.study.cases import Case, Member, ends_itself
 from simnet.study.measurements import measurement, wanted
 from simnet.study.result import Result
-from simnet.study.sas_ensemble import CALIBRATION, Workload, kept, numbers, of_length, solved
+from simnet.study.sas_ensemble import (
+    CALIBRATION,
+    Workload,
+    kept,
+    kept_for,
+    numbers,
+    of_length,
+    solved,
+)
+from simnet.study.whatif import _Plan, whatif
 
 SHORT = {"length": "0.01", "sas.jobs_20": "22", "sas.data": "6 GB"}
 CPU, DATA = "sas-mixed-analytics.cpu_ps", "sas-mixed-analytics.data_bytes"
@@ -48,6 +60,37 @@ def test_every_workload_that_was_kept_can_be_simulated() -> None:
         assert effective.sas
         assert effective.sas.cpu_ps == workload.values[CPU]
         assert effective.workload.length_permille == 10
+
+
+def test_a_comparison_draws_the_kept_workloads_and_keeps_what_is_set() -> None:
+    settings = {**SHORT, "filesystem.extent": "0.3"}
+    found = whatif(
+        "ess-sas", ["56gbe", "sas.data=5 GB"], settings=settings, seeds=2, members=2, jobs=1
+    )
+    assert found.members == 2
+    base = Case("ess-sas", tuple(settings.items()))
+    plan = _Plan(base, 1, 2, 2, None, None, None)
+    for case, data in ((base, {6_000_000_000}), (Case("ess-sas"), None)):
+        members = plan._drawn(case)
+        assert [member.seed for member in members] == [one.seed for one in kept()[:2]]
+        read = [member.effective() for member in members]
+        assert {e.sas.data_bytes for e in read if e.sas} == (
+            data or {one.values[DATA] for one in kept()[:2]}
+        )
+        extents = {e.filesystem.extent_permille for e in read if e.filesystem}
+        assert (extents == {300}) == (case == base)
+        assert {e.sas.merge_ways for e in read if e.sas} == {
+            one.values["sas-mixed-analytics.merge_ways"] for one in kept()[:2]
+        }
+
+
+def test_other_models_are_not_what_the_workloads_were_fitted_to(tmp_path: Path) -> None:
+    assert kept_for(Case("ess-sas")) == kept()
+    text = (folder("scenarios") / "ess-sas.toml").read_text("utf-8")
+    other = tmp_path / "8-3p.toml"
+    other.write_text(text.replace("gnr-8-2p", "gnr-8-3p"), "utf-8")
+    assert kept_for(Case(str(other))) == ()
+    assert kept_for(Case("x460-out-of-box")) == ()
 
 
 def test_gpfsperf_has_no_jobs_to_shorten() -> None:
