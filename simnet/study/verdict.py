@@ -81,6 +81,10 @@ def _real_s(result: Result) -> float | None:
     return sum(done) if done and len(done) == len(result.jobs) else None
 
 
+def _interrupts(result: Result) -> float | None:
+    return sum(port.interrupts_per_s for port in result.ports) if result.ports else None
+
+
 THROUGHPUT, CPU_PER_BYTE, TAIL = "throughput", "cpu_per_byte", "latency_p99"
 REAL_TIME = "real_time"
 METRICS = (
@@ -90,7 +94,7 @@ METRICS = (
     Metric(CPU_PER_BYTE, "ns", _cpu_ns_per_byte),
     Metric("latency_p50", "us", _p50_us, geometric=True),
     Metric(TAIL, "us", _p99_us, geometric=True),
-    Metric("interrupts", "1/s", lambda r: sum(port.interrupts_per_s for port in r.ports)),
+    Metric("interrupts", "1/s", _interrupts),
 )
 # of runs of jobs, before the others
 OF_JOBS = Metric(REAL_TIME, "s", _real_s)

@@ -205,7 +205,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         settings=recorded(base.apply, base.settings),
         base_tunings=plain.tunings,
         seeds=seeds,
-        members=members,
+        members=len(found.drawn[base]),
         simulated_s=first.simulated_s,
         cpus=len(first.cpus),
         remarks=plain.remarks,
