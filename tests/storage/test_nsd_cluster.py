@@ -17,7 +17,7 @@ from tests.storage.nsd_parts import MIB, MS, Caller, S, run_streams, small, whol
 
 BLOCK = 8 * MIB
 # events, reads, writes, latencies of two clients in ps; a change has to be explained
-GOLDEN = (1606, 56, 40, [3809110971076, 5551537464419])
+GOLDEN = (1278, 44, 29, [3879027736786, 5170612024270])
 REQUESTS = st.lists(
     st.tuples(
         st.integers(0, 1),
