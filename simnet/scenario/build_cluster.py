@@ -12,6 +12,7 @@ from simnet.storage.nsd_cluster import NsdCluster
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.scenario.effective import Effective
+    from simnet.scenario.schema_disk import Disk
 
 __all__ = ["make_cluster"]
 
@@ -39,7 +40,7 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
             filesystem,
             effective.lan,
             lpars,
-            (DiskModel(**disk.model_dump()), DiskModel(**log_disk.model_dump())),
+            (_model(disk, "disk"), _model(log_disk, "log_disk")),
             clients=clients,
             block_bytes=scale.block_bytes,
         )
@@ -54,3 +55,10 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
             rebuild=filesystem.nsd_raid_reconstruct_aggressiveness,
         )
     return cluster
+
+
+def _model(disk: Disk, key: str) -> DiskModel:
+    try:
+        return DiskModel(**disk.model_dump())
+    except ValueError as error:
+        raise InputError(str(error), key=key) from error

@@ -51,7 +51,9 @@ CALIBRATION: Final[dict[str, Case]] = {
 _MINUTE: Final = 60.0
 _GB: Final = 1e9
 _WITHIN: Final = 0.1
-_ROUNDS: Final = 3
+_SCREENED: Final = 0.15
+# how far above its range the daemon's cost may be before a workload is solved
+_FIRST_GUESS: Final = 2
 _CPU, _DATA, _PAUSE, _DAEMON = (
     "sas-mixed-analytics.cpu_ps",
     "sas-mixed-analytics.data_bytes",
@@ -104,12 +106,12 @@ def numbers(result: Result) -> dict[str, float]:
     }
 
 
-def consistent(result: Result, name: str) -> bool:
-    """Whether a result is within a tenth of everything that a measurement tells."""
+def consistent(result: Result, name: str, within: float = _WITHIN) -> bool:
+    """Whether a result is within a tenth, or so, of everything that a measurement tells."""
     found = numbers(result)
     keys = {"mean": "mean_gb_per_s", "peak": "peak_gb_per_s"}
     return all(
-        abs(found[keys.get(key, key)] / value - 1) < _WITHIN
+        abs(found[keys.get(key, key)] / value - 1) < within
         for key, value in measurement(name).value.items()
     )
 
@@ -119,14 +121,17 @@ def search(
 ) -> tuple[list[Workload], int]:
     """Draw `count` workloads and return those that are consistent, and how many were solvable.
 
+    A workload is solved with a share of each job: at first with so little that jobs have a single
+    step, in the last round with four times as much. With that the ones that are off by 15 %
+    are left out. Whole tests decide about the others.
+
     Args:
         count: how many are drawn.
-        length: share of each job that is simulated to solve a workload; consistent is what is
-            so with twice as much.
+        length: share of each job that is simulated at first.
         jobs: number of processes, one a CPU when None.
         progress: called with the simulations of a round done and in all.
     """
-    one, four = CALIBRATION[_ONE], CALIBRATION[_FOUR]
+    one = CALIBRATION[_ONE]
     ranges = uncertain(one, layout=True)
     known = {name: _value(one, name) for name in (_CPU, _DATA, _PAUSE, _DAEMON)}
     low, high = next((r.low, r.high) for r in ranges if r.path == _DAEMON)
@@ -139,14 +144,23 @@ def search(
         members = [w.member(case, share) for w in drawn]
         return simulate_all(members, jobs=jobs, progress=progress, lean=True)
 
-    for _ in range(_ROUNDS):
-        drawn = [solved(w, r) for w, r in zip(drawn, results(one, length), strict=True)]
-    drawn = [w for w in drawn if low <= w.values[_DAEMON] <= high]
-    found = results(one, 2 * length)
-    drawn = [w for w, r in zip(drawn, found, strict=True) if consistent(r, _ONE)]
+    def among(name: str, share: float, within: float) -> list[Workload]:
+        found = results(CALIBRATION[name], share)
+        return [w for w, r in zip(drawn, found, strict=True) if consistent(r, name, within)]
+
+    for share in (length, length, 4 * length):
+        drawn = [solved(w, r) for w, r in zip(drawn, results(one, share), strict=True)]
+        drawn = [w for w in drawn if low <= w.values[_DAEMON] <= _FIRST_GUESS * high]
+    drawn = [w for w in drawn if w.values[_DAEMON] <= high]
+    drawn = among(_ONE, 4 * length, _SCREENED)
     solvable = len(drawn)
-    found = results(four, 2 * length)
-    return [w for w, r in zip(drawn, found, strict=True) if consistent(r, _FOUR)], solvable
+    for name, share, within in (
+        (_FOUR, 4 * length, _SCREENED),
+        (_ONE, 1.0, _WITHIN),
+        (_FOUR, 1.0, _WITHIN),
+    ):
+        drawn = among(name, share, within)
+    return drawn, solvable
 
 
 def _possible(values: dict[str, int]) -> dict[str, int]:

@@ -32,7 +32,7 @@ from simnet.study.listing import (
 from simnet.study.measurements import Use, measurement, measurements, wanted
 from simnet.study.predictions import Frozen, FrozenRow, predictions, today
 from simnet.study.result import Result
-from simnet.study.sas_ensemble import kept, of_length
+from simnet.study.sas_ensemble import kept
 
 MEMBERS = 48
 # members of an answer with many cases, such as a mean over message sizes: one of so many
@@ -43,9 +43,6 @@ PRECISION = "1 %"
 LONGEST = "5 s"
 MEMBER_DURATION = "300 ms"
 MEMBER_WARMUP = "200 ms"
-# of jobs, which end by themselves: share of each
-LENGTH = 0.125
-MEMBER_LENGTH = 0.06
 _LISTING_1_WORKLOAD = {"nodes": 4, "message_bytes": 8192, "test": "netserver"}
 _LISTING_1_CAPTURE = "sar-x460-out-of-box-8k-4nodes.txt"
 
@@ -209,7 +206,7 @@ def _times() -> dict[Case, tuple[str, str, str]]:
 
 def _prediction(case: Case, duration: str | None, *, alone: bool) -> Member:
     if ends_itself(case):
-        return of_length(Member(case), LENGTH)
+        return Member(case)
     if duration or alone:
         return Member(case, duration=duration or DURATION)
     return Member(case, duration=LONGEST, precision=PRECISION)
@@ -217,7 +214,7 @@ def _prediction(case: Case, duration: str | None, *, alone: bool) -> Member:
 
 def _ensemble(case: Case, members: int, times: tuple[str, str, str] | None = None) -> list[Member]:
     if ends_itself(case):
-        return [workload.member(case, MEMBER_LENGTH) for workload in kept()[:members]]
+        return [workload.member(case) for workload in kept()[:members]]
     points = latin_hypercube(uncertain(case), members) if members else []
     _, duration, warmup = times or ("", MEMBER_DURATION, MEMBER_WARMUP)
     return [

@@ -82,6 +82,19 @@ def test_disks_without_room_for_their_vdisks_are_one_line() -> None:
         simnet.run(SCENARIO, settings={**SHORT, **settings})
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("disk.outer_rate", "0 B/s", "disk: a magnetic disk needs outer_rate_bps above 0"),
+        ("log_disk.flash_channels", "0", "log_disk: a flash disk needs flash_channels above 0"),
+    ],
+)
+def test_a_disk_that_cannot_be_is_one_line(name: str, value: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        simnet.run(SCENARIO, settings={**SHORT, name: value})
+    assert str(caught.value) == message
+
+
 def test_clients_need_a_switch(tmp_path: Path) -> None:
     text = find_scenario(SCENARIO).read_text("utf-8")
     file = tmp_path / "mine.toml"
