@@ -61,6 +61,7 @@ _CPU, _DATA, _PAUSE, _DAEMON = (
     "ess-clients.daemon_mib_ps",
 )
 _FIRST, _EXTENT = "gnr-8-2p.first_permille", "gnr-8-2p.extent_permille"
+_PLACE: Final = {_FIRST, _EXTENT}
 _LEAST_PAUSE, _MOST_PAUSE = 0, 880
 _FILE: Final = "ess-workloads.json"
 
@@ -79,8 +80,15 @@ class Workload:
         )
 
     def among(self, names: Container[str]) -> Workload:
-        """The workload with those of its values that are so named."""
-        return Workload(self.seed, {n: v for n, v in self.values.items() if n in names})
+        """The workload with those of its values that are so named.
+
+        Where the file system begins and how far it reaches go together: none of one without the
+        other, which may not leave room for it.
+        """
+        known = {n: v for n, v in self.values.items() if n in names}
+        if not known.keys() >= _PLACE:
+            known = {n: v for n, v in known.items() if n not in _PLACE}
+        return Workload(self.seed, known)
 
 
 def of_length(member: Member, length: float) -> Member:
