@@ -7,9 +7,10 @@ They are generated from the classes that the loader uses, and lie in ``models/sc
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from simnet.scenario.files import ScenarioFile
+from simnet.scenario.parameter import SHAPE, ModelState
 from simnet.scenario.schema import MODELS, ModelKind, file_model
 
 if TYPE_CHECKING:
@@ -19,6 +20,26 @@ __all__ = ["NAMES", "committed", "schema", "text"]
 
 NAMES: Final = ("model", *MODELS, "scenario")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_NUMBER: Final = {"type": ["string", "integer", "number"]}
+_SHAPES: Final[dict[str, dict[str, Any]]] = {
+    "number": _NUMBER,
+    "quantity": {
+        "type": "string",
+        "pattern": r"^\s*\d[\d_]*(\.\d+)?([eE][+-]?\d+)?\s*[^\s\d].*$",
+    },
+    "sourced": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["value", "source", "state"],
+        "properties": {
+            "value": True,
+            "source": {"type": "string", "minLength": 1},
+            "state": {"enum": list(get_args(ModelState))},
+            "low": _NUMBER,
+            "high": _NUMBER,
+        },
+    },
+}
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -35,8 +56,24 @@ def schema(name: str) -> dict[str, Any]:
         kind = cast("ModelKind", name)
         form = file_model(MODELS[kind], kind)
     generated = form.model_json_schema()
-    generated.pop("title", None)
-    return {"$schema": _DIALECT, "title": f"simnet {name}", **generated}
+    generated["title"] = f"simnet {name}"
+    made = _referring(generated)
+    return {"$schema": _DIALECT, **made, "$defs": {**made.get("$defs", {}), **_SHAPES}}
+
+
+def _referring(node: Any) -> Any:
+    """Return a schema that refers to the shapes by name, and whose titles repeat no key."""
+    if isinstance(node, list):
+        return [_referring(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: _referring(item) for key, item in node.items()}
+    for key in ("properties", "$defs"):
+        for part in made.get(key, {}).values():
+            part.pop("title", None)
+    if isinstance(made.get(SHAPE), str):
+        made["$ref"] = f"#/$defs/{made.pop(SHAPE)}"
+    return made
 
 
 def text(name: str) -> str:

@@ -12,7 +12,7 @@ file (where it turns the table into a :class:`Parameter`) and the effective valu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticCustomError, core_schema
@@ -22,7 +22,7 @@ from simnet.scenario.units import KINDS, Kind, UnitError, format_quantity
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
-__all__ = ["Bare", "ModelState", "Parameter", "Scalar", "Spec", "State", "Value"]
+__all__ = ["SHAPE", "Bare", "ModelState", "Parameter", "Scalar", "Spec", "State", "Value"]
 
 # How sure a value of a model is.
 ModelState: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed"]
@@ -76,6 +76,10 @@ class Parameter(BaseModel):
 
 def _kind_of(unit: str) -> Kind:
     return next((kind for kind in KINDS.values() if unit and kind.base == unit), KINDS["count"])
+
+
+SHAPE: Final = "shape"
+"""In a generated JSON schema: the name of a part that :mod:`simnet.scenario.jsonschema` holds."""
 
 
 class _Table(BaseModel):
@@ -169,20 +173,8 @@ class Spec:
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         del schema, handler
-        bound = {"type": ["string", "integer", "number"]}
-        return {
-            "type": "object",
-            "description": self.doc,
-            "additionalProperties": False,
-            "required": ["value", "source", "state"],
-            "properties": {
-                "value": self.value_schema(),
-                "source": {"type": "string", "minLength": 1},
-                "state": {"enum": ["measured", "datasheet", "calibrated", "assumed"]},
-                "low": bound,
-                "high": bound,
-            },
-        }
+        value = {"value": self.value_schema()}
+        return {"description": self.doc, SHAPE: "sourced", "properties": value}
 
     def _checked(self, value: Any) -> Any:
         try:

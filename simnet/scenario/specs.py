@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from simnet.scenario.parameter import Spec, Value
+from simnet.scenario.parameter import SHAPE, Spec, Value
 from simnet.scenario.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
 
 __all__ = [
@@ -100,14 +100,9 @@ class Quantity(Spec):
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
         one: dict[str, Any] = {
-            "description": f"{self.doc}; {self.low} to {self.high}",
-            "examples": [self.quantity_kind.example],
+            "description": f"{self.low} to {self.high}",
+            SHAPE: "quantity" if self.quantity_kind.unit else "number",
         }
-        if self.quantity_kind.unit:
-            one["type"] = "string"
-            one["pattern"] = r"^\s*\d[\d_]*(\.\d+)?([eE][+-]?\d+)?\s*[^\s\d].*$"
-        else:
-            one["type"] = ["integer", "number", "string"]
         if not self.length:
             return one
         return {
@@ -136,7 +131,7 @@ class Choice(Spec):
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
-        return {"enum": list(self.choices), "description": self.doc}
+        return {"enum": list(self.choices)}
 
 
 _FLAGS: Final = {"on": True, "1": True, "true": True, "off": False, "0": False, "false": False}
@@ -159,7 +154,7 @@ class Flag(Spec):
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
-        return {"type": "boolean", "description": self.doc}
+        return {"type": "boolean"}
 
 
 @dataclass(frozen=True)
@@ -178,7 +173,7 @@ class PortName(Spec):
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
-        return {"type": "string", "pattern": "^(none|[a-z]+[0-9]+)$", "description": self.doc}
+        return {"type": "string", "pattern": "^(none|[a-z]+[0-9]+)$"}
 
 
 @dataclass(frozen=True)
@@ -200,7 +195,7 @@ class HashKey(Spec):
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
-        return {"type": "string", "pattern": f"^{_HASH_KEY}$", "description": self.doc}
+        return {"type": "string", "pattern": f"^{_HASH_KEY}$"}
 
 
 @dataclass(frozen=True)
@@ -227,7 +222,7 @@ class Edges(Spec):
         """Return the JSON schema of the value as written in a file."""
         node = {"type": "integer", "minimum": 0}
         pair = {"type": "array", "items": node, "minItems": 2, "maxItems": 2}
-        return {"type": "array", "items": pair, "description": self.doc}
+        return {"type": "array", "items": pair}
 
 
 def time(doc: str, low: str, high: str) -> Quantity:
