@@ -72,6 +72,8 @@ class SenderRules:
         keeps_limit: once noted, it holds for the round trip, whatever is sent later.
         slow_start_below: slow start ends at the threshold; else one segment above.
         whole_window_bytes: a largest window below that may be filled by one segment.
+        keeps_handshake: the handshake's round trip counts without timestamps, too; else the first
+            timeout is TCP_TIMEOUT_INIT then (`tcp_init_metrics`).
     """
 
     fack: bool = True
@@ -102,6 +104,7 @@ class SenderRules:
     slow_start_below: bool = False
     limited_when_sent: bool = False
     keeps_limit: bool = False
+    keeps_handshake: bool = False
 
 
 #: Versions from which on a rule has a value, in order.
@@ -122,6 +125,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
     ),
     ((2, 6, 29), {"hystart": True, "bic_start": False}),
     ((2, 6, 36), {"whole_window_bytes": 512}),
+    ((3, 1), {"keeps_handshake": True}),
     ((3, 2), {"reduction": PRR}),
     ((3, 10), {"head_timeout": False}),
     ((3, 13), {"counts_slow_start": True}),

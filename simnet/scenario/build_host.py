@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from simnet.net.multiqueue import MultiqueuePort
     from simnet.net.nic import Nic
     from simnet.scenario.effective import Host, Port
-    from simnet.scenario.schema import Switch
+    from simnet.scenario.schema import Kernel, Switch
 
 __all__ = [
     "PS",
@@ -235,6 +235,16 @@ def _mss(host: Host, *ports: Port) -> int:
     return min(port.nic.mtu_bytes for port in ports) - _IP_TCP_BYTES - _options(host)
 
 
+def _first_rto_ps(kernel: Kernel) -> int:
+    """The timeout of a connection that is set up: the handshake took less than a jiffy.
+
+    `tcp_rcv_synsent_state_process` and `tcp_rcv_state_process` measure it at both ends.
+    """
+    if kernel.tcp_timestamps or sender_rules(kernel.version).keeps_handshake:
+        return min(kernel.rto_min_ps + PS // kernel.hz, kernel.rto_max_ps)
+    return kernel.rto_init_ps
+
+
 def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
     """The sending half of a connection; `far` announces its MSS, None the same as `port`'s.
 
@@ -265,7 +275,7 @@ def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
         segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.tso else 1),
         jiffy_ps=PS // kernel.hz,
         rto_min_ps=kernel.rto_min_ps,
-        rto_init_ps=kernel.rto_init_ps,
+        rto_init_ps=_first_rto_ps(kernel),
         rto_max_ps=kernel.rto_max_ps,
         tso=port.nic.tso,
         tso_win_divisor=kernel.tcp_tso_win_divisor,
@@ -325,7 +335,7 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         # that of the handshake; the kernel counts what is shorter as a jiffy
         srtt_ps=PS // kernel.hz,
         delack_max_ps=kernel.delack_max_ps,
-        rto_ps=kernel.rto_init_ps,
+        rto_ps=_first_rto_ps(kernel),
         max_quickacks=kernel.max_quickacks,
         min_rcvmss=kernel.min_rcvmss_bytes,
         truesize_overhead=received_buffer_bytes(port) + kernel.skb_truesize_overhead_bytes - mss,

@@ -1,0 +1,33 @@
+"""The timeout with which a connection begins: its handshake has told the round trip."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.scenario.build_host import make_receiver, make_sender
+from simnet.scenario.load import load
+
+JIFFIES_PER_S = 1000
+AFTER_HANDSHAKE = 200 + 1
+TIMEOUT_INIT = 3 * JIFFIES_PER_S
+
+
+def test_a_lost_first_segment_is_sent_again_after_the_least_timeout() -> None:
+    host = load("tcp-rr-one-queue").host
+    assert make_sender(host, host.ports[0]).rto == AFTER_HANDSHAKE
+
+
+def test_a_receiver_takes_a_gap_that_long_for_a_timeout() -> None:
+    host = load("tcp-rr-one-queue").host
+    assert make_receiver(host, host.ports[0]).rto_jiffies == AFTER_HANDSHAKE
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [("2.6.38", TIMEOUT_INIT), ("3.0", TIMEOUT_INIT), ("3.1", AFTER_HANDSHAKE)],
+)
+def test_without_timestamps_2_6_forgets_the_handshake(version: str, expected: int) -> None:
+    host = load("tcp-rr-one-queue", settings={"net.ipv4.tcp_timestamps": "0"}).host
+    kernel = host.kernel.model_copy(update={"version": version})
+    host = host.model_copy(update={"kernel": kernel})
+    assert make_sender(host, host.ports[0]).rto == expected
