@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from simnet import _engine
 
 if TYPE_CHECKING:
-    from simnet.errors import EngineError, InputError, SimnetError, SimulationError
+    from simnet.errors import EngineError, InputError, OutputError, SimnetError, SimulationError
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
     from simnet.study.calibrate import calibrate
@@ -34,6 +34,7 @@ __all__ = [
     "EngineError",
     "Environment",
     "InputError",
+    "OutputError",
     "Result",
     "SimnetError",
     "SimulationError",
@@ -51,6 +52,7 @@ _HOMES = {
     "EngineError": "simnet.errors",
     "Environment": "simnet.kernel.environment",
     "InputError": "simnet.errors",
+    "OutputError": "simnet.errors",
     "Result": "simnet.study.result",
     "SimnetError": "simnet.errors",
     "SimulationError": "simnet.errors",

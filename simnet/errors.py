@@ -6,7 +6,14 @@ that escapes is a defect of simnet.
 
 from __future__ import annotations
 
-__all__ = ["EngineError", "EngineWarning", "InputError", "SimnetError", "SimulationError"]
+__all__ = [
+    "EngineError",
+    "EngineWarning",
+    "InputError",
+    "OutputError",
+    "SimnetError",
+    "SimulationError",
+]
 
 _PS_PER_S = 1_000_000_000_000
 
@@ -54,6 +61,33 @@ class InputError(SimnetError):
 
 def _input_error(message: str, file: str | None, line: int | None, key: str | None) -> InputError:
     return InputError(message, file=file, line=line, key=key)
+
+
+class OutputError(SimnetError):
+    """A file that cannot be written because the disk is full, or fails.
+
+    ``str()`` is one line, ``FILE: MESSAGE``.
+
+    Attributes:
+        message: what the system says.
+        file: the file, as named.
+    """
+
+    def __init__(self, message: str, *, file: object) -> None:
+        self.message = " ".join(message.split())
+        self.file = str(file)
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.message}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive the way back from a worker process, keyword arguments included."""
+        return (_output_error, (self.message, self.file))
+
+
+def _output_error(message: str, file: str) -> OutputError:
+    return OutputError(message, file=file)
 
 
 class SimulationError(SimnetError):

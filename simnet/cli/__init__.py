@@ -26,7 +26,7 @@ from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
 from simnet.cli.validate import validate_command
 from simnet.cli.whatif import whatif_command
-from simnet.errors import InputError, SimnetError
+from simnet.errors import InputError, OutputError, SimnetError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,6 +100,8 @@ def _explain(error: BaseException) -> tuple[str, int]:
             said = f"simnet: {_usage(error)}", _BAD_INPUT
         case InputError():
             said = f"simnet: {error}", _BAD_INPUT
+        case OutputError():
+            said = f"simnet: {error}", _NOT_WRITTEN
         case SimnetError():
             said = f"simnet: {error}", _FAILED
         case KeyboardInterrupt():

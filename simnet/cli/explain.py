@@ -9,6 +9,7 @@ import click
 from simnet.cli.options import effective, scenario_options, settings_of
 from simnet.cli.output import message, out_path, working
 from simnet.errors import InputError
+from simnet.files import write_figure
 
 __all__ = ["explain_command"]
 
@@ -54,5 +55,5 @@ def explain_command(
         settings = recorded(times["apply"], settings_of(assignments))
         found = explained(configuration, settings=settings, lift=lift)
     if drawing is not None:
-        found.plot().savefig(drawing)
+        write_figure(drawing, found.plot())
     click.echo(found.to_json() if as_json else text(found), nl=as_json)

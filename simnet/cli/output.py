@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.errors import InputError
+from simnet.files import check_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ def out_path(file: str, suffixes: Sequence[str]) -> Path:
     """Return the path after ``--out``, before any time is spent on simulating.
 
     Raises:
-        InputError: another suffix, or a folder that does not exist.
+        InputError: another suffix, or a place where no file can be written.
     """
     path = Path(file)
     if path.suffix not in suffixes:
@@ -38,6 +39,7 @@ def out_path(file: str, suffixes: Sequence[str]) -> Path:
         raise InputError(expected, file="--out", key=file)
     if not path.parent.is_dir():
         raise InputError("expected a folder that exists", file="--out", key=str(path.parent))
+    check_place(path, key="--out")
     return path
 
 

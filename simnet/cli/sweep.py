@@ -11,6 +11,7 @@ import click
 from simnet.cli.options import run_options, settings_of
 from simnet.cli.output import message, out_path
 from simnet.errors import InputError
+from simnet.files import write_bytes, write_figure, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,15 +144,11 @@ def _path(file: str) -> Path:
 
 
 def _write(found: Sweep, path: Path, best: str) -> None:
-    try:
-        if path.suffix == ".csv":
-            found.to_frame().to_csv(path, index=False)
-        elif path.suffix == ".parquet":
-            found.to_frame().to_parquet(path, index=False)
-        elif path.suffix == ".json":
-            path.write_text(found.to_json(by=best) + "\n", encoding="utf-8")
-        else:
-            found.plot(best).savefig(path)
-    except OSError as error:
-        why = f"cannot be written: {error.strerror or error}"
-        raise InputError(why, file="--out", key=str(path)) from error
+    if path.suffix == ".csv":
+        write_text(path, found.to_frame().to_csv(index=False))
+    elif path.suffix == ".parquet":
+        write_bytes(path, found.to_frame().to_parquet(index=False))
+    elif path.suffix == ".json":
+        write_text(path, found.to_json(by=best) + "\n")
+    else:
+        write_figure(path, found.plot(best))

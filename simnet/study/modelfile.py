@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from simnet.errors import InputError
+from simnet.files import NewFile
 from simnet.scenario.library import find_model, find_scenario, parse_model
 from simnet.scenario.schema import ModelKind
 
@@ -62,10 +63,13 @@ def write_fitted(found: Calibration, effective: Effective) -> list[Written]:
         for key in keys:
             entry = entry[key]
         changes.append(_change(entry, estimate, effective.provenance[path], file, found))
-    for file, (kind, document) in texts.items():
-        text = tomlkit.dumps(document)
-        parse_model(kind, text, str(file))
-        _replace(file, text)
+    with ExitStack() as stack:
+        for file, (kind, document) in texts.items():
+            text = tomlkit.dumps(document)
+            parse_model(kind, text, str(file))
+            new = NewFile(file)
+            stack.enter_context(new).write(text.encode())
+            new.settle()
     return changes
 
 
@@ -110,13 +114,3 @@ def _read(file: Path) -> str:
         return file.read_bytes().decode("utf-8")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=file) from error
-
-
-def _replace(file: Path, text: str) -> None:
-    part = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(text.encode())
-        part.replace(file)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise InputError(f"cannot be written: {error.strerror or error}", file=file) from error

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from simnet._share import folder
 from simnet.errors import InputError
+from simnet.files import write_text
 
 _SCHEMA: Literal["simnet.predictions/1"] = "simnet.predictions/1"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -87,15 +88,7 @@ def record_path(name: str, day: date, directory: Path | None = None) -> Path:
 def freeze(frozen: Frozen, name: str, directory: Path | None = None) -> Path:
     """Write predictions to `record_path`, which says which names raise InputError."""
     path = record_path(name, frozen.date, directory)
-    text = frozen.model_dump_json(by_alias=True, indent=2) + "\n"
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise _exists(path) from error
-    except OSError as error:
-        expected = f"a place to write predictions to was expected: {error.strerror}"
-        raise InputError(expected, file=path) from error
+    write_text(path, frozen.model_dump_json(by_alias=True, indent=2) + "\n", exclusive=True)
     return path
 
 

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simnet._share import folder
+from simnet.files import write_text
 from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
 from simnet.study.ensemble import latin_hypercube
 from simnet.study.measurements import measurement
@@ -228,7 +229,7 @@ def write(workloads: Sequence[Workload], drawn: int, path: Path | None = None) -
             {"seed": w.seed, "values": dict(sorted(w.values.items()))} for w in workloads
         ],
     }
-    place.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    write_text(place, json.dumps(document, indent=1) + "\n")
     return place
 
 

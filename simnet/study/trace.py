@@ -1,7 +1,7 @@
 """Writes a timeline for Perfetto or chrome://tracing, in Chrome's trace event format (JSON object).
 
 One track a CPU (hard interrupt, softirq and process as nested spans), one a NIC ring (a counter of
-its fill). Events go to a temporary file as they come and the file takes its name when it is
+its fill). Events go to a part file as they come and the file takes its name when it is
 complete, so memory stays flat and nobody meets half a trace. A name that ends in `.gz` is
 compressed. Timestamps are microseconds with six decimals: every picosecond is kept.
 
@@ -11,16 +11,16 @@ Source: "Trace Event Format", Google, the document behind chrome://tracing.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
-import os
 import re
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from simnet.errors import InputError
+from simnet.files import NewFile
 
 _TRACK = re.compile(r"(?P<group>.*?)(?P<number>\d*)")
 # names that are quoted once and kept; ones with a number in them would pile up without end
@@ -34,8 +34,7 @@ class TraceFile:
     """A tracer (`span`, `instant`, `counter`) that writes to a file; use it in a `with` block.
 
     Leaving the block by an exception removes what was written. Tracks are named by the caller,
-    in the manner of `cpu3`; the part before the number groups them. Raises InputError when the
-    file can't be created.
+    in the manner of `cpu3`; the part before the number groups them. Raises what `NewFile` raises.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -44,16 +43,11 @@ class TraceFile:
         self._tracks: dict[str, tuple[int, int]] = {}
         self._groups: dict[str, int] = {}
         self._names: dict[str, str] = {}
-        self._part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
-        try:
-            self._raw = self._part.open("xb")
-        except OSError as error:
-            expected = f"a place to write the trace to was expected: {error.strerror}"
-            raise InputError(expected, file=self.path, key="--trace") from error
-        stream: BinaryIO | gzip.GzipFile = self._raw
+        self._file = NewFile(self.path, key="--trace")
+        stream: BinaryIO | gzip.GzipFile = self._file.stream
         if self.path.suffix == ".gz":
             # no name and no time inside, so that equal runs give equal bytes
-            stream = gzip.GzipFile("", "wb", _GZIP_LEVEL, self._raw, mtime=0)
+            stream = gzip.GzipFile("", "wb", _GZIP_LEVEL, stream, mtime=0)
         self._out = io.TextIOWrapper(stream, encoding="ascii", newline="\n")
         self._write = self._out.write
         self._write('{"displayTimeUnit":"ns","traceEvents":[\n')
@@ -84,22 +78,24 @@ class TraceFile:
 
     def close(self) -> None:
         """Complete the file and give it its name."""
-        for name, pid in self._groups.items():
-            self._meta("process_name", pid, 0, f'"name":{json.dumps(name)}')
-            self._meta("process_sort_index", pid, 0, f'"sort_index":{pid}')
-        for name, (pid, tid) in self._tracks.items():
-            self._meta("thread_name", pid, tid, f'"name":{json.dumps(name)}')
-            self._meta("thread_sort_index", pid, tid, f'"sort_index":{_number(name)}')
-        self._write("\n]}\n")
-        self._out.close()
-        self._raw.close()
-        self._part.replace(self.path)
+        with self._file:
+            for name, pid in self._groups.items():
+                self._meta("process_name", pid, 0, f'"name":{json.dumps(name)}')
+                self._meta("process_sort_index", pid, 0, f'"sort_index":{pid}')
+            for name, (pid, tid) in self._tracks.items():
+                self._meta("thread_name", pid, tid, f'"name":{json.dumps(name)}')
+                self._meta("thread_sort_index", pid, tid, f'"sort_index":{_number(name)}')
+            self._write("\n]}\n")
+            self._out.flush()
+            stream = self._out.detach()
+            if stream is not self._file.stream:
+                stream.close()  # what a compressed file ends with
 
     def discard(self) -> None:
         """Remove what was written; nothing takes the file's name."""
-        self._out.close()
-        self._raw.close()
-        self._part.unlink(missing_ok=True)
+        self._file.discard()
+        with contextlib.suppress(ValueError):  # what it still holds goes nowhere
+            self._out.close()
 
     def __enter__(self) -> Self:
         return self
@@ -112,8 +108,10 @@ class TraceFile:
     ) -> None:
         if kind is None:
             self.close()
-        else:
-            self.discard()
+            return
+        self.discard()
+        if self._file.failed is not None:
+            raise self._file.failed from error  # a component that writes fails with it
 
     def _track(self, track: str) -> tuple[int, int]:
         ids = self._tracks.get(track)

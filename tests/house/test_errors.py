@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.errors import InputError, SimnetError, SimulationError, seconds_text
+from simnet.errors import InputError, OutputError, SimnetError, SimulationError, seconds_text
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ def test_any_message_is_one_line(message: str) -> None:
     "error",
     [
         InputError("bad", file="f.toml", line=3, key="k"),
+        OutputError("bad", file="f.png"),
         SimulationError("bad", component="c", time_ps=5),
         SimnetError("bad"),
     ],

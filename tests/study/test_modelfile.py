@@ -89,11 +89,11 @@ def test_what_the_data_do_not_fix_is_not_written(models: Path) -> None:
 def test_a_folder_that_cannot_be_written_to_is_one_line(
     models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_self: Path, _data: bytes) -> int:
+    def refuse(*_arguments: object) -> int:
         raise PermissionError(13, "Permission denied")
 
     assert models.is_dir()
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr("simnet.files.os.open", refuse)
     found = fitted(Estimate(DRIVER_RX, 3000, 2900, 3100, identified=True))
     with pytest.raises(InputError, match=r"7040\.toml: cannot be written: Permission denied"):
         write_fitted(found, load("x460-out-of-box"))

@@ -73,7 +73,7 @@ def test_processes_give_the_results_of_one_process(tmp_path: Path) -> None:
     [
         ({"settings": {"nodse": "2"}}, "nodse: .*did you mean"),
         ({"duration": "2"}, "duration: "),
-        ({"trace": "/nowhere/at/all.json"}, r"all\.json: --trace: a place to write"),
+        ({"trace": "/nowhere/at/all.json"}, r"all\.json: --trace: cannot be written: No such"),
     ],
 )
 def test_bad_input_is_one_clear_line(changes: dict[str, object], message: str) -> None:
