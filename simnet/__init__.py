@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from simnet import _engine
 
 if TYPE_CHECKING:
-    from simnet.errors import EngineError, InputError, OutputError, SimnetError, SimulationError
+    from simnet.errors import (
+        EngineError,
+        InputError,
+        LostRunError,
+        OutputError,
+        SimnetError,
+        SimulationError,
+    )
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
     from simnet.study.calibrate import calibrate
@@ -34,6 +41,7 @@ __all__ = [
     "EngineError",
     "Environment",
     "InputError",
+    "LostRunError",
     "OutputError",
     "Result",
     "SimnetError",
@@ -52,6 +60,7 @@ _HOMES = {
     "EngineError": "simnet.errors",
     "Environment": "simnet.kernel.environment",
     "InputError": "simnet.errors",
+    "LostRunError": "simnet.errors",
     "OutputError": "simnet.errors",
     "Result": "simnet.study.result",
     "SimnetError": "simnet.errors",

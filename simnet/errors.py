@@ -10,6 +10,7 @@ __all__ = [
     "EngineError",
     "EngineWarning",
     "InputError",
+    "LostRunError",
     "OutputError",
     "SimnetError",
     "SimulationError",
@@ -118,6 +119,13 @@ class SimulationError(SimnetError):
 
 def _simulation_error(message: str, component: str, time_ps: int | None) -> SimulationError:
     return SimulationError(message, component=component, time_ps=time_ps)
+
+
+class LostRunError(SimnetError):
+    """A simulation that ended the process it ran in each time it was tried; nobody has a result.
+
+    ``str()`` is one line that says which, and how the process ended.
+    """
 
 
 class EngineError(SimnetError, ImportError):

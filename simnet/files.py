@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
     from matplotlib.figure import Figure
 
-__all__ = ["NewFile", "check_place", "write_bytes", "write_figure", "write_text"]
+__all__ = [
+    "NewFile",
+    "check_place",
+    "remove_abandoned",
+    "write_bytes",
+    "write_figure",
+    "write_text",
+]
 
 # of a name that may have 255 bytes, what the part file's keeps
 _KEPT_BYTES: Final = 200
@@ -245,7 +252,7 @@ def _locked_part(target: Path, mode: int) -> tuple[Path, int]:
             try:
                 descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             except FileExistsError:
-                if _removed(part):
+                if remove_abandoned(part):
                     continue
                 break
             if _locked(descriptor):
@@ -262,7 +269,7 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def _removed(part: Path) -> bool:
+def remove_abandoned(part: Path) -> bool:
     """Remove a part file that nobody writes to: its lock is free. Whether that was so."""
     try:
         descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

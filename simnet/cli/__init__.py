@@ -2,8 +2,9 @@
 
 Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
 what and where), 1 a prediction misses a condition, no tuning is worth it or no load is within the
-limits, 3 nobody can tell whether one is, 70 the simulation or simnet itself failed, 74 output could
-not be written, 130 interrupted. ``SIMNET_DEBUG=1`` shows the traceback of any error.
+limits, 3 nobody can tell (whether one is, or because a simulation's process was killed every time),
+70 the simulation or simnet itself failed, 74 output could not be written, 130 interrupted.
+``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
 from simnet.cli.validate import validate_command
 from simnet.cli.whatif import whatif_command
-from simnet.errors import InputError, OutputError, SimnetError
+from simnet.errors import InputError, LostRunError, OutputError, SimnetError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _BAD_INPUT: Final = 2
+_NO_ANSWER: Final = 3
 _FAILED: Final = 70
 _NOT_WRITTEN: Final = 74
 _INTERRUPTED: Final = 130
@@ -100,6 +102,8 @@ def _explain(error: BaseException) -> tuple[str, int]:
             said = f"simnet: {_usage(error)}", _BAD_INPUT
         case InputError():
             said = f"simnet: {error}", _BAD_INPUT
+        case LostRunError():
+            said = f"simnet: {error}", _NO_ANSWER
         case OutputError():
             said = f"simnet: {error}", _NOT_WRITTEN
         case SimnetError():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 from simnet.errors import InputError
@@ -17,9 +16,9 @@ from simnet.scenario.schema import spec_of
 from simnet.scenario.units import UnitError
 from simnet.study.ensemble import Range
 from simnet.study.run import effective_of, simulate
-from simnet.study.store import MOST_FILES, Store, sources_digest
+from simnet.study.store import Store, sources_digest
 from simnet.study.vary import ranged, with_values
-from simnet.study.worker import deaf_children, working_for
+from simnet.study.workers import cpus, done_by_workers
 
 if TYPE_CHECKING:
     from simnet.scenario.effective import Effective
@@ -144,8 +143,9 @@ def simulate_each(
 
     Every member is checked before the first is simulated. Equal ones are simulated once, and none
     that is in `store` (the user's when None). The process that simulates puts its result there at
-    once: whatever ends the others, or the caller, loses no finished run. `jobs` is the number of
-    processes, by default one a CPU; the results don't depend on it. With the address of a Dask
+    once: whatever ends the others, or the caller, loses no finished run, and one whose process was
+    killed is done again; LostRunError says which ended its process every time. `jobs` is the number
+    of processes, by default one a CPU; the results don't depend on it. With the address of a Dask
     `scheduler`, its workers simulate instead. `lean` leaves most of the effective configuration out
     of the results: thousands of them would fill the memory.
     """
@@ -176,7 +176,7 @@ def simulate_each(
             count += 1
             report(count, len(keys))
             yield missing[number], _lean(result) if lean else result
-    kept.prune(max(MOST_FILES, len(keys)))
+    kept.prune(kept=frozenset(keys.values()))
 
 
 @dataclass(frozen=True)
@@ -195,31 +195,35 @@ class Task:
     settings: tuple[tuple[str, str], ...]
     key: str
 
+    def __str__(self) -> str:
+        """What it simulates, as a person would set it."""
+        given = ", ".join(f"{name}={value}" for name, value in self.settings)
+        tuned = "+".join(self.effective.tunings)
+        parts = (self.effective.scenario, tuned, given, f"seed {self.effective.run.seed}")
+        return ", ".join(part for part in parts if part)
+
     def done(self, store: Store) -> Result:
-        """Simulate, keep the result and return it."""
-        result = simulate(self.effective, settings=dict(self.settings))
-        store.put(self.key, result)
+        """Simulate, keep the result and return it; one that a lost process has kept is taken."""
+        result = store.get(self.key)
+        if result is None:
+            result = simulate(self.effective, settings=dict(self.settings))
+            store.put(self.key, result)
         return result
 
 
 def _on_processes(
     tasks: Iterable[Task], count: int, *, jobs: int | None, store: Store, lean: bool
 ) -> Generator[tuple[int, Result]]:
-    import joblib  # one simulation needs no workers
-
+    work = partial(_work, store=store, lean=lean)
     # a worker costs more to start than one short simulation takes
-    workers = min(jobs or joblib.cpu_count(), count)
-    pool = joblib.Parallel(n_jobs=max(workers, 1), return_as="generator_unordered")
-    work = joblib.delayed(_work)
-    caller = os.getpid()
-    with deaf_children():
-        done = pool(work(task, store, caller=caller, lean=lean) for task in tasks)
-    yield from done
+    workers = min(jobs or cpus(), count)
+    if workers > 1:
+        return done_by_workers(work, tasks, workers, name=str)
+    return (work(task) for task in tasks)
 
 
-def _work(task: Task, store: Store, *, caller: int, lean: bool) -> tuple[int, Result]:
-    with working_for(caller):
-        result = task.done(store)
+def _work(task: Task, *, store: Store, lean: bool) -> tuple[int, Result]:
+    result = task.done(store)
     return task.number, _lean(result) if lean else result
 
 

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.errors import InputError, SimnetError
+from simnet.errors import InputError, LostRunError, SimnetError
 from simnet.study.store import Store, sources_digest
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def on_cluster(
 
     Raises:
         InputError: no scheduler answers there, it has no worker, or one runs another simnet.
-        SimnetError: a task ended several workers, or something else went wrong there.
+        LostRunError: a task ended several workers.
+        SimnetError: something else went wrong there.
     """
     from distributed import as_completed
 
@@ -49,28 +50,33 @@ def on_cluster(
     with _client(address) as client:
         most = max(_FEWEST_WAITING, _WAITING_A_THREAD * sum(client.nthreads().values()))
 
+        given: dict[Any, Task] = {}
+
         def submitted(count: int) -> list[Any]:
-            return [client.submit(_work, task, mine, pure=False) for task in islice(tasks, count)]
+            futures = {client.submit(_work, t, mine, pure=False): t for t in islice(tasks, count)}
+            given.update(futures)
+            return list(futures)
 
         waiting = as_completed(submitted(most), loop=client.loop)
         try:
             for future in waiting:
-                number, key, result = _result(future)
-                store.put(key, result)
+                task = given.pop(future)
+                result = _result(future, task)
+                store.put(task.key, result)
                 waiting.update(submitted(1))
-                yield number, result
+                yield task.number, result
         finally:
             client.cancel(list(waiting.futures))
 
 
-def _work(task: Task, wanted: str) -> tuple[int, str, Result]:
+def _work(task: Task, wanted: str) -> Result:
     """Simulate in a worker, unless its simnet would give other results."""
     if sources_digest() != wanted:
         from distributed import get_worker
 
         message = f"the worker {get_worker().address} runs a simnet that differs from this one"
         raise InputError(message, file=_OPTION)
-    return task.number, task.key, task.done(Store.of_user())
+    return task.done(Store.of_user())
 
 
 def _client(address: str) -> Any:
@@ -99,11 +105,17 @@ def _client(address: str) -> Any:
     return client
 
 
-def _result(future: Any) -> tuple[int, str, Result]:
+def _result(future: Any, task: Task) -> Result:
+    from distributed import KilledWorker
+
     try:
-        found: tuple[int, str, Result] = future.result()
+        found: Result = future.result()
     except SimnetError:
         raise
+    except KilledWorker as error:
+        how = "was killed, as systems do when memory runs out"
+        message = f"each of {error.allowed_failures + 1} workers that simulated it {how}"
+        raise LostRunError(f"{task}: {message}") from error
     except Exception as error:
         message = " ".join(f"{type(error).__name__}: {error}".split())
         raise SimnetError(f"on the cluster: {message}") from error

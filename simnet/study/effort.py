@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.study.run import simulate
+from simnet.study.workers import cpus
 
 if TYPE_CHECKING:
     from simnet.study.cases import Member
@@ -36,9 +37,7 @@ def check(
     simulate(member.effective())
     each_s = time.perf_counter() - start
     if scheduler is None:
-        import joblib
-
-        workers = jobs or joblib.cpu_count()
+        workers = jobs or cpus()
     else:
         from simnet.study.cluster import threads
 

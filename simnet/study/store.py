@@ -5,28 +5,41 @@ simulated times and the sources of simnet itself. So nothing ever has to be inva
 edited mechanism never meets a result of its former self. Files lie in the user's cache directory
 (`SIMNET_CACHE_DIR` names another; set to nothing, it switches keeping off); deleting them is
 always safe. When there are many, the ones that were not used for the longest time go first.
+
+A file says which key it is of, and has a checksum of key and content. One that was cut, changed,
+renamed or made by somebody else, or that unpacks to more than any result, counts as absent.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import os
+import stat
 import zlib
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 from pydantic import ValidationError
 
 import simnet
+from simnet.errors import SimnetError
+from simnet.files import remove_abandoned, write_bytes
 from simnet.study.result import Result
 
 MOST_FILES = 20_000
+# a thousand times what a result of eight ports takes; a larger one is not kept
+MOST_BYTES: Final = 32 << 20
 _SUFFIX = ".json.gz"
 # a result is mostly the names of its fields: 33 kB become 5
 _GZIP_LEVEL = 6
 _VARIABLE = "SIMNET_CACHE_DIR"
+_FORMAT: Final = "simnet.kept/1"
+_PRIVATE: Final = 0o700
 
 
 class Store:
@@ -49,32 +62,71 @@ class Store:
             return None
         path = self.directory / f"{key}{_SUFFIX}"
         try:
-            result = Result.from_json(gzip.decompress(path.read_bytes()).decode())
-            os.utime(path)
+            text = _content(_unpacked(path), key)
+            result = None if text is None else Result.from_json(text.decode())
         except (OSError, EOFError, zlib.error, ValidationError, UnicodeDecodeError):
             return None
+        if result is not None:
+            with contextlib.suppress(OSError):  # who may only read may use it all the same
+                os.utime(path)
         return result
 
     def put(self, key: str, result: Result) -> None:
         """Keep a result; a directory that can't be written to costs time later, nothing else."""
         if self.directory is None:
             return
+        content = result.to_json(indent=None).encode()
+        data = _head(key, content) + content
+        if len(data) > MOST_BYTES:
+            return
         path = self.directory / f"{key}{_SUFFIX}"
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            self.directory.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(gzip.compress(result.to_json(indent=None).encode(), _GZIP_LEVEL))
-            part.replace(path)
-        except OSError:
-            return
+        # a power cut may leave a file whose content is not there: the checksum tells
+        with contextlib.suppress(OSError, SimnetError):
+            self.directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            write_bytes(path, gzip.compress(data, _GZIP_LEVEL), durable=False)
 
-    def prune(self, most_files: int = MOST_FILES) -> None:
-        """Delete the results that were not used for the longest time."""
-        if self.directory is None or not self.directory.is_dir():
+    def prune(self, most_files: int = MOST_FILES, *, kept: Collection[str] = ()) -> None:
+        """Delete the results that were not used for the longest time, none of the keys `kept`.
+
+        What the clock says of a file can be wrong; what this process needs is known. What killed
+        processes have left half-written goes, too.
+        """
+        if self.directory is None:
             return
-        files = sorted(self.directory.glob(f"*{_SUFFIX}"), key=_last_used, reverse=True)
-        for path in files[most_files:]:
-            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            for part in self.directory.glob(f"*{_SUFFIX}*.part"):
+                remove_abandoned(part)
+            files = sorted(self.directory.glob(f"*{_SUFFIX}"), key=_last_used, reverse=True)
+            for path in files[most_files:]:
+                if path.name.removesuffix(_SUFFIX) not in kept:
+                    path.unlink(missing_ok=True)
+
+
+def _head(key: str, content: bytes) -> bytes:
+    """The first line of a file: what it is, its key, and the checksum of key and content."""
+    digest = hashlib.blake2b(b"%b\n%b" % (key.encode(), content), digest_size=16).hexdigest()
+    return f"{_FORMAT} {key} {digest}\n".encode()
+
+
+def _content(data: bytes, key: str) -> bytes | None:
+    """What follows the first line, if that is the one that belongs to it."""
+    head, end, content = data.partition(b"\n")
+    return content if head + end == _head(key, content) else None
+
+
+def _unpacked(path: Path) -> bytes:
+    """What a file holds, and of too much only the beginning; raises OSError where it is no file.
+
+    Where anybody may put files, only the user's own count.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        foreign = found.st_uid != os.geteuid() and path.parent.stat().st_mode & stat.S_IWOTH
+        if not stat.S_ISREG(found.st_mode) or foreign:
+            raise OSError
+        with gzip.GzipFile(fileobj=file) as packed:
+            return packed.read(MOST_BYTES)
 
 
 @cache

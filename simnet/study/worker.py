@@ -1,63 +1,46 @@
-"""Worker processes that end with the process that gave them work, and don't end before it.
+"""What runs in a worker process: work comes over a connection, and what came of it goes back.
 
-An interrupt from the terminal reaches every process. The caller answers it, and ends the workers;
-they ignore it, so that none of them complains. A caller that was killed ends nobody: its workers
-notice, finish what they do, and end.
+The connection ends with the process at its other end, however that ends, and the worker with the
+connection: the piece in hand is finished first. An interrupt from the terminal reaches every
+process; the caller answers it, and workers ignore it.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
+import traceback
+from multiprocessing.connection import Connection
 from typing import Final
 
-__all__ = ["deaf_children", "working_for"]
+from simnet.errors import SimnetError
 
-_LOOK_S: Final = 0.5
-_BUSY: Final = threading.Lock()
+__all__ = ["NO_MEMORY", "serve"]
+
+NO_MEMORY: Final = 12
+"""Exit status of a worker that has got no more memory, as ENOMEM."""
 
 
-@contextmanager
-def deaf_children() -> Iterator[None]:
-    """Processes that are started inside the block get no interrupts; the own one gets them later.
+def serve(descriptor: int) -> None:
+    """Do what comes over this socket until it ends: pairs of a function and its argument.
 
-    They inherit what is held back here, for good. To ignore an interrupt here would lose it.
+    The answer is what it returns, or the exception. A worker without memory ends: there is no
+    telling what of it is left.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = Connection(descriptor)
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def working_for(caller: int) -> Iterator[None]:
-    """Around a piece of work for the process with this id, which may be the own one.
-
-    A worker that lost its caller (killed, not asked to end) would wait for work for ever. From the
-    first piece of work on it looks after its caller; the piece in hand is finished first.
-    """
-    if caller != os.getpid():
-        _look_after(caller)
-    with _BUSY:
-        yield
-
-
-@cache
-def _look_after(caller: int) -> None:
-    # what was held back where this process was started is not, if another thread started it
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(caller,), daemon=True).start()
-
-
-def _end_with(caller: int) -> None:
-    while os.getppid() == caller:
-        time.sleep(_LOOK_S)
-    with _BUSY:
+        while True:
+            function, argument = connection.recv()
+            try:
+                answer = function(argument)
+            except MemoryError:
+                os._exit(NO_MEMORY)
+            except SimnetError as error:
+                answer = error
+            except Exception as error:  # noqa: BLE001 (the caller raises it)
+                error.add_note(traceback.format_exc())
+                answer = error
+            connection.send(answer)
+    except (EOFError, OSError):
         os._exit(0)

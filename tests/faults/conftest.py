@@ -13,8 +13,9 @@ import pytest
 
 from simnet import files
 from tests.cli.conftest import simnet
+from tests.study.conftest import end, measure, result, start
 
-__all__ = ["FailingOs", "failing_os", "simnet"]
+__all__ = ["FailingOs", "end", "failing_os", "measure", "result", "simnet", "start"]
 
 COUNTED = ("open", "read", "write", "fsync")
 COUNTED_OF_PATHS = ("replace", "hardlink_to")

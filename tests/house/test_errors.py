@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.errors import InputError, OutputError, SimnetError, SimulationError, seconds_text
+from simnet.errors import (
+    InputError,
+    LostRunError,
+    OutputError,
+    SimnetError,
+    SimulationError,
+    seconds_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +56,7 @@ def test_any_message_is_one_line(message: str) -> None:
     "error",
     [
         InputError("bad", file="f.toml", line=3, key="k"),
+        LostRunError("bad"),
         OutputError("bad", file="f.png"),
         SimulationError("bad", component="c", time_ps=5),
         SimnetError("bad"),

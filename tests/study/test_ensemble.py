@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.study.ensemble import Anchor, Range, condition, interval, intervals, latin_hypercube
-from simnet.study.result import Result
-from simnet.study.store import Store, sources_digest
 
 RANGES = [Range("cpu.costs.hardirq_cycles", 1000, 2999), Range("cpu.smt_slowdown_permille", 5, 5)]
 
@@ -69,57 +64,3 @@ def test_a_vague_anchor_moves_nothing() -> None:
 def test_without_anchors_or_members_nothing_is_conditioned() -> None:
     assert condition([{"x": 1.0}], [{}], {}) == [{"x": 1.0}]
     assert condition([], [], {"x": Anchor(1, 1)}) == []
-
-
-def test_a_store_gives_back_what_it_was_given(tmp_path: Path, result: Result) -> None:
-    store = Store(tmp_path / "new" / "place")
-    assert store.get("key") is None
-    store.put("key", result)
-    assert store.get("key") == result
-    assert [path.name for path in (tmp_path / "new" / "place").iterdir()] == ["key.json.gz"]
-
-
-def test_a_damaged_entry_counts_as_absent(tmp_path: Path, result: Result) -> None:
-    store = Store(tmp_path)
-    store.put("key", result)
-    path = tmp_path / "key.json.gz"
-    whole = path.read_bytes()
-    for damaged in (b"", b"{", whole[:-20], whole[:40] + whole[60:]):
-        path.write_bytes(damaged)
-        assert store.get("key") is None
-
-
-def test_a_store_that_cannot_be_written_to_keeps_nothing(tmp_path: Path, result: Result) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    store = Store(tmp_path / "file")
-    store.put("key", result)
-    assert store.get("key") is None
-    Store(None).put("key", result)
-    assert Store(None).get("key") is None
-
-
-def test_pruning_removes_what_was_not_used_for_the_longest_time(
-    tmp_path: Path, result: Result
-) -> None:
-    store = Store(tmp_path)
-    for age, key in enumerate(("newest", "older", "oldest")):
-        store.put(key, result)
-        os.utime(tmp_path / f"{key}.json.gz", (1e9 - age, 1e9 - age))
-    store.prune(most_files=2)
-    assert sorted(path.name.split(".")[0] for path in tmp_path.iterdir()) == ["newest", "older"]
-
-
-def test_the_environment_places_the_store_or_switches_it_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SIMNET_CACHE_DIR", str(tmp_path))
-    assert Store.of_user().directory == tmp_path
-    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
-    assert Store.of_user().directory is None
-    monkeypatch.delenv("SIMNET_CACHE_DIR")
-    assert Store.of_user().directory is not None
-
-
-def test_the_digest_of_the_sources_is_stable() -> None:
-    assert sources_digest() == sources_digest()
-    assert len(sources_digest()) == 32

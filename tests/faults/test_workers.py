@@ -1,0 +1,129 @@
+"""Workers end at any moment: their work is done by others, and who ends them each time is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from simnet import _engine
+from simnet.errors import LostRunError
+from simnet.study.cases import Case, Member, simulate_all
+from simnet.study.store import Store
+from simnet.study.workers import done_by_workers
+from tests.faults.work import Piece, double, grow
+
+FAULTS = ("killed", "killed_answering", "killed_within_the_answer", "out_of_memory", "crashed")
+DURATION = "400 ms" if _engine.active() == "compiled" else "8 ms"
+SWEEP = ("x460-out-of-box", "--set", "nodes=1", "--warm-up", "0 s", "--duration", DURATION)
+
+
+def doubled(pieces: list[Piece], count: int = 2) -> list[int]:
+    return sorted(done_by_workers(double, pieces, count, name=lambda piece: f"no {piece.number}"))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_the_work_of_a_worker_that_ends_is_done_by_another(
+    tmp_path: Path, fault: str, attempts: int
+) -> None:
+    pieces = [Piece(n, tmp_path, fault if n == 1 else "", attempts) for n in range(5)]
+    assert doubled(pieces) == [0, 2, 4, 6, 8]
+    assert [piece.tried() for piece in pieces] == [1, 1 + attempts, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("fault", "how"),
+    [
+        ("killed", "was killed, as systems do when memory runs out"),
+        ("out_of_memory", "ran out of memory"),
+        ("crashed", "was ended by SIGABRT"),
+    ],
+)
+def test_work_that_ends_each_worker_is_named_when_all_else_is_done(
+    tmp_path: Path, fault: str, how: str
+) -> None:
+    pieces = [Piece(n, tmp_path, fault if n == 1 else "", 9) for n in range(20)]
+    found: list[int] = []
+    with pytest.raises(LostRunError, match=rf"^no 1: each of 3 processes .* {how}$"):
+        found.extend(done_by_workers(double, pieces, 2, name=lambda piece: f"no {piece.number}"))
+    assert sorted(found) == [2 * n for n in range(20) if n != 1]
+    assert pieces[1].tried() == 3
+
+
+def test_the_last_attempt_has_no_other_beside_it(tmp_path: Path) -> None:
+    pieces = [Piece(n, tmp_path, "killed" if n < 2 else "", 2, 0.1) for n in range(6)]
+    assert doubled(pieces, 3) == [0, 2, 4, 6, 8, 10]
+    assert [(tmp_path / f"{n}-3").read_text() for n in range(2)] == ["", ""]
+
+
+def test_when_all_work_ends_its_worker_not_all_of_it_is_tried(tmp_path: Path) -> None:
+    pieces = [Piece(n, tmp_path, "killed", 9) for n in range(100)]
+    with pytest.raises(LostRunError):
+        doubled(pieces)
+    assert sum(piece.tried() for piece in pieces) <= 3 * 3
+
+
+def test_workers_that_grow_stay_and_say_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    # joblib's would end one second after the first piece, and warn of it
+    sizes = [1, 1, 350, 350]
+    before = set()
+    for _ in range(2):
+        before |= set(done_by_workers(grow, sizes, 2, name=str))
+        time.sleep(1)
+    assert len(before) == 2
+    assert capfd.readouterr() == ("", "")
+    for worker in before:  # and give the memory back
+        os.kill(worker, signal.SIGKILL)
+    members = [Member(Case(SWEEP[0], (("nodes", "1"),)), seed, "1 ms", "0 s") for seed in (1, 2)]
+    assert len(simulate_all(members, jobs=2, store=Store(None))) == 2
+
+
+def sweep(kept: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "simnet", "sweep", *SWEEP, "--over", "seed=1..6", "--jobs", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "SIMNET_CACHE_DIR": str(kept), "PYTHONWARNINGS": "ignore"},
+    )
+
+
+def children(process: int) -> list[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    return [int(number) for number in listed.split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
+def test_a_sweep_whose_workers_are_killed_gives_the_same_table(tmp_path: Path) -> None:
+    killed: set[int] = set()
+    command = sweep(tmp_path / "kept")
+    while command.poll() is None and len(killed) < 2:
+        done = len(list((tmp_path / "kept").glob("*.gz")))
+        # one as it starts, one when something is done
+        for worker in children(command.pid)[: 1 if done or not killed else 0]:
+            os.kill(worker, signal.SIGKILL)
+            killed.add(worker)
+        time.sleep(0.01)
+    out, err = command.communicate()
+    assert (command.returncode, err, len(killed)) == (0, "", 2)
+    whole = sweep(tmp_path / "other")
+    assert whole.communicate() == (out, "")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
+def test_a_sweep_whose_workers_are_all_killed_says_so_on_one_line(tmp_path: Path) -> None:
+    command = sweep(tmp_path)
+    while command.poll() is None:
+        for worker in children(command.pid):
+            os.kill(worker, signal.SIGKILL)
+        time.sleep(0.01)
+    out, err = command.communicate()
+    assert (command.returncode, out, err.count("\n")) == (3, "", 1)
+    assert err.startswith("simnet: x460-out-of-box, nodes=1, seed ")
+    assert "each of 3 processes that simulated it was killed" in err
