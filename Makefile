@@ -46,6 +46,11 @@ coverage: ## run the tests and tell which lines they reach; following every line
 	@$(MAKE) test-interpreted PYTEST_OPTIONS="--cov --cov-append --cov-report= --cov-fail-under=0"
 	@$(MAKE) test-compiled PYTEST_OPTIONS="--cov --cov-append --cov-report=term"
 
+.PHONY: mutants
+mutants: MUTANTS := --sample 600 --seed 1 --require 85
+mutants: $(VENV)/installed-dev ## tell how many mistakes in the mechanisms their tests notice
+	@nice -n 15 $(BIN)/python -m tests.mutants $(MUTANTS)
+
 .PHONY: lint
 lint: $(VENV)/installed-dev ## check style and form
 	@$(BIN)/ruff check

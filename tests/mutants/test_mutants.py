@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mutants.sites import ROOT, modules_of, mutants_in, mutants_of
+
+MODULE = b'''\
+"""A module of a mechanism."""
+
+LIMIT = 3
+
+
+def left(level, *, step=1):
+    while level > 0:
+        level -= step
+    return level
+
+
+def inside(value):
+    return value < LIMIT
+
+
+class Meter:
+    def __init__(self):
+        self.total = 0
+        self.hint = 5
+
+    @property
+    def empty(self):
+        return not self.total
+
+    def never(self):
+        self.total = 8
+'''
+TESTS = """\
+from simnet.host.meter import Meter, inside, left
+
+
+def test_nothing_is_left():
+    assert left(5) == 0
+
+
+def test_limit_is_outside():
+    assert inside(2)
+    assert not inside(3)
+
+
+def test_starts_empty():
+    assert Meter().empty
+"""
+WITHOUT_EFFECT = """\
+[[equivalent]]
+module = "simnet.host.meter"
+scope = "Meter.__init__"
+diff = '''
+-self.hint = 5
++self.hint = 4
+'''
+reason = "nobody reads it"
+"""
+
+
+def diffs(body: str) -> list[str]:
+    """Return what is put in place of the lines of a function."""
+    text = "def f(a: int = 0) -> bool:\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    mutants = [mutant for mutant in mutants_in("simnet.host.x", text.encode()) if mutant.line > 1]
+    return [mutant.diff.partition("\n+")[2].strip() for mutant in mutants]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("x = a < b", ["x = a <= b"]),
+        ("x = a not in b", ["x = a in b"]),
+        ("x = (a) - (b)", ["x = (a) + (b)"]),
+        ("x //= b", ["x *= b"]),
+        ("x = -(a)", ["x = (a)"]),
+        ("x = not a", ["x = a"]),
+        ("x = 0", ["x = (-1)", "x = 1"]),
+        ("x = True", ["x = False"]),
+        ("x = a and b", ["x = a or b"]),
+        ("if a > b:\n    pass", ["if not (a > b):", "if a >= b:"]),
+        ("if a is b:\n    pass", ["if a is not b:"]),
+        ("x = min(a, b)", ["x = max(a, b)"]),
+        ("f(a)", ["pass"]),
+        ("self.x = a", ["pass"]),
+        ("return f(a)", ["return not (f(a))"]),
+    ],
+)
+def test_mistakes_of_all_kinds_are_made(body: str, expected: list[str]) -> None:
+    assert diffs(body) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x: list[3]",
+        "x = 'a' 'b'",
+        "x = f'{a + 1}'",
+        "x = cython.declare(cython.int)",
+        "raise ValueError(1 + a)",
+        "if TYPE_CHECKING:\n    x = 1",
+        "if cython.compiled:\n    prefetch(a, 64)",
+        "prefetch(a, 64)",
+    ],
+)
+def test_what_only_hints_or_describes_is_left_out(body: str) -> None:
+    assert diffs(body) == []
+
+
+def test_each_mistake_has_a_name_of_its_own_that_does_not_depend_on_its_line() -> None:
+    twice = b"def f(a):\n    a += 1\n    a += 1\n"
+    before = [mutant.key for mutant in mutants_in("simnet.host.x", twice)]
+    after = [mutant.key for mutant in mutants_in("simnet.host.x", b"\n\n" + twice)]
+    assert len(set(before)) == len(before) == 6
+    assert before == after
+
+
+def test_a_mistake_is_still_a_module() -> None:
+    for module in modules_of(["storage"])[::9]:
+        for mutant in mutants_of(module)[::50]:
+            ast.parse(mutant.source())
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A project of one module."""
+    for folder in ("simnet/host", "simnet/net", "simnet/storage", "tests/host"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "simnet" / "__init__.py").touch()
+    (tmp_path / "simnet" / "host" / "meter.py").write_bytes(MODULE)
+    (tmp_path / "tests" / "host" / "test_meter.py").write_text(TESTS)
+    shutil.copytree(ROOT / "tests" / "mutants", tmp_path / "tests" / "mutants")
+    (tmp_path / "tests" / "mutants" / "equivalent.toml").write_text(WITHOUT_EFFECT)
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\npythonpath = .\naddopts = --import-mode=importlib"
+    )
+    return tmp_path
+
+
+def mutants(tree: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.mutants", *options],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_what_the_tests_notice_is_told_from_what_they_do_not(tree: Path) -> None:
+    told = mutants(tree, "--workers", "2", "--require", "90")
+    assert told.returncode == 1, told.stderr
+    results = tree / "out" / "mutants" / "results.jsonl"
+    rows: list[dict[str, Any]] = [json.loads(line) for line in results.read_text().splitlines()]
+    found = {row["key"].rpartition("\n+")[2].strip(): (row["state"], row["by"]) for row in rows}
+    test = "tests/host/test_meter.py::test_"
+    assert found["level += step"][0] == "timeout"
+    assert found["while level > 1:"] == ("killed", f"{test}nothing_is_left")
+    assert found["return value <= LIMIT"] == ("killed", f"{test}limit_is_outside")
+    assert found["LIMIT = 4"] == ("killed", f"{test}limit_is_outside")
+    assert found["def left(level, *, step=2):"] == ("killed", f"{test}nothing_is_left")
+    assert found["return self.total"] == ("killed", f"{test}starts_empty")
+    assert found["self.hint = 6"] == ("survived", "")
+    assert found["self.total = 9"] == ("unreached", "")
+    survivors = (tree / "out" / "mutants" / "survivors.txt").read_text()
+    assert "simnet/host/meter.py:19 Meter.__init__\n-        self.hint = 5\n" in survivors
+    assert "self.hint = 4" not in survivors
+    assert "equivalent" in told.stdout
+
+    # nothing is tried twice, and what is asked for may be reached
+    again = mutants(tree, "--require", "50")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == told.stdout
+    assert len(results.read_text().splitlines()) == len(rows)
+    assert (tree / "simnet" / "host" / "meter.py").read_bytes() == MODULE
