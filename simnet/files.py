@@ -29,11 +29,21 @@ if TYPE_CHECKING:
 __all__ = [
     "NewFile",
     "check_place",
+    "read_bytes",
+    "read_text",
     "remove_abandoned",
     "write_bytes",
     "write_figure",
     "write_text",
 ]
+
+_MIB: Final = 1 << 20
+_SPECIAL: Final = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 # of a name that may have 255 bytes, what the part file's keeps
 _KEPT_BYTES: Final = 200
@@ -44,6 +54,71 @@ _MISTAKES: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST}
     | {errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.ETXTBSY}
 )
+
+
+def read_bytes(path: Path, *, shown: str | None = None, most_bytes: int, kind: str) -> bytes:
+    """Return a file's content.
+
+    Args:
+        path: the file; a link is followed.
+        shown: how messages call it; its path when None.
+        most_bytes: size that no such file exceeds, whole MiB.
+        kind: what such a file is, for messages.
+
+    Raises:
+        InputError: it cannot be read, is no regular file, or is larger.
+    """
+    file = shown or str(path)
+    try:
+        _check_regular(path.stat(), file)
+        # what came in its place since then must not make this wait
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            _check_regular(os.fstat(descriptor), file)
+            data = _read(descriptor, most_bytes + 1)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot be read: {reason or error}", file=file) from error
+    if len(data) > most_bytes:
+        message = f"larger than {most_bytes // _MIB} MiB, which is no {kind}"
+        raise InputError(message, file=file)
+    return data
+
+
+def read_text(
+    path: Path,
+    *,
+    shown: str | None = None,
+    most_bytes: int = _MIB,
+    kind: str = "model or scenario",
+) -> str:
+    """Return the text of a file in UTF-8; arguments and errors are those of `read_bytes`."""
+    data = read_bytes(path, shown=shown, most_bytes=most_bytes, kind=kind)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError("is not UTF-8 text", file=shown or path, line=line) from error
+
+
+def _check_regular(status: os.stat_result, file: str) -> None:
+    """Refuse what may have no end, or never a beginning; a folder fails by itself."""
+    special = _SPECIAL.get(stat.S_IFMT(status.st_mode))
+    if special is not None:
+        raise InputError(f"expected a regular file, got {special}", file=file)
+
+
+def _read(descriptor: int, most_bytes: int) -> bytes:
+    """Read so many bytes, or to the end."""
+    found = bytearray()
+    while len(found) < most_bytes:
+        data = os.read(descriptor, min(most_bytes - len(found), _MIB))
+        if not data:
+            break
+        found += data
+    return bytes(found)
 
 
 class NewFile:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from simnet.errors import InputError
+from simnet.files import read_text
 from simnet.scenario.attributes_scale import SCALE_ATTRIBUTES, of_servers
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ COMMANDS: Final[dict[Command, str]] = {
     "no": "no -a",
     "mmlsconfig": "mmlsconfig",
 }
-_LARGEST_FILE_BYTES: Final = 1 << 20
 _TYPED: Final = re.compile(
     r"(?:.*[#$>]\s*)?(?:(?P<lsattr>lsattr\s+-El?\s*(?P<device>\w+))|(?P<no>no\s+-a)"
     r"|(?P<mmlsconfig>mmlsconfig)(?:\s.*)?)\s*"
@@ -120,19 +120,7 @@ def read_listing(path: Path) -> Listing:
     Raises:
         InputError: it cannot be read, is cut, or is the output of another command.
     """
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(_LARGEST_FILE_BYTES + 1)
-    except OSError as error:
-        raise InputError(error.strerror or "cannot be read", file=path) from error
-    if len(data) > _LARGEST_FILE_BYTES:
-        raise InputError("larger than 1 MiB: no listing of attributes", file=path)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise InputError("not text in UTF-8", file=path, line=line) from error
-    return parse_listing(text, str(path))
+    return parse_listing(read_text(path, kind="listing of attributes"), str(path))
 
 
 def parse_listing(text: str, file: str) -> Listing:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from simnet import _share
 from simnet.errors import InputError
+from simnet.files import read_text
 from simnet.scenario import toml
 from simnet.scenario.files import ScenarioFile
 from simnet.scenario.parameter import Parameter
@@ -120,7 +121,7 @@ def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
         InputError: the file cannot be read or breaks the schema.
     """
     shown = _shown(path)
-    return _model(kind, toml.read_text(path, shown), shown)
+    return _model(kind, read_text(path, shown=shown), shown)
 
 
 def read_section(section: type[_Section], kind: ModelKind, name: str) -> _Section:

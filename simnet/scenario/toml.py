@@ -13,20 +13,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simnet.errors import InputError
+from simnet.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Document", "KeyPath", "parse", "read", "read_text"]
+__all__ = ["Document", "KeyPath", "parse", "read"]
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
-_LARGEST_FILE_BYTES: Final = 1 << 20
 _KEY: Final = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
 _DOTTED: Final = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*")
 _PART: Final = re.compile(_KEY)
 _POSITION: Final = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
+_MOST_PARTS: Final = 32
+_LARGEST: Final = 1 << 63
+_TOO_LARGE: Final = "expected an integer of at most 64 bits"
+# What keys consist of, where dots may stand; what else is in a line ends a key.
+_KEY_TOKEN: Final = re.compile(
+    r'(?P<part>"(?!"")(?:[^"\\\n]|\\.)*"|\'(?!\'\')[^\'\n]*\'|[A-Za-z0-9_-]+|[ \t]+)|(?P<dot>\.)'
+    r'|(?P<other>"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|#[^\n]*|.)',
+    re.DOTALL,
+)
 # What can hide or end a string, array or comment inside a value.
 _TOKEN: Final = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n',
@@ -82,37 +91,7 @@ def read(path: Path, shown: str | None = None) -> Document:
     Raises:
         InputError: the file cannot be read, is no UTF-8 text, is huge, or is no TOML.
     """
-    return parse(read_text(path, shown), shown or str(path))
-
-
-def read_text(
-    path: Path,
-    shown: str | None = None,
-    *,
-    largest_bytes: int = _LARGEST_FILE_BYTES,
-    kind: str = "model or scenario",
-) -> str:
-    """Return the file's text.
-
-    Args:
-        path: the file.
-        shown: how messages call it; its path when None.
-        largest_bytes: size that no such file exceeds, whole MiB.
-        kind: what kind of file that is, for messages.
-
-    Raises:
-        InputError: the file cannot be read, is no UTF-8 text or is huge.
-    """
-    file = shown or str(path)
-    try:
-        if path.stat().st_size > largest_bytes:
-            message = f"larger than {largest_bytes >> 20} MiB, which is no {kind}"
-            raise InputError(message, file=file)
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", file=file) from error
-    except UnicodeDecodeError as error:
-        raise InputError("is not UTF-8 text", file=file) from error
+    return parse(read_text(path, shown=shown), shown or str(path))
 
 
 def parse(text: str, file: str) -> Document:
@@ -123,18 +102,52 @@ def parse(text: str, file: str) -> Document:
         file: how messages call it.
 
     Raises:
-        InputError: it is no TOML.
+        InputError: it is no TOML, or beyond what any such file has.
     """
+    _check_keys(text, file)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _broken(str(error), text, file) from error
     except RecursionError as error:
         raise InputError("broken TOML: nested too deeply", file=file) from error
+    except ValueError as error:  # what Python says of a number with thousands of digits
+        raise InputError(f"broken TOML: {_TOO_LARGE}", file=file) from error
     lines: dict[KeyPath, int] = {}
     for key, line in _scan(text.replace("\r\n", "\n")):
         lines.setdefault(key, line)
-    return Document(file, data, lines)
+    document = Document(file, data, lines)
+    _check_numbers(document)
+    return document
+
+
+def _check_keys(text: str, file: str) -> None:
+    """Refuse keys of very many parts: `tomllib` takes the square of their number."""
+    if all(line.count(".") < _MOST_PARTS for line in text.split("\n")):
+        return
+    dots = 0
+    for token in _KEY_TOKEN.finditer(text):
+        if token.lastgroup == "dot":
+            dots += 1
+            if dots >= _MOST_PARTS:
+                line = text.count("\n", 0, token.start()) + 1
+                message = f"broken TOML: expected a key of at most {_MOST_PARTS} parts"
+                raise InputError(message, file=file, line=line)
+        elif token.lastgroup == "other":
+            dots = 0
+
+
+def _check_numbers(document: Document) -> None:
+    """Refuse integers that TOML does not have: it has those of 64 bits."""
+    waiting: list[tuple[KeyPath, Any]] = [((), document.data)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [((*path, key), item) for key, item in value.items()]
+        elif isinstance(value, list):
+            waiting += [((*path, number), item) for number, item in enumerate(value)]
+        elif isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
+            raise document.error(_TOO_LARGE, path)
 
 
 def _broken(message: str, text: str, file: str) -> InputError:

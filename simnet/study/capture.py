@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from simnet.errors import InputError
+from simnet.files import read_text
 
 CPU_COLUMNS = ("CPU", "%user", "%nice", "%system", "%iowait", "%steal", "%idle")
 
@@ -74,13 +75,7 @@ def read_capture(path: Path) -> Capture:
 
     Raises InputError, naming file and line, when the file can't be read, is cut or is malformed.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not text in UTF-8"
-        expected = f"a readable capture was expected: {reason}"
-        raise InputError(expected, file=str(path)) from error
-    return parse_capture(text, source=str(path))
+    return parse_capture(read_text(path, kind="listing"), source=str(path))
 
 
 def parse_capture(text: str, *, source: str) -> Capture:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from simnet.errors import InputError
-from simnet.scenario.toml import read_text
+from simnet.files import read_text
 from simnet.study.conform_case import MS_PS, Case, Expected, Step
 from simnet.study.conform_end import Connection
 
@@ -61,7 +61,7 @@ def read_traces(file: str, values: Callable[[str, int], dict[str, Any]]) -> Iter
     Raises:
         InputError: the file cannot be read, or a line is no such scenario.
     """
-    text = read_text(Path(file), largest_bytes=_LARGEST_FILE_BYTES, kind="file of traces")
+    text = read_text(Path(file), most_bytes=_LARGEST_FILE_BYTES, kind="file of traces")
     found = 0
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from simnet.errors import InputError
-from simnet.files import NewFile
+from simnet.files import NewFile, read_text
 from simnet.scenario.library import find_model, find_scenario, parse_model
 from simnet.scenario.schema import ModelKind
 
@@ -58,7 +58,7 @@ def write_fitted(found: Calibration, effective: Effective) -> list[Written]:
         path = found.base[estimate.name].paths[0]
         kind, file, keys = _place(effective, path)
         if file not in texts:
-            texts[file] = (kind, tomlkit.parse(_read(file)))
+            texts[file] = (kind, tomlkit.parse(read_text(file)))
         entry = texts[file][1]
         for key in keys:
             entry = entry[key]
@@ -107,10 +107,3 @@ def _rounded(value: float) -> int:
     """To three digits: a fit knows no more."""
     whole = round(value)
     return round(whole, _DIGITS - len(str(abs(whole)))) if abs(whole) >= 10**_DIGITS else whole
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", file=file) from error

@@ -13,6 +13,7 @@ from functools import cache
 from statistics import median
 
 from simnet._share import folder
+from simnet.files import read_text
 from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 
 __all__ = ["JIFFY_MS", "WAYS_US", "WAY_US", "Stall", "measured", "options", "stall_ms"]
@@ -49,8 +50,8 @@ class Stall:
 def measured() -> tuple[Stall, ...]:
     """The rows of the file."""
     path = folder("validation") / "external" / "linux-nagle-delack.csv"
-    with path.open(encoding="utf-8", newline="") as lines:
-        return tuple(_stall(row) for row in csv.DictReader(lines))
+    lines = read_text(path, kind="table of measurements").splitlines()
+    return tuple(_stall(row) for row in csv.DictReader(lines))
 
 
 def _stall(row: dict[str, str]) -> Stall:

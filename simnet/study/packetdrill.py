@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from simnet.errors import InputError
-from simnet.scenario.toml import read_text
+from simnet.files import read_text
 from simnet.study.packetdrill_assert import problem
 
 __all__ = ["Call", "Event", "Packet", "Script", "read_script"]
@@ -242,9 +242,9 @@ def _shell(script: Script, line: int, name: str) -> None:
 
 def _contents(script: Script, line: int, name: str, path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise script.error(line, f"no file {name} beside the script") from error
+        return read_text(path, shown=name, kind="shell script")
+    except InputError as error:
+        raise script.error(line, str(error)) from error
 
 
 def _sysctls(script: Script, line: int, command: str) -> None:

@@ -16,9 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.files import write_text
+from simnet.files import read_bytes, write_text
 
 _SCHEMA: Literal["simnet.predictions/1"] = "simnet.predictions/1"
+_MOST_BYTES: Final = 16 << 20
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -98,11 +99,9 @@ def _exists(path: Path) -> InputError:
 
 
 def _read(path: Path) -> Frozen:
+    data = read_bytes(path, most_bytes=_MOST_BYTES, kind="record of predictions")
     try:
-        return Frozen.model_validate_json(path.read_bytes())
-    except OSError as error:
-        expected = f"a readable file was expected: {error.strerror}"
-        raise InputError(expected, file=path) from error
+        return Frozen.model_validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from simnet._share import folder
+from simnet.files import read_text
 from simnet.net.lossy_path import FLUSHED
 from simnet.net.reorder_window import MessageNumbers, ReorderWindow
 from simnet.net.tcp_endpoint import BulkSource, Sink
@@ -49,18 +50,18 @@ class Simulated(Measured):
 def measured() -> dict[tuple[float, int], Measured]:
     """The rows by share of loss and window."""
     path = folder("validation") / "external" / "linux-reorder-window.csv"
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = [
-            Measured(
-                float(row["loss"]),
-                int(row["W"]),
-                float(row["rx_mbps"]),
-                int(row["retrans"]),
-                int(row["ooo_after_W"]),
-            )
-            for row in csv.DictReader(lines)
-            if row["sender"] == "classic"
-        ]
+    lines = read_text(path, kind="table of measurements").splitlines()
+    rows = [
+        Measured(
+            float(row["loss"]),
+            int(row["W"]),
+            float(row["rx_mbps"]),
+            int(row["retrans"]),
+            int(row["ooo_after_W"]),
+        )
+        for row in csv.DictReader(lines)
+        if row["sender"] == "classic"
+    ]
     return {(row.loss, row.window): row for row in rows}
 
 

@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simnet._share import folder
-from simnet.files import write_text
+from simnet.files import read_text, write_text
 from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
 from simnet.study.ensemble import latin_hypercube
 from simnet.study.measurements import measurement
@@ -236,7 +236,7 @@ def write(workloads: Sequence[Workload], drawn: int, path: Path | None = None) -
 @cache
 def kept() -> tuple[Workload, ...]:
     """The workloads that are consistent with what was measured."""
-    text = (folder("validation") / "calibration" / _FILE).read_text("utf-8")
+    text = read_text(folder("validation") / "calibration" / _FILE, kind="list of workloads")
     return tuple(Workload(one["seed"], one["values"]) for one in json.loads(text)["workloads"])
 
 

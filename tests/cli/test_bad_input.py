@@ -96,7 +96,7 @@ def test_an_unreadable_file(simnet: Simnet, tmp_path: Path, command: str) -> Non
     lines = {
         "gone.toml": "gone.toml: cannot be read: No such file or directory",
         "folder.toml": "folder.toml: cannot be read: Is a directory",
-        "binary.toml": "binary.toml: is not UTF-8 text",
+        "binary.toml": "binary.toml:1: is not UTF-8 text",
     }
     for name, line in lines.items():
         assert simnet(command, name) == (2, "", f"simnet: {line}\n")

@@ -1,14 +1,17 @@
-"""Files are written whole or not at all, whatever fails on the way."""
+"""Files are read within bounds, and written whole or not at all, whatever fails on the way."""
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError, OutputError, SimnetError
-from simnet.files import NewFile, check_place, write_bytes, write_text
+from simnet.files import NewFile, check_place, read_bytes, read_text, write_bytes, write_text
+from tests.house.trees import ROOT
 
 OLD, NEW = b"old", b"new" * 100_000
 CALLS = ("open", "write", "fsync", "replace", "stat", "fstat", "fchmod")
@@ -195,3 +199,91 @@ def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     with target.open("rb") as reader:
         write_bytes(target, NEW)
         assert reader.read() == OLD
+
+
+def _read(path: Path) -> bytes:
+    return read_bytes(path, most_bytes=1 << 20, kind="listing")
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20])
+def test_a_file_within_its_bound_is_read(tmp_path: Path, size: int) -> None:
+    (tmp_path / "a").write_bytes(b"x" * size)
+    assert _read(tmp_path / "a") == b"x" * size
+
+
+@pytest.mark.parametrize("size", [(1 << 20) + 1, 1 << 40])
+def test_a_larger_file_is_refused_and_not_kept(tmp_path: Path, size: int) -> None:
+    with (tmp_path / "a").open("wb") as stream:
+        stream.truncate(size)
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"a: larger than 1 MiB, which is no listing"):
+        _read(tmp_path / "a")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5 << 20
+
+
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(tmp_path / "sock"))
+    refused = {"fifo": "a pipe", "zero": "a device", "sock": "a socket"}
+    for name, what in refused.items():
+        with pytest.raises(InputError, match=rf"{name}: expected a regular file, got {what}"):
+            _read(tmp_path / name)
+    server.close()
+    with pytest.raises(InputError, match=r"cannot be read: Is a directory"):
+        _read(tmp_path)
+
+
+def test_a_file_that_turns_into_a_pipe_makes_nobody_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    regular = tmp_path / "a"
+    regular.touch()
+    os.mkfifo(tmp_path / "fifo")
+    seen = regular.stat()
+    monkeypatch.setattr(Path, "stat", lambda _path: seen)
+    with pytest.raises(InputError, match=r"fifo: expected a regular file, got a pipe"):
+        _read(tmp_path / "fifo")
+
+
+def test_what_is_not_utf_8_is_refused_by_line(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one\ntwo \xff\n")
+    with pytest.raises(InputError, match=r"a:2: is not UTF-8 text"):
+        read_text(tmp_path / "a")
+
+
+@pytest.mark.parametrize("call", ["open", "read", "fstat"])
+def test_a_failure_to_read_is_one_line(
+    tmp_path: Path, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    (tmp_path / "a").write_bytes(NEW)
+    descriptors = len(list(Path("/proc/self/fd").iterdir()))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        with pytest.raises(InputError, match=r"a: cannot be read: Input/output error"):
+            _read(tmp_path / "a")
+    assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
+
+
+def test_no_other_module_opens_files() -> None:
+    """Which is why no read is without a bound, and no write leaves half a file."""
+    opening = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "savefig"}
+    # files of the simulated client, and what takes the place of a stdout that broke
+    others = {"node.client.open", "os.open"}
+    own = {"files.py", "_engine.py", "store.py"}
+    found = set()
+    for path in (ROOT / "simnet").rglob("*.py"):
+        if path.name in own or "_build" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            method = called.rpartition(".")[2] if "." in called or called == "open" else ""
+            if method in opening and called not in others:
+                found.add(f"{path.relative_to(ROOT)}: {called}")
+    assert found == set()

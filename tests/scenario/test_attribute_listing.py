@@ -140,10 +140,10 @@ def test_files_that_are_no_text(tmp_path: Path) -> None:
     large = tmp_path / "large"
     large.write_text("sack = 1\n" * 200_000)
     for file, message in (
-        (binary, f"{binary}:2: not text in UTF-8"),
-        (large, f"{large}: larger than 1 MiB: no listing of attributes"),
-        (tmp_path, f"{tmp_path}: Is a directory"),
-        (tmp_path / "none", f"{tmp_path / 'none'}: No such file or directory"),
+        (binary, f"{binary}:2: is not UTF-8 text"),
+        (large, f"{large}: larger than 1 MiB, which is no listing of attributes"),
+        (tmp_path, f"{tmp_path}: cannot be read: Is a directory"),
+        (tmp_path / "none", f"{tmp_path / 'none'}: cannot be read: No such file or directory"),
     ):
         with pytest.raises(InputError) as caught:
             read_listing(file)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,7 @@ def test_a_file_that_cannot_be_read_is_named(
     messages = {
         "gone.toml": "gone.toml: cannot be read: No such file or directory",
         ".": ".: cannot be read: Is a directory",
-        "latin.toml": "latin.toml: is not UTF-8 text",
+        "latin.toml": "latin.toml:1: is not UTF-8 text",
         "large.toml": "large.toml: larger than 1 MiB, which is no model or scenario",
         "deep.toml": "deep.toml: broken TOML: nested too deeply",
     }
@@ -160,3 +161,39 @@ def test_keys_below_any_value_keep_their_line(names: list[str], value: str) -> N
     height = value.count("\n") + 1
     found = dict(toml._scan(text))
     assert found == {(name,): 1 + number * height for number, name in enumerate(names)}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("a = 1\n" + ".".join("a" * 60_000) + " = 1\n", 2, "expected a key of at most 32 parts"),
+        ("[" + " . ".join("a" * 60_000) + "]\n", 1, "expected a key of at most 32 parts"),
+        (".".join(["'a'", '"b"'] * 30_000) + " = 1\n", 1, "expected a key of at most 32 parts"),
+        ("x = {" + ".".join("a" * 60_000) + " = 1}\n", 1, "expected a key of at most 32 parts"),
+        ("a = " + "1" * 5000 + "\n", None, "expected an integer of at most 64 bits"),
+    ],
+    ids=["key", "header", "quoted", "inline", "digits"],
+)
+def test_what_would_take_minutes_is_refused_at_once(
+    text: str, line: int | None, message: str
+) -> None:
+    began = time.monotonic()
+    with pytest.raises(InputError) as caught:
+        toml.parse(text, "f.toml")
+    assert time.monotonic() - began < 2
+    assert (caught.value.line, caught.value.message) == (line, f"broken TOML: {message}")
+
+
+@pytest.mark.parametrize("number", [1 << 63, -(1 << 63) - 1, "0x" + "f" * 17, "0x" + "f" * 10_000])
+def test_an_integer_has_64_bits(number: int | str) -> None:
+    assert toml.parse(f"a = {(1 << 63) - 1}\nb = {-(1 << 63)}\n", "f").data["a"] == (1 << 63) - 1
+    with pytest.raises(InputError) as caught:
+        toml.parse(f"a = 1\n[b]\nc = [1, {{d = {number}}}]\n", "f.toml")
+    assert str(caught.value) == "f.toml:3: b.c[1].d: expected an integer of at most 64 bits"
+
+
+@given(st.lists(st.sampled_from(["1.5", '"a.b"', "'c.d'", '"""e.\nf."""', "# g.\n"]), min_size=33))
+def test_dots_elsewhere_are_no_parts_of_a_key(values: list[str]) -> None:
+    given = [value if value.startswith("#") else f"{value}," for value in values]
+    found = toml.parse(f"a = [{' '.join(given)}]\n", "f").data["a"]
+    assert len(found) == sum(not value.startswith("#") for value in values)

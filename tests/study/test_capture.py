@@ -60,9 +60,9 @@ def test_a_malformed_capture_names_the_line(old: str, new: str, expected: str) -
 
 def test_a_capture_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     missing = tmp_path / "nothing.txt"
-    with pytest.raises(InputError, match=r"nothing\.txt: a readable capture was expected: No such"):
+    with pytest.raises(InputError, match=r"nothing\.txt: cannot be read: No such"):
         read_capture(missing)
     binary = tmp_path / "binary.txt"
     binary.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match=r"binary\.txt: .* not text in UTF-8"):
+    with pytest.raises(InputError, match=r"binary\.txt:1: is not UTF-8 text"):
         read_capture(binary)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 
 from simnet import _share
-from simnet.errors import InputError
+from simnet.errors import InputError, OutputError
 from simnet.scenario.load import load
 from simnet.study.calibrate import Calibration, Target
 from simnet.study.leastsquares import Estimate, Fit
@@ -19,6 +21,7 @@ from simnet.study.vary import ranged
 
 DRIVER_RX = "intel-xeon-7040.costs.driver_rx_cycles"
 LATENCY = "intel-xeon-7040.memory.remote_latency_ps"
+KERNEL = "linux-2.6.16-sles10"
 COPY_OVERLAP = "intel-xeon-7040.copy_overlap"
 
 
@@ -93,7 +96,34 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(
         raise PermissionError(13, "Permission denied")
 
     assert models.is_dir()
-    monkeypatch.setattr("simnet.files.os.open", refuse)
+    monkeypatch.setattr("simnet.files._locked_part", refuse)
     found = fitted(Estimate(DRIVER_RX, 3000, 2900, 3100, identified=True))
     with pytest.raises(InputError, match=r"7040\.toml: cannot be written: Permission denied"):
         write_fitted(found, load("x460-out-of-box"))
+
+
+def test_of_two_models_neither_changes_when_one_does_not_fit_on_the_disk(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [models / "cpus" / "intel-xeon-7040.toml", models / "kernels" / f"{KERNEL}.toml"]
+    before = [file.read_bytes() for file in files]
+    found = fitted(
+        Estimate(DRIVER_RX, 3000, 2900, 3100, identified=True),
+        Estimate(f"{KERNEL}.netdev_lines", 5, 4, 6, identified=True),
+    )
+    for full in (1, 2):
+        fits = [None] * (full - 1)
+
+        def fsync(_descriptor: int, fits: list[None] = fits) -> None:
+            if not fits:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            fits.pop()
+
+        with monkeypatch.context() as patch:
+            patch.setattr("simnet.files.os.fsync", fsync)
+            with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+                write_fitted(found, load("x460-out-of-box"))
+        assert [file.read_bytes() for file in files] == before
+        assert list(models.rglob(".*")) == []
+    write_fitted(found, load("x460-out-of-box"))
+    assert all(file.read_bytes() != old for file, old in zip(files, before, strict=True))

@@ -101,7 +101,7 @@ def test_another_kernel(tmp_path: Path) -> None:
             "`sysctl -q net.ipv4.tcp_abc=$((2*))`\n" + START,
             "a.pkt:1: sysctl net.ipv4.tcp_abc: $((2*))",
         ),
-        ("`./none.sh`\n" + START, "a.pkt:1: no file ./none.sh beside the script"),
+        ("`./none.sh`\n" + START, "a.pkt:1: ./none.sh: cannot be read: No such file or directory"),
         (START + "+0 poll(4) = 1", "a.pkt:9: call poll is not modelled"),
         (START + "+0 %{ x = 1 }%", "a.pkt:9: only assert is understood, not: x = 1"),
         (START + "+0 %{ assert tcpi_cwnd == 1 }%", "did you mean tcpi_snd_cwnd?"),
