@@ -46,6 +46,8 @@ def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
 class Memory:
     """Latencies of one machine's memory, in ps for one cache line.
 
+    Memory of another node never costs less than the own node's: what is on the way is extra.
+
     Args:
         hops: matrix of distances (see `distances`).
         local_ps: load from the own node's memory.
@@ -83,8 +85,9 @@ class Memory:
         self.same_bus_dirty_ps = same_bus_dirty_ps
         self.same_node_dirty_ps = same_node_dirty_ps
         self.nodes = len(hops)
+        far_ps = max(remote_ps, local_ps)
         self.latency = array(
-            "q", [remote_ps + (h - 1) * hop_ps if h else local_ps for row in hops for h in row]
+            "q", [far_ps + (h - 1) * hop_ps if h else local_ps for row in hops for h in row]
         )
         self.dirty = array(
             "q",

@@ -16,6 +16,7 @@ from simnet.host.release import release
 __all__ = ["SteeringRules", "rounded_entries", "steering_rules"]
 
 _MOST_ENTRIES: Final = 1 << 30
+_WORD_BITS: Final = 32
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class SteeringRules:
             with the jiffy.
         detects_collisions: the table of sockets' flows knows whose entry it is.
         accelerated: flows can be steered to a queue of the device.
+
+    Raises:
+        InputError: `hash_bits` is more than `index_shift`: a packet's place would be beyond the
+            map. With at most as many, hash x length >> shift is less than the length.
     """
 
     hash_bits: int = 32
@@ -43,6 +48,12 @@ class SteeringRules:
     batches: bool = True
     detects_collisions: bool = False
     accelerated: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.hash_bits <= self.index_shift <= _WORD_BITS:
+            message = f"expected a shift of {max(self.hash_bits, 0)} to {_WORD_BITS}"
+            got = f"a hash of {self.hash_bits} bits shifted by {self.index_shift}"
+            raise InputError(f"{got} is no place in a map: {message}")
 
 
 def steering_rules(version: str, hash_bits: int, index_shift: int) -> SteeringRules:
@@ -55,7 +66,7 @@ def steering_rules(version: str, hash_bits: int, index_shift: int) -> SteeringRu
         index_shift: see `SteeringRules`.
 
     Raises:
-        InputError: `version` is no version.
+        InputError: `version` is no version, or hash and shift do not fit together.
     """
     number = release(version)
     if hash_bits == 0 and number >= (2, 6, 35):

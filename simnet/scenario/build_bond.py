@@ -8,7 +8,7 @@ from 10.0.0.11 on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from simnet.kernel.random import stream
 from simnet.net.bonding import MODES, Bond, BondRoute, Slave
@@ -181,30 +181,42 @@ class _Builder:
         return _Interface(bond.station, ip, bond, settings.xmit_hash_policy, rlb)
 
     def peers(self, flows: Sequence[BondedFlow]) -> list[_Interface]:
-        """Make the interface at the other end of each flow; a peer's slaves are one."""
-        bonds: dict[int, _Interface] = {}
+        """Return the interface at the other end of each flow.
+
+        A peer's slaves are one interface, and all streams of a port share that of the port.
+        """
+        known: dict[int | str, _Interface] = {}
+        devices: dict[str, Port] = {}
         found = []
-        for number, bonded in enumerate(flows):
+        for bonded in flows:
             host = self.effective.peers[bonded.flow.peer]
-            ip = _FIRST_PEER_IP + number
-            if not host.ports[bonded.flow.peer_port].enslaved or bonded.peer is None:
-                egress = self._egress(bonded.remote)
-                self._ingress(bonded.remote, egress)
-                station = self._station(bonded.remote.path)
-                station.outlet = egress
-                found.append(_Interface(station, ip))
-                continue
-            if bonded.flow.peer not in bonds:
-                nics: list[Any] = [
-                    other.remote
-                    for other in flows
-                    if other.flow.peer == bonded.flow.peer
-                    and host.ports[other.flow.peer_port].enslaved
-                ]
-                path = f"{bonded.peer.path}.bond0"
-                bonds[bonded.flow.peer] = self.bond(path, host, bonded.peer, nics, ip)
-            found.append(bonds[bonded.flow.peer])
+            ip = _FIRST_PEER_IP + len(devices)
+            devices.setdefault(bonded.remote.path, bonded.remote)
+            slave = host.ports[bonded.flow.peer_port].enslaved and bonded.peer is not None
+            key = bonded.flow.peer if slave else bonded.remote.path
+            if key not in known:
+                known[key] = self._far_bond(bonded, flows, ip) if slave else self._far(bonded, ip)
+            found.append(known[key])
         return found
+
+    def _far(self, bonded: BondedFlow, ip: int) -> _Interface:
+        """Make the interface that a peer's port is."""
+        egress = self._egress(bonded.remote)
+        self._ingress(bonded.remote, egress)
+        station = self._station(bonded.remote.path)
+        station.outlet = egress
+        return _Interface(station, ip)
+
+    def _far_bond(self, bonded: BondedFlow, flows: Sequence[BondedFlow], ip: int) -> _Interface:
+        """Make the interface that a peer's slaves are together."""
+        host = self.effective.peers[bonded.flow.peer]
+        nics: dict[str, Any] = {
+            other.remote.path: other.remote
+            for other in flows
+            if other.flow.peer == bonded.flow.peer and host.ports[other.flow.peer_port].enslaved
+        }
+        machine = cast("Machine", bonded.peer)
+        return self.bond(f"{machine.path}.bond0", host, machine, list(nics.values()), ip)
 
     def flow(self, bonded: BondedFlow, mine: _Interface, theirs: _Interface) -> None:
         """Give a stream its headers, and its sockets the way to send by."""
@@ -217,6 +229,8 @@ class _Builder:
         if theirs.bond is not None and bonded.peer_socket is not None:
             path = f"flow.{name}.peer_route"
             bonded.peer_socket.nic = self._route(path, theirs, back, bonded.peer_socket)
+        elif bonded.peer_socket is not None:
+            bonded.peer_socket.header = back
         else:
             remote.path_out.header = back  # type: ignore[attr-defined]  # `peers` made it
         self._resolve(f"flow.{name}.arp", mine, theirs, back, remote)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.errors import InputError
 from simnet.host.release import release
+from simnet.net.steering_version import steering_rules
 from simnet.net.tcp_sender_rules import congestion_controls
 from simnet.scenario.checks_clients import check_clients
 from simnet.scenario.checks_partition import check_partitions
 from simnet.scenario.checks_storage import check_storage
 from simnet.scenario.schema import Kernel, spec_of
-from simnet.scenario.tree import dotted
+from simnet.scenario.tree import DEFAULT, dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from simnet.errors import InputError
     from simnet.scenario.settings import Table
-    from simnet.scenario.toml import Document, KeyPath
     from simnet.scenario.tree import Path, Tree
 
 _SECOND_PS: Final = 10**12
@@ -27,45 +27,7 @@ _PORTS: Final = 2
 _CM_LARGEST_MTU_BYTES: Final = 65520
 _LAYER_2_3: Final = (2, 6, 24)
 
-__all__ = ["check_server", "check_whole", "peer_ports"]
-
-
-def check_server(server: Any, document: Document) -> None:
-    """Check a server model as a whole.
-
-    Raises:
-        InputError: a port or link at a node that does not exist, nodes that are not linked,
-            sockets that do not fill the buses, a name or interrupt used twice.
-    """
-    nodes = server.nodes.value
-    last = f"the machine has nodes 0 to {nodes - 1}"
-    for number, port in enumerate(server.ports):
-        if port.node >= nodes:
-            key: KeyPath = ("ports", number, "node")
-            raise document.error(f"NUMA node {port.node} does not exist: {last}", key)
-        for field in ("name", "irq"):
-            given = getattr(port, field)
-            if given in [getattr(earlier, field) for earlier in server.ports[:number]]:
-                raise document.error(f"{given} is used twice", ("ports", number, field))
-    ends = {end for link in server.links.value for end in link}
-    for end in sorted(ends):
-        if end >= nodes:
-            raise document.error(f"NUMA node {end} does not exist: {last}", ("links",))
-    if len(_reached_from_0(server.links.value)) < nodes:
-        raise document.error("some nodes cannot be reached from others", ("links",))
-    if server.sockets_per_node.value % server.buses_per_node.value:
-        raise document.error("the sockets of a node must fill its buses", ("buses_per_node",))
-
-
-def _reached_from_0(links: tuple[tuple[int, int], ...]) -> set[int]:
-    """Return the nodes with a way to node 0; networkx would cost its import at every start."""
-    reached, before = {0}, 0
-    while len(reached) > before:
-        before = len(reached)
-        for link in links:
-            if reached.intersection(link):
-                reached.update(link)
-    return reached
+__all__ = ["check_whole", "peer_ports"]
 
 
 def peer_ports(tree: Tree) -> list[tuple[int, int]]:
@@ -118,6 +80,7 @@ def check_whole(tree: Tree, table: Table) -> None:
         _check_kernel(tree, place, table)
         for number, port in enumerate(tree.get((*place, "ports"))):
             _check_nic((*place, "ports", number, "nic"), port["nic"], table)
+            _check_gro(tree, (*place, "kernel"), (*place, "ports", number, "nic"), table)
             _check_sorted(tree, (*place, "ports", number), port, table)
 
 
@@ -189,6 +152,7 @@ def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
     if chosen not in offered:
         message = f"{chosen} is not in Linux {kernel['version']}: expected {', '.join(offered)}"
         raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
+    _check_steering(kernel, (*place, "kernel"), table)
     jiffy_ps = _SECOND_PS // kernel["hz"]
     for attribute in ("delack_min_ps", "ato_min_ps"):
         spec = spec_of(Kernel, attribute)
@@ -201,6 +165,19 @@ def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
     if 0 < option_ps <= jiffy_ps:
         message = f"EINVAL at HZ {kernel['hz']}: expected more than a jiffy, or 0 for not set"
         raise table.error((*place, "application", "delack_max_ps"), "system", message)
+
+
+def _check_steering(kernel: dict[str, Any], path: Path, table: Table) -> None:
+    """Refuse a hash of a packet that has no place in a map."""
+    bits, shift = (*path, "rxhash_bits"), (*path, "rps_index_shift")
+    given = kernel["rxhash_bits"], kernel["rps_index_shift"]
+    try:
+        rules = steering_rules(kernel["version"], *given)
+    except InputError as error:
+        raise table.error(shift, "system", error.message, bits) from error
+    if kernel["rps"] and not rules.hash_bits:
+        message = f"Linux {kernel['version']} has no hash of its own: RPS needs 1 to 32 bits"
+        raise table.error(bits, "system", message, (*path, "rps"))
 
 
 def _check_aix(tree: Tree, place: Path, table: Table) -> None:
@@ -262,41 +239,52 @@ def _hosts(tree: Tree) -> list[Path]:
 def _check_nic(path: Path, nic: dict[str, Any], table: Table) -> None:
     """Refuse what the driver refuses (tg3_set_ringparam, tg3_set_coalesce)."""
 
-    def error(field: str, message: str) -> InputError:
-        return table.error((*path, field), "system", f"{field}: {message}")
+    def error(field: str, message: str, *others: str) -> InputError:
+        paths: Iterator[Path] = ((*path, other) for other in others)
+        return table.error((*path, field), "system", message, *paths)
 
     most = {
         "connected": _CM_LARGEST_MTU_BYTES,
         "datagram": nic["ib_mtu_bytes"] - _UD_HEADERS_BYTES,
     }.get(nic["ipoib_mode"])
     if most and nic["mtu_bytes"] > most:
-        message = f"an MTU of at most {most} B"
-        set_ = dotted((*path, "mtu_bytes")) in table.origins
-        raise error("mtu_bytes" if set_ else "ipoib_mode", f"{nic['ipoib_mode']}: {message}")
+        message = f"{nic['ipoib_mode']}: an MTU of at most {most} B"
+        raise error("mtu_bytes", message, "ipoib_mode", "ib_mtu_bytes")
     if (nic["ipoib_mode"] != "none") != (nic["moderation"] == "completions"):
-        raise error("ipoib_mode", "only, and always, with moderation = completions")
+        message = "ipoib_mode only, and always, with moderation = completions"
+        raise error("ipoib_mode", message, "moderation")
     if nic["rx_buffers_posted"] >= nic["rx_ring"]:
         message = f"at most {nic['rx_ring'] - 1} buffers in a ring of {nic['rx_ring']}"
-        raise error("rx_buffers_posted", message)
+        raise error("rx_buffers_posted", message, "rx_ring")
     _check_queues(nic, error)
     for direction in ("rx", "tx"):
         if nic["moderation"] not in {"coalesce", "status-blocks"}:
             continue
         usecs, frames = nic[f"{direction}_usecs_ps"], nic[f"{direction}_frames"]
         if not usecs and not frames:
-            changed = f"{direction}_usecs_ps"
-            raise error(changed, "0 together with 0 frames: there would be no interrupt at all")
+            message = f"{direction} usecs and frames are 0: there would be no interrupt at all"
+            raise error(f"{direction}_usecs_ps", message, f"{direction}_frames")
 
 
-def _check_queues(nic: dict[str, Any], error: Callable[[str, str], InputError]) -> None:
+def _check_gro(tree: Tree, kernel: Path, nic: Path, table: Table) -> None:
+    """Refuse GRO on a kernel whose model says that it has none."""
+    said = tree.provenance[dotted((*kernel, "gro"))].source != DEFAULT
+    if tree.get((*nic, "gro")) and said and not tree.get((*kernel, "gro")):
+        message = f"Linux {tree.get((*kernel, 'version'))} has no GRO: expected off"
+        raise table.error((*nic, "gro"), "system", message, (*kernel, "gro"))
+
+
+def _check_queues(nic: dict[str, Any], error: Callable[..., InputError]) -> None:
     """Refuse queues that the driver cannot have, and indirection tables that no chip has."""
     if nic["moderation"] != "status-blocks":
         for field in ("rx_queues", "tx_queues"):
             if nic[field] > 1:
-                raise error(field, "several only with moderation = status-blocks")
+                message = "several queues only with moderation = status-blocks"
+                raise error(field, message, "moderation")
     entries, equal = nic["rss_table_entries"], nic["rss_equal"]
     if entries & (entries - 1):
         raise error("rss_table_entries", f"expected a power of two, got {entries}")
     sorted_to = nic["rx_queues"] - (nic["rss_default_queue"] and nic["rx_queues"] > 1)
     if equal > sorted_to:
-        raise error("rss_equal", f"RSS sorts to {sorted_to} queues: expected 0 to {sorted_to}")
+        message = f"RSS sorts to {sorted_to} queues: expected 0 to {sorted_to}"
+        raise error("rss_equal", message, "rx_queues", "rss_default_queue")

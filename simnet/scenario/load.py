@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from simnet.errors import InputError
 from simnet.scenario import library
 from simnet.scenario.captured import Captured, captured
-from simnet.scenario.checks import check_server, check_whole, peer_ports
+from simnet.scenario.checks import check_whole, peer_ports
 from simnet.scenario.effective import Application, Effective
 from simnet.scenario.entries import Entry, entries, tuning_names
 from simnet.scenario.files import Run, Workload
@@ -192,27 +192,9 @@ class _Assembly:
             for _ in range(peer.count):
                 self._host(("peers", number), peer, ("system", "peers", row))
                 number += 1
-        if form.system.switch:
-            switch, _, _ = self.model(
-                "switch", form.system.switch, document, path, ("system", "switch")
-            )
-            self.tree.graft(("switch",), Switch, switch)
-            self.models["switch"] = form.system.switch
-        if form.system.fabric:
-            fabric, _, _ = self.model(
-                "fabric", form.system.fabric, document, path, ("system", "fabric")
-            )
-            self.tree.graft(("fabric",), Fabric, fabric)
-            self.models["fabric"] = form.system.fabric
-        if form.system.hypervisor:
-            hypervisor, _, _ = self.model(
-                "hypervisor", form.system.hypervisor, document, path, ("system", "hypervisor")
-            )
-            self.tree.graft(("hypervisor",), Hypervisor, hypervisor)
-            self.models["hypervisor"] = form.system.hypervisor
+        self._parts(form.system)
         if form.pool is not None:
             self._table("pool", Pool, form.pool)
-        self._clients(form.system)
         if form.gpfsperf is not None:
             self._table("gpfsperf", Gpfsperf, form.gpfsperf)
         self._table("balancer", Balancer, form.irqbalance, "irqbalance")
@@ -224,9 +206,12 @@ class _Assembly:
         graft_groups(self.tree, form.ffsb, document)
         self._table("run", Run, form.run)
 
-    def _clients(self, system: SystemTable) -> None:
-        """Put in the clients of a file system, what they run, and what they run it on."""
+    def _parts(self, system: SystemTable) -> None:
+        """Put in what hosts are on, the clients of a file system, and what those are on."""
         parts: tuple[tuple[str, ModelKind, str, type[Section]], ...] = (
+            ("switch", "switch", "switch", Switch),
+            ("fabric", "fabric", "fabric", Fabric),
+            ("hypervisor", "hypervisor", "hypervisor", Hypervisor),
             ("lpars", "lpars", "lpars", Lpars),
             ("client", "client", "scale", Scale),
             ("storage", "storage", "storage", Storage),
@@ -239,7 +224,7 @@ class _Assembly:
                 model, document, path = self.model(
                     kind, name, self.document, self.path, ("system", key)
                 )
-                self.tree.graft((place,), section, model)
+                self.tree.graft((place,), section, model, (document, ()))
                 self.models[place] = name
                 if place == "storage":
                     self._cluster_disks(model, document, path)
@@ -248,15 +233,12 @@ class _Assembly:
         """Put in the disks of a file system's servers."""
         for place in ("disk", "log_disk"):
             name = getattr(storage, place)
-            model, _, _ = self.model("disk", name, document, path, (place,))
-            self.tree.graft((place,), Disk, model)
+            model, written, _ = self.model("disk", name, document, path, (place,))
+            self.tree.graft((place,), Disk, model, (written, ()))
             self.models[place] = name
 
     def _table(self, name: str, section: type[Section], form: BaseModel, table: str = "") -> None:
-        def where(key: str) -> str:
-            return f"{self.document.file}:{self.document.line((table or name, key))}"
-
-        self.tree.graft((name,), section, form, where)
+        self.tree.graft((name,), section, form, (self.document, (table or name,)))
 
     def model(
         self, kind: ModelKind, name: str, document: Document, beside: FilePath, key: KeyPath
@@ -273,12 +255,15 @@ class _Assembly:
     def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
         known = (self.document, self.path)
         server, document, path = self.model("server", table.server, *known, (*key, "server"))
-        kernel, _, _ = self.model("kernel", table.kernel, *known, (*key, "kernel"))
-        cpu, _, _ = self.model("cpu", server.cpu, document, path, ("cpu",))
-        check_server(server, document)
+        kernel, told, _ = self.model("kernel", table.kernel, *known, (*key, "kernel"))
+        cpu, built, _ = self.model("cpu", server.cpu, document, path, ("cpu",))
         self.tree.put_plain((*place, "name"), table.server)
-        for section, form in ((Machine, server), (Cpu, cpu), (Kernel, kernel)):
-            self.tree.graft((*place, section.__name__.lower()), section, form)
+        for section, form, written in (
+            (Machine, server, document),
+            (Cpu, cpu, built),
+            (Kernel, kernel, told),
+        ):
+            self.tree.graft((*place, section.__name__.lower()), section, form, (written, ()))
         if kernel.system != "aix":
             # of no interest to anybody: nothing reads them
             for attribute in NetworkOptions.model_fields:
@@ -287,15 +272,19 @@ class _Assembly:
         self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
         self.tree.put_plain((*place, "application"), dict(Application().model_dump()))
         if table.partition is not None:
-            self._partition(place, table.partition, (*key, "partition"))
+            there = (self.document, (*key, "partition"))
+            self.tree.graft((*place, "partition"), Partition, table.partition, there)
         cabled = getattr(table, "cabled", None) or len(server.ports)
         slaves = getattr(table, "slaves", ())
         for slave in slaves:
             if slave not in [port.name for port in server.ports[:cabled]]:
                 raise self.document.error(f"no cabled port {slave}", (*key, "slaves"))
         for number, port in enumerate(server.ports[:cabled]):
-            nic, _, _ = self.model("nic", port.nic, document, path, ("ports", number, "nic"))
+            row: KeyPath = ("ports", number)
+            nic, written, _ = self.model("nic", port.nic, document, path, (*row, "nic"))
             here: Path = (*place, "ports", number)
+            for field in ("name", "node", "irq"):
+                self.tree.written[dotted((*here, field))] = (document, (*row, field))
             self.tree.put_plain((*here, "name"), port.name)
             self.tree.put_plain((*here, "node"), port.node)
             self.tree.put_plain((*here, "irq"), port.irq)
@@ -305,29 +294,11 @@ class _Assembly:
             self.tree.put_plain((*here, "quickack"), value=False)
             self.tree.put_plain((*here, "recvspace_bytes"), 0)
             self.tree.put_plain((*here, "sendspace_bytes"), 0)
-            self.tree.graft((*here, "nic"), Nic, nic)
-            self._queues(here)
+            self.tree.graft((*here, "nic"), Nic, nic, (written, ()))
             self.models[dotted((*here, "nic"))] = port.nic
         graft_disks(self, place, table.disks, key)
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
         self.models.update({dotted((*place, part)): name for part, name in names.items()})
-
-    def _partition(self, place: Path, form: BaseModel, table: KeyPath) -> None:
-        def where(key: str) -> str:
-            return f"{self.document.file}:{self.document.line((*table, key))}"
-
-        self.tree.graft((*place, "partition"), Partition, form, where)
-
-    def _queues(self, port: Path) -> None:
-        """Give each queue of a port that has several what can be set of it."""
-        receiving, sending = (
-            self.tree.get((*port, "nic", f"{way}_queues")) for way in ("rx", "tx")
-        )
-        several = receiving > 1
-        self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving if several else 0))
-        self.tree.put_plain((*port, "rps_cpus"), [()] * receiving)
-        self.tree.put_plain((*port, "rps_flow_cnt"), [0] * receiving)
-        self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
 
     def finish(self, table: Table, scenario: str, tunings: tuple[str, ...]) -> Effective:
         """Return the configuration with its streams, checked as a whole.

@@ -15,7 +15,7 @@ from simnet.scenario.schema_storage import (
 from simnet.scenario.tree import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path as FilePath
 
     from pydantic import BaseModel
@@ -69,18 +69,18 @@ def graft_disks(assembly: Assembly, host: Path, tables: Sequence[DiskTable], key
         tree.put_plain((*here, "backing"), table.backing)
         tree.put_plain((*here, "disk"), None)
         if table.model:
-            form, _, _ = assembly.model(
+            form, written, _ = assembly.model(
                 "disk", table.model, document, assembly.path, (*there, "model")
             )
             tree.put_plain((*here, "disk"), {})
-            tree.graft((*here, "disk"), Disk, form)
+            tree.graft((*here, "disk"), Disk, form, (written, ()))
             assembly.models[dotted((*here, "disk"))] = table.model
         tree.put_plain((*here, "partitions"), [])
         for row, part in enumerate(table.partitions):
             place = (*here, "partitions", row)
-            tree.graft(place, DiskPartition, part, _where(document, (*there, "partitions", row)))
+            tree.graft(place, DiskPartition, part, (document, (*there, "partitions", row)))
         queue = table.queue or QueueTable()
-        tree.graft((*here, "queue"), BlockQueue, queue, _where(document, (*there, "queue")))
+        tree.graft((*here, "queue"), BlockQueue, queue, (document, (*there, "queue")))
         tree.put_plain((*here, "iosched"), Iosched().model_dump())
 
 
@@ -97,8 +97,4 @@ def graft_groups(tree: Tree, tables: Sequence[BaseModel], document: Document) ->
         if name in names:
             raise document.error(f"{name} is used twice", ("ffsb", number, "name"))
         names.append(name)
-        tree.graft(("ffsb", number), FfsbGroup, table, _where(document, ("ffsb", number)))
-
-
-def _where(document: Document, table: KeyPath) -> Callable[[str], str]:
-    return lambda key: f"{document.file}:{document.line((*table, key))}"
+        tree.graft(("ffsb", number), FfsbGroup, table, (document, ("ffsb", number)))

@@ -105,6 +105,11 @@ class Spec:
     doc: str
 
     @property
+    def unsaid(self) -> str:
+        """What a model means that leaves the value out; empty: the default, as any other value."""
+        return ""
+
+    @property
     def suffix(self) -> str:
         """What the attribute name adds to the file's key: the unit."""
         return ""

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.host.release import release
+from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.schema_hypervisor import Partition
+from simnet.scenario.specs import Feature
+from simnet.scenario.tree import DEFAULT, dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,6 +65,8 @@ class Places:
         if knob.scope in {"flows", "irqbalance"}:
             return
         if knob.scope == "switch":
+            if "switch" not in self._tree.values:
+                raise entry.error("nothing here is on a switch")
             yield ("switch", knob.target)
             return
         if knob.scope in _CLUSTER:
@@ -79,6 +84,8 @@ class Places:
         if knob.scope in {"disk", "iosched"}:
             part = "queue" if knob.scope == "disk" else "iosched"
             yield (*host, "disks", self._chosen_disk(entry, parts, host), part, knob.target)
+            return
+        if knob.scope == "none" and not parts and not knob.drivers:
             return
         for number in self._chosen_ports(entry, knob, parts, host):
             yield from self._of_port(entry, knob, parts, (*host, "ports", number))
@@ -103,8 +110,17 @@ class Places:
         if release(version) < release(knob.since):
             raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
         if knob.feature and not kernel[knob.feature]:
-            missing = knob.feature.upper()
-            raise entry.error(f"not in this kernel, Linux {version}: it has no {missing}")
+            raise entry.error(self._missing(knob.feature, (*host, "kernel")))
+
+    def _missing(self, feature: str, kernel: Path) -> str:
+        """Say that a kernel has no such thing, or that its model does not say so."""
+        name, version = feature.upper(), self._tree.get((*kernel, "version"))
+        spec = spec_of(Kernel, feature)
+        if self._tree.provenance[dotted((*kernel, feature))].source != DEFAULT:
+            return f"not in this kernel, Linux {version}: it has no {name}"
+        since = f"; Linux has it since {spec.since}" if isinstance(spec, Feature) else ""
+        message = f"the model of this kernel, Linux {version}, does not say whether it has {name}"
+        return f"{message}: kernel.{feature}=on does{since}"
 
     def _of_port(
         self, entry: Entry, knob: Knob, parts: Mapping[str, str], port: Path
@@ -130,6 +146,8 @@ class Places:
             if parts.get("port", port["name"]) == port["name"]
             and int(parts.get("irq", port["irq"])) in self.irqs((*host, "ports", number))
         ]
+        if not ports:
+            raise entry.error(f"{machine} has no ports here")
         if not chosen:
             what = f"port {parts['port']}" if "port" in parts else f"interrupt {parts['irq']}"
             irqs = [irq for n in range(len(ports)) for irq in self.irqs((*host, "ports", n))]

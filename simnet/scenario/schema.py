@@ -25,6 +25,7 @@ from simnet.scenario.section import Section
 from simnet.scenario.specs import (
     Choice,
     Edges,
+    Feature,
     Flag,
     PortName,
     count,
@@ -387,8 +388,9 @@ class Kernel(NetworkOptions):
     softnet_lines: Annotated[
         int, count("cache lines of a CPU's backlog that queueing a packet there writes", 0, 64)
     ] = 2
-    rps: Annotated[bool, Flag("has receive packet and flow steering")] = False
-    xps: Annotated[bool, Flag("has transmit packet steering")] = False
+    rps: Annotated[bool, Feature("has receive packet and flow steering", since="2.6.35")] = False
+    xps: Annotated[bool, Feature("has transmit packet steering", since="2.6.38")] = False
+    gro: Annotated[bool, Feature("has generic receive offload", since="2.6.29")] = False
     rps_sock_flow_entries: Annotated[
         int,
         count(

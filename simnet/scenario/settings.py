@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet.errors import InputError
 from simnet.net.steering_version import rounded_entries
 from simnet.scenario.build_interrupts import apic_mode_of
+from simnet.scenario.checks_machine import check_machines
 from simnet.scenario.entries import Entry
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
@@ -57,6 +60,8 @@ _IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
 _NO_MAP: Final = ("daemon", "none")
 _TABLE_SIZES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
+_QUEUES: Final = ("rx_queues", "tx_queues")
+_OF_QUEUES: Final = ("port", "rx-queue", "tx-queue")
 _IGNORED: Final = "accepted, but not modelled: it changes nothing here"
 
 
@@ -90,6 +95,7 @@ class Table:
         self.bindings: dict[str, Any] = {"cpubind_node": "any", "preferred_node": "any"}
         self.origins: dict[str, Entry] = {}
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
+        self._given: list[Entry] = []
         self._irqbalance = irqbalance
         self._document = document
         self._moved: list[str] = []  # interrupts that were placed by hand and are still there
@@ -106,45 +112,84 @@ class Table:
         Raises:
             InputError: an unknown name, or a value that cannot be used.
         """
-        targets = self._strongest([(entry, self._target(entry)) for entry in given])
+        self._given = given
+        targets = [(entry, self._target(entry)) for entry in given]
+        before = self._reached(targets)
         if any(entry.name == _DAEMON for entry in given):
             self._map = "daemon"  # who chooses one wants it simulated
         for entry, target in targets:
             if target.kind == "parameter" and target.spec:
-                value = _parse(entry, target.spec)
-                if value and isinstance(target.spec, CpuMask):
-                    self._check_mask(entry, value, ("host",))
-                for path in target.paths:
-                    self._put(path, entry, target.spec, value)
-                if target.paths[0][-1] in UNREAD:
-                    self.remarks.append(f"{entry.name}: {_IGNORED}")
+                self._set(entry, target, target.spec)
             elif target.kind == "irq-map":
                 self._map, self._map_entry = str(entry.raw), entry
+        check_machines(self.tree, self)
+        self._size_queues()
+        knobs = [(entry, target, target.knob) for entry, target in targets if target.knob]
         # how many CPUs there are decides where interrupts may go
-        for entry, target in targets:
-            if target.knob and _counts_cpus(target.knob):
-                self._turn(entry, target, target.knob)
+        for entry, target, knob in knobs:
+            if _counts_cpus(knob):
+                self._turn(entry, target, knob)
+        self._check_masks(targets)
         self._settle()
         # how many queues there are decides which of them can be set
-        for entry, target in sorted(targets, key=lambda pair: not _counts_queues(pair[1].knob)):
-            if target.knob and not _counts_cpus(target.knob):
-                self._turn(entry, target, target.knob)
+        for entry, target, knob in sorted(knobs, key=lambda one: not _counts_queues(one[2])):
+            if not _counts_cpus(knob):
+                later = self._shrunk_after(entry, targets) if entry in before else None
+                self._turn(entry, target, knob, later)
         self._warn_about_irqbalance()
         self._warn_about_options()
 
-    def _strongest(self, given: list[tuple[Entry, _Target]]) -> list[tuple[Entry, _Target]]:
-        """Leave out knobs of places that a later setting gives a value."""
-        later: dict[Path, Entry] = {}
-        kept: list[tuple[Entry, _Target]] = []
-        for entry, target in reversed(given):
-            if target.kind == "parameter":
-                later.update((path, entry) for path in target.paths)
-            stronger = later.get(target.paths[0]) if target.knob and target.paths else None
-            if stronger and all(path in later for path in target.paths):
-                self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
-            else:
-                kept.append((entry, target))
-        return kept[::-1]
+    def _reached(self, targets: list[tuple[Entry, _Target]]) -> list[Entry]:
+        """Return the settings of queues that the adapter has, if their number is set at all."""
+        found: list[Entry] = []
+        if any(_sets_queues(target) for _, target in targets):
+            for entry, target in targets:
+                if target.knob and target.knob.scope in _OF_QUEUES:
+                    with contextlib.suppress(InputError):
+                        self._paths(entry, target)
+                        found.append(entry)
+        return found
+
+    def _shrunk_after(self, entry: Entry, targets: list[tuple[Entry, _Target]]) -> Entry | None:
+        """Return what is given after a setting and says how many queues there are."""
+        rest = itertools.dropwhile(lambda one: one[0] is not entry, targets)
+        return next((other for other, target in rest if _sets_queues(target)), None)
+
+    def _set(self, entry: Entry, target: _Target, spec: Spec) -> None:
+        """Give the places of a parameter its value."""
+        value = _parse(entry, spec)
+        for path in target.paths:
+            self._put(path, entry, spec, value)
+        if target.paths[0][-1] in UNREAD:
+            self.remarks.append(f"{entry.name}: {_IGNORED}")
+
+    def _check_masks(self, targets: list[tuple[Entry, _Target]]) -> None:
+        """Refuse CPUs in the value of a parameter that the machine does not have."""
+        for entry, target in targets:
+            if isinstance(target.spec, CpuMask) and target.kind == "parameter":
+                self._check_mask(entry, self.tree.get(target.paths[0]), ("host",))
+
+    def _size_queues(self) -> None:
+        """Give each queue of a port that has several what can be set of it."""
+        for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
+            for number in range(len(self.tree.get((*host, "ports")))):
+                port: Path = (*host, "ports", number)
+                receiving, sending = (
+                    self.tree.get((*port, "nic", f"{way}_queues")) for way in ("rx", "tx")
+                )
+                several = receiving > 1
+                self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving * several))
+                self.tree.put_plain((*port, "rps_cpus"), [()] * receiving)
+                self.tree.put_plain((*port, "rps_flow_cnt"), [0] * receiving)
+                self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
+
+    def _stronger(self, entry: Entry, paths: tuple[Path, ...]) -> Entry | None:
+        """Return the parameter that is given after a knob and sets all of its places."""
+        position = self._given.index(entry)
+        found = [self.origins.get(dotted(path)) for path in paths]
+        values = [other for other in found if other is not None and other.name in self._known]
+        later = all(self._given.index(other) > position for other in values)
+        return values[0] if paths and len(values) == len(paths) and later else None
 
     def present(self, entry: Entry) -> tuple[Spec, Any]:
         """Return what a setting takes and its value at the first place that it stands for.
@@ -154,16 +199,30 @@ class Table:
         """
         target = self._target(entry)
         spec = target.knob.spec if target.knob else target.spec
-        if not target.paths or spec is None:
+        paths = self._paths(entry, target)
+        if not paths or spec is None:
             raise entry.error("expected the name of a value")
-        return spec, self.tree.get(target.paths[0])
+        return spec, self.tree.get(paths[0])
 
-    def error(self, path: Path, key: str, message: str) -> InputError:
-        """Return an error at the setting of a value, or at its key in the scenario's file."""
-        entry = self.origins.get(dotted(path))
+    def error(self, path: Path, key: str, message: str, *others: Path) -> InputError:
+        """Return an error at the setting of a value, or where its file has it.
+
+        Args:
+            path: the value at fault.
+            key: a key of the scenario's file, where no file has the value itself.
+            message: what was expected.
+            others: values that it does not fit; the fault is that of the one which was set.
+        """
+        set_ = [self.origins[at] for at in map(dotted, (path, *others)) if at in self.origins]
+        # who sets a value by an option knows the file's
+        entry = min(set_, key=lambda one: one.line is not None, default=None)
         if entry:
             return entry.error(message)
-        return self._document.error(message, tuple(key.split(".")))
+        told = tuple(key.split("."))
+        document, place = self.tree.written.get(dotted(path), (self._document, told))
+        if document is self._document and place[: len(told)] != told:
+            place = told
+        return document.error(message, place)
 
     def _put(self, path: Path, entry: Entry, spec: Spec, value: Any) -> None:
         self.tree.put(path, entry.parameter(spec, value))
@@ -176,7 +235,6 @@ class Table:
         if name == _IRQ_MAP:
             return _Target("irq-map")
         plain = name.removeprefix(_PEER)
-        hosts = self._places.hosts(peers=name.startswith(_PEER))
         if not self._known:
             self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
         if name in self._known:
@@ -184,9 +242,15 @@ class Table:
         for knob in KNOBS:
             parts = knob.match(plain)
             if parts is not None:
-                paths = self._places.everywhere(entry, knob, parts, hosts)
-                return _Target("knob", paths, knob.spec, knob, tuple(parts.items()))
+                return _Target("knob", (), knob.spec, knob, tuple(parts.items()))
         raise entry.error(f"unknown knob{nearest(name, self._legal_names())}")
+
+    def _paths(self, entry: Entry, target: _Target) -> tuple[Path, ...]:
+        """Return the places that a name stands for; those of a knob depend on other values."""
+        if not target.knob:
+            return target.paths
+        hosts = self._places.hosts(peers=_is_peer(entry))
+        return self._places.everywhere(entry, target.knob, dict(target.parts), hosts)
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
         """Yield name, places and spec of every scenario parameter and model value."""
@@ -262,10 +326,22 @@ class Table:
 
     # -- values ----------------------------------------------------------------------------
 
-    def _turn(self, entry: Entry, target: _Target, knob: Knob) -> None:
+    def _turn(self, entry: Entry, target: _Target, knob: Knob, shrunk: Entry | None = None) -> None:
+        """Turn a knob; one of a queue that `shrunk` has taken away since then is gone, too."""
+        try:
+            paths = self._paths(entry, target)
+        except InputError:
+            if shrunk is None:
+                raise
+            self.remarks.append(f"{entry.name}: gone with {shrunk.name}")
+            return
+        stronger = self._stronger(entry, paths)
+        if stronger:
+            self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
+            return
         value = _parse(entry, knob)
         if isinstance(knob.spec, CpuMask):
-            for path in target.paths:
+            for path in paths:
                 self._check_mask(entry, value, path[: path.index("ports")])
         if knob.scope == "flows":
             before = self.bindings[knob.target]
@@ -275,8 +351,8 @@ class Table:
             before = self.tree.get(("irqbalance",)) != "off"
             self._switch_irqbalance(on=value)
         else:
-            before = self.tree.get(target.paths[0]) if target.paths else None
-            for path in target.paths:
+            before = self.tree.get(paths[0]) if paths else None
+            for path in paths:
                 if _counts_queues(knob):
                     self._check_queues(entry, value, path)
                 self._put(path, entry, knob.spec, value)
@@ -436,8 +512,14 @@ class Table:
             )
 
 
-def _counts_queues(knob: Knob | None) -> bool:
-    return knob is not None and knob.target in {"rx_queues", "tx_queues"}
+def _counts_queues(knob: Knob) -> bool:
+    return knob.target in _QUEUES
+
+
+def _sets_queues(target: _Target) -> bool:
+    if target.knob:
+        return _counts_queues(target.knob)
+    return any(path[-1] in _QUEUES for path in target.paths)
 
 
 def _counts_cpus(knob: Knob) -> bool:

@@ -13,6 +13,7 @@ from simnet.scenario.units import KINDS, Kind, UnitError, format_quantity, parse
 __all__ = [
     "Choice",
     "Edges",
+    "Feature",
     "Flag",
     "HashKey",
     "PortName",
@@ -155,6 +156,22 @@ class Flag(Spec):
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
         return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Feature(Flag):
+    """Whether a kernel has something: on or off; left out where its model does not say.
+
+    Attributes:
+        since: first upstream version of Linux that has it.
+    """
+
+    since: str = ""
+
+    @property
+    def unsaid(self) -> str:
+        """That nothing is known."""
+        return "unknown"
 
 
 @dataclass(frozen=True)

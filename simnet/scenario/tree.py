@@ -10,14 +10,18 @@ from simnet.scenario.parameter import Parameter, Spec
 from simnet.scenario.schema import Section, section_in, spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from pydantic import BaseModel
 
-__all__ = ["Tree", "dotted", "walk"]
+    from simnet.scenario.toml import Document, KeyPath
+
+__all__ = ["DEFAULT", "Tree", "dotted", "walk"]
 
 Path: TypeAlias = tuple[str | int, ...]
 
+# the source of what no file says
+DEFAULT: Final = "default"
 _PART: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
@@ -35,11 +39,13 @@ class Tree:
     Attributes:
         values: what becomes the effective configuration.
         provenance: by dotted path.
+        written: file and key of what a model or scenario consists of, by dotted path.
     """
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.provenance: dict[str, Parameter] = {}
+        self.written: dict[str, tuple[Document, KeyPath]] = {}
 
     def put(self, path: Path, parameter: Parameter) -> None:
         """Set one value."""
@@ -63,7 +69,7 @@ class Tree:
         path: Path,
         section: type[Section],
         form: BaseModel,
-        where: Callable[[str], str] | None = None,
+        written: tuple[Document, KeyPath] | None = None,
     ) -> None:
         """Put a checked file form of a section at a place of the tree.
 
@@ -71,23 +77,27 @@ class Tree:
             path: the place.
             section: what it becomes there.
             form: what was read.
-            where: source of the value of a key that names none itself.
+            written: the file, and its table; a value that names no source has its line as one.
         """
         for attribute, info in section.model_fields.items():
             spec = spec_of(section, attribute)
             here = (*path, attribute)
+            key = spec.key(attribute) if spec else attribute
+            there = (written[0], (*written[1], key)) if written else None
+            if there:
+                self.written[dotted(here)] = there
             if spec is None:
                 given = getattr(form, attribute)
                 inner = section_in(info.annotation)
                 if inner is None:
                     self.put_plain(here, given)
                 else:
-                    self.graft(here, inner, given, where)
+                    self.graft(here, inner, given, there)
                 continue
-            key = spec.key(attribute)
             parameter = getattr(form, key) or _default(spec, info.default)
-            if where and not parameter.source:
-                parameter = parameter.model_copy(update={"source": where(key)})
+            if there and not parameter.source:
+                source = f"{there[0].file}:{there[0].line(there[1])}"
+                parameter = parameter.model_copy(update={"source": source})
             self.put(here, parameter)
 
     def get(self, path: Path) -> Any:
@@ -100,7 +110,11 @@ class Tree:
 
 def _default(spec: Spec, value: Any) -> Parameter:
     return Parameter(
-        value=value, unit=spec.unit, source="default", state="chosen", text=spec.text(value)
+        value=value,
+        unit=spec.unit,
+        source=DEFAULT,
+        state="chosen",
+        text=spec.unsaid or spec.text(value),
     )
 
 

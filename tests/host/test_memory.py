@@ -146,6 +146,12 @@ class TestLines:
         memory = make().memory
         assert [memory.mmio_write_ps(0, node) // NS for node in range(3)] == [200, 270, 340]
 
+    @given(st.integers(1, 10**7), st.integers(1, 10**7), st.integers(0, 10**7))
+    def test_no_node_is_nearer_than_the_own(self, local: int, remote: int, hop: int) -> None:
+        memory = make_memory(3, local_ps=local, remote_ps=remote, hop_ps=hop)
+        for reader, home, writer in itertools.product(range(3), repeat=3):
+            assert memory.memory_line_ps(reader, home, writer) >= memory.local_ps
+
 
 class TestSharedLines:
     def test_they_belong_to_who_touched_them_last(self) -> None:

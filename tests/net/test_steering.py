@@ -53,6 +53,15 @@ class TestVersions:
         with pytest.raises(InputError, match=r"the kernel takes 0 to 1073741824"):
             rounded_entries(written)
 
+    @given(st.integers(1, 32), st.integers(1, 32))
+    def test_a_place_beyond_the_map_is_refused(self, bits: int, shift: int) -> None:
+        beyond = ((1 << bits) - 1) * 8 >> shift >= 8
+        if beyond:
+            with pytest.raises(InputError, match=f"{bits} bits shifted by {shift} is no place"):
+                steering_rules("2.6.38", bits, shift)
+        else:
+            assert steering_rules("2.6.38", bits, shift).index_shift == shift
+
     def test_a_map_names_cpus_that_exist(self) -> None:
         host = Host()
         with pytest.raises(InputError, match=r"rps_cpus: CPU 4, but the machine has 0 to 3"):
@@ -69,6 +78,21 @@ def spread(rules: SteeringRules, flows: int, cpus: tuple[int, ...], seed: int) -
 
 
 class TestMap:
+    @settings(max_examples=60)
+    @given(
+        st.integers(1, 32).flatmap(lambda shift: st.tuples(st.integers(1, shift), st.just(shift))),
+        st.sets(st.integers(0, 7), min_size=1),
+        st.integers(0, 2**32 - 1),
+    )
+    def test_no_hash_leads_out_of_it(
+        self, hashing: tuple[int, int], cpus: set[int], seed: int
+    ) -> None:
+        bits, shift = hashing
+        rules = SteeringRules(hash_bits=bits, index_shift=shift)
+        shares = spread(rules, 40, tuple(cpus), seed)
+        assert set(shares) <= cpus
+        assert sum(shares.values()) == 40
+
     @pytest.mark.parametrize("rules", [UPSTREAM, FIXED], ids=["2.6.38", "rhel6.3"])
     @pytest.mark.parametrize("seed", [1, 4711])
     def test_flows_are_split_evenly(self, rules: SteeringRules, seed: int) -> None:

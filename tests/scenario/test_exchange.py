@@ -67,5 +67,5 @@ def test_a_file_that_a_tuning_names_is_beside_the_scenario(workspace: Workspace)
 
 
 def test_the_peers_need_a_port_for_each_of_the_exchanged_server() -> None:
-    with pytest.raises(InputError, match="no interrupt 177"):
+    with pytest.raises(InputError, match="no such interrupt: expected one of 101-104"):
         load(SCENARIO, settings={"system.server": "ibm-p5-550", "/proc/irq/177/smp_affinity": "1"})

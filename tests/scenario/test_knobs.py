@@ -139,7 +139,7 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
         ("modprobe bonding updelay", "2.5", "expected a whole number of ms, got '2.5'"),
         ("net.ipv4.tcp_rmem", "4096 87380.5 174760", "'87380.5 B' is not a whole number of bytes"),
         ("ethtool -C eth0 rx-frames", "256", "256 is outside the legal range 0 to 255"),
-        ("ethtool -G eth0 rx", "512", "rx_buffers_posted: at most 511 buffers in a ring of 512"),
+        ("ethtool -G eth0 rx", "512", "at most 511 buffers in a ring of 512"),
         ("peer:ethtool -C eth0 rx-usecs", "50",
          "needs driver tg3 or bnx2 or ib_ipoib or cxgb4, the port's driver on ibm-p5-550 is e1000"),
         ("modprobe e1000 InterruptThrottleRate", "0",
