@@ -86,11 +86,9 @@ def test_a_sysctl_without_effect_needs_no_ports() -> None:
 
 def test_the_fault_of_a_model_is_in_its_file(workspace: Workspace) -> None:
     nic = library.find_model("nic", "broadcom-bcm5716").read_text("utf-8")
-    nothing = {"tx_usecs": '"0 us"', "tx_frames": "0"}
-    for key, value in nothing.items():
-        nic = re.sub(
-            rf"^{key} = {{value = [^,]*", f"{key} = {{value = {value}", nic, flags=re.MULTILINE
-        )
+    for key, value in {"tx_usecs": '"0 us"', "tx_frames": "0"}.items():
+        before = rf"^{key} = {{value = [^,]*"
+        nic = re.sub(before, f"{key} = {{value = {value}", nic, flags=re.MULTILINE)
     (workspace.folder / "nic.toml").write_text(nic, "utf-8")
     server = workspace.folder / "server.toml"
     text = re.sub(r'nic = "[^"]*"', 'nic = "nic.toml"', server.read_text("utf-8"))
