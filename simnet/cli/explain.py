@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import message, out_path, working
+from simnet.cli.output import message, out_path
 from simnet.errors import InputError
 from simnet.files import write_figure
 
@@ -45,13 +45,14 @@ def explain_command(
         raise InputError("explain measures for a given time: --duration", key="--precision")
     drawing = None if out is None else out_path(out, _SUFFIXES)
     from simnet.report.explain import explain as text
+    from simnet.report.progress import watching
     from simnet.study.explain import explained
     from simnet.study.run import recorded
 
     configuration = effective(scenario, assignments, **times)
     for remark in configuration.remarks:
         message(remark)
-    with working(configuration):
+    with watching(configuration):
         settings = recorded(times["apply"], settings_of(assignments))
         found = explained(configuration, settings=settings, lift=lift)
     if drawing is not None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +14,7 @@ from simnet.files import check_place
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simnet.scenario.effective import Effective
-
-__all__ = ["message", "out_path", "table", "working"]
+__all__ = ["message", "out_path", "table"]
 
 _NARROWEST = 80
 
@@ -55,17 +52,6 @@ def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> 
         for row in (heading, *cells)
     ]
     click.echo("\n".join([f"# {title}", *lines, ""]))
-
-
-def working(configuration: Effective) -> AbstractContextManager[Any]:
-    """Return a spinner for the time of a simulation; nothing where stderr is no terminal."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
-
-    seconds = (configuration.run.warm_up_ps + configuration.run.duration_ps) / 1e12
-    text = f"simulating {seconds:g} s of {configuration.scenario}"
-    return Console(stderr=True).status(text)
 
 
 def _draw(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import message, working
+from simnet.cli.output import message
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ def run_command(
     for remark in configuration.remarks:
         message(remark)
     from simnet.report import FORMATS, compare
+    from simnet.report.progress import watching
     from simnet.study.run import recorded, simulate
 
-    with working(configuration):
+    with watching(configuration):
         result = simulate(
             configuration,
             settings=recorded(times["apply"], settings_of(assignments)),

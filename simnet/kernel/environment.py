@@ -30,13 +30,15 @@ from simnet.errors import SimulationError
 from simnet.kernel import events, processes
 from simnet.kernel.events import EnvironmentCore, EventCore, TimeoutCore
 from simnet.kernel.processes import InitializeCore, InterruptionCore, ProcessCore
+from simnet.kernel.watch import has_come_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["DeadlockError", "Environment", "Event", "Process", "Timeout"]
 
-_MOST_EVENTS = 1 << 60
+# some hundredths of a second when compiled
+_SLICE_EVENTS = 1 << 16
 _MOST_NAMED = 10
 
 
@@ -148,7 +150,7 @@ class Environment(EnvironmentCore, simpy.Environment):
                 return until.value
             until.callbacks.append(StopSimulation.callback)
         try:
-            self.dispatch(_MOST_EVENTS)
+            self._dispatch_all()
         except StopSimulation as stop:
             return stop.args[0]
         if until is not None:
@@ -156,6 +158,15 @@ class Environment(EnvironmentCore, simpy.Environment):
             if self.sim.pending == 0:
                 raise self._deadlock(until)
         return None
+
+    def _dispatch_all(self) -> None:
+        """Let everything happen, in slices: interrupts and watchers come between them."""
+        while True:
+            full = self.sim.events + _SLICE_EVENTS - len(self._unfinished)
+            self.dispatch(_SLICE_EVENTS)
+            if self.sim.events < full:
+                return
+            has_come_to(self.sim.now)
 
     def _clock_event(self, until: Any) -> Event:
         at = until if isinstance(until, int) else float(until)

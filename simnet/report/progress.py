@@ -1,26 +1,147 @@
-"""A bar on stderr while many simulations run; nothing where stderr is not a terminal."""
+"""What long work says on stderr: a bar on a terminal; elsewhere a line, and only of minutes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from simnet.kernel.watch import watched_by
+from simnet.study.spoken import spoken
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from simnet.scenario.effective import Effective
     from simnet.study.cases import Progress as Callback
+
+__all__ = ["progress", "watching"]
+
+_PS_PER_S: Final = 10**12
+# of one simulation: what takes less shows nothing
+SHORT_S: Final = 2.0
+# without a terminal: who waits for that long wants to know; and what an estimate needs
+LONG_S: Final = 60.0
+SURE_S: Final = 10.0
+_REFRESH_S: Final = 0.1
 
 
 @contextmanager
 def progress(description: str, console: Console | None = None) -> Iterator[Callback]:
-    """Give a callback `(done, total)` that moves the bar; the bar goes when the block ends."""
-    chosen = console or Console(stderr=True)
-    if not chosen.is_terminal:
-        yield lambda _done, _total: None
+    """Give a callback `(done, total)` that shows how many simulations are done, until the end."""
+    shown = console or _terminal()
+    if shown is None or not shown.is_terminal:
+        yield partial(_Line(shown), description)
         return
-    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*shown, TimeRemainingColumn(), console=chosen, transient=True) as bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Rest
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rest())
+    with Progress(*columns, console=shown, transient=True) as bar:
         task = bar.add_task(description, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def watching(effective: Effective, console: Console | None = None) -> Iterator[None]:
+    """Show how far the building and simulating of a configuration is, when that takes long."""
+    shown = console or _terminal()
+    if shown is None or not shown.is_terminal:
+        with watched_by(_Work(effective, _Line(shown))):
+            yield
+        return
+    bar = _Bar(shown)
+    try:
+        with watched_by(_Work(effective, bar)):
+            yield
+    finally:
+        bar.stop()
+
+
+def _terminal() -> Console | None:
+    """The terminal at stderr, if there is one."""
+    if not sys.stderr.isatty():
+        return None
+    from rich.console import Console  # takes longer to load than a short run
+
+    return Console(stderr=True)
+
+
+class _Work:
+    """Watches one simulation after the other of a configuration."""
+
+    def __init__(self, effective: Effective, show: Callable[[str, int, int], None]) -> None:
+        timing = effective.run
+        early = timing.precision_permille or effective.lpars is not None
+        self._most_ps = timing.duration_ps
+        if not timing.precision_permille:
+            self._most_ps += timing.warm_up_ps
+        most = "at most " if early else ""
+        self._text = f"simulating {most}{self._most_ps / _PS_PER_S:g} s of {effective.scenario}"
+        self._show = show
+
+    def built(self, what: str, done: int, total: int) -> None:
+        """Show how much is built."""
+        self._show(f"building {total:,} {what}", done, total)
+
+    def simulated(self, now_ps: int) -> None:
+        """Show how much is simulated."""
+        self._show(self._text, min(now_ps, self._most_ps), self._most_ps)
+
+
+class _Line:
+    """Says once of each work that it takes minutes, as soon as it looks like that."""
+
+    def __init__(self, console: Console | None) -> None:
+        self._file = sys.stderr if console is None else console.file
+        self._said: set[str] = set()
+        self._text = ""
+        self._first = 0
+        self._start_s = 0.0
+
+    def __call__(self, text: str, done: int, total: int) -> None:
+        """Look how fast it goes, from the first that is done: what came before won't come again."""
+        if done == 0:
+            return
+        now_s = time.monotonic()
+        if text != self._text or done < self._first:
+            self._text, self._first, self._start_s = text, done, now_s
+        passed_s = now_s - self._start_s
+        if text in self._said or passed_s < SURE_S or done == self._first:
+            return
+        rest_s = passed_s * (total - done) / (done - self._first)
+        if rest_s >= LONG_S:
+            self._said.add(text)
+            print(f"simnet: {text}: about {spoken(rest_s)} to go", file=self._file, flush=True)
+
+
+class _Bar:
+    """A bar for each work, which goes when the next begins; none in a short time."""
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import Progress
+
+        self._bars = Progress(console=console, transient=True, auto_refresh=False)
+        self._text = ""
+        self._due_s = time.monotonic() + SHORT_S
+
+    def __call__(self, text: str, done: int, total: int) -> None:
+        """Move the bar."""
+        now_s = time.monotonic()
+        if now_s < self._due_s:
+            return
+        self._due_s = now_s + _REFRESH_S
+        self._bars.start()
+        if text != self._text:
+            for task in self._bars.task_ids:
+                self._bars.remove_task(task)
+            self._bars.add_task(text, total=total)
+            self._text = text
+        self._bars.update(self._bars.task_ids[0], completed=done, refresh=True)
+
+    def stop(self) -> None:
+        """Let it go."""
+        self._bars.stop()

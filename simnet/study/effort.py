@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.study.run import simulate
+from simnet.study.spoken import spoken
 from simnet.study.workers import cpus
 
 if TYPE_CHECKING:
     from simnet.study.cases import Member
 
-__all__ = ["MOST_RUNS", "check", "spoken"]
+__all__ = ["MOST_RUNS", "check"]
 
 MOST_RUNS: Final = 10_000
-_UNITS: Final = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
 
 
 def check(
@@ -49,12 +49,3 @@ def check(
         raise InputError(f"{sentence}: --yes allows it", key="--over")
     if not confirm(sentence):
         raise InputError(f"{sentence}: not wanted", key="--over")
-
-
-def spoken(seconds: float) -> str:
-    """A time as a person says it: two digits, in the largest unit of which it has one."""
-    for unit, scale in _UNITS:
-        if seconds >= scale:
-            amount = seconds / scale
-            return f"{amount:,.0f} {unit}" if amount >= 10 else f"{amount:.1f} {unit}"  # noqa: PLR2004
-    return f"{seconds:.0f} seconds"

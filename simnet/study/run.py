@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import simnet
 from simnet.errors import InputError
+from simnet.kernel.watch import watched_by
 from simnet.scenario.build import build
 from simnet.scenario.load import load
 from simnet.study import runlength
 from simnet.study.activity import EverySecond
+from simnet.study.memory import EnoughMemory
 from simnet.study.result import Result
 from simnet.study.trace import TraceFile
 
@@ -123,7 +125,8 @@ def simulate(
     for the others.
 
     Raises:
-        InputError: seconds are asked for, and how many there will be is not known.
+        InputError: seconds are asked for, and how many there will be is not known; or it is more
+            than memory has room for.
         SimulationError: the simulation can't go on.
     """
     if vmstat and effective.run.precision_permille:
@@ -132,7 +135,8 @@ def simulate(
     if watch is None and (vmstat or effective.host.partition):
         watch = seconds
     with TraceFile(trace) if trace is not None else nullcontext() as tracer:
-        system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
+        with watched_by(EnoughMemory()):
+            system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
         start, end, reached = _measure(system, effective, watch)
     result = Result.from_snapshots(
         start,

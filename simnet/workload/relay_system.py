@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
+from simnet.kernel.watch import counted
 from simnet.net.epoll import Epoll
 from simnet.net.tcp_endpoint import TcpEndpoint
 from simnet.workload.netperf import Start
@@ -195,7 +196,7 @@ def connect_relay(
     relay = Relay(
         Deliveries(), Deliveries(), _make_workers(machine, workers, path), handed, weights
     )
-    for number in range(connections):
+    for number in counted(f"{path}.connections", connections):
         epoll = relay.workers[handed[number]].epoll
         client = FarEnd(relay.forward, relay.backward)
         server = FarEnd(relay.backward, relay.forward)

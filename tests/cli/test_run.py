@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from simnet.host.ledger import MECHANISMS, PLACEMENT
+from simnet.scenario.system import System
 from tests.cli.conftest import Simnet
 
 SHORT = ("x460-out-of-box", "--set", "nodes=1", "--warm-up", "20 ms", "--duration", "2 ms")
@@ -108,3 +111,27 @@ def test_the_command_from_outside(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "x460-out-of-box" in done.stdout
+
+
+def test_an_interrupt_ends_a_long_simulation_at_once(
+    simnet: Simnet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = System.run
+    began: list[float] = []
+
+    def interrupted(self: System, duration_ps: int) -> None:
+        began.append(time.monotonic())
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        run(self, duration_ps)
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(System, "run", interrupted)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        outcome = simnet("run", *SHORT[:3], "--duration", "60 s")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert outcome == (130, "", "simnet: interrupted\n")
+    assert time.monotonic() - began[0] < 5

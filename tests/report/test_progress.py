@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
-from simnet.report.progress import progress
+from simnet.kernel.watch import counted
+from simnet.report import progress as module
+from simnet.report.progress import progress, watching
+from simnet.scenario.load import load
+from simnet.study.run import simulate
 
 
 def shown(*, terminal: bool) -> str:
@@ -25,3 +30,58 @@ def test_a_terminal_shows_how_many_simulations_are_done() -> None:
 
 def test_a_pipe_stays_silent() -> None:
     assert shown(terminal=False) == ""
+
+
+def shown_of_a_run(*, terminal: bool) -> str:
+    """What one short simulation shows, and parts that are built before it."""
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=100)
+    settings = {"nodes": "1"}
+    configuration = load("x460-out-of-box", settings=settings, duration="30 ms", warm_up="0 s")
+    with watching(configuration, console):
+        assert len(list(counted("wheels", 1000))) == 1000
+        simulate(configuration)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def sliced(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Watchers are told often."""
+    monkeypatch.setattr("simnet.kernel.environment._SLICE_EVENTS", 100)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.usefixtures("sliced")
+def test_a_short_run_shows_nothing(*, terminal: bool) -> None:
+    assert shown_of_a_run(terminal=terminal) == ""
+
+
+def test_a_terminal_shows_how_far_a_long_run_is(sliced: pytest.MonkeyPatch) -> None:
+    sliced.setattr(module, "SHORT_S", 0)
+    sliced.setattr(module, "_REFRESH_S", 0)
+    text = shown_of_a_run(terminal=True)
+    assert "building 1,000 wheels" in text
+    assert "simulating 0.03 s of x460-out-of-box" in text
+
+
+def test_without_a_terminal_a_run_of_minutes_says_so_once(sliced: pytest.MonkeyPatch) -> None:
+    sliced.setattr(module, "SURE_S", 0)
+    sliced.setattr(module, "LONG_S", 0)
+    first, second = shown_of_a_run(terminal=False).splitlines()
+    assert first.startswith("simnet: building 1,000 wheels: about ")
+    assert second.startswith("simnet: simulating 0.03 s of x460-out-of-box: about ")
+    assert second.endswith(" seconds to go")
+
+
+def test_without_a_terminal_many_runs_say_how_long_they_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now_s)
+    stream = io.StringIO()
+    with progress("simulating", Console(file=stream, force_terminal=False)) as advance:
+        for done in range(8):
+            advance(done, 1000)
+            now_s += 6
+    assert stream.getvalue() == "simnet: simulating: about 1.7 hours to go\n"

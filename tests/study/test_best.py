@@ -13,9 +13,9 @@ from scipy.stats import dunnett
 from scipy.stats import t as student
 
 from simnet.study.best import contenders, largest_student
-from simnet.study.effort import spoken
 from simnet.study.measures import MEASURES
 from simnet.study.optimum import cells, optimum
+from simnet.study.spoken import spoken
 from simnet.study.sweep import Point, Sweep
 
 

@@ -1,0 +1,41 @@
+"""What has no room in memory is found out while the first parts are built."""
+
+from __future__ import annotations
+
+import pytest
+
+import simnet
+from simnet.errors import InputError
+from simnet.study import memory
+
+
+@pytest.fixture(autouse=True)
+def first_parts_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_TELLING_BYTES", 1 << 20)
+
+
+def relay(connections: int) -> None:
+    settings = {"relay.connections": str(connections)}
+    simnet.run("relay-untuned", settings=settings, duration="1 ms", warmup="0 s")
+
+
+def test_too_much_is_one_line_that_says_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 50_000_000)
+    with pytest.raises(
+        InputError,
+        match=r"^relay.connections: 20,000 of them need about 0\.[2-6] GB of memory,"
+        r" of which 0\.[01] GB are free, and \d+ seconds to build$",
+    ):
+        relay(20_000)
+
+
+def test_what_has_room_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 2_000_000_000)
+    relay(600)
+    monkeypatch.setattr(memory, "available_bytes", lambda: None)
+    relay(600)
+
+
+def test_some_memory_is_available() -> None:
+    found = memory.available_bytes()
+    assert found is None or 1 << 20 < found < 1 << 50
