@@ -6,6 +6,9 @@ that escapes is a defect of simnet.
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 __all__ = [
     "EngineError",
     "EngineWarning",
@@ -18,6 +21,33 @@ __all__ = [
 
 _PS_PER_S = 1_000_000_000_000
 
+# what an option of the command is called as an argument in Python
+_ARGUMENTS: Final = {
+    "--apply": "apply",
+    "--best": "by",
+    "--between": "between",
+    "--duration": "duration",
+    "--jobs": "jobs",
+    "--load": "load",
+    "--max-loss": "max_loss",
+    "--max-p99": "max_p99",
+    "--members": "members",
+    "--over": "over",
+    "--parameter": "parameters",
+    "--precision": "precision",
+    "--replications": "replications",
+    "--scheduler": "scheduler",
+    "--seed": "seed",
+    "--seeds": "seeds",
+    "--set": "settings",
+    "--trace": "trace",
+    "--tuning": "tunings",
+    "--warm-up": "warmup",
+    "--yes": "confirm",
+}
+_BY_KNOB: Final = {"--set", "--over"}
+_OPTION: Final = re.compile(r"--[a-z][a-z0-9-]*\b")
+
 
 class SimnetError(Exception):
     """Base of every error that a user of simnet can cause or meet."""
@@ -26,11 +56,13 @@ class SimnetError(Exception):
 class InputError(SimnetError):
     """A file, an argument or a knob that cannot be used as given.
 
-    ``str()`` is one line, ``FILE:LINE: KEY: MESSAGE``, without the parts that are not known.
+    ``str()`` is one line, ``FILE:LINE: KEY: MESSAGE``, without the parts that are not known. It
+    calls arguments as Python does (``duration``, ``settings["nodes"]``), and ``typed`` as the
+    command does (``--duration``, ``--set: nodes``).
 
     Attributes:
         message: what was expected, and where it helps the nearest legal name.
-        file: the file at fault, or what stands for one (``--set``).
+        file: the file at fault, or the command's option for the argument at fault (``--set``).
         line: its line, counted from 1.
         key: the dotted key or the knob at fault.
     """
@@ -50,14 +82,37 @@ class InputError(SimnetError):
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        where = self.file or ""
+        where, key, message = self.file, self.key, _in_python(self.message)
+        if where in _BY_KNOB and key:
+            knob, _, key = key.partition("=")
+            where = f'{_ARGUMENTS[where]}["{knob}"]'
+        elif where in _ARGUMENTS:
+            where = _ARGUMENTS[where]
+            key = None if (key or "").replace("_", "") == where else key
+        if key in _ARGUMENTS:
+            key = _ARGUMENTS[key]
+        return self._line(where, key, message)
+
+    @property
+    def typed(self) -> str:
+        """The line as the command says it."""
+        return self._line(self.file, self.key, self.message)
+
+    def _line(self, where: str | None, key: str | None, message: str) -> str:
         if where and self.line is not None:
             where = f"{where}:{self.line}"
-        return ": ".join(part for part in (where, self.key, self.message) if part)
+        return ": ".join(part for part in (where, key, message) if part)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Survive the way back from a worker process, keyword arguments included."""
         return (_input_error, (self.message, self.file, self.line, self.key))
+
+
+def _in_python(message: str) -> str:
+    """Call arguments as Python does; a command that is to be typed stays as it is."""
+    if "simnet " in message:
+        return message
+    return _OPTION.sub(lambda found: _ARGUMENTS.get(found[0], found[0]), message)
 
 
 def _input_error(message: str, file: str | None, line: int | None, key: str | None) -> InputError:

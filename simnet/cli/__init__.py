@@ -20,6 +20,7 @@ import simnet
 from simnet.cli.calibrate import calibrate_command
 from simnet.cli.capacity import capacity_command
 from simnet.cli.catalogue import list_command
+from simnet.cli.completion import VARIABLE, complete
 from simnet.cli.conform import conform_command
 from simnet.cli.explain import explain_command
 from simnet.cli.run import run_command
@@ -80,6 +81,10 @@ def _status(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     status = 0
     try:
+        instruction = os.environ.get(VARIABLE)
+        if instruction and arguments is None:
+            complete(_simnet, instruction)
+            return status
         # Not `_simnet.main`: it has its own way with errors, interrupts and closed pipes.
         with _simnet.make_context("simnet", given) as context:
             _simnet.invoke(context)
@@ -101,7 +106,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
         case click.ClickException():
             said = f"simnet: {_usage(error)}", _BAD_INPUT
         case InputError():
-            said = f"simnet: {error}", _BAD_INPUT
+            said = f"simnet: {error.typed}", _BAD_INPUT
         case LostRunError():
             said = f"simnet: {error}", _NO_ANSWER
         case OutputError():

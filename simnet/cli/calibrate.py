@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simnet.cli.completion import scenarios
 from simnet.cli.output import message
 from simnet.errors import InputError
 
@@ -17,7 +18,7 @@ __all__ = ["calibrate_command"]
 
 
 @click.command("calibrate")
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=scenarios)
 @click.option(
     "--against",
     metavar="ID[:KEY,KEY]",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simnet.cli.completion import scenarios
 from simnet.cli.options import apply_option, set_option, settings_of, tuning_option
 from simnet.cli.output import message
 
@@ -17,7 +18,7 @@ __all__ = ["capacity_command"]
 
 
 @click.command("capacity")
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=scenarios)
 @click.option("--max-loss", metavar="SHARE", help='Largest share of packets lost, as in "0.1 %".')
 @click.option(
     "--max-p99", metavar="TIME", help='Latency that 99 of 100 messages meet, as in "5 ms".'

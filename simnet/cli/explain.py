@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
 from simnet.cli.output import message, out_path
 from simnet.errors import InputError
@@ -17,7 +18,7 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 @click.command("explain")
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=scenarios)
 @scenario_options
 @click.option("--out", metavar="FILE", help="Draw the bars of utilisation (.png, .svg, .pdf).")
 @click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from simnet.cli.completion import settings, tunings
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ tuning_option: Final = click.option(
     "--tuning",
     "tunings",
     metavar="NAME[+NAME]",
+    shell_complete=tunings,
     multiple=True,
     help="Apply a tuning of the scenario; again for more, later ones on top.",
 )
@@ -42,6 +44,7 @@ set_option: Final = click.option(
     "--set",
     "assignments",
     metavar="NAME=VALUE",
+    shell_complete=settings,
     multiple=True,
     help="Set a knob, a scenario parameter or a model value; again for more.",
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
 from simnet.cli.output import message
 from simnet.errors import InputError
@@ -18,7 +19,7 @@ __all__ = ["run_command"]
 
 
 @click.command("run")
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=scenarios)
 @scenario_options
 @click.option(
     "--format",

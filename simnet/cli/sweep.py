@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from simnet.cli.completion import scenarios, settings, tunings
 from simnet.cli.options import run_options, settings_of
 from simnet.cli.output import message, out_path
 from simnet.errors import InputError
@@ -25,11 +26,12 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
 
 
 @click.command("sweep")
-@click.argument("scenario")
+@click.argument("scenario", shell_complete=scenarios)
 @click.option(
     "--over",
     "varied",
     metavar="KNOB=VALUES",
+    shell_complete=settings,
     multiple=True,
     help='Values to try: "1,2,4" or "10 us..50 us:10 us"; again for every combination.',
 )
@@ -37,6 +39,7 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
     "--tuning",
     "tunings",
     metavar="NAME[+NAME]",
+    shell_complete=tunings,
     multiple=True,
     help="A tuning to try; again for more; none: the scenario as it is.",
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from simnet.cli.completion import scenarios, tunings
 from simnet.cli.options import scenario_options, settings_of
 from simnet.cli.output import message
 
@@ -13,8 +14,8 @@ __all__ = ["whatif_command"]
 
 
 @click.command("whatif")
-@click.argument("scenario")
-@click.argument("wanted", nargs=-1, required=True, metavar="TUNING...")
+@click.argument("scenario", shell_complete=scenarios)
+@click.argument("wanted", nargs=-1, required=True, metavar="TUNING...", shell_complete=tunings)
 @scenario_options
 @click.option(
     "--seeds", type=click.IntRange(2, 1000), help="Pairs of runs with equal seeds; 8 by default."

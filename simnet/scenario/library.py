@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -18,10 +17,9 @@ from simnet.scenario.parameter import Parameter
 from simnet.scenario.schema import MODELS, ModelFile, ModelKind, file_model
 from simnet.scenario.section import Section
 from simnet.scenario.tree import Tree
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pydantic_core import ErrorDetails
 
 __all__ = [
@@ -57,12 +55,6 @@ MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
     "workload": "workloads",
 }
 _LONGEST_SHOWN: Final = 60
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return ``; did you mean X?`` with the name that is most like ``name``, or nothing."""
-    match = difflib.get_close_matches(name, sorted(names), 1, 0.6)
-    return f"; did you mean {match[0]}?" if match else ""
 
 
 def model_names(kind: ModelKind) -> tuple[str, ...]:

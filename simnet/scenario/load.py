@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from simnet.scenario.schema import ModelKind, Section
     from simnet.scenario.toml import Document, KeyPath
 
-__all__ = ["load", "present"]
+__all__ = ["load", "present", "setting_names"]
 
 
 def load(
@@ -115,6 +115,16 @@ def present(
     """
     _, table, _ = _assembled(scenario, settings or {}, tuning_names(tunings), {}, apply)
     return table.present(Entry(name, "", option))
+
+
+def setting_names(scenario: str | FilePath) -> list[str]:
+    """Return the names of all that can be set in a scenario, as typed after ``--set``.
+
+    Raises:
+        InputError: no such scenario.
+    """
+    _, table, _ = _assembled(scenario, {}, (), {})
+    return sorted(set(table.legal_names()))
 
 
 def _assembled(

@@ -39,6 +39,7 @@ from simnet.scenario.settings_storage import disk_names, storage_parameters
 from simnet.scenario.tree import Path, Tree, dotted, walk
 from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
+from simnet.spelling import family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,7 +244,8 @@ class Table:
             parts = knob.match(plain)
             if parts is not None:
                 return _Target("knob", (), knob.spec, knob, tuple(parts.items()))
-        raise entry.error(f"unknown knob{nearest(name, self._legal_names())}")
+        legal = set(self.legal_names())
+        raise entry.error(f"unknown knob{nearest(name, legal) or family(name, legal)}")
 
     def _paths(self, entry: Entry, target: _Target) -> tuple[Path, ...]:
         """Return the places that a name stands for; those of a knob depend on other values."""
@@ -305,7 +307,8 @@ class Table:
         for number in range(len(self.tree.get((*host, "ports")))):
             yield (*host, "ports", number, "nic", *path)
 
-    def _legal_names(self) -> Iterator[str]:
+    def legal_names(self) -> Iterator[str]:
+        """Yield every name that can be set here, those of all queues with ``*``."""
         yield _IRQ_MAP
         for name, _, _ in self._parameters():
             yield name

@@ -11,12 +11,13 @@ cycles as dimensionless, so it would take ``"1 Gbit/s"`` for a clock frequency.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
+
+from simnet.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -163,8 +164,8 @@ def _unknown_unit(unit: str) -> str:
     if re.fullmatch(r"[kMGT]?b(/s|ps)?", unit):
         return f"unknown unit {unit!r}: write bit or B (byte)"
     common = [name for units in _COMMON.values() for name in units if name != "/s"]
-    near = difflib.get_close_matches(unit, common, 1, 0.5)
-    return f"unknown unit {unit!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    near = closest(unit, common) if _UNIT.fullmatch(unit) else None
+    return f"unknown unit {unit!r}" + (f"; did you mean {near!r}?" if near else "")
 
 
 def parse_quantity(text: str | float, kind: Kind) -> int:

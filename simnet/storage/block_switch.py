@@ -6,10 +6,10 @@ the last one that the old scheduler knows is complete, which is looked at every 
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from simnet.kernel.priority import CPU
+from simnet.spelling import nearest
 from simnet.storage.elevator import Elevator
 from simnet.storage.elevator_anticipatory import Anticipatory
 from simnet.storage.elevator_cfq import Cfq
@@ -44,10 +44,8 @@ class Switching:
 
     def _check(self, name: str) -> None:
         if name not in ELEVATORS:
-            near = difflib.get_close_matches(name, ELEVATORS, 1, 0.5)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            names = ", ".join(ELEVATORS)
-            raise ValueError(f"{self.q.path}: no scheduler {name!r}: expected one of {names}{hint}")
+            expected = f"expected one of {', '.join(ELEVATORS)}{nearest(name, ELEVATORS)}"
+            raise ValueError(f"{self.q.path}: no scheduler {name!r}: {expected}")
 
     def make(self, name: str) -> Elevator:
         """Return a scheduler of this name for the queue."""

@@ -6,8 +6,7 @@ tunables are `iosched/NAME`.
 
 from __future__ import annotations
 
-import difflib
-
+from simnet.spelling import nearest
 from simnet.storage.block import RequestQueue
 
 __all__ = ["NAMES", "show", "store"]
@@ -79,7 +78,5 @@ def _set_max_sectors_kb(queue: RequestQueue, number: int) -> None:
 
 def _check(queue: RequestQueue, name: str) -> None:
     if name not in NAMES:
-        near = difflib.get_close_matches(name, NAMES, 1, 0.6)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        names = ", ".join(NAMES)
-        raise ValueError(f"{queue.path}: no file {name!r}: expected one of {names}{hint}")
+        expected = f"expected one of {', '.join(NAMES)}{nearest(name, NAMES)}"
+        raise ValueError(f"{queue.path}: no file {name!r}: {expected}")

@@ -17,6 +17,7 @@ from simnet.errors import InputError
 from simnet.scenario.library import nearest
 from simnet.scenario.parameter import State
 from simnet.study.answers import Answer, answer
+from simnet.study.arguments import names_of
 from simnet.study.cases import Case, Member, Progress, simulate_all
 from simnet.study.leastsquares import Evaluate, Fit, Free, Profile, Vector, fit, profile
 from simnet.study.measurements import measurement
@@ -109,8 +110,8 @@ class Runs:
 
 
 def calibrate(
-    against: Sequence[str],
-    parameters: Sequence[str],
+    against: str | Sequence[str],
+    parameters: str | Sequence[str],
     *,
     scenario: str = "",
     runs: Runs | None = None,
@@ -132,12 +133,13 @@ def calibrate(
             than numbers, or a measurement that may not be fitted to.
     """
     runs = runs or Runs()
-    targets = tuple(target(name, scenario, runs.messages) for name in against)
+    ids = names_of(against, "against")
+    targets = tuple(target(name, scenario, runs.messages) for name in ids)
     if runs.messages:
-        whole = [target(name, scenario) for name in against]
+        whole = [target(name, scenario) for name in ids]
         targets = _corrected(targets, whole, runs)
     cases = list(dict.fromkeys(c for t in targets for c in t.answer.cases.values()))
-    free = _free(cases, parameters)
+    free = _free(cases, names_of(parameters, "--parameter"))
     count = sum(len(t.keys) for t in targets)
     if len(free) > count:
         expected = (

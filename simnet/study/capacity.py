@@ -15,6 +15,7 @@ from typing import Final
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.units import KINDS, Kind, UnitError, parse_quantity
+from simnet.study.arguments import Names, Settings, names_of, seed_of, settings_of, text_of
 from simnet.study.capacity_document import (
     Capacity,
     Carried,
@@ -43,14 +44,14 @@ _PS_PER_US: Final = 10**6
 def capacity(  # noqa: PLR0913 (what the command has options for)
     scenario: str | Path,
     *,
-    max_loss: str | None = None,
+    max_loss: str | float | None = None,
     max_p99: str | None = None,
     load: str = LOAD,
     between: str | None = None,
-    precision: str = PRECISION,
-    settings: Mapping[str, str] | None = None,
-    tunings: Sequence[str] = (),
-    apply: Sequence[str] = (),
+    precision: str | float = PRECISION,
+    settings: Settings | None = None,
+    tunings: str | Sequence[str] = (),
+    apply: Names = (),
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
@@ -97,24 +98,25 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     )
     if limits.count == 1:
         raise InputError("a limit was expected: --max-loss, --max-p99, or both")
-    chosen = dict(settings or {})
-    setting = Setting.find(scenario, load, chosen, tunings, apply)
-    low, high = setting.range(between)
+    chosen, files = settings_of(settings), names_of(apply, "--apply")
+    applied = names_of(tunings, "--tuning")
+    setting = Setting.find(scenario, load, chosen, applied, files)
+    low, high = setting.range(text_of(between, "--between"))
     plan = Plan(min(max(setting.value, low), high), low, high, wanted, limits)
-    base = Case(str(scenario), tuple(chosen.items()), tuple(tunings), tuple(apply))
+    base = Case(str(scenario), tuple(chosen.items()), applied, files)
     plain = Member(base).effective()
-    first = plain.run.seed if seed is None else seed
-    runs = Member(base, first, duration, warmup)
+    first = plain.run.seed if seed is None else seed_of(seed)
+    runs = Member(base, first, text_of(duration, "--duration"), text_of(warmup, "--warm-up"))
     runner = Runner(
         setting, runs, limits, jobs=jobs, scheduler=scheduler, progress=progress, store=store
     )
     runner.remarks += plain.remarks
     runner.lengthen(plan)
     found = search(plan, runner.measure, said)
-    return _answer(found, setting, runner, recorded(apply, chosen))
+    return _answer(found, setting, runner, recorded(files, chosen))
 
 
-def _share(text: str, option: str) -> float:
+def _share(text: str | float, option: str) -> float:
     try:
         ppm = parse_quantity(text, _SHARE)
     except UnitError as error:
@@ -124,7 +126,7 @@ def _share(text: str, option: str) -> float:
     return ppm * _PPM
 
 
-def _time_us(text: str, option: str) -> float:
+def _time_us(text: str | float, option: str) -> float:
     try:
         time_ps = parse_quantity(text, KINDS["time"])
     except UnitError as error:

@@ -17,6 +17,7 @@ from simnet.errors import InputError
 from simnet.kernel.random import stream
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.resource import PS_PER_S, Resource
+from simnet.study.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 from simnet.study.lift import Lift, lifted_results, not_lifted
 from simnet.study.result import Drops, Result, WorkShare
@@ -128,12 +129,12 @@ def schema() -> dict[str, Any]:
 def explain(
     scenario: str | Path,
     *,
-    settings: Mapping[str, str] | None = None,
-    tunings: Sequence[str] = (),
+    settings: Settings | None = None,
+    tunings: str | Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
-    apply: Sequence[str] = (),
+    apply: Names = (),
     lift: bool = False,
 ) -> Explanation:
     """Simulate a scenario and return what holds it back and what would be next.
@@ -152,17 +153,17 @@ def explain(
         InputError: something of the above can't be used as given.
         SimulationError: the simulation can't go on.
     """
-    chosen = dict(settings or {})
+    chosen, files = settings_of(settings), names_of(apply, "--apply")
     effective = effective_of(
         scenario,
         settings=chosen,
-        tunings=tunings,
+        tunings=names_of(tunings, "--tuning"),
         seed=seed,
-        duration=duration,
-        warmup=warmup,
-        apply=apply,
+        duration=text_of(duration, "--duration"),
+        warmup=text_of(warmup, "--warm-up"),
+        apply=files,
     )
-    return explained(effective, settings=recorded(apply, chosen), lift=lift)
+    return explained(effective, settings=recorded(files, chosen), lift=lift)
 
 
 def explained(

@@ -15,6 +15,7 @@ from simnet.scenario.load import load
 from simnet.study import runlength
 from simnet.study.activity import EverySecond
 from simnet.study.memory import EnoughMemory
+from simnet.study.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.result import Result
 from simnet.study.trace import TraceFile
 
@@ -33,13 +34,13 @@ class Watch(Protocol):
 def run(  # noqa: PLR0913 (each option of `simnet run`)
     scenario: str | Path,
     *,
-    settings: Mapping[str, str] | None = None,
-    tunings: Sequence[str] = (),
+    settings: Settings | None = None,
+    tunings: str | Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
-    precision: str | None = None,
-    apply: Sequence[str] = (),
+    precision: str | float | None = None,
+    apply: Names = (),
     trace: str | Path | None = None,
     per_frame: bool = False,
 ) -> Result:
@@ -48,7 +49,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
     Args:
         scenario: a scenario's name, or the path of its file.
         settings: knobs by the name that an administrator types, values with units:
-            `{"nodes": "2", "message": "1460 B"}`.
+            `{"nodes": 2, "message": "1460 B"}`.
         tunings: names of the scenario's tunings, applied in this order and before the settings.
         seed: seed of all random numbers; the scenario's when None.
         duration: simulated time that is measured, such as `"2 s"`; the scenario's when None.
@@ -64,18 +65,18 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         InputError: something of the above can't be used as given.
         SimulationError: the simulation can't go on.
     """
-    chosen = dict(settings or {})
+    chosen, files = settings_of(settings), names_of(apply, "--apply")
     effective = effective_of(
         scenario,
         settings=chosen,
-        tunings=tunings,
+        tunings=names_of(tunings, "--tuning"),
         seed=seed,
-        duration=duration,
-        warmup=warmup,
-        precision=precision,
-        apply=apply,
+        duration=text_of(duration, "--duration"),
+        warmup=text_of(warmup, "--warm-up"),
+        precision=text_of(precision, "--precision"),
+        apply=files,
     )
-    return simulate(effective, settings=recorded(apply, chosen), trace=trace, per_frame=per_frame)
+    return simulate(effective, settings=recorded(files, chosen), trace=trace, per_frame=per_frame)
 
 
 def recorded(

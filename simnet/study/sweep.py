@@ -13,6 +13,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.entries import tuning_names
+from simnet.study.arguments import (
+    Given,
+    Names,
+    Settings,
+    axes_of,
+    count_of,
+    names_of,
+    seed_of,
+    settings_of,
+    text_of,
+)
 from simnet.study.cases import Case, Member, Progress, simulate_each
 from simnet.study.effort import check
 from simnet.study.grid import axis, combinations, size
@@ -131,16 +142,16 @@ class Sweep:
 
 def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     scenario: str | Path,
-    over: Mapping[str, str | Sequence[str]],
+    over: Mapping[str, Given | Sequence[Given]],
     *,
-    tunings: Sequence[str] = (),
-    settings: Mapping[str, str] | None = None,
-    apply: Sequence[str] = (),
+    tunings: str | Sequence[str] = (),
+    settings: Settings | None = None,
+    apply: Names = (),
     replications: int = 1,
     seed: int | None = None,
     duration: str | None = None,
     warmup: str | None = None,
-    precision: str | None = None,
+    precision: str | float | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
     confirm: Callable[[str], bool] | None = None,
@@ -176,18 +187,25 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     if not over and not tunings and replications == 1:
         raise InputError("something to vary was expected: KNOB=VALUES, or tunings", key=_OVER)
     axes = {
-        name: axis(values, name) if isinstance(values, str) else tuple(values)
-        for name, values in over.items()
+        name: axis(values, name) if isinstance(values, str) else values
+        for name, values in axes_of(over).items()
     }
     seeds = axes.pop(_SEED, None)
     if seeds is not None and replications != 1:
         raise InputError("--over seed=... says already which seeds", key="--replications")
-    fixed = {name: value for name, value in (settings or {}).items() if name not in axes}
-    run = Member(Case(str(scenario)), duration=duration, warmup=warmup, precision=precision)
-    grid = Grid(str(scenario), axes, tuple(tunings) or ("",), fixed, tuple(apply), run)
+    fixed = {name: value for name, value in settings_of(settings).items() if name not in axes}
+    run = Member(
+        Case(str(scenario)),
+        duration=text_of(duration, "--duration"),
+        warmup=text_of(warmup, "--warm-up"),
+        precision=text_of(precision, "--precision"),
+    )
+    compared = names_of(tunings, "--tuning") or ("",)
+    grid = Grid(str(scenario), axes, compared, fixed, names_of(apply, "--apply"), run)
+    count_of(replications, "--replications", 1)
     with _naming_the_axis(axes):
         loaded = [member.effective() for _, member in grid.corners().members()]
-        first = loaded[0].run.seed if seed is None else seed
+        first = loaded[0].run.seed if seed is None else seed_of(seed)
         chosen = _seeds(seeds) if seeds else tuple(range(first, first + replications))
         grid = replace(grid, seeds=chosen)
         _, one = next(grid.members())

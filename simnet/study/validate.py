@@ -17,6 +17,7 @@ import simnet
 from simnet._share import folder
 from simnet.errors import InputError
 from simnet.study.answers import ANSWERS, LISTING_1, Anchored, Answer, anchors, answer
+from simnet.study.arguments import count_of, names_of, text_of
 from simnet.study.capture import read_capture
 from simnet.study.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
 from simnet.study.conformance import CONFORMANCE, Conforming
@@ -103,7 +104,7 @@ class Validation:
 
 
 def validate(
-    ids: Sequence[str] = (),
+    ids: str | Sequence[str] = (),
     *,
     members: int = MEMBERS,
     duration: str | None = None,
@@ -118,14 +119,17 @@ def validate(
     done and in all. Raises InputError for an id that is not known. An id may be a pattern, such as
     `x460.table1.*`.
     """
-    named = _named(ids)
+    named = _named(names_of(ids, "ids"))
+    count_of(members, "--members")
     answers = {name: answer(name, CONFORMANCE) for name in named if name not in CONFORMANCE}
     cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
     sizes = _sizes(answers, members)
     alone = {c for a in answers.values() if len(a.cases) == 1 for c in a.cases.values()}
     times = _times()
     work = [
-        _prediction(case, duration or times.get(case, ("",))[0], alone=case in alone)
+        _prediction(
+            case, text_of(duration, "--duration") or times.get(case, ("",))[0], alone=case in alone
+        )
         for case in cases
     ]
     work += [

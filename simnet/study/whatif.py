@@ -19,6 +19,15 @@ from simnet.errors import InputError
 from simnet.scenario.commands import Commands, commands, turned
 from simnet.scenario.unread import UNREAD
 from simnet.study.anchored import anchor_of, conditioned
+from simnet.study.arguments import (
+    Names,
+    Settings,
+    count_of,
+    names_of,
+    seed_of,
+    settings_of,
+    text_of,
+)
 from simnet.study.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
 from simnet.study.ensemble import latin_hypercube
 from simnet.study.mechanism import Moved, moved
@@ -146,15 +155,15 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     scenario: str | Path,
     tunings: str | Sequence[str],
     *,
-    settings: Mapping[str, str] | None = None,
-    base_tunings: Sequence[str] = (),
+    settings: Settings | None = None,
+    base_tunings: str | Sequence[str] = (),
     seed: int = 1,
     seeds: int = SEEDS,
     members: int = MEMBERS,
     duration: str | None = None,
     warmup: str | None = None,
-    precision: str | None = None,
-    apply: Sequence[str] = (),
+    precision: str | float | None = None,
+    apply: Names = (),
     jobs: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
@@ -186,12 +195,24 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         InputError: something of the above can't be used as given.
         SimulationError: a simulation can't go on.
     """
-    chosen = tuple((settings or {}).items())
-    base = Case(str(scenario), chosen, tuple(base_tunings), tuple(apply))
-    given = [tunings] if isinstance(tunings, str) else list(dict.fromkeys(tunings))
+    base = Case(
+        str(scenario),
+        tuple(settings_of(settings).items()),
+        names_of(base_tunings, "--tuning"),
+        names_of(apply, "--apply"),
+    )
+    given = dict.fromkeys(names_of(tunings, "--tuning"))
     plain = Member(base).effective()
     alternatives = [_alternative(base, text) for text in given]
-    plan = _Plan(base, seed, seeds, members, duration, warmup, precision)
+    plan = _Plan(
+        base,
+        seed_of(seed),
+        count_of(seeds, "--seeds", 1),
+        count_of(members, "--members"),
+        text_of(duration, "--duration"),
+        text_of(warmup, "--warm-up"),
+        text_of(precision, "--precision"),
+    )
     cases = [base, *(a.case for a in alternatives if _differs(plain, a))]
     found = plan.simulate(cases, jobs=jobs, progress=progress, store=store)
     judged = [_judged(plain, alternative, found, base) for alternative in alternatives]

@@ -26,12 +26,27 @@ from simnet.errors import (
         ({"file": "a.toml"}, "a.toml: expected a time"),
         ({"file": "a.toml", "line": 7}, "a.toml:7: expected a time"),
         ({"file": "a.toml", "line": 7, "key": "nic.gap"}, "a.toml:7: nic.gap: expected a time"),
-        ({"file": "--set", "key": "nodes"}, "--set: nodes: expected a time"),
+        ({"file": "--set", "key": "nodes"}, 'settings["nodes"]: expected a time'),
+        ({"file": "--over", "key": "nodes=a"}, 'over["nodes"]: a: expected a time'),
+        ({"file": "--warm-up", "key": "warm_up"}, "warmup: expected a time"),
+        ({"file": "--tuning", "key": "fast"}, "tunings: fast: expected a time"),
+        ({"key": "--max-loss"}, "max_loss: expected a time"),
         ({"line": 7, "key": "nic.gap"}, "nic.gap: expected a time"),
     ],
 )
 def test_input_error_names_file_line_and_key(known: dict[str, Any], text: str) -> None:
     assert str(InputError("expected a time", **known)) == text
+
+
+def test_input_error_calls_arguments_as_they_are_typed() -> None:
+    error = InputError("expected --duration", file="--set", key="nodes")
+    assert error.typed == "--set: nodes: expected --duration"
+    assert str(error) == 'settings["nodes"]: expected duration'
+
+
+def test_a_command_in_a_message_stays_a_command() -> None:
+    said = "first: simnet run NAME --duration TIME"
+    assert str(InputError(said)) == said
 
 
 @pytest.mark.parametrize(

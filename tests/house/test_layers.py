@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.house.layers import (
+    BASE,
     FLOORS,
     allowed,
     imports_of_declarations,
@@ -29,7 +30,7 @@ def test_every_part_of_the_package_has_a_floor() -> None:
         for entry in (ROOT / "simnet").iterdir()
         if entry.suffix == ".py" or (entry.is_dir() and entry.name[0] not in "_.")
     }
-    helpers = {"__init__", "__main__", "_engine", "_share", "errors", "files"}
+    helpers = {"__init__", "__main__", *BASE}
     assert parts - set(FLOORS) - helpers == set()
 
 

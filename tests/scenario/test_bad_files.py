@@ -153,7 +153,7 @@ def test_traffic_needs_a_port(workspace: Workspace) -> None:
         workspace.edit("server.toml", "node = 0", "node = 3")
     with pytest.raises(InputError) as caught:
         load("mine.toml", settings={"nodes": "1"})
-    assert str(caught.value) == "--set: nodes: no port of server.toml is on the first 1 nodes"
+    assert caught.value.typed == "--set: nodes: no port of server.toml is on the first 1 nodes"
 
 
 def test_links_that_are_no_pairs(workspace: Workspace) -> None:

@@ -182,7 +182,7 @@ def test_the_ends_of_the_range_say_that_there_may_be_more_or_nothing() -> None:
 def test_bad_input_is_one_line(given: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError) as caught:
         ask(**given)
-    assert str(caught.value) == line
+    assert caught.value.typed == line
 
 
 def test_a_load_that_waits_for_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

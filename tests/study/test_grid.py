@@ -56,7 +56,7 @@ def test_lists_and_ranges(text: str, values: tuple[str, ...]) -> None:
 def test_a_bad_range_is_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         axis(text, "knob")
-    assert str(caught.value).startswith(f"--over: knob={text}")
+    assert str(caught.value).startswith(f'over["knob"]: {text}')
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.integers(1, 50))

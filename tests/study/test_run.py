@@ -71,9 +71,9 @@ def test_processes_give_the_results_of_one_process(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"settings": {"nodse": "2"}}, "nodse: .*did you mean"),
+        ({"settings": {"nodse": "2"}}, r'settings\["nodse"\]: .*did you mean'),
         ({"duration": "2"}, "duration: "),
-        ({"trace": "/nowhere/at/all.json"}, r"all\.json: --trace: cannot be written: No such"),
+        ({"trace": "/nowhere/at/all.json"}, r"all\.json: trace: cannot be written: No such"),
     ],
 )
 def test_bad_input_is_one_clear_line(changes: dict[str, object], message: str) -> None:

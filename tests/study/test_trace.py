@@ -96,7 +96,7 @@ def test_a_run_that_fails_leaves_no_trace_and_keeps_the_old_one(tmp_path: Path) 
 
 
 def test_a_trace_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"run\.json: --trace: cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"run\.json: trace: cannot be written: No such file"):
         TraceFile(tmp_path / "missing" / "run.json")
 
 

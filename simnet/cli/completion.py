@@ -1,0 +1,134 @@
+"""Completion in bash, zsh and fish: ``_SIMNET_COMPLETE=bash_source simnet`` prints the script.
+
+A scenario's name, its tunings, and what can be set in it are completed from the scenario. In bash
+the whole line is read, not its words: a knob may hold blanks, ``:`` and ``=``, at which bash cuts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    add_completion_class,
+    shell_complete,
+    split_arg_string,
+)
+
+from simnet.errors import InputError, SimnetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["VARIABLE", "complete", "scenarios", "settings", "tunings"]
+
+VARIABLE: Final = "_SIMNET_COMPLETE"
+_SHELLS: Final = ("bash", "zsh", "fish")
+_SPECIAL: Final = re.compile(r"([^\w@%+=:,./~-])")
+_BASH: Final = """\
+%(complete_func)s() {
+    local value
+    COMPREPLY=()
+    while IFS= read -r value; do
+        COMPREPLY+=("$value")
+        [[ $value == *= ]] && compopt -o nospace
+    done < <(COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" \\
+        COMP_WORD="${COMP_WORDS[COMP_CWORD]}" %(complete_var)s=bash_complete "$1")
+}
+
+complete -o nosort -o default -F %(complete_func)s %(prog_name)s
+"""
+
+
+def complete(command: click.Command, instruction: str) -> None:
+    """Print a shell's script, or what a word on its command line may become.
+
+    Args:
+        command: what is completed.
+        instruction: ``bash_source``, or what the script asks for.
+
+    Raises:
+        InputError: no such instruction.
+    """
+    add_completion_class(_Bash)
+    if shell_complete(command, {}, "simnet", VARIABLE, instruction):
+        expected = ", ".join(f"{shell}_source" for shell in _SHELLS)
+        raise InputError(f"expected one of {expected}, got {instruction!r}", key=VARIABLE)
+
+
+def scenarios(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
+    """Complete the name of a scenario, or of a file."""
+    from simnet.scenario.library import scenario_names
+
+    return _items(scenario_names(), typed) or [CompletionItem(typed, type="file")]
+
+
+def tunings(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
+    """Complete names of the scenario's tunings, with ``+`` between."""
+    from simnet.scenario.library import find_scenario, read_scenario
+
+    before = typed.rpartition("+")[0]
+    front = f"{before}+" if before else ""
+    try:
+        known = read_scenario(find_scenario(_scenario(context)))[0].tunings
+    except SimnetError:
+        return []
+    return _items((front + name for name in known), typed)
+
+
+def settings(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
+    """Complete the name of what can be set, and after ``=`` its value, where it is one of a few."""
+    from simnet.scenario.load import present, setting_names
+    from simnet.scenario.specs import Choice, Flag
+
+    name, sign, _ = typed.partition("=")
+    try:
+        if not sign:
+            return _items((f"{one}=" for one in setting_names(_scenario(context))), typed)
+        spec, _ = present(_scenario(context), name)
+    except SimnetError:
+        return []
+    values = spec.choices if isinstance(spec, Choice) else ("on", "off")
+    legal = isinstance(spec, (Choice, Flag))
+    return _items((f"{name}={value}" for value in values), typed) if legal else []
+
+
+def _scenario(context: click.Context) -> str:
+    # an option that still waits for its value leaves the arguments unread
+    known = context.params.get("scenario") or context.params.get("name")
+    return str(known or next(iter(context.args), ""))
+
+
+def _items(names: Iterable[str], typed: str) -> list[CompletionItem[Any]]:
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(typed)]
+
+
+class _Bash(BashComplete):
+    """Bash, with names that hold blanks and what it cuts words at."""
+
+    source_template: ClassVar[str] = _BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the one under the cursor, and as much as there is of that."""
+        line = os.environ["COMP_LINE"][: int(os.environ["COMP_POINT"])]
+        words = split_arg_string(line)
+        if len(split_arg_string(f"{line}x")) > len(words):
+            words.append("")
+        return words[1:-1], words[-1]
+
+    def complete(self) -> str:
+        """Return what the part of a word that bash sees may become, a line each."""
+        args, typed = self.get_completion_args()
+        seen = os.environ["COMP_WORD"]
+        part = "".join(split_arg_string(seen)) if seen not in {":", "="} else ""
+        quoted = seen[:1] in {'"', "'"}
+        lines = []
+        for item in self.get_completions(args, typed):
+            if item.type == "plain":
+                value = item.value[len(typed) - len(part) :]
+                lines.append(value if quoted else _SPECIAL.sub(r"\\\1", value))
+        return "\n".join(lines)

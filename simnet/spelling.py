@@ -1,0 +1,85 @@
+"""Names that somebody may have meant.
+
+A suggestion that is far off costs more than none. A name is near if it differs by a slip or two in
+the words that are not the same, one slip in three letters at most, or by whole words that were left
+out or are too many.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["closest", "family", "nearest"]
+
+_LETTERS_A_SLIP: Final = 3
+_LARGEST_FAMILY: Final = 12
+_WORD: Final = re.compile(r"[^\W_]+")
+_FAMILY: Final = re.compile(r"(.+[ ./])[^ ./]+")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean X?`` with the name that is most like ``name``, or nothing."""
+    match = closest(name, names)
+    return f"; did you mean {match}?" if match else ""
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name that is most like ``name``, or None if none is near."""
+    near = [one for one in sorted(names) if _near(name.lower(), one.lower())]
+    return next(iter(difflib.get_close_matches(name, near, 1, 0.0)), None)
+
+
+def family(name: str, names: Iterable[str]) -> str:
+    """Return ``; F has X, Y`` for the names that differ from ``name`` in its last word alone.
+
+    Nothing where there is none, or where they are more than one reads.
+    """
+    match = _FAMILY.fullmatch(name)
+    if match is None:
+        return ""
+    front = match[1]
+    last = {one.removeprefix(front) for one in names if one.startswith(front)}
+    members = sorted(one for one in last if not re.search(r"[ ./]", one))
+    if not 0 < len(members) <= _LARGEST_FAMILY:
+        return ""
+    return f"; {front.rstrip(' ./')} has {', '.join(members)}"
+
+
+def _near(given: str, known: str) -> bool:
+    words, others = _WORD.findall(given), _WORD.findall(known)
+    if _skips(words, others) or _skips(others, words):
+        return True
+    while words and others and words[0] == others[0]:
+        del words[0], others[0]
+    while words and others and words[-1] == others[-1]:
+        del words[-1], others[-1]
+    left, right = " ".join(words), " ".join(others)
+    slips = max(1, max(len(left), len(right)) // _LETTERS_A_SLIP)
+    # nothing in common is no slip
+    slips = min(slips, max(len(left), len(right)) - 1)
+    return abs(len(left) - len(right)) <= slips and _distance(left, right) <= slips
+
+
+def _skips(few: Sequence[str], many: Sequence[str]) -> bool:
+    """Return whether leaving words out of ``many``, 60 % of it at most, gives ``few``."""
+    rest = iter(many)
+    return 5 * len("".join(few)) >= 2 * len("".join(many)) and all(word in rest for word in few)
+
+
+def _distance(left: str, right: str) -> int:
+    """Return how many letters to put in, leave out, exchange or swap (optimal string alignment)."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, letter in enumerate(left, start=1):
+        before, last, row = row, before, [i]
+        for j, other in enumerate(right, start=1):
+            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and (letter, left[i - 2]) == (right[j - 2], other):
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
