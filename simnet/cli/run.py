@@ -67,6 +67,9 @@ def run_command(
             per_frame=per_frame,
             vmstat="vmstat" in chosen,
         )
+    if not {"text", "json"} & set(chosen):
+        for warning in result.warnings:
+            message(warning)
     texts = [
         compare(result, listing) if name == "compare" else FORMATS[name](result) for name in chosen
     ]

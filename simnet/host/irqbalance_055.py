@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["Irqbalance055"]
+__all__ = ["FIRST_PASS_PS", "Irqbalance055"]
 
 _SECOND_PS: Final = 10**12
 _INTERVAL_PS: Final = 10 * _SECOND_PS
+# it counts for a quarter of an interval, and sleeps until a whole second
+FIRST_PASS_PS: Final = _INTERVAL_PS + _INTERVAL_PS // 4 // _SECOND_PS * _SECOND_PS
 _MIN_IRQ_COUNT: Final = 20
 _LARGEST_PACKETS: Final = 100_000
 _INT_MAX: Final = 2**31 - 1

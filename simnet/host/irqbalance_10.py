@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["Irqbalance10"]
+__all__ = ["FIRST_PASS_PS", "Irqbalance10"]
 
 _SECOND_PS: Final = 10**12
 _INTERVAL_PS: Final = 10 * _SECOND_PS
+FIRST_PASS_PS: Final = _INTERVAL_PS
 _LOAD_OF_TICK: Final = 1000
 _SETTLING_CYCLES: Final = 5
 _INT_MAX: Final = 2**31 - 1

@@ -25,7 +25,7 @@ def text(result: Result) -> str:
         f"{result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of warm-up, "
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
     )
-    totals += _intervals(result)
+    totals += _intervals(result) + "".join(f"mind: {said}\n" for said in result.warnings)
     if result.jobs:
         return "\n".join([totals, jobs_text(result)])
     parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]

@@ -37,13 +37,14 @@ from simnet.scenario.build_partition import connect_by_hypervisor, join_pool, ma
 from simnet.scenario.build_relay import build_relay
 from simnet.scenario.build_steering import steer_host
 from simnet.scenario.build_storage import build_storage
-from simnet.scenario.resources_network import FarPort, NetworkPath
+from simnet.scenario.resources_network import FarPort, NetworkPath, SendingHalf
 from simnet.scenario.system import Receiver, System
 from simnet.workload.iperf import Reporter
 from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
+    from simnet.net.tcp_sender import TcpSender
     from simnet.scenario.build_steering import HostSteering
     from simnet.scenario.effective import Effective, Flow, Host
     from simnet.scenario.effective import Port as EffectivePort
@@ -151,7 +152,7 @@ class _Builder:
                 receivers |= self._to_machine(port, flows, peers[flows[0].peer])
             else:
                 receivers |= self._to_ends(port, flows)
-        parts: dict[str, Any] = {"senders": self.senders}
+        parts: dict[str, Any] = {"senders": self.senders, "halves": self.path.halves}
         self.path.bonded = self.bonded
         if self.bonded:
             parts |= connect(
@@ -251,6 +252,7 @@ class _Builder:
                 far=self.effective.host.ports[flow.port],
             )
             mine.remote, other.remote = other, mine
+            self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
             if not self._enslaved(flow):
                 mine.header, other.header = _headers(flow, len(receivers))
             for steered, socket in ((self.steering, mine), (steering, other)):
@@ -336,6 +338,7 @@ class _Builder:
             else:
                 remote = self._remote_receiver(flow, path, link, mine)
                 mine.sender.open_window(remote.receiver.syn_window)
+                self._note_halves(flow, (mine.sender, self.effective.host))
                 self.senders.append(mine)
                 self.path.senders.append((flow.name, mine.sender))
                 self.path.ends.append((path, remote, flow.name))
@@ -358,6 +361,11 @@ class _Builder:
         """Link both ports through the switch; `outlet` is what the far one sends by."""
         switch = self.effective.lan
         join(self.sim, switch, nic, far, outlet, per_frame=self.per_frame)
+
+    def _note_halves(self, flow: Flow, *halves: tuple[TcpSender, Host]) -> None:
+        self.path.halves += [
+            SendingHalf(flow.name, sender, PS // host.kernel.hz) for sender, host in halves
+        ]
 
     # -- the ends of a stream -----------------------------------------------------------------
 
@@ -436,6 +444,7 @@ class _Builder:
         port = host.ports[flow.peer_port]
         sender = make_sender(host, port, self.effective.host.ports[flow.port])
         sender.open_window(receiving.receiver.syn_window)
+        self._note_halves(flow, (sender, host))
         remote = RemoteSender(
             self.sim,
             path,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from simnet.host.onset import Onset
 from simnet.kernel.random import stream
 from simnet.net.bonding import MODES, Bond, BondRoute, Slave
 from simnet.net.bonding_monitor import SINGLE_PORT, BondMonitor, Timing
@@ -20,7 +21,7 @@ from simnet.net.skb import Header, Station
 from simnet.net.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from simnet.net.wire import Port
     from simnet.scenario.effective import Effective, Flow, Host
 
-__all__ = ["BondedFlow", "connect"]
+__all__ = ["BondedFlow", "connect", "onsets"]
 
 _PS = 10**12
 _MS = 10**9
@@ -71,6 +72,15 @@ class _Interface:
     bond: Bond | None = None
     policy: str = ""
     rlb: Rlb | None = None
+
+
+def onsets(effective: Effective) -> Iterator[Onset]:
+    """What happens to cables: one wants to see it."""
+    for port in effective.ports:
+        for what in ("unplugged", "plugged"):
+            after_ps = getattr(port, f"{what}_ps")
+            if after_ps:
+                yield Onset(f"{port.name}'s cable", f"is {what}", after_ps, "end")
 
 
 def connect(

@@ -4,27 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.host import irqbalance_055, irqbalance_10
 from simnet.host.apic import Apic, ApicMode, Firmware, apic_ids, apic_mode
 from simnet.host.interrupt import Arbiter
 from simnet.host.irq_source import IrqSource
-from simnet.host.irqbalance import irqbalance
+from simnet.host.irqbalance import FIRST_PASS_PS, irqbalance
 from simnet.host.irqbalance_055 import Irqbalance055
 from simnet.host.irqbalance_10 import Irqbalance10
 from simnet.host.irqbalance_hand import PlacedByHand
+from simnet.host.onset import Onset
 from simnet.kernel.random import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from simnet.host.machine import Machine as Host
+    from simnet.scenario.effective import Effective
     from simnet.scenario.effective import Host as HostModel
     from simnet.scenario.schema import Cpu, Kernel, Machine
     from simnet.scenario.schema_irqbalance import Balancer
 
-__all__ = ["apic_mode_of", "make_apic", "place_interrupts"]
+__all__ = ["apic_mode_of", "make_apic", "onsets", "place_interrupts"]
 
 # CPUs that serve timer, disk and USB: in Listing 1 no port's interrupt is on them
 _OTHER_SOURCES: Final = frozenset({3, 7})
+
+# when each daemon first moves an interrupt; by hand they are placed at once
+_FIRST_PASSES: Final = {
+    "first-fit": FIRST_PASS_PS,
+    "0.55": irqbalance_055.FIRST_PASS_PS,
+    "1.0": irqbalance_10.FIRST_PASS_PS,
+}
+
+
+def onsets(effective: Effective) -> Iterator[Onset]:
+    """The first pass of the daemon, if it is simulated."""
+    first_ps = _FIRST_PASSES.get(effective.balancer.daemon)
+    if effective.irqbalance == "daemon" and first_ps:
+        yield Onset("irqbalance", "first acts", first_ps)
 
 
 def apic_mode_of(machine: Machine, cpu: Cpu, kernel: Kernel) -> ApicMode:

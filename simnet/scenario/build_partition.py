@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.errors import seconds_text
+from simnet.host.onset import Onset
 from simnet.host.partition import LogicalPartition, ProcessorPool
 from simnet.net.ibmveth import HypervisorCalls, Ibmveth
 from simnet.net.ibmveth_pools import pool_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
     from simnet.net.net_device import NetDevice
@@ -23,11 +27,14 @@ __all__ = [
     "join_pool",
     "make_ibmveth",
     "make_pool",
+    "onsets",
     "received_buffer_bytes",
     "seen_by",
 ]
 
 _PERMILLE: Final = 1000
+# dispatch windows that a mean is of, at least
+_WINDOWS: Final = 5
 _THREADS: Final = 2
 _CAPPED: Final = "cap"
 
@@ -46,6 +53,14 @@ def seen_by(host: Host) -> tuple[MachineModel, Cpu]:
         update={"cores_per_socket": partition.procs, "threads_per_core": threads}
     )
     return machine, cpu
+
+
+def onsets(effective: Effective) -> Iterator[Onset]:
+    """The windows in which processors are given out, several of which a mean is of."""
+    if effective.hypervisor is not None:
+        window_ps = effective.hypervisor.dispatch_window_ps
+        does = f"gives out processors every {seconds_text(window_ps)} s"
+        yield Onset("the hypervisor", does, _WINDOWS * window_ps, "length")
 
 
 def make_pool(sim: Simulator, effective: Effective) -> ProcessorPool | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.host.costs import whole_ns
 from simnet.host.deferred import DeviceInterrupt, WorkQueue
 from simnet.host.iowait import IowaitClock
+from simnet.host.onset import Onset
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
 from simnet.scenario.build_host import PS, make_machine
@@ -32,13 +33,15 @@ from simnet.storage.vscsi import (
 from simnet.workload.ffsb import Access, FfsbThread, ThreadGroup
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.host.cpu import Cpu
     from simnet.host.machine import Machine
     from simnet.kernel.environment import Environment
     from simnet.scenario.effective import Effective, Host
     from simnet.scenario.schema_storage import BlockQueue, FfsbGroup, Iosched, Vscsi
 
-__all__ = ["DiskFlow", "Storage", "build_storage"]
+__all__ = ["DiskFlow", "Storage", "build_storage", "onsets"]
 
 _PAGE_BYTES: Final = 4096
 _KIB: Final = 1024
@@ -289,6 +292,13 @@ class Storage:
     def interrupts(self) -> int:
         """How often virtual adapters have interrupted the client."""
         return sum(one.line.total for one in set(self.adapter_interrupts.values()))
+
+
+def onsets(effective: Effective) -> Iterator[Onset]:
+    """The first look of pdflush, which writes what has been dirty for long."""
+    interval_ps = effective.kernel.dirty_writeback_ps
+    if effective.ffsb and interval_ps:
+        yield Onset("pdflush", "first looks for old pages", interval_ps)
 
 
 def build_storage(env: Environment, effective: Effective, client: Machine, *, seed: int) -> System:

@@ -78,6 +78,15 @@ class FarPort:
     flows: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class SendingHalf:
+    """TCP's half that sends, at one end of a flow; a jiffy is that of its host."""
+
+    flow: str
+    sender: TcpSender
+    jiffy_ps: int
+
+
 @dataclass
 class NetworkPath:
     """The parts of a network scenario, noted while it is built.
@@ -96,6 +105,7 @@ class NetworkPath:
         ends: name and flows of a host that is one CPU for each stream.
         fabrics: in place of a switch; each with its flows.
         bonded: flows by a bond of the system.
+        halves: of all connections, whatever they send.
     """
 
     effective: Effective
@@ -112,6 +122,7 @@ class NetworkPath:
     ends: list[tuple[str, RemoteSender | RemoteReceiver, str]] = field(default_factory=list)
     fabrics: list[tuple[Fabric, tuple[str, ...]]] = field(default_factory=list)
     bonded: list[BondedFlow] = field(default_factory=list)
+    halves: list[SendingHalf] = field(default_factory=list)
 
     def waits(self) -> Iterator[Wait]:
         """What each stream waits for; a transaction waits for its response all the time."""

@@ -207,7 +207,10 @@ def explained(
         modelled_knobs=modelled,
         ignored_knobs=ignored,
         remarks=effective.remarks,
-        warnings=tuple(_warnings(resources, _LOOKS if result.jobs else looks.count)),
+        warnings=(
+            *result.warnings,
+            *_warnings(resources, _LOOKS if result.jobs else looks.count),
+        ),
     )
 
 

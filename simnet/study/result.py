@@ -217,6 +217,13 @@ class Result(_Row):
     peer_cpus: tuple[PeerCpuUse, ...] = Field(
         default=(), description="CPUs of the server of the disks, exact shares"
     )
+    warnings: tuple[str, ...] = Field(default=(), description="what to know of these numbers")
+    conclusive: bool = Field(
+        default=True, description="false: the run was too short, its numbers decide nothing"
+    )
+    silent: tuple[str, ...] = Field(
+        default=(), description="flows that got nothing while others did"
+    )
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

@@ -16,6 +16,7 @@ from simnet.study import runlength
 from simnet.study.activity import EverySecond
 from simnet.study.memory import EnoughMemory
 from simnet.study.arguments import Names, Settings, names_of, settings_of, text_of
+from simnet.study.doubts import doubts
 from simnet.study.result import Result
 from simnet.study.trace import TraceFile
 
@@ -139,6 +140,7 @@ def simulate(
         with watched_by(EnoughMemory()):
             system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
         start, end, reached = _measure(system, effective, watch)
+        found = doubts(effective, system, start, end)
     result = Result.from_snapshots(
         start,
         end,
@@ -154,6 +156,9 @@ def simulate(
             "tunings": effective.tunings,
             "half_width_percent": reached,
             "vmstat": seconds.rows(),
+            "warnings": found.warnings,
+            "conclusive": found.conclusive,
+            "silent": found.silent,
         }
     )
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
 from simnet.host.irq_source import IrqSource
-from simnet.host.irqbalance_055 import Irqbalance055
+from simnet.host.irqbalance_055 import FIRST_PASS_PS, Irqbalance055
 from simnet.host.machine import Machine
 from simnet.kernel.environment import Environment
 from simnet.kernel.simulator import Simulator
@@ -224,6 +224,7 @@ class TestRounds:
     def test_the_first_placement_comes_at_12_s(self) -> None:
         assert self.run(11.9) == [0, 0]
         assert len(set(self.run(12.1))) == 2
+        assert FIRST_PASS_PS == 12 * SECOND
 
     def test_what_was_moved_by_hand_stays_until_the_daemon_wants_another_cpu(self) -> None:
         # it compares with what it wrote itself, not with what is there

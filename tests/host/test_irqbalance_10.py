@@ -6,7 +6,7 @@ import pytest
 
 from simnet.host import irqbalance_10
 from simnet.host.irq_source import IrqSource
-from simnet.host.irqbalance_10 import Irqbalance10
+from simnet.host.irqbalance_10 import FIRST_PASS_PS, Irqbalance10
 from simnet.host.machine import Machine
 from simnet.kernel.environment import Environment
 from simnet.kernel.simulator import Simulator
@@ -185,6 +185,7 @@ def test_the_first_round_is_after_10_s(until_s: float, *, moved: bool) -> None:
     daemon, found = make(machine, ["eth0", "eth1"])
     env.process(daemon.run(env))
     env.run(until=round(until_s * SECOND))
+    assert FIRST_PASS_PS == 10 * SECOND
     assert (len(set(cpus(found))) == 2) == moved
 
 

@@ -71,7 +71,7 @@ def test_what_cannot_be_is_one_line(settings: dict[str, str], message: str) -> N
         return
     with pytest.raises(InputError) as caught:
         load(SCENARIO, settings=settings)
-    assert message in str(caught.value)
+    assert message in caught.value.typed
     assert "\n" not in str(caught.value)
 
 

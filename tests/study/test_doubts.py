@@ -1,0 +1,122 @@
+"""A run that was too short to tell anything says so, and names who got nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import simnet
+from simnet.host.onset import Onset
+from simnet.report.text import text
+from simnet.scenario.load import load
+from simnet.scenario.onsets import onsets
+from simnet.study.doubts import missed
+from tests.host.parts import MS
+
+X460 = "x460-out-of-box"
+DAEMON = {"nodes": 1, "irqbalance.map": "daemon"}
+
+
+def x460(warmup: str, duration: str, **settings: Any) -> simnet.Result:
+    return simnet.run(X460, settings={"nodes": 1} | settings, warmup=warmup, duration=duration)
+
+
+def test_a_measurement_before_the_daemon_has_acted_decides_nothing() -> None:
+    result = x460("5 ms", "5 ms", **DAEMON)
+    said = (
+        "this run is too short: irqbalance first acts at 2.5 s, the measurement starts at 0.005 s;"
+        " a warm-up of 2.505 s would do"
+    )
+    assert result.warnings == (said,)
+    assert not result.conclusive
+    assert f"mind: {said}\n" in text(result)
+
+
+@pytest.mark.compiled
+def test_nor_is_anything_said_once_it_has() -> None:
+    result = x460("2505 ms", "5 ms", **DAEMON)
+    assert (result.warnings, result.conclusive) == ((), True)
+
+
+def test_a_run_of_some_milliseconds_tells_something() -> None:
+    result = x460("5 ms", "5 ms")
+    assert (result.warnings, result.conclusive, result.silent) == ((), True, ())
+
+
+@pytest.mark.parametrize(
+    ("duration", "said"),
+    [
+        (
+            "1 us",
+            "nothing was delivered in the 0.000001 s measured: these numbers tell nothing",
+        ),
+        ("50 us", "packets in the 0.00005 s measured: too few to tell anything"),
+    ],
+)
+def test_nothing_is_read_from_next_to_nothing(duration: str, said: str) -> None:
+    warmup = "0 s" if duration == "1 us" else "20 ms"
+    result = x460(warmup, duration)
+    assert result.warnings[0].endswith(said)
+    assert not result.conclusive
+
+
+@pytest.mark.compiled
+def test_flows_that_got_nothing_are_named() -> None:
+    result = simnet.run("tcp-rr-one-queue", warmup="100 ms", duration="100 ms")
+    silent = [flow.name for flow in result.flows if not flow.transactions_per_s]
+    assert silent
+    assert result.silent == tuple(silent)
+    assert result.conclusive
+    (said,) = result.warnings
+    named = ", ".join(silent[:4])
+    assert said.startswith(f"{len(silent)} of 500 flows got nothing in the 0.1 s measured: {named}")
+    # the least timeout, and a round trip
+    assert said.endswith("what they wait for is sent again after 0.202 s at most, if it was lost")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "settings", "expected"),
+    [
+        (X460, {}, ()),
+        (X460, {"irqbalance.map": "daemon"}, (2500,)),
+        (X460, {"irqbalance.daemon": "0.55"}, (12_000,)),
+        (X460, {"irqbalance.daemon": "1.0"}, (10_000,)),
+        (X460, {"irqbalance.daemon": "hand"}, ()),
+        ("vscsi-parallel", {}, (5000,)),
+        ("vscsi-parallel", {"kernel.dirty_writeback": "0 s"}, ()),
+        ("vlan-half-cpu", {}, (50,)),
+        ("x460-bonding", {"unplug eth0": "3 s", "replug eth0": "4 s"}, (3000, 4000)),
+    ],
+)
+def test_what_acts_late_announces_itself(
+    scenario: str, settings: dict[str, str], expected: tuple[int, ...]
+) -> None:
+    found = onsets(load(scenario, settings=settings))
+    assert tuple(one.after_ps // MS for one in found) == expected
+
+
+@pytest.mark.parametrize(
+    ("by", "start_ms", "end_ms", "too_early"),
+    [
+        ("start", 9, 100, True),
+        ("start", 10, 100, False),
+        ("end", 0, 9, True),
+        ("end", 0, 10, False),
+        ("length", 100, 109, True),
+        ("length", 100, 110, False),
+    ],
+)
+def test_what_it_has_to_come_later_than(
+    monkeypatch: pytest.MonkeyPatch, by: Any, start_ms: int, end_ms: int, *, too_early: bool
+) -> None:
+    one = Onset("it", "acts", 10 * MS, by)
+    monkeypatch.setattr("simnet.study.doubts.onsets", lambda _: (one,))
+    assert list(missed(load(X460), start_ms * MS, end_ms * MS)) == ([one] if too_early else [])
+
+
+@pytest.mark.parametrize("scenario", ["x460-out-of-box", "vscsi-parallel", "vlan-half-cpu"])
+def test_scenarios_are_as_long_as_they_need(scenario: str) -> None:
+    effective = load(scenario)
+    start_ps = effective.run.warm_up_ps
+    assert list(missed(effective, start_ps, start_ps + effective.run.duration_ps)) == []
