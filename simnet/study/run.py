@@ -14,9 +14,9 @@ from simnet.scenario.build import build
 from simnet.scenario.load import load
 from simnet.study import runlength
 from simnet.study.activity import EverySecond
-from simnet.study.memory import EnoughMemory
 from simnet.study.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.doubts import doubts
+from simnet.study.memory import EnoughMemory
 from simnet.study.result import Result
 from simnet.study.trace import TraceFile
 
