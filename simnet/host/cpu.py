@@ -29,12 +29,10 @@ from simnet.kernel.simulator import Simulator
 
 __all__ = [
     "HARDIRQ",
-    "IDLE",
     "IRQ",
     "PROCESS",
     "SOFTIRQ",
     "SOFT_LEVEL",
-    "STEAL",
     "SYSTEM",
     "USER",
     "Context",
@@ -50,12 +48,10 @@ PROCESS = 0
 SOFT_LEVEL = 1
 HARDIRQ = 2
 # accounting modes
-IDLE = 0
 USER = 1
 SYSTEM = 2
 SOFTIRQ = 3
 IRQ = 4
-STEAL = 5
 
 _PROCESS = cython.declare(cython.int, 0)
 _SOFT = cython.declare(cython.int, 1)

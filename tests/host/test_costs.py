@@ -18,6 +18,7 @@ def test_whole_ns_is_the_nearest(time_ps: int) -> None:
 def test_cycles_become_time() -> None:
     costs = Costs(dict.fromkeys(COST_NAMES, 4800), 3 * 10**9, 128, 2)
     assert {getattr(costs, f"{name}_ps") for name in COST_NAMES} == {1_600_000}
+    assert (costs.line_bytes, costs.copy_overlap) == (128, 2)
 
 
 class TestSpread:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.cpu import HARDIRQ, PROCESS, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER, Cpu, Softirqs
+from simnet.kernel.priority import LAST, NIC, WIRE
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, NS, US, Agenda, Handler, Job, make_machine
 
@@ -45,6 +46,22 @@ class TestLevels:
         sim.run_until(MS)
         assert handler.done_ps == [14 * US]
         assert process.done_ps == [14 * US, 24 * US]
+
+    @pytest.mark.parametrize(
+        ("priority", "device_first"), [(WIRE, True), (NIC, True), (LAST, False)]
+    )
+    def test_what_devices_do_when_a_piece_ends_comes_before_what_follows_it(
+        self, priority: int, *, device_first: bool
+    ) -> None:
+        sim, (cpu,), _ = make_cpus()
+        process = Job(sim, "process", PROCESS, USER)
+        process.start(cpu, 10 * US)
+        seen: list[bool] = []
+        device = Agenda(sim, "device")
+        device.things.append(lambda: seen.append(not process.done_ps))
+        sim.at(10 * US, device, 0, 0, priority)
+        sim.run_until(MS)
+        assert seen == [device_first]
 
     def test_interrupts_wait_for_each_other_in_order(self) -> None:
         sim, (cpu,), agenda = make_cpus()
@@ -347,6 +364,16 @@ class TestSoftirqEntry:
         assert softirqs.log == []
 
 
+class Spans:
+    """A tracer that keeps spans."""
+
+    def __init__(self) -> None:
+        self.log: list[tuple[str, str, int, int]] = []
+
+    def span(self, track: str, name: str, start_ps: int, end_ps: int) -> None:
+        self.log.append((track, name, start_ps, end_ps))
+
+
 class TestAccounting:
     def test_every_mode_gets_its_time(self) -> None:
         sim, (cpu,), agenda = make_cpus()
@@ -358,6 +385,23 @@ class TestAccounting:
         times = cpu.times()
         expected = {"user": 7, "system": 5, "softirq": 3, "irq": 2, "idle": 83}
         assert {mode: times[f"{mode}_ps"] // US for mode in expected} == expected
+
+    def test_a_trace_tells_who_had_the_cpu_and_why(self) -> None:
+        sim, (cpu,), agenda = make_cpus()
+        spans = Spans()
+        sim.tracer = spans
+        agenda.at(0, Job(sim, "user", PROCESS, USER).start, cpu, 4 * US)
+        agenda.at(5 * US, Job(sim, "system", PROCESS, SYSTEM).start, cpu, 3 * US)
+        agenda.at(20 * US, Job(sim, "soft", SOFT_LEVEL, SOFTIRQ).start, cpu, 2 * US)
+        agenda.at(30 * US, cpu.raise_irq, Handler(sim, "handler"), US)
+        sim.run_until(100 * US)
+        cpu.times()
+        assert spans.log == [
+            (cpu.path, "user: user", 0, 4 * US),
+            (cpu.path, "system: system", 5 * US, 8 * US),
+            (cpu.path, "softirq", 20 * US, 22 * US),
+            (cpu.path, "hard interrupt: handler", 30 * US, 31 * US),
+        ]
 
     def test_tick_in_a_handler_counts_for_what_follows(self) -> None:
         sim, (cpu,), agenda = make_cpus()

@@ -19,7 +19,7 @@ class Setup:
     """A machine with interrupt lines that fire at given rates."""
 
     def __init__(
-        self, rates: list[int], masks: list[int], occupied: set[int] | None = None
+        self, rates: list[float], masks: list[int], occupied: set[int] | None = None
     ) -> None:
         self.env = Environment()
         machine = make_machine(self.env.sim, cores_per_socket=16)
@@ -29,7 +29,7 @@ class Setup:
         ]
         for line, rate in zip(self.lines, rates, strict=True):
             if rate:
-                self.env.process(self.fire(line, SECOND // rate))
+                self.env.process(self.fire(line, round(SECOND / rate)))
         self.env.process(irqbalance(self.env, self.lines, frozenset(occupied or ())))
 
     def fire(self, line: IrqLine, gap_ps: int) -> Generator[Any, Any, None]:
@@ -70,6 +70,13 @@ def test_cpus_of_other_devices_are_left_alone() -> None:
 def test_quiet_lines_are_left_alone() -> None:
     setup = Setup([100, 1, 0], [1, 1, 1])
     assert setup.cpus(40) == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("rate", "moved"), [(7.8, False), (8.2, True)])
+def test_a_line_counts_from_20_interrupts_a_pass(rate: float, *, moved: bool) -> None:
+    # 2.5 s of them until the first pass: 19 or 20
+    setup = Setup([100, rate], [1, 1])
+    assert (setup.cpus(3) == [0, 1]) == moved
 
 
 @pytest.mark.parametrize(("until_s", "moved"), [(2.4, False), (2.6, True)])

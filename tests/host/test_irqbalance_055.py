@@ -93,6 +93,36 @@ class TestCosts:
             assert sorted(masks(found)) == [0x0F, 0xF0]
             assert masks(found)[1] == home  # of equals the one met later comes first
 
+    @pytest.mark.parametrize(("load", "mask"), [(6301, 0b0011), (6302, 0b1100)])
+    def test_another_of_its_class_in_a_cache_counts_6000(self, load: int, mask: int) -> None:
+        machine = make_machine(Simulator(), cores_per_socket=2, threads_per_core=2)
+        found = sources(machine, ["timer", "megaraid", "ahci"], device="storage")
+        daemon = Irqbalance055(machine, found)
+        fire(found[1], 20)
+        fire(found[2], 20)
+        process = daemon.run(Environment(unit_ps=1))
+        next(process)
+        next(process)
+        passes(daemon, found, [load, 300, 100])
+        # beside the timer's load, or 300 + 1 + 6000 beside the first
+        assert masks(found)[1:] == [0b1100, mask]
+
+    @pytest.mark.parametrize(("load", "mask"), [(399, 0xF0), (400, 0x0F)])
+    def test_one_that_rests_moves_for_a_tenth_of_that(self, load: int, mask: int) -> None:
+        machine = two_sockets()
+        found = sources(machine, ["ahci", "ata", "nvme"], device="other")
+        daemon = Irqbalance055(machine, found)
+        for source in found:
+            fire(source, 20)
+        process = daemon.run(Environment(unit_ps=1))
+        next(process)
+        next(process)
+        passes(daemon, found, [900, 600, 0])
+        assert masks(found) == [0x0F, 0xF0, 0xF0]
+        # 300 + 1 and 200 + load + 1
+        passes(daemon, found, [0, load, 0])
+        assert masks(found) == [0x0F, 0xF0, mask]
+
     def test_with_threads_the_second_is_preferred(self) -> None:
         machine = make_machine(Simulator(), cores_per_socket=2, threads_per_core=2)
         found = sources(machine, ["eth0", "eth1"])
@@ -156,6 +186,18 @@ class TestSources:
         port.rx_packets += gained
         passes(daemon, found, [30])
         assert daemon.workloads == {10: 30 + 100 + bonus}
+
+    def test_what_moves_packets_is_a_network_interface_whatever_its_name(self) -> None:
+        machine = two_sockets()
+        port = Counters()
+        found = sources(machine, ["mlx4"], port=port)
+        daemon = Irqbalance055(machine, found)
+        passes(daemon, found, [300])
+        assert masks(found) == [0x0F]
+        port.rx_packets += 900
+        passes(daemon, found, [300])
+        # of its class now: a CPU of its own
+        assert cpus(found) == [0]
 
     def test_the_timer_stays_and_its_load_counts(self) -> None:
         machine = two_sockets()

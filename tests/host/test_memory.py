@@ -49,6 +49,16 @@ class TestTopology:
         places = [(cpu.node, cpu.bus, cpu.socket) for cpu in machine.cpus]
         assert places == [(n // 16, n // 8, n // 4) for n in range(48)]
 
+    def test_sockets_of_a_node_share_its_buses_evenly(self) -> None:
+        def buses(count: int) -> list[int]:
+            machine = make_machine(Simulator(), nodes=2, sockets_per_node=4, buses_per_node=count)
+            return [cpu.bus for cpu in machine.cpus]
+
+        assert buses(1) == [0] * 4 + [1] * 4
+        assert buses(2) == [0, 0, 1, 1, 2, 2, 3, 3]
+        # a bus that no socket is on makes no difference
+        assert buses(4) == buses(5) == list(range(8))
+
     def test_threads_of_a_core_are_neighbours(self) -> None:
         for cpu in make().cpus:
             assert cpu.sibling.cpu_id == cpu.cpu_id ^ 1

@@ -16,7 +16,8 @@ from simnet.host.partition import LogicalPartition, ProcessorPool, SharedProcess
 from simnet.host.thread import Thread
 from simnet.kernel.environment import Environment
 from simnet.kernel.simulator import Simulator
-from tests.host.parts import MS, US, Agenda, Job, make_machine
+from tests.host.parts import MS, US, Agenda, Handler, Job, make_machine
+from tests.host.test_cpu import Spans
 
 WINDOW = 10 * MS
 TICK = 4 * MS
@@ -257,6 +258,16 @@ def test_virtual_processors_have_equal_parts_of_the_entitlement() -> None:
     assert [processor.total_ps() for processor in lpar.processors] == [2500 * US, 2500 * US]
 
 
+def test_who_has_some_of_its_part_left_does_not_wait_for_the_end_of_a_slice() -> None:
+    sim = Simulator()
+    pool = make_pool(sim, slice_=8 * MS)
+    load(add(pool, "greedy", 0.1, capped=False))
+    job = Job(sim, "job", PROCESS, SYSTEM)
+    Agenda(sim).at(3 * MS, job.start, add(pool, "modest", 0.5).machine.cpus[0], MS)
+    sim.run_until(WINDOW)
+    assert job.done_ps == [4 * MS]
+
+
 def test_spare_time_comes_in_slices() -> None:
     sim = Simulator()
     pool = make_pool(sim, slice_=2 * MS)
@@ -383,6 +394,26 @@ def test_stolen_time_is_what_work_waits_for() -> None:
     assert times["idle_ps"] == 0
 
 
+def test_waiting_for_a_processor_is_stolen_time_too() -> None:
+    sim = Simulator()
+    pool = make_pool(sim, dispatch=20 * US)
+    cpu = add(pool, "one", 0.5).machine.cpus[0]
+    spans = Spans()
+    sim.tracer = spans
+    agenda = Agenda(sim)
+    for start in (1, 2):
+        agenda.at(start * MS, Job(sim, f"job{start}", PROCESS, SYSTEM).start, cpu, 100 * US)
+    sim.run_until(WINDOW)
+    times = cpu.times()
+    assert (times["steal_ps"], times["system_ps"]) == (40 * US, 200 * US)
+    assert [(name, end - start) for _, name, start, end in spans.log] == [
+        ("stolen: job1", 20 * US),
+        ("system: job1", 100 * US),
+        ("stolen: job2", 20 * US),
+        ("system: job2", 100 * US),
+    ]
+
+
 def test_an_idle_partition_has_nothing_stolen() -> None:
     sim = Simulator()
     lpar = add(make_pool(sim), "idle", 0.5)
@@ -418,6 +449,20 @@ def test_a_system_call_that_is_interrupted_gets_the_ticks_that_are_lost() -> Non
     times = cpu.times()
     assert (times["system_ps"], times["user_ps"]) == (2500 * US, 1000 * US)
     assert (times["system_ticks"], times["user_ticks"]) == (6, 2)
+
+
+def test_an_interrupt_that_has_to_wait_changes_nothing_of_what_lost_ticks_count_for() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "tenth", 0.1)
+    (cpu,) = lpar.machine.cpus
+    cpu.run(PROCESS, Job(sim, "job", PROCESS, SYSTEM), 2 * MS, SYSTEM)
+    handler = Handler(sim, "handler")
+    Agenda(sim).at(5 * MS, cpu.raise_irq, handler, 10 * US)
+    sim.run_until(3 * WINDOW)
+    assert handler.done_ps == [10 * MS + 10 * US]
+    times = cpu.times()
+    # at 1 ps, 4, 8, ... 20 ms: the last 10 us of it come in the third window
+    assert (times["system_ticks"], times["irq_ticks"]) == (6, 0)
 
 
 def test_a_process_that_is_woken_wakes_the_virtual_processor() -> None:

@@ -204,14 +204,18 @@ class TestWaking:
         host.sim.run_until(MS)
         assert task.log == [(3 * US, 0)]
         assert host.scheduler.ipis == 0
+        assert host.cpus[0].times()["system_ps"] == 3 * US
+        assert host.machine.costs.ledger.work()["wakeup"] == 3 * US
 
     def test_elsewhere_after_an_interrupt_too(self) -> None:
         host = Host(context_switch=3000, ipi=2000)
         host.occupy(0, 1)
         start = host.sim.now
+        before = host.machine.costs.ledger.work()["wakeup"]
         task = host.task(4)
         task.wake_on(host.cpus[0])
         host.sim.run_until(start + MS)
+        assert host.machine.costs.ledger.work()["wakeup"] == before + 5 * US
         assert task.log == [(start + 5 * US, 4)]
         assert (host.scheduler.ipis, host.cpus[4].hard_interrupts) == (1, 1)
 
@@ -291,6 +295,19 @@ def test_an_idle_cpu_takes_a_waiting_task_at_the_next_tick() -> None:
     sim.run_until(TICK + MS)
     assert [task.cpu.cpu_id for task in tasks] == [0, 1]
     assert cpus[1].times()["user_ps"] == MS
+
+
+def test_a_task_that_was_taken_weighs_where_it_went_and_not_where_it_was() -> None:
+    tasks, sim, cpus = _two_on_one_of_two(idle_balance=True)
+    sim.run_until(3 * TICK)
+    for task in tasks:
+        task.stop = True
+    sim.run_until(20 * TICK)
+    scheduler = tasks[0].scheduler
+    other = Once(scheduler, "other", cpus[1])
+    # both are idle now, whoever had run there: the waker's CPU takes it
+    assert scheduler.place(other, cpus[0]) is cpus[0]
+    assert scheduler.place(Once(scheduler, "another", cpus[0]), cpus[1]) is cpus[1]
 
 
 def test_without_balancing_a_waiting_task_waits() -> None:

@@ -87,6 +87,7 @@ class TestVersions:
         [
             ("2.6.9", set()),
             ("2.6.18", set()),
+            ("2.6.23", set()),
             ("2.6.24", {"weight_each_poll"}),
             ("2.6.38", {"weight_each_poll"}),
             ("3.8", {"weight_each_poll"}),
@@ -100,6 +101,26 @@ class TestVersions:
                     "polls_once",
                     "thread_first",
                 },
+            ),
+            *(
+                (
+                    version,
+                    {
+                        "weight_each_poll",
+                        "restart_time_ps",
+                        "stops_for_processes",
+                        *since,
+                    },
+                )
+                for version, since in (
+                    ("3.18", ()),
+                    ("3.19", ("polls_once",)),
+                    ("4.8", ("polls_once",)),
+                    ("4.11", ("polls_once", "thread_first")),
+                    ("4.12", ("polls_once", "thread_first", "budget_time_ps")),
+                    ("6.4", ("polls_once", "thread_first", "budget_time_ps")),
+                    ("6.5", ("polls_once", "budget_time_ps")),
+                )
             ),
             (
                 "6.18",
