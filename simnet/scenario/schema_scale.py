@@ -14,7 +14,7 @@ from simnet.scenario.units import UnitError
 __all__ = ["Lpars", "Scale", "ScaleSize"]
 
 _SUFFIXES: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-_TYPED: Final = re.compile(r"\s*(\d+)\s*([KMG])?\s*")
+_TYPED: Final = re.compile(r"\s*(\d{1,30})\s*([KMG])?\s*")
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,9 @@ KINDS: Final[Mapping[str, Kind]] = {
     "count": Kind("a plain number", "", "", "", "64", ("",)),
 }
 
+# Far beyond every legal range; Python itself refuses numbers of thousands of digits.
+_LONGEST: Final = 100
+_MOST_BITS: Final = 256
 _NUMBER: Final = re.compile(
     r"\s*(?P<number>[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>.*?)\s*\Z"
 )
@@ -181,6 +184,9 @@ def parse_quantity(text: str | float, kind: Kind) -> int:
     """
     if isinstance(text, bool):
         raise UnitError(f"expected {kind.name} such as {kind.example!r}, got a flag")
+    if (isinstance(text, int) and text.bit_length() > _MOST_BITS) or len(str(text)) > _LONGEST:
+        length = f"more than {_LONGEST} characters"
+        raise UnitError(f"expected {kind.name} such as {kind.example!r}, got {length}")
     match = _NUMBER.match(str(text))
     if match is None:
         raise UnitError(f"expected {kind.name} such as {kind.example!r}, got {text!r}")

@@ -18,8 +18,9 @@ from simnet.files import read_text
 
 CPU_COLUMNS = ("CPU", "%user", "%nice", "%system", "%iowait", "%steal", "%idle")
 
-_PORT = re.compile(r"(?P<name>[A-Za-z]\w*)/(?P<irq>\d+)")
-_NUMBER = re.compile(r"\d+\.\d\d")
+_PORT = re.compile(r"(?P<name>[A-Za-z]\w*)/(?P<irq>\d{1,9})")
+_CPU = re.compile(r"\d{1,9}")
+_NUMBER = re.compile(r"\d{1,12}\.\d\d")
 # seven values rounded to two decimals
 _ROUNDING_PERCENT = 0.04
 
@@ -146,7 +147,11 @@ def _interrupt_columns(lines: _Lines) -> tuple[InterruptColumn, ...]:
 
 def _row(lines: _Lines, line: str, columns: int, seen: set[int]) -> tuple[int, list[float]]:
     first, *values = line.split()
-    if not first.isdecimal() or not all(map(_NUMBER.fullmatch, values)) or len(values) != columns:
+    if (
+        not _CPU.fullmatch(first)
+        or not all(map(_NUMBER.fullmatch, values))
+        or len(values) != columns
+    ):
         lines.fail(f"a CPU id and {columns} numbers with two decimals were expected: {line!r}")
     cpu = int(first)
     if cpu in seen:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simnet.errors import InputError
 from simnet.files import read_text
@@ -29,9 +29,13 @@ __all__ = ["read_traces"]
 _US_PS: Final = 1_000_000
 _LARGEST_FILE_BYTES: Final = 64 << 20
 _MTU_PAYLOAD: Final = 1460
-_DELACK_NAME: Final = re.compile(r"delack_max_(\d+)us")
+_DELACK_NAME: Final = re.compile(r"delack_max_(\d{1,10})us")
 
-_Block = tuple[NonNegativeInt, NonNegativeInt]
+# far beyond any trace, and well within the simulator's clock and counters
+_Ms = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+_Bytes = Annotated[int, Field(ge=0, le=1 << 40)]
+_Us = Annotated[int, Field(ge=1, le=10**9)]
+_Block = tuple[_Bytes, _Bytes]
 
 
 class _Trace(BaseModel):
@@ -46,13 +50,13 @@ class _Trace(BaseModel):
     route: str = "default"
     rcv: str = "sack, no timestamps"
     name: str
-    inject: list[tuple[NonNegativeFloat, NonNegativeInt, NonNegativeInt, NonNegativeInt]]
-    app_reads: list[tuple[NonNegativeFloat, NonNegativeInt]] = []
-    app_writes: list[tuple[NonNegativeFloat, NonNegativeInt]] = []
-    acks: list[tuple[NonNegativeFloat, NonNegativeInt, NonNegativeInt, list[_Block]]]
-    delack_max_us: int | None = Field(default=None, ge=1)
-    rto_min_us: int | None = Field(default=None, ge=1)
-    rcvbuf: int = Field(default=0, ge=0)
+    inject: list[tuple[_Ms, _Bytes, _Bytes, _Bytes]]
+    app_reads: list[tuple[_Ms, _Bytes]] = []
+    app_writes: list[tuple[_Ms, _Bytes]] = []
+    acks: list[tuple[_Ms, _Bytes, _Bytes, list[_Block]]]
+    delack_max_us: _Us | None = None
+    rto_min_us: _Us | None = None
+    rcvbuf: int = Field(default=0, ge=0, le=(1 << 31) - 1)
 
 
 def read_traces(file: str, values: Callable[[str, int], dict[str, Any]]) -> Iterator[Case]:
@@ -74,12 +78,16 @@ def read_traces(file: str, values: Callable[[str, int], dict[str, Any]]) -> Iter
 def _parsed(line: str, file: str, number: int) -> _Trace:
     try:
         return _Trace.model_validate(json.loads(line))
-    except json.JSONDecodeError as error:
-        raise InputError(f"no JSON: {error}", file=file, line=number) from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise InputError(first["msg"], file=file, line=number, key=key or None) from error
+    except RecursionError as error:
+        raise InputError("no JSON: nested too deeply", file=file, line=number) from error
+    except json.JSONDecodeError as error:
+        raise InputError(f"no JSON: {error}", file=file, line=number) from error
+    except ValueError as error:  # what Python says of thousands of digits
+        raise InputError("no JSON: a number is too long", file=file, line=number) from error
 
 
 def _case(

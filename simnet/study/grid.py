@@ -19,9 +19,9 @@ _TOO_MANY: Final = f"at most {MOST_VALUES} values were expected"
 _OPTION: Final = "--over"
 _RANGE: Final = re.compile(r"\s*(?P<low>.+?)\s*\.\.\s*(?P<high>[^:]+?)\s*(?::\s*(?P<step>.+?)\s*)?")
 _NUMBER: Final = re.compile(
-    r"(?P<number>[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>.*)"
+    r"(?P<number>[+-]?\d[\d_]{0,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>.*)"
 )
-_FACTOR: Final = re.compile(r"x\s*(\d+(?:\.\d+)?)")
+_FACTOR: Final = re.compile(r"x\s*(\d{1,30}(?:\.\d{1,30})?)")
 _EXPECTED: Final = "values as in 1,2,4 or a range as in 10 us..50 us:10 us were expected"
 
 

@@ -6,6 +6,7 @@ that the listing shows, and errors are relative to the measured number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -42,7 +43,7 @@ class CpuPair:
     @property
     def error(self) -> float:
         """The difference as a fraction of the measured busy time."""
-        return self.difference / self.measured.busy
+        return _ratio(self.difference, self.measured.busy, same=0.0)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class PortPair:
     @property
     def error(self) -> float:
         """Relative error of the interrupt rate."""
-        return self.predicted_per_s / self.measured_per_s - 1
+        return _ratio(self.predicted_per_s, self.measured_per_s) - 1
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,14 @@ class Comparison:
     @property
     def total_error(self) -> float:
         """Relative error of the sum."""
-        return self.predicted_total / self.measured_total - 1
+        return _ratio(self.predicted_total, self.measured_total) - 1
 
 
 def compare(result: Result, capture: Capture) -> Comparison:
     """Pair the CPUs and ports of a capture with those of a result.
 
-    Raises InputError when the capture shows a CPU or port that the simulated machine lacks.
+    Raises InputError when the capture shows a CPU or port that the simulated machine lacks, or no
+    interrupts at all.
     """
     predicted = {cpu.id: cpu for cpu in result.cpus}
     ports = {port.name: port for port in result.ports}
@@ -139,7 +141,11 @@ def compare(result: Result, capture: Capture) -> Comparison:
         )
         for column in capture.interrupts
     )
-    return Comparison(result, capture, cpu_pairs, port_pairs)
+    comparison = Comparison(result, capture, cpu_pairs, port_pairs)
+    if not comparison.interrupt_cpus:
+        message = "expected a capture with a CPU that serves interrupts"
+        raise InputError(message, file=capture.source)
+    return comparison
 
 
 def closeness_gates(comparison: Comparison) -> list[Gate]:
@@ -207,6 +213,13 @@ def remote_gate(comparison: Comparison, *, local_node: int) -> Gate:
         f"{rates[1]:,.0f}/s against {rates[0]:,.0f}/s, "
         f"{carried[1]:.0f} against {carried[0]:.0f} Mbit/s",
     )
+
+
+def _ratio(part: float, whole: float, *, same: float = 1.0) -> float:
+    """One number over another; `same` where both are nothing."""
+    if whole:
+        return part / whole
+    return math.inf if part else same
 
 
 def _mean(values: Mapping[int, float], ids: Sequence[int]) -> float:

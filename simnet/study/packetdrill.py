@@ -28,8 +28,9 @@ _US_PS: Final = 1_000_000
 _SECOND_PS: Final = 10**12
 # far beyond any script, and well within the simulator's clock
 _LAST_SECOND: Final = 10**6
-# what the options' fields hold, and RFC 7323 allows
-_MOST: Final = {"mss": 65535, "wscale": 14}
+# the smallest segment that a sender is let (TCP_MIN_SND_MSS), what the options' fields hold,
+# and RFC 7323 allows
+_RANGE: Final = {"mss": (48, 65535), "wscale": (0, 14)}
 
 _TIME = re.compile(
     r"(?P<any>\*)\s+|(?P<plus>\+?)(?P<start>\d*\.?\d+)"
@@ -44,7 +45,7 @@ _CALL = re.compile(
     r"(?P<name>[a-z_]\w*)\s*\((?P<arguments>.*)\)\s*=\s*(?P<result>-?\w+)(?P<rest>.*)$"
 )
 _ASSIGNMENT = re.compile(r'([\w.]+)=("[^"]*"|\S+)')
-_PRODUCT = re.compile(r"\$\(\(\s*(\d+(?:\s*\*\s*\d+)*)\s*\)\)")
+_PRODUCT = re.compile(r"\$\(\(\s*(\d{1,10}(?:\s*\*\s*\d{1,10}){0,4})\s*\)\)")
 # nothing of it is between the script and the kernel here
 _WITHOUT_EFFECT: Final = (["tc", "qdisc"], ["ip", "tcp_metrics"])
 _PROC = re.compile(r"/proc/sys/([\w/]+)=(\S+)")
@@ -201,7 +202,7 @@ def _statements(script: Script, text: str) -> list[tuple[int, str]]:
 
 def _option(script: Script, line: int, statement: str) -> None:
     name, _, value = statement.partition("=")
-    if name != "--tolerance_usecs" or not value.isdigit():
+    if name != "--tolerance_usecs" or not re.fullmatch(r"\d{1,10}", value):
         raise script.error(line, f"option {name} is not known; only --tolerance_usecs=NUMBER is")
     script.tolerance_ps = int(value) * _US_PS
 
@@ -337,10 +338,11 @@ def _options(script: Script, line: int, text: str) -> dict[str, object]:
             continue
         if words[0] == "sackOK":
             found["sackOK"] = True
-        elif words[0] in _MOST and len(words) == 2 and words[1].isdecimal():  # noqa: PLR2004
+        elif words[0] in _RANGE and re.fullmatch(r"\d{1,10}", " ".join(words[1:])):
+            least, most = _RANGE[words[0]]
+            if not least <= int(words[1]) <= most:
+                raise script.error(line, f"{part} is not from {least} to {most}")
             found[words[0]] = int(words[1])
-            if int(words[1]) > _MOST[words[0]]:
-                raise script.error(line, f"{part} is more than {_MOST[words[0]]}")
         elif words[0] == "TS":
             found["TS"] = True
         elif words[0] == "sack":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,6 +126,22 @@ def test_a_capture_of_a_larger_machine_is_refused(result: Result, capture: Captu
     larger = replace(capture, cpus=(*capture.cpus, replace(capture.cpus[0], id=64)))
     with pytest.raises(InputError, match=r"CPU 64 of the capture is not part of scenario"):
         compare(result, larger)
+
+
+def test_what_was_measured_as_nothing_has_no_finite_error(result: Result, capture: Capture) -> None:
+    first, *others = capture.interrupts
+    silent = replace(first, by_cpu=dict.fromkeys(first.by_cpu, 0.0))
+    found = compare(result, replace(capture, interrupts=(silent, *others)))
+    assert found.ports[0].error == math.inf
+    assert "+inf%" in compare_report(result, found.capture)
+
+
+def test_a_capture_without_an_interrupt_is_refused(result: Result, capture: Capture) -> None:
+    silent = tuple(
+        replace(column, by_cpu=dict.fromkeys(column.by_cpu, 0.0)) for column in capture.interrupts
+    )
+    with pytest.raises(InputError, match=r"expected a capture with a CPU that serves interrupts"):
+        compare(result, replace(capture, interrupts=silent))
 
 
 def test_the_validation_table_has_one_line_a_number_and_one_a_condition(result: Result) -> None:

@@ -48,6 +48,9 @@ def test_a_capture_cut_anywhere_is_refused_with_file_line_and_expectation(length
         ("%steal", "%stolen", "listing:1: the heading CPU %user %nice"),
         ("\n3  ", "\n2  ", "listing:5: one row a CPU was expected, but CPU 2 has a second one"),
         ("eth3/201", "eth3", "listing:21: the heading CPU PORT/IRQ"),
+        ("88.54", "8" * 5000 + ".54", "listing:3: a CPU id and 6 numbers"),
+        ("\n3  ", f"\n{'3' * 5000}  ", "listing:5: a CPU id and 6 numbers"),
+        ("eth3/201", f"eth3/{'2' * 5000}", "listing:21: the heading CPU PORT/IRQ"),
         ("19515.86", "19515.86  1.00", "listing:23: a CPU id and 8 numbers"),
     ],
 )

@@ -19,6 +19,8 @@ START = """
 +.01 < . 1:1(0) ack 1 win 512
 +0 accept(3, ..., ...) = 4
 """
+# beyond what Python turns into a number
+LONG = "1" * 5000
 DATA = "+.01 < . 1:1001(1000) ack 1 win 512\n"
 
 
@@ -120,7 +122,15 @@ def test_another_kernel(tmp_path: Path) -> None:
             START + "+0 < . 1:1(0) ack 99999999999 win 5",
             "a.pkt:9: not understood: < . 1:1(0) ack 9",
         ),
-        (START + "+0 < . 1:1(0) ack 1 win 5 <wscale 40>", "a.pkt:9: wscale 40 is more than 14"),
+        (START + "+0 < . 1:1(0) ack 1 win 5 <wscale 40>", "a.pkt:9: wscale 40 is not from 0 to 14"),
+        (START.replace("mss 1000", "mss 0"), "mss 0 is not from 48 to 65535"),
+        (START.replace("mss 1000", f"mss {LONG}"), "option is not known: mss 111"),
+        (f"--tolerance_usecs={LONG}\n" + START, "only --tolerance_usecs=NUMBER is"),
+        ("--tolerance_usecs=²\n" + START, "only --tolerance_usecs=NUMBER is"),
+        (f"`sysctl -q net.ipv4.tcp_abc={LONG}`\n" + START, "sysctl net.ipv4.tcp_abc: 111"),
+        (f"`sysctl -q net.ipv4.tcp_abc=$((2*{LONG}))`\n" + START, "sysctl net.ipv4.tcp_abc: $((2*"),
+        (START + f"+0 %{{ assert tcpi_lost == {LONG} }}%", "a.pkt:9: only assert is understood"),
+        (START + "+0 %{ assert \0 }%", "a.pkt:9: "),
         (
             START + "+0 write(4, ..., 99999999999) = 99999999999",
             "write that returns 99999999999 is",
