@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 from simnet.errors import InputError
 from simnet.scenario.library import nearest
 from simnet.scenario.parameter import Parameter, Spec, State
+from simnet.scenario.units import UnitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simnet.scenario.files import ScenarioFile, Setting
+    from simnet.scenario.knob import Knob
     from simnet.scenario.toml import Document, KeyPath
 
-__all__ = ["Entry", "entries", "tuning_names"]
+__all__ = ["PEER", "Entry", "entries", "is_peer", "parsed", "tuning_names"]
 
 _OPTION = "--tuning"
+PEER = "peer:"
 
 
 @dataclass(frozen=True)
@@ -116,3 +119,20 @@ def tuning_names(given: Iterable[str]) -> tuple[str, ...]:
                 raise InputError(message, file=_OPTION, key=text or None)
             names.append(name.strip())
     return tuple(names)
+
+
+def is_peer(entry: Entry) -> bool:
+    """Return whether a setting is one of the peers'."""
+    return entry.name.startswith(PEER)
+
+
+def parsed(entry: Entry, parser: Spec | Knob) -> Any:
+    """Return the value of a setting in base units.
+
+    Raises:
+        InputError: it is no legal value.
+    """
+    try:
+        return parser.parse(entry.raw)
+    except UnitError as error:
+        raise entry.error(str(error)) from error

@@ -5,19 +5,18 @@ from __future__ import annotations
 import contextlib
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.net.steering_version import rounded_entries
-from simnet.scenario.build_interrupts import apic_mode_of
 from simnet.scenario.checks_machine import check_machines
-from simnet.scenario.entries import Entry
+from simnet.scenario.entries import PEER, Entry, is_peer, parsed
 from simnet.scenario.files import Run, Workload
 from simnet.scenario.knob import AppliedKnob, CpuMask, Knob
 from simnet.scenario.knobs import KNOBS
 from simnet.scenario.library import nearest
-from simnet.scenario.parameter import Parameter, Spec
-from simnet.scenario.places import Places, ranges
+from simnet.scenario.parameter import Spec
+from simnet.scenario.places import Places
 from simnet.scenario.schema import (
     Cpu,
     Fabric,
@@ -35,9 +34,9 @@ from simnet.scenario.schema_irqbalance import Balancer
 from simnet.scenario.schema_relay import Relay
 from simnet.scenario.schema_sas import Gpfsperf, SasMix
 from simnet.scenario.schema_scale import Lpars, Scale
+from simnet.scenario.settings_interrupts import IRQ_MAP, Interrupts
 from simnet.scenario.settings_storage import disk_names, storage_parameters
 from simnet.scenario.tree import Path, Tree, dotted, walk
-from simnet.scenario.units import UnitError
 from simnet.scenario.unread import UNREAD
 from simnet.spelling import family
 
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
-_PEER: Final = "peer:"
 _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "cpu": Cpu,
     "machine": Machine,
@@ -57,9 +55,6 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "nic": Nic,
     "partition": Partition,
 }
-_IRQ_MAP: Final = "irqbalance.map"
-_DAEMON: Final = "irqbalance.daemon"
-_NO_MAP: Final = ("daemon", "none")
 _TABLE_SIZES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
 _QUEUES: Final = ("rx_queues", "tx_queues")
 _OF_QUEUES: Final = ("port", "rx-queue", "tx-queue")
@@ -68,9 +63,8 @@ _IGNORED: Final = "accepted, but not modelled: it changes nothing here"
 
 @dataclass(frozen=True)
 class _Target:
-    """What a name stands for: places in the tree with their spec, or a knob on top of them."""
+    """What a name stands for: places with their spec, or a knob on top; nothing: the map."""
 
-    kind: Literal["parameter", "irq-map", "knob"]
     paths: tuple[Path, ...] = ()
     spec: Spec | None = None
     knob: Knob | None = None
@@ -97,13 +91,8 @@ class Table:
         self.origins: dict[str, Entry] = {}
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
         self._given: list[Entry] = []
-        self._irqbalance = irqbalance
         self._document = document
-        self._moved: list[str] = []  # interrupts that were placed by hand and are still there
-        self._map = irqbalance.map
-        self._map_entry = Entry(
-            _IRQ_MAP, irqbalance.map, document.file, document.line(("irqbalance", "map"))
-        )
+        self.interrupts = Interrupts(tree, self.remarks, irqbalance, document)
 
     def apply(self, given: list[Entry]) -> None:
         """Apply all settings: values first, then the daemon's map, then the knobs.
@@ -116,29 +105,25 @@ class Table:
         self._given = given
         targets = [(entry, self._target(entry)) for entry in given]
         before = self._reached(targets)
-        if any(entry.name == _DAEMON for entry in given):
-            self._map = "daemon"  # who chooses one wants it simulated
+        self.interrupts.choose(given)
         for entry, target in targets:
-            if target.kind == "parameter" and target.spec:
+            if target.paths and target.spec:
                 self._set(entry, target, target.spec)
-            elif target.kind == "irq-map":
-                self._map, self._map_entry = str(entry.raw), entry
         check_machines(self.tree, self)
-        self._size_queues()
+        self.interrupts.size_queues()
         knobs = [(entry, target, target.knob) for entry, target in targets if target.knob]
         # how many CPUs there are decides where interrupts may go
         for entry, target, knob in knobs:
             if _counts_cpus(knob):
                 self._turn(entry, target, knob)
         self._check_masks(targets)
-        self._settle()
+        self.interrupts.settle()
         # how many queues there are decides which of them can be set
         for entry, target, knob in sorted(knobs, key=lambda one: not _counts_queues(one[2])):
             if not _counts_cpus(knob):
                 later = self._shrunk_after(entry, targets) if entry in before else None
                 self._turn(entry, target, knob, later)
-        self._warn_about_irqbalance()
-        self._warn_about_options()
+        self.interrupts.warn()
 
     def _reached(self, targets: list[tuple[Entry, _Target]]) -> list[Entry]:
         """Return the settings of queues that the adapter has, if their number is set at all."""
@@ -158,7 +143,7 @@ class Table:
 
     def _set(self, entry: Entry, target: _Target, spec: Spec) -> None:
         """Give the places of a parameter its value."""
-        value = _parse(entry, spec)
+        value = parsed(entry, spec)
         for path in target.paths:
             self._put(path, entry, spec, value)
         if target.paths[0][-1] in UNREAD:
@@ -167,22 +152,8 @@ class Table:
     def _check_masks(self, targets: list[tuple[Entry, _Target]]) -> None:
         """Refuse CPUs in the value of a parameter that the machine does not have."""
         for entry, target in targets:
-            if isinstance(target.spec, CpuMask) and target.kind == "parameter":
-                self._check_mask(entry, self.tree.get(target.paths[0]), ("host",))
-
-    def _size_queues(self) -> None:
-        """Give each queue of a port that has several what can be set of it."""
-        for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
-            for number in range(len(self.tree.get((*host, "ports")))):
-                port: Path = (*host, "ports", number)
-                receiving, sending = (
-                    self.tree.get((*port, "nic", f"{way}_queues")) for way in ("rx", "tx")
-                )
-                several = receiving > 1
-                self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving * several))
-                self.tree.put_plain((*port, "rps_cpus"), [()] * receiving)
-                self.tree.put_plain((*port, "rps_flow_cnt"), [0] * receiving)
-                self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
+            if isinstance(target.spec, CpuMask) and target.paths:
+                self.interrupts.check_mask(entry, self.tree.get(target.paths[0]), ("host",))
 
     def _stronger(self, entry: Entry, paths: tuple[Path, ...]) -> Entry | None:
         """Return the parameter that is given after a knob and sets all of its places."""
@@ -233,17 +204,17 @@ class Table:
 
     def _target(self, entry: Entry) -> _Target:
         name = entry.name
-        if name == _IRQ_MAP:
-            return _Target("irq-map")
-        plain = name.removeprefix(_PEER)
+        if name == IRQ_MAP:
+            return _Target()
+        plain = name.removeprefix(PEER)
         if not self._known:
             self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
         if name in self._known:
-            return _Target("parameter", *self._known[name])
+            return _Target(*self._known[name])
         for knob in KNOBS:
             parts = knob.match(plain)
             if parts is not None:
-                return _Target("knob", (), knob.spec, knob, tuple(parts.items()))
+                return _Target((), knob.spec, knob, tuple(parts.items()))
         legal = set(self.legal_names())
         raise entry.error(f"unknown knob{nearest(name, legal) or family(name, legal)}")
 
@@ -251,7 +222,7 @@ class Table:
         """Return the places that a name stands for; those of a knob depend on other values."""
         if not target.knob:
             return target.paths
-        hosts = self._places.hosts(peers=_is_peer(entry))
+        hosts = self._places.hosts(peers=is_peer(entry))
         return self._places.everywhere(entry, target.knob, dict(target.parts), hosts)
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
@@ -280,7 +251,7 @@ class Table:
             if top in self.tree.values:
                 for path, spec in walk(section):
                     yield f"{name}.{_key(path, spec)}", ((top, *path),), spec
-        for prefix, peers in (("", False), (_PEER, True)):
+        for prefix, peers in (("", False), (PEER, True)):
             for top, section in _HOST_SECTIONS.items():
                 for path, spec in walk(section):
                     places = tuple(
@@ -309,10 +280,10 @@ class Table:
 
     def legal_names(self) -> Iterator[str]:
         """Yield every name that can be set here, those of all queues with ``*``."""
-        yield _IRQ_MAP
+        yield IRQ_MAP
         for name, _, _ in self._parameters():
             yield name
-        for prefix, peers in (("", False), (_PEER, True)):
+        for prefix, peers in (("", False), (PEER, True)):
             hosts = self._places.hosts(peers=peers)
             ports = [p for host in hosts for p in self.tree.get((*host, "ports"))]
             for knob in KNOBS:
@@ -342,32 +313,32 @@ class Table:
         if stronger:
             self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
             return
-        value = _parse(entry, knob)
+        value = parsed(entry, knob)
         if isinstance(knob.spec, CpuMask):
             for path in paths:
-                self._check_mask(entry, value, path[: path.index("ports")])
+                self.interrupts.check_mask(entry, value, path[: path.index("ports")])
         if knob.scope == "flows":
             before = self.bindings[knob.target]
             self._check_node(entry, value)
             self.bindings[knob.target] = value
         elif knob.scope == "irqbalance":
             before = self.tree.get(("irqbalance",)) != "off"
-            self._switch_irqbalance(on=value)
+            self.interrupts.switch_irqbalance(on=value)
         else:
             before = self.tree.get(paths[0]) if paths else None
             for path in paths:
                 if _counts_queues(knob):
-                    self._check_queues(entry, value, path)
+                    self.interrupts.check_queues(entry, value, path)
                 self._put(path, entry, knob.spec, value)
             if knob.scope == "port":
-                self._place_by_hand(entry, value)
+                self.interrupts.place_by_hand(entry, value)
         self._record(entry, target, knob, value, before)
 
     def _record(self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any) -> None:
         parts = dict(target.parts)
         new = knob.admin_text(value)
         old = "" if before is None else knob.admin_text(before)
-        where = "on each peer: " if _is_peer(entry) else ""
+        where = "on each peer: " if is_peer(entry) else ""
 
         def command(text: str) -> str:
             return where + knob.typed(text, parts)
@@ -394,125 +365,11 @@ class Table:
         if knob.compile_time:
             self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
 
-    def _settle(self) -> None:
-        """Give every interrupt the mask that the chosen map says, or the kernel's default."""
-        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
-        for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
-            everyone = tuple(range(self._places.cpu_count(host)))
-            for number in range(len(self.tree.get((*host, "ports")))):
-                parameter = Parameter(
-                    value=everyone,
-                    unit="",
-                    source="kernel default: every CPU",
-                    state="datasheet",
-                    text=CpuMask("").text(everyone),
-                )
-                port: Path = (*host, "ports", number)
-                self.tree.put((*port, "smp_affinity"), parameter)
-                for queue in range(len(self.tree.get((*port, "queue_affinity")))):
-                    self.tree.put((*port, "queue_affinity", queue), parameter)
-        self._use_map()
-
-    def _switch_irqbalance(self, *, on: bool) -> None:
-        """Stop the daemon, which leaves the interrupts alone, or start it, which moves them."""
-        if not on:
-            self.tree.put_plain(("irqbalance",), "off")
-            return
-        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
-        if self._moved and self._map not in _NO_MAP:
-            names = ", ".join(self._moved)
-            self.remarks.append(f"{names}: overwritten by irqbalance, which is started after it")
-            self._moved.clear()
-            self._use_map()
-
-    def _place_by_hand(self, entry: Entry, cpus: tuple[int, ...]) -> None:
-        """Note a mask that was written, and which of several CPUs take interrupts."""
-        if _is_peer(entry):
-            return
-        self._moved.append(entry.name)
-        if len(cpus) > 1:
-            host = self.tree.get(("host",))
-            mode = apic_mode_of(
-                Machine.model_construct(**host["machine"]),
-                Cpu.model_construct(**host["cpu"]),
-                Kernel.model_construct(**host["kernel"]),
-            )
-            self.remarks.append(f"{entry.name}: {mode.meaning(cpus)}")
-
-    def _use_map(self) -> None:
-        if self._map in _NO_MAP:
-            return
-        if self._map not in self._irqbalance.maps:
-            legal = (*self._irqbalance.maps, *_NO_MAP)
-            raise self._map_entry.error(
-                f"unknown map {self._map!r}: expected one of {', '.join(legal)}"
-            )
-        chosen = self._irqbalance.maps[self._map]
-        ports = self.tree.get(("host", "ports"))
-        known: dict[str, Path] = {}
-        for port in range(len(ports)):
-            here: Path = ("host", "ports", port)
-            irqs = self._places.irqs(here)
-            several = len(irqs) > 1
-            for queue, number in enumerate(irqs):
-                last: Path = ("queue_affinity", queue) if several else ("smp_affinity",)
-                known[str(number)] = (*here, *last)
-        for irq, mask in chosen.smp_affinity.items():
-            key = ("irqbalance", "maps", self._map, "smp_affinity", irq)
-            line = self._document.line(key)
-            entry = Entry(
-                ".".join(key), mask, self._document.file, line, chosen.source, chosen.state
-            )
-            if irq not in known:
-                numbers = ranges([int(number) for number in known])
-                raise entry.error(f"no such interrupt: expected one of {numbers}")
-            spec = CpuMask("")
-            value = _parse(entry, spec)
-            self._check_mask(entry, value, ("host",))
-            self.tree.put(known[irq], entry.parameter(spec, value))
-
-    def _check_mask(self, entry: Entry, cpus: Any, host: Path) -> None:
-        cpu_count = self._places.cpu_count(host)
-        if cpus and cpus[-1] >= cpu_count:
-            name = self.tree.get((*host, "name"))
-            raise entry.error(
-                f"CPU {cpus[-1]} is beyond the machine: {name} has CPUs 0 to {cpu_count - 1}"
-            )
-
-    def _check_queues(self, entry: Entry, count: Any, path: Path) -> None:
-        """Refuse more queues than the adapter has; those that go take their settings along."""
-        port: Path = path[:-2]
-        most = self.tree.get(path)
-        if count > most:
-            name = self.tree.get((*port, "name"))
-            raise entry.error(f"{name} has {most} queues: expected 1 to {most}")
-        if path[-1] == "tx_queues":
-            del self.tree.get((*port, "xps_cpus"))[count:]
-            return
-        for setting in ("rps_cpus", "rps_flow_cnt"):
-            del self.tree.get((*port, setting))[count:]
-        del self.tree.get((*port, "queue_affinity"))[count if count > 1 else 0 :]
-
     def _check_node(self, entry: Entry, node: Any) -> None:
         nodes = self.tree.get(("host", "machine", "nodes"))
         if isinstance(node, int) and node >= nodes:
             name = self.tree.get(("host", "name"))
             raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
-
-    def _warn_about_options(self) -> None:
-        balancer = self.tree.get(("balancer",))
-        daemon = balancer["daemon"]
-        if balancer["powerthresh"] and daemon != "1.0":
-            self.remarks.append(f"irqbalance.powerthresh: {daemon} has no such option")
-        if balancer["oneshot"] and daemon in {"first-fit", "hand"}:
-            self.remarks.append(f"irqbalance.oneshot: {daemon} has no such option")
-
-    def _warn_about_irqbalance(self) -> None:
-        if self._moved and self.tree.get(("irqbalance",)) != "off":
-            self.remarks.append(
-                f"{', '.join(self._moved)}: irqbalance is on and would move this again within 10 s;"
-                " set irqbalance=off too"
-            )
 
 
 def _counts_queues(knob: Knob) -> bool:
@@ -529,16 +386,5 @@ def _counts_cpus(knob: Knob) -> bool:
     return knob.scope == "partition"
 
 
-def _is_peer(entry: Entry) -> bool:
-    return entry.name.startswith(_PEER)
-
-
 def _key(path: Path, spec: Spec) -> str:
     return ".".join((*map(str, path[:-1]), spec.key(str(path[-1]))))
-
-
-def _parse(entry: Entry, parser: Spec | Knob) -> Any:
-    try:
-        return parser.parse(entry.raw)
-    except UnitError as error:
-        raise entry.error(str(error)) from error
