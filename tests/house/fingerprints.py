@@ -1,0 +1,125 @@
+"""Configurations whose every counter is kept: each scenario, and odd but legal ones.
+
+After a change of a simulated rule, see that each fingerprint which changed should have, and write
+the file anew::
+
+    python -m tests.house.fingerprints
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from simnet.scenario.build import build
+from simnet.scenario.load import load
+
+__all__ = ["CONFIGURATIONS", "FILE", "Configuration", "kept"]
+
+FILE: Final = Path(__file__).with_name("fingerprints.json")
+_MS: Final = 10**9
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A scenario with settings, and how long it is simulated."""
+
+    scenario: str
+    settings: dict[str, str] = field(default_factory=dict)
+    tunings: tuple[str, ...] = ()
+    ms: int = 2
+
+    def fingerprint(self) -> str:
+        """Return the digest of all counters at the end."""
+        effective = load(self.scenario, settings=self.settings, tunings=self.tunings)
+        system = build(effective, seed=1)
+        system.run(self.ms * _MS)
+        return system.fingerprint()
+
+
+_FEW: Final = {"relay.connections": "50"}
+_ONE_CORE: Final = {"cpu.cores_per_socket": "1", "peer:cpu.cores_per_socket": "1"}
+_BOTH_MTUS: Final = ("nic.mtu", "peer:nic.mtu")
+
+CONFIGURATIONS: Final[dict[str, Configuration]] = {
+    "x460-out-of-box": Configuration("x460-out-of-box"),
+    "x460-bonding": Configuration("x460-bonding"),
+    "x460-bonding-pair": Configuration("x460-bonding-pair"),
+    "relay-untuned": Configuration("relay-untuned", _FEW),
+    "relay-tuned": Configuration("relay-tuned", _FEW),
+    "tcp-rr-one-queue": Configuration("tcp-rr-one-queue", {"connections": "20"}, ("rps-ff",)),
+    "ipoib-sunway": Configuration("ipoib-sunway"),
+    "sw1621-t520": Configuration("sw1621-t520"),
+    "vlan-half-cpu": Configuration("vlan-half-cpu", ms=20),
+    "vscsi-parallel": Configuration("vscsi-parallel", ms=200),
+    "one CPU at each end": Configuration("sw1621-t520", _ONE_CORE),
+    "one CPU that relays": Configuration(
+        "relay-untuned", {"machine.sockets_per_node": "1", "cpu.cores_per_socket": "1"} | _FEW
+    ),
+    "one receive buffer": Configuration(
+        "x460-out-of-box", {f"ethtool -G eth{port} rx": "1" for port in range(8)}
+    ),
+    "one receive buffer, held off": Configuration(
+        "sw1621-t520", {"nic.rx_buffers_posted": "1", "peer:nic.rx_buffers_posted": "1"}
+    ),
+    "the smallest transmit ring": Configuration(
+        "x460-out-of-box", {"test": "netperf", "nic.tx_ring": "16"}
+    ),
+    "the smallest MTU": Configuration("x460-out-of-box", dict.fromkeys(_BOTH_MTUS, "68 B")),
+    "the smallest MTU at one end": Configuration("relay-tuned", {"nic.mtu": "68 B"} | _FEW),
+    "the largest MTU": Configuration("x460-out-of-box", dict.fromkeys(_BOTH_MTUS, "64 KiB")),
+    "the smallest MTU of InfiniBand": Configuration(
+        "ipoib-sunway", dict.fromkeys(_BOTH_MTUS, "68 B"), ms=1
+    ),
+    "the largest MTU of datagrams": Configuration(
+        "ipoib-sunway",
+        {"/sys/class/net/ib0/mode": "datagram", "ifconfig ib0 mtu": "4092"},
+    ),
+    "ports without a connection": Configuration("x460-out-of-box", {"nodes": "1"}),
+    "more connections than CPUs": Configuration(
+        "sw1621-t520", {"connections": "40", "peers_simulated": "machines"}
+    ),
+    "more queues than CPUs": Configuration(
+        "relay-tuned", {"nic.rx_queues": "32", "nic.tx_queues": "32"} | _FEW
+    ),
+    "fewer queues than the settings name": Configuration(
+        "relay-tuned", {"nic.rx_queues": "1", "nic.tx_queues": "1"} | _FEW
+    ),
+    "a mask with words for absent CPUs": Configuration(
+        "relay-tuned",
+        {"/sys/class/net/eth0/queues/rx-*/rps_cpus": "00000000,00000000,00000080"} | _FEW,
+    ),
+    "CPUs that are offline": Configuration(
+        "x460-out-of-box", {"machine.possible_cpus": "4096", "nodes": "2", "irqbalance": "off"}
+    ),
+    "a table of flows with one entry": Configuration(
+        "relay-tuned",
+        {
+            "net.core.rps_sock_flow_entries": "1",
+            "/sys/class/net/eth0/queues/rx-*/rps_flow_cnt": "1",
+        }
+        | _FEW,
+    ),
+    "a hash of one bit": Configuration(
+        "relay-tuned", {"kernel.rxhash_bits": "1", "kernel.rps_index_shift": "1"} | _FEW
+    ),
+    "one packet a poll": Configuration("x460-out-of-box", {"nic.napi_weight": "1"}),
+    "several connections by a bond": Configuration("x460-bonding-pair", {"connections": "3"}),
+    "memory as far as the own": Configuration(
+        "x460-out-of-box",
+        {"cpu.memory.remote_latency": "108 ns", "cpu.memory.hop": "0 ns"},
+    ),
+}
+
+
+def kept() -> dict[str, str]:
+    """Return the fingerprints in the file."""
+    found: dict[str, str] = json.loads(FILE.read_text("utf-8"))
+    return found
+
+
+if __name__ == "__main__":
+    now = {name: made.fingerprint() for name, made in CONFIGURATIONS.items()}
+    FILE.write_text(json.dumps(now, indent=1) + "\n", "utf-8")
