@@ -7,7 +7,6 @@ interrupted sweep goes on where it stopped even if the machines share no file.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Generator, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -82,14 +81,13 @@ def _work(task: Task, wanted: str) -> Result:
 def _client(address: str) -> Any:
     try:
         from distributed import Client
-        from distributed.comm.addressing import parse_address, parse_host_port
+        from distributed.utils import LoopRunner
     except ImportError as error:
         message = "needs Dask: pip install 'simnet-hostpath[dask]'"
         raise InputError(message, file=_OPTION) from error
     try:
-        scheme, place = parse_address(address)
-        if scheme in {"tcp", "tls"}:  # a client that nobody answers complains when it is deleted
-            socket.create_connection(parse_host_port(place), timeout=_PATIENCE_S).close()
+        # a client that nobody answers complains when it is deleted
+        LoopRunner().run_sync(_greet, address)
         client = Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         message = f"no Dask scheduler answers at {address!r}: expected one such as tcp://host:8786"
@@ -103,6 +101,22 @@ def _client(address: str) -> Any:
         )
         raise InputError(message, file=_OPTION) from error
     return client
+
+
+async def _greet(address: str) -> None:
+    """Connect as a client will, and end it; OSError or ValueError when that can't be."""
+    from distributed.comm.core import connect
+    from distributed.security import Security
+
+    how = Security().get_connection_args("client")
+    if address.startswith("tls://") and how["ssl_context"] is None:
+        message = (
+            f"{address}: expected the files for TLS in Dask's configuration, such as"
+            " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, __CLIENT__CERT and __CLIENT__KEY"
+        )
+        raise InputError(message, file=_OPTION)
+    comm = await connect(address, timeout=_PATIENCE_S, **how)
+    await comm.close()
 
 
 def _result(future: Any, task: Task) -> Result:

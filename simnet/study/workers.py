@@ -123,9 +123,16 @@ class _Crew:
             found = self._next()
             if found is None:
                 return
-            worker = _free()
-            while not worker.ask((self._function, found[0])):
+            try:
                 worker = _free()
+                while not worker.ask((self._function, found[0])):
+                    worker = _free()
+            except OSError as error:
+                if not self.busy:
+                    why = f"no process can be started for it: {error.strerror}"
+                    raise LostRunError(f"{self._name(found[0])}: {why}") from error
+                self._again.append(found)  # fewer will do
+                return
             self.busy[worker.connection] = _Job(worker, *found)
 
     def _next(self) -> tuple[Any, int] | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from simnet import _engine
 from simnet.errors import LostRunError
+from simnet.study import workers
 from simnet.study.cases import Case, Member, simulate_all
 from simnet.study.store import Store
 from simnet.study.workers import done_by_workers
@@ -67,6 +70,30 @@ def test_when_all_work_ends_its_worker_not_all_of_it_is_tried(tmp_path: Path) ->
     with pytest.raises(LostRunError):
         doubled(pieces)
     assert sum(piece.tried() for piece in pieces) <= 3 * 3
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_where_few_processes_can_be_started_those_do_it_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(workers, "_IDLE", [])
+    started: list[object] = []
+    start = subprocess.Popen
+
+    def limited(*arguments: Any, **options: Any) -> Any:
+        if len(started) == most:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        started.append(arguments)
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", limited)
+    pieces = [Piece(n, tmp_path) for n in range(4)]
+    if most:
+        assert doubled(pieces, 3) == [0, 2, 4, 6]
+        workers._leave_all()
+    else:
+        with pytest.raises(LostRunError, match=r"^no 0: no process can be started for it: Resource"):
+            doubled(pieces, 3)
 
 
 def test_workers_that_grow_stay_and_say_nothing(capfd: pytest.CaptureFixture[str]) -> None:

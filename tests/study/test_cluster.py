@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +14,11 @@ from typing import Any
 import pytest
 
 from simnet import _engine
-from simnet.errors import InputError
+from simnet.errors import InputError, LostRunError
+from simnet.study import cluster as module
 from simnet.study.sweep import Sweep, sweep
 
+dask: Any = pytest.importorskip("dask")
 distributed: Any = pytest.importorskip("distributed")
 
 # What the cluster itself leaves open when a worker is killed is not simnet's to close.
@@ -91,3 +96,63 @@ def test_an_interrupted_sweep_goes_on(
 def test_nobody_at_the_address_is_one_line(address: str) -> None:
     with pytest.raises(InputError, match=f"scheduler: no Dask scheduler answers at '{address}'"):
         grid(scheduler=address)
+
+
+def test_a_run_that_ends_its_workers_is_named() -> None:
+    class Future:
+        def result(self) -> None:
+            raise distributed.KilledWorker("task", None, 3)
+
+    with pytest.raises(LostRunError, match=r"^that run: each of 4 workers .* was killed"):
+        module._result(Future(), "that run")  # type: ignore[arg-type]
+
+
+def make_certificates(folder: Path) -> None:
+    """As the documentation says."""
+    key = ("-newkey", "rsa:2048", "-nodes", "-keyout")
+    for command in (
+        ("req", "-x509", "-days", "2", *key, "ca-key.pem", "-out", "ca.pem", "-subj", "/CN=a"),
+        ("req", *key, "key.pem", "-out", "request.pem", "-subj", "/CN=b"),
+        ("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca-key.pem",
+         "-CAcreateserial", "-days", "2", "-out", "cert.pem"),
+    ):  # fmt: skip
+        subprocess.run(("openssl", *command), cwd=folder, check=True, capture_output=True)
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    files = {"--tls-ca-file": "ca.pem", "--tls-cert": "cert.pem", "--tls-key": "key.pem"}
+    tls = [text for option, name in files.items() for text in (option, str(folder / name))]
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:], *tls,
+         "--protocol", "tls", "--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "SIMNET_CACHE_DIR": ""},
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_with_tls_only_who_has_a_certificate_gets_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
+    make_certificates(tmp_path)
+    scheduler = start(tmp_path, "dask_scheduler", "--port", "0")
+    assert scheduler.stderr is not None
+    line = next(line for line in scheduler.stderr if "Scheduler at:" in line)
+    address = line.split()[-1]
+    worker = start(tmp_path, "dask_worker", address, "--nthreads", "1", "--no-nanny")
+    try:
+        files = {"ca-file": "ca.pem", "client.cert": "cert.pem", "client.key": "key.pem"}
+        settings = {f"distributed.comm.tls.{key}": str(tmp_path / files[key]) for key in files}
+        with dask.config.set(settings):
+            assert grid(scheduler=address) == grid(jobs=1)
+        with pytest.raises(InputError, match="expected the files for TLS in Dask's configuration"):
+            grid(scheduler=address)
+        with pytest.raises(InputError, match="no Dask scheduler answers"):
+            grid(scheduler=address.replace("tls", "tcp"))
+    finally:
+        for process in (worker, scheduler):
+            process.terminate()
+            process.communicate()
