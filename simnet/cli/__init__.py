@@ -2,8 +2,8 @@
 
 Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
 what and where), 1 a prediction misses a condition, no tuning is worth it or no load is within the
-limits, 3 nobody can tell (whether one is, or because a simulation's process was killed every time),
-70 the simulation or simnet itself failed, 74 output could not be written, 130 interrupted.
+limits, 3 nobody can tell (whether one is, or because memory ran out or a process was killed), 70
+the simulation or simnet itself failed, 74 output could not be written, 130 interrupted.
 ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
@@ -109,6 +109,8 @@ def _explain(error: BaseException) -> tuple[str, int]:
             said = f"simnet: {error.typed}", _BAD_INPUT
         case LostRunError():
             said = f"simnet: {error}", _NO_ANSWER
+        case MemoryError():
+            said = "simnet: memory ran out", _NO_ANSWER
         case OutputError():
             said = f"simnet: {error}", _NOT_WRITTEN
         case SimnetError():

@@ -11,7 +11,7 @@ import pytest
 
 import simnet.study.run as study_run
 from simnet import _share
-from simnet.errors import SimulationError
+from simnet.errors import LostRunError, SimulationError
 from tests.cli.conftest import Simnet
 
 SCENARIO = "x460-out-of-box"
@@ -196,8 +196,10 @@ def test_a_trace_that_cannot_be_written(simnet: Simnet) -> None:
         (ZeroDivisionError("division\nby zero"), 70,
          "defect in simnet: ZeroDivisionError: division by zero (SIMNET_DEBUG=1 shows where)"),
         (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 3, "memory ran out"),
+        (LostRunError("a run: it was killed"), 3, "a run: it was killed"),
     ],
-    ids=["simulation", "defect", "interrupt"],
+    ids=["simulation", "defect", "interrupt", "memory", "lost"],
 )  # fmt: skip
 def test_what_goes_wrong_inside_is_one_line_too(
     simnet: Simnet,

@@ -92,7 +92,9 @@ def test_where_few_processes_can_be_started_those_do_it_all(
         assert doubled(pieces, 3) == [0, 2, 4, 6]
         workers._leave_all()
     else:
-        with pytest.raises(LostRunError, match=r"^no 0: no process can be started for it: Resource"):
+        with pytest.raises(
+            LostRunError, match=r"^no 0: no process can be started for it: Resource"
+        ):
             doubled(pieces, 3)
 
 
