@@ -81,7 +81,7 @@ build: core ## compile what has changed
 
 .PHONY: clean
 clean: ## remove everything that these targets have made
-	rm -rf $(VENV) $(VENV)-other build dist out/bench simnet/_compiled .coverage .coverage.* htmlcov
+	rm -rf $(VENV) $(VENV)-other build dist out/bench simnet/_checked simnet/_compiled .coverage .coverage.* htmlcov
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

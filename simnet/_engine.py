@@ -6,6 +6,10 @@ depends on. The finder installed here serves all core modules from there if ever
 matches the sources as they are now, and otherwise none: an edited source never meets the
 machine code of an older one, and the two engines never mix.
 
+With ``SIMNET_ENGINE=checked`` both the build and the import deal with another compiled form, in
+``simnet/_checked``: bounds, None, overflow and division are looked at before every use, so that a
+fuzzer meets an exception or a trap where the fast form would read a stranger's memory.
+
 Only the standard library is used, and nothing of simnet before it is needed: the build loads
 this file by its path.
 """
@@ -31,6 +35,12 @@ PACKAGE = Path(__file__).resolve().parent
 
 EXTENSION_SUFFIX = EXTENSION_SUFFIXES[0]
 
+CHECKED = os.environ.get("SIMNET_ENGINE") == "checked"
+"""Whether this process builds or runs the compiled form that checks itself."""
+
+COMPILED = "_checked" if CHECKED else "_compiled"
+"""The folder of the package with that compiled form: the two never rebuild each other."""
+
 DIRECTIVES: dict[str, bool | int] = {
     "language_level": 3,
     "boundscheck": False,
@@ -47,13 +57,26 @@ DIRECTIVES: dict[str, bool | int] = {
 
 FLAGS: tuple[str, ...] = ("-O3", "-fno-plt", "-ffp-contract=off", "-fwrapv", "-g0")
 """Compiler flags. Contraction to fused multiply-add would make results depend on the machine."""
+if CHECKED:
+    DIRECTIVES |= {
+        "boundscheck": True,
+        "cdivision": False,
+        "initializedcheck": True,
+        "nonecheck": True,
+        "overflowcheck": True,
+    }
+    # What Cython does not look at: C arrays, shifts by too much, floats too large for an integer.
+    FLAGS += (
+        "-fsanitize=bounds,shift-exponent,float-cast-overflow",
+        "-fsanitize-undefined-trap-on-error",
+    )
 
 SHARED = "simnet._cyutility"
 """The module without source that holds the C functions of Cython that core modules share."""
 
 MANIFEST_FORMAT = 1
 
-_UNSEARCHED = frozenset({"__pycache__", "_build", "_compiled", "_share"})
+_UNSEARCHED = frozenset({"__pycache__", "_build", "_checked", "_compiled", "_share"})
 
 Engine = Literal["compiled", "interpreted"]
 
@@ -193,7 +216,9 @@ class _CompiledFinder:
 
 
 def install() -> None:
-    """Choose the engine as ``SIMNET_ENGINE`` asks: auto (default), compiled or interpreted.
+    """Choose the engine as ``SIMNET_ENGINE`` asks.
+
+    It is auto (default), compiled, interpreted, or checked, which is a compiled one, too.
 
     Raises:
         EngineError: the variable has another value, or asks for a compiled engine that is
@@ -230,11 +255,11 @@ def _install(wanted: str) -> str:
     global _active  # noqa: PLW0603 - which engine runs is a fact about the process
     if wanted == "interpreted":
         return ""
-    if wanted not in ("auto", "compiled"):
-        message = f"SIMNET_ENGINE: expected auto, compiled or interpreted, not {wanted!r}"
+    if wanted not in ("auto", "checked", "compiled"):
+        message = f"SIMNET_ENGINE: expected auto, checked, compiled or interpreted, not {wanted!r}"
         raise EngineError(message)
     try:
-        files = compiled_files(PACKAGE, PACKAGE / "_compiled")
+        files = compiled_files(PACKAGE, PACKAGE / COMPILED)
         check_loading(files.values())
     except Unusable as error:
         problem = str(error)
@@ -243,9 +268,10 @@ def _install(wanted: str) -> str:
         _active = "compiled"
         return ""
     if (PACKAGE / "_build").is_dir():
-        problem = f"{problem}; build it with: {sys.executable} {PACKAGE / '_build'}"
-    if wanted == "compiled":
-        message = f"SIMNET_ENGINE=compiled, but the compiled engine cannot be used: {problem}"
+        build = f"{sys.executable} {PACKAGE / '_build'}"
+        problem = f"{problem}; build it with: {'SIMNET_ENGINE=checked ' * CHECKED}{build}"
+    if wanted != "auto":
+        message = f"SIMNET_ENGINE={wanted}, but the compiled engine cannot be used: {problem}"
         raise EngineError(message)
     return problem
 

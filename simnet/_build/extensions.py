@@ -53,6 +53,8 @@ def _load_engine() -> Any:
 if not TYPE_CHECKING:
     _engine = _load_engine()
 
+COMPILED = _engine.COMPILED
+
 
 def toolchain() -> dict[str, str]:
     """Return the versions and settings, beside simnet's own, that shape the machine code.
@@ -298,6 +300,29 @@ def _compile_here(share: dict[str, Path]) -> int:
     return 1 if causes else 0
 
 
+@contextlib.contextmanager
+def _enums_unchecked() -> Iterator[None]:
+    """Have Cython not look at what is added up in an enum: there is no place for the check."""
+    from Cython.Compiler import Nodes
+
+    node: Any = Nodes.CEnumDefItemNode
+    analyse = node.analyse_enum_declarations
+
+    def analysed(self: Any, env: Any, *others: Any) -> Any:
+        directives = env.directives
+        env.directives = directives | {"overflowcheck": False}
+        try:
+            return analyse(self, env, *others)
+        finally:
+            env.directives = directives
+
+    node.analyse_enum_declarations = analysed
+    try:
+        yield
+    finally:
+        node.analyse_enum_declarations = analyse
+
+
 def compile_module(module: str, target: Path) -> None:
     """Compile one module. The working directory is the root, as tracebacks name files from it.
 
@@ -314,14 +339,15 @@ def compile_module(module: str, target: Path) -> None:
     flags = list(_engine.FLAGS) if os.name == "posix" else []
     with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch:
         try:
-            extensions = cythonize(
-                [Extension(module, [source])],
-                build_dir=f"{scratch}/c",
-                compiler_directives=_engine.DIRECTIVES,
-                force=True,
-                quiet=True,
-                shared_utility_qualified_name=_engine.SHARED,
-            )
+            with _enums_unchecked():
+                extensions = cythonize(
+                    [Extension(module, [source])],
+                    build_dir=f"{scratch}/c",
+                    compiler_directives=_engine.DIRECTIVES,
+                    force=True,
+                    quiet=True,
+                    shared_utility_qualified_name=_engine.SHARED,
+                )
             extensions[0].extra_compile_args = flags
             command = build_ext(Distribution({"ext_modules": extensions}))
             command.build_lib, command.build_temp = f"{scratch}/lib", f"{scratch}/o"
@@ -359,13 +385,15 @@ def _remove_others(directory: Path, keep: set[str]) -> None:
 def main(arguments: list[str]) -> int:
     """Build in the checkout, say what was done, and return the exit status.
 
+    ``SIMNET_ENGINE=checked`` builds the form that checks itself, beside the other.
+
     With modules as arguments, each with a target after it, compile those alone: how `build` calls
     itself.
     """
     if arguments:
         return _compile_here(dict(zip(arguments[::2], map(Path, arguments[1::2]), strict=True)))
     try:
-        made = build(PACKAGE / "_compiled")
+        made = build(PACKAGE / COMPILED)
     except BuildError as error:
         sys.stderr.write(f"simnet: the core is not compiled: {error}\n")
         return 1

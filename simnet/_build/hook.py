@@ -42,16 +42,17 @@ class CompiledCoreHook(BuildHookInterface[Any]):
         if wanted not in ("auto", "require", "skip"):
             message = f"SIMNET_BUILD: expected auto, require or skip, not {wanted!r}"
             raise RuntimeError(message)
-        in_tree = Path(self.root, "simnet", "_compiled")
+        extensions = _load_extensions()
+        folder = f"simnet/{extensions.COMPILED}"
+        in_tree = Path(self.root, folder)
         directory = in_tree
         if version != "editable":
             # Not in the tree: it may be read-only, and a wheel must hold nothing older.
             self._scratch = tempfile.TemporaryDirectory(prefix="simnet-wheel-")
             directory = Path(self._scratch.name)
-            build_data["force_include"][str(directory)] = "simnet/_compiled"
+            build_data["force_include"][str(directory)] = folder
         elif wanted == "skip":
             return  # what the checkout holds is its own affair
-        extensions = _load_extensions()
         try:
             if wanted == "skip":
                 extensions.record_failure(directory, "the build was told SIMNET_BUILD=skip")

@@ -112,7 +112,7 @@ class EventQueue:
         word = slot * WORDS
         self.free = self.links[slot * LINKS + NEXT]
         self.times[slot * 2] = time_ps
-        self.words[word + TARGET] = (target << PRIORITY_BITS) | priority
+        self.words[word + TARGET] = target * PRIORITIES + priority
         self.words[word + KIND] = kind
         self.words[word + ARG] = arg
         self.pending += 1

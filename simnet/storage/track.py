@@ -21,6 +21,7 @@ _ALIGN = 8
 
 @cython.ccall
 @cython.exceptval(check=False)
+@cython.overflowcheck(False)  # modulo 2**64, as the algorithm has it
 def mix(value: cython.ulonglong) -> cython.ulonglong:
     """Return 64 bits that look random (the finalizer of SplitMix64)."""
     value = (value + 0x9E3779B97F4A7C15) & _MASK

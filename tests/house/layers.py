@@ -108,7 +108,7 @@ def violations(package: Path) -> list[str]:
     found = []
     for file in sorted([*package.rglob("*.py"), *package.rglob("*.pxd")]):
         relative = file.relative_to(package.parent)
-        if {"_build", "_compiled", "_share"} & set(relative.parts):
+        if {"_build", "_checked", "_compiled", "_share"} & set(relative.parts):
             continue
         is_package = file.stem == "__init__"
         module = ".".join(relative.parent.parts if is_package else relative.with_suffix("").parts)

@@ -59,6 +59,30 @@ def test_a_bond_is_the_same_on_the_other_engine(mode: str) -> None:
     assert one == other
 
 
+ALL_SCENARIOS = """
+import json, simnet
+from simnet.scenario.library import scenario_names
+def fingerprint(name):
+    warm_up = "0 s" if name == "ess-sas" else "1 ms"
+    return simnet.run(name, duration="3 ms", warmup=warm_up).fingerprint
+print(json.dumps({name: fingerprint(name) for name in scenario_names()}))
+"""
+
+
+def test_engine_that_checks_itself_gives_the_same() -> None:
+    checked, compiled = (
+        run(
+            sys.executable, "-c", ALL_SCENARIOS, cwd=ROOT, SIMNET_ENGINE=engine, SIMNET_CACHE_DIR=""
+        )
+        for engine in ("checked", "compiled")
+    )
+    if "EngineError" in checked.stderr:
+        pytest.skip("`make fuzz` builds it")
+    assert checked.returncode == compiled.returncode == 0, checked.stderr + compiled.stderr
+    assert len(json.loads(compiled.stdout)) > 10
+    assert checked.stdout == compiled.stdout
+
+
 def test_hash_seed_changes_nothing(reference: dict[str, object]) -> None:
     assert result(SIMNET_ENGINE=_engine.active(), PYTHONHASHSEED="12345") == reference
 

@@ -120,7 +120,7 @@ def test_only_what_changed_is_compiled(miniature: Tree) -> None:
 def test_changed_directives_and_flags_make_everything_stale(miniature: Tree) -> None:
     engine = miniature.package / "_engine.py"
     text = engine.read_text(encoding="utf-8")
-    engine.write_text(text.replace('"cdivision": True', '"cdivision": False'), encoding="utf-8")
+    engine.write_text(text.replace('"wraparound": False', '"wraparound": True'), encoding="utf-8")
     assert use(miniature)[0]["active"] == "interpreted"
     engine.write_text(text.replace('"-O0"', '"-O1"'), encoding="utf-8")
     assert use(miniature)[0]["active"] == "interpreted"
@@ -175,11 +175,29 @@ def test_compiled_engine_that_is_asked_for_is_never_replaced(miniature: Tree) ->
     assert last.startswith("simnet.errors.EngineError: SIMNET_ENGINE=compiled, but the compiled")
 
 
+def test_form_that_checks_itself_lies_beside_the_fast_one(miniature: Tree) -> None:
+    made = miniature.python("simnet/_build", engine="checked")
+    assert made.stdout.startswith("simnet: 2 of 2 core modules compiled"), made.stderr
+    beyond = "from simnet.kernel.base import Base; b = Base(); b.add(2**63 - 1); print(b.add(1))"
+    assert miniature.python("-c", beyond, engine="compiled").stdout == f"{-(2**63)}\n"
+    assert "OverflowError" in miniature.python("-c", beyond, engine="checked").stderr
+    for engine in ("compiled", "checked"):
+        again = miniature.python("simnet/_build", engine=engine)
+        assert again.stdout.startswith("simnet: 0 of 2 core modules compiled")
+
+
+def test_form_that_checks_itself_is_never_replaced(miniature: Tree) -> None:
+    done = miniature.python("-c", "import simnet", engine="checked")
+    assert done.returncode == 1
+    assert "EngineError: SIMNET_ENGINE=checked, but the compiled engine cannot" in done.stderr
+    assert "build it with: SIMNET_ENGINE=checked " in done.stderr
+
+
 def test_unknown_engine_is_an_error(miniature: Tree) -> None:
     done = miniature.python("-c", "import simnet", engine="fast")
     assert done.returncode == 1
     assert done.stderr.strip().endswith(
-        "SIMNET_ENGINE: expected auto, compiled or interpreted, not 'fast'"
+        "SIMNET_ENGINE: expected auto, checked, compiled or interpreted, not 'fast'"
     )
 
 
@@ -190,7 +208,7 @@ def test_command_reports_an_unusable_engine_in_one_line(miniature: Tree) -> None
     done = miniature.python(str(script), engine="fast")
     assert done.returncode == 2
     assert done.stderr == (
-        "simnet: SIMNET_ENGINE: expected auto, compiled or interpreted, not 'fast'\n"
+        "simnet: SIMNET_ENGINE: expected auto, checked, compiled or interpreted, not 'fast'\n"
     )
 
 

@@ -169,7 +169,7 @@ def test_interpreted_engine_needs_no_build(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("package")
 def test_unknown_engine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIMNET_ENGINE", "fast")
-    with pytest.raises(EngineError, match="expected auto, compiled or interpreted, not 'fast'"):
+    with pytest.raises(EngineError, match="auto, checked, compiled or interpreted, not 'fast'"):
         _engine.install()
 
 
