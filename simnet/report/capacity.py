@@ -37,6 +37,8 @@ def judged(one: Judged) -> str:
 
 
 def _answer(found: Capacity) -> str:
+    if not found.conclusive:
+        return "cannot tell: runs were too short"
     sure = f"{_PERCENT * found.confidence:g} % confidence"
     if found.low is None:
         return f"no load from {_load(found.loads[0].load)} {_unit(found)} on meets the limits"

@@ -141,6 +141,7 @@ def _answer(
 ) -> Capacity:
     plan = found.plan
     every = [run for load in sorted(runner.results) for run in runner.results[load]]
+    doubts = [run.doubt for run in every if run.doubt]
     digest = hashlib.blake2b(" ".join(run.fingerprint for run in every).encode(), digest_size=16)
     return Capacity(
         scenario=every[0].scenario,
@@ -161,8 +162,9 @@ def _answer(
         undecided=found.undecided,
         exceptions=found.exceptions,
         simulations=len(every),
-        remarks=(*runner.remarks, *_remarks(found)),
-        exit_status=_exit_status(found),
+        conclusive=not doubts,
+        remarks=(*runner.remarks, *_remarks(found), *dict.fromkeys(doubts)),
+        exit_status=3 if doubts else _exit_status(found),
         loads=tuple(_tried(one, runner.results[one.load]) for one in found.judged),
     )
 

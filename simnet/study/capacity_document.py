@@ -94,8 +94,11 @@ class Capacity(_Row):
         description="loads that exceed a limit although a larger one meets all"
     )
     simulations: int = Field(description="runs behind the answer")
+    conclusive: bool = Field(description="false: runs were too short, the answer tells nothing")
     remarks: tuple[str, ...]
-    exit_status: int = Field(description="0: found; 1: no load meets the limits; 3: not precise")
+    exit_status: int = Field(
+        description="0: found; 1: no load meets the limits; 3: not precise, or not conclusive"
+    )
     loads: tuple[TriedLoad, ...] = Field(description="every load that was tried, ascending")
 
     @property

@@ -196,6 +196,7 @@ class Measured:
     drops: Mapping[str, int]
     scenario: str
     tunings: tuple[str, ...]
+    doubt: str
 
     @classmethod
     def of(cls, result: Result, late_us: float | None) -> Measured:
@@ -221,6 +222,7 @@ class Measured:
             drops={f"{drop.place} {drop.at}": drop.packets for drop in result.drops},
             scenario=result.scenario,
             tunings=result.tunings,
+            doubt="" if result.conclusive else result.warnings[0],
         )
 
     @property

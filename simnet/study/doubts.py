@@ -7,20 +7,22 @@ than a few packets? If not, its numbers decide nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import seconds_text
 from simnet.scenario.onsets import onsets
+from simnet.scenario.units import KINDS, format_quantity, parse_quantity
 
 if TYPE_CHECKING:
     from simnet.host.onset import Onset
     from simnet.scenario.effective import Effective
     from simnet.scenario.resources_network import SendingHalf
     from simnet.scenario.system import Snapshot, System
+    from simnet.study.result import Result
 
-__all__ = ["Doubts", "doubts", "first_acts", "missed"]
+__all__ = ["Doubts", "doubts", "lengthened", "missed", "void"]
 
 # packets a port, fewer of which say little of interrupts and round trips
 _FEWEST: Final = 20
@@ -47,19 +49,19 @@ def doubts(effective: Effective, system: System, start: Snapshot, end: Snapshot)
     if system.ends:
         return Doubts()
     late = missed(effective, start.time_ps, end.time_ps)
-    void = [_too_short(one, start.time_ps, end.time_ps) for one in late]
+    spoilt = [_too_short(one, start.time_ps, end.time_ps) for one in late]
     span = f"{_s(end.time_ps - start.time_ps)} measured"
-    void += _too_few(start, end, span)
+    spoilt += _too_few(start, end, span)
     silent = tuple(
         last.name
         for first, last in zip(start.flows, end.flows, strict=True)
         if first.bytes == last.bytes
     )
     if not silent or len(silent) == len(end.flows):
-        return Doubts(tuple(void), not void)
+        return Doubts(tuple(spoilt), not spoilt)
     named = ", ".join(silent[:_NAMED]) + (", ..." if len(silent) > _NAMED else "")
     said = f"{len(silent)} of {len(end.flows)} flows got nothing in the {span}: {named}"
-    return Doubts((*void, said + _waiting(system, silent)), not void, silent)
+    return Doubts((*spoilt, said + _waiting(system, silent)), not spoilt, silent)
 
 
 def missed(effective: Effective, start_ps: int, end_ps: int) -> Iterator[Onset]:
@@ -68,14 +70,35 @@ def missed(effective: Effective, start_ps: int, end_ps: int) -> Iterator[Onset]:
     return (one for one in onsets(effective) if one.after_ps > reached[one.by])
 
 
-def first_acts(onset: Onset) -> str:
+def lengthened(usual: str, effectives: Iterable[Effective]) -> tuple[str, tuple[str, ...]]:
+    """The usual warm-up, or a longer one where something acts only later, and what that is."""
+    usual_ps = parse_quantity(usual, KINDS["time"])
+    late = {
+        one: None
+        for effective in effectives
+        for one in onsets(effective)
+        if one.by == "start" and one.after_ps > usual_ps
+    }
+    if not late:
+        return usual, ()
+    needed = format_quantity(max(one.after_ps for one in late) + usual_ps, KINDS["time"])
+    return needed, tuple(f"{_first_acts(one)}: the warm-up is {needed}" for one in late)
+
+
+def void(results: Iterable[Result]) -> tuple[int, str]:
+    """How many of the results decide nothing, and why the first of them does not."""
+    doubtful = [result.warnings[0] for result in results if not result.conclusive]
+    return len(doubtful), doubtful[0] if doubtful else ""
+
+
+def _first_acts(onset: Onset) -> str:
     """What acts, and when: a part of a sentence."""
     when = "" if onset.by == "length" else f" at {_s(onset.after_ps)}"
     return f"{onset.name} {onset.does}{when}"
 
 
 def _too_short(onset: Onset, start_ps: int, end_ps: int) -> str:
-    said = f"this run is too short: {first_acts(onset)}, "
+    said = f"this run is too short: {_first_acts(onset)}, "
     if onset.by == "start":
         needed = _s(onset.after_ps + start_ps)
         return f"{said}the measurement starts at {_s(start_ps)}; a warm-up of {needed} would do"

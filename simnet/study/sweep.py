@@ -66,13 +66,15 @@ class Point:
 class Sweep:
     """All runs of a grid: by tuning, then the last knob's value changes first, then the seed.
 
-    `remarks` are what to know of the configurations, one line each.
+    `remarks` are what to know of the configurations and of the runs, one line each; where some run
+    was too short to tell anything, `conclusive` is False and the optimum is none.
     """
 
     scenario: str
     knobs: tuple[str, ...]
     points: tuple[Point, ...]
     remarks: tuple[str, ...] = ()
+    conclusive: bool = True
 
     @property
     def tuned(self) -> bool:
@@ -120,6 +122,8 @@ class Sweep:
             "rows": self.rows(),
             "cells": [cell.document() for cell in self.cells],
             "optimum": self.optimum(by).document(),
+            "conclusive": self.conclusive,
+            "remarks": list(self.remarks),
         }
         return json.dumps(document, indent=indent)
 
@@ -203,6 +207,8 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     compared = names_of(tunings, "--tuning") or ("",)
     grid = Grid(str(scenario), axes, compared, fixed, names_of(apply, "--apply"), run)
     count_of(replications, "--replications", 1)
+    measured: dict[Member, dict[str, Any]] = {}
+    doubts: dict[Member, str] = {}
     with _naming_the_axis(axes):
         loaded = [member.effective() for _, member in grid.corners().members()]
         first = loaded[0].run.seed if seed is None else seed_of(seed)
@@ -214,13 +220,19 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         done = simulate_each(
             members.values(), jobs=jobs, scheduler=scheduler, progress=progress, lean=True
         )
-        measured = {member: measures(result) for member, result in done}
+        for member, result in done:
+            measured[member] = measures(result)
+            if not result.conclusive:
+                doubts[member] = result.warnings[0]
     points = [
         Point(dict(row), tuning, cast("int", member.seed), measured[member])
         for (tuning, row, _), member in members.items()
     ]
     remarks = dict.fromkeys(remark for one in loaded for remark in one.remarks)
-    return Sweep(loaded[0].scenario, tuple(axes), tuple(points), tuple(remarks))
+    first_doubt = next((doubts[member] for member in members.values() if member in doubts), "")
+    if first_doubt:
+        remarks[f"{len(doubts)} of {len(points)} runs decide nothing: {first_doubt}"] = None
+    return Sweep(loaded[0].scenario, tuple(axes), tuple(points), tuple(remarks), not doubts)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +30,7 @@ from simnet.study.arguments import (
     text_of,
 )
 from simnet.study.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
+from simnet.study.doubts import lengthened, void
 from simnet.study.ensemble import latin_hypercube
 from simnet.study.mechanism import Moved, moved
 from simnet.study.result import Result
@@ -182,7 +184,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
             250 ms with drawn parameters; 20 s and 12 s where disks are used.
         warmup: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
-            and 6 s where disks are used.
+            and 6 s where disks are used; later where something acts late, such as irqbalance.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
@@ -212,6 +214,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         text_of(duration, "--duration"),
         text_of(warmup, "--warm-up"),
         text_of(precision, "--precision"),
+        (plain, *(one.effective for one in alternatives)),
     )
     cases = [base, *(a.case for a in alternatives if _differs(plain, a))]
     found = plan.simulate(cases, jobs=jobs, progress=progress, store=store)
@@ -229,7 +232,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         members=len(found.drawn[base]),
         simulated_s=first.simulated_s,
         cpus=len(first.cpus),
-        remarks=plain.remarks,
+        remarks=(*plain.remarks, *plan.remarks),
         exit_status=exit_status([one.verdict for one in ranked]),
         tunings=tuple(
             one.model_copy(update={"rank": number, "reason": _reason(one, ranked)})
@@ -315,6 +318,7 @@ class _Plan:
     duration: str | None
     warmup: str | None
     precision: str | None
+    effectives: tuple[Effective, ...] = ()
 
     def simulate(
         self,
@@ -340,11 +344,26 @@ class _Plan:
         )
 
     @property
-    def _times(self) -> tuple[str, str, str, str]:
+    def _usual(self) -> tuple[str, str, str, str]:
         """Duration and warm-up with the known parameters, and with drawn ones."""
         if Member(self.base).effective().ffsb:
             return DISK_TIMES
         return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARMUP
+
+    @cached_property
+    def _times(self) -> tuple[str, str, str, str]:
+        """The same, with warm-ups as long as what acts late needs."""
+        duration, warmup, member_duration, member_warmup = self._usual
+        late = self.effectives
+        warmups = lengthened(warmup, late)[0], lengthened(member_warmup, late)[0]
+        return duration, warmups[0], member_duration, warmups[1]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What made warm-ups longer that nobody chose."""
+        if self.warmup or self.precision or ends_itself(self.base):
+            return ()
+        return lengthened(self._usual[1], self.effectives)[1]
 
     def _paired(self, case: Case) -> list[Member]:
         given = Member(case, None, self.duration, self.warmup, precision=self.precision)
@@ -401,6 +420,9 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
     changed = changes(before, after, drawn)
     decided = verdict(changed, open_loop=before[0].messages is not None)
     answer, reason = decided.answer, decided.sentence
+    spoilt, why = void((*before, *after, *found.drawn[base_case], *found.drawn[case]))
+    if spoilt:
+        answer, reason = "cannot tell", why
     if not _differs(base, alternative):
         ignored = tuned.digest() != base.digest() or any(
             one.value != one.before for one in turned(base, tuned)

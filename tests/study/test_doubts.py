@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 import simnet
 from simnet.host.onset import Onset
+from simnet.report.capacity import capacity
+from simnet.report.sweep import sweep as table
 from simnet.report.text import text
 from simnet.scenario.load import load
 from simnet.scenario.onsets import onsets
-from simnet.study.doubts import missed
+from simnet.study.doubts import lengthened, missed
 from tests.host.parts import MS
 
 X460 = "x460-out-of-box"
@@ -120,3 +123,65 @@ def test_scenarios_are_as_long_as_they_need(scenario: str) -> None:
     effective = load(scenario)
     start_ps = effective.run.warm_up_ps
     assert list(missed(effective, start_ps, start_ps + effective.run.duration_ps)) == []
+
+
+class TestVerdicts:
+    """What is concluded from such runs: nothing."""
+
+    def test_whatif_cannot_tell(self) -> None:
+        found = simnet.whatif(
+            X460,
+            "irqbalance.map=daemon",
+            settings={"nodes": 1},
+            seeds=2,
+            members=0,
+            warmup="5 ms",
+            duration="5 ms",
+        )
+        (judged,) = found.tunings
+        assert judged.verdict == "cannot tell"
+        assert judged.reason.startswith("this run is too short: irqbalance first acts at 2.5 s")
+        assert found.exit_status == 3
+
+    def test_whatif_warms_up_for_longer_if_nobody_said_how_long(self) -> None:
+        plain, daemon = load(X460), load(X460, settings={"irqbalance.map": "daemon"})
+        assert lengthened("300 ms", [plain]) == ("300 ms", ())
+        assert lengthened("300 ms", [plain, daemon]) == (
+            "2.8 s",
+            ("irqbalance first acts at 2.5 s: the warm-up is 2.8 s",),
+        )
+        assert lengthened("4 s", [plain, daemon]) == ("4 s", ())
+
+    @pytest.mark.compiled
+    def test_and_says_so(self) -> None:
+        given = {"nodes": 1, "connections": 1}
+        found = simnet.whatif(
+            X460, "irqbalance.map=daemon", settings=given, seeds=1, members=0, duration="1 ms"
+        )
+        assert "irqbalance first acts at 2.5 s: the warm-up is 2.8 s" in found.remarks
+        assert "too short" not in found.tunings[0].reason
+
+    def test_a_sweep_has_no_best(self) -> None:
+        given = {"irqbalance.map": "daemon"}
+        found = simnet.sweep(
+            X460, {"nodes": [1, 2]}, settings=given, warmup="5 ms", duration="5 ms"
+        )
+        assert not found.conclusive
+        assert found.remarks[-1].startswith("2 of 2 runs decide nothing: this run is too short")
+        assert f"cannot tell which is best: {found.remarks[-1]}" in table(found, "throughput_bps")
+        assert json.loads(found.to_json())["conclusive"] is False
+
+    def test_a_capacity_is_not_told(self) -> None:
+        found = simnet.capacity(
+            "relay-tuned",
+            settings={"relay.connections": 50, "irqbalance": "on", "irqbalance.daemon": "0.55"},
+            max_loss="1 %",
+            between="9000..10000",
+            precision="20 %",
+            warmup="10 ms",
+            duration="20 ms",
+        )
+        assert not found.conclusive
+        assert found.exit_status == 3
+        assert found.remarks[-1].startswith("this run is too short: irqbalance first acts at 12 s")
+        assert "cannot tell: runs were too short" in capacity(found)
