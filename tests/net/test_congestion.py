@@ -250,6 +250,15 @@ class TestStretchedAcks:
         assert sizes[0] > 110
 
 
+class TestReno:
+    @pytest.mark.parametrize(
+        ("cwnd", "half"), [(1, 2), (3, 2), (4, 2), (5, 2), (6, 3), (7, 3), (8, 4), (1000, 500)]
+    )
+    def test_a_loss_halves_the_window_to_two_segments_at_least(self, cwnd: int, half: int) -> None:
+        # RFC 5681, equation 4
+        assert make_congestion("reno", cwnd).reduced() == half
+
+
 class TestBic:
     def test_reduces_to_819_1024(self) -> None:
         window = make_congestion("bic", 1000)
@@ -345,6 +354,46 @@ class TestCubic:
             if window.cwnd > 100:
                 rtt_ms = 60
         assert 100 < window.ssthresh < 1000
+
+    @pytest.mark.parametrize(
+        ("least_us", "limit_us"),
+        [
+            # an eighth of a ms is the unit; a sixteenth of the shortest, from 4 to 16 ms
+            (10_000, 14_125),
+            (64_000, 68_125),
+            (250_000, 265_750),
+            (400_000, 416_125),
+        ],
+    )
+    def test_hystart_wants_eight_round_trips_longer_by_a_sixteenth(
+        self, least_us: int, limit_us: int
+    ) -> None:
+        for rtt_us, found in ((limit_us - 1, 0), (limit_us, 2)):
+            window = make_congestion("cubic", 20, hz=1000, rules=sender_rules("2.6.32"))
+            assert isinstance(window, Cubic)
+            window.segments_acked(1, least_us, 1000, 1_000_000, open_state=True)
+            window.avoid(1, 100, 1000, 1)
+            for number in range(9):
+                # 3 ms apart they are no train
+                at = 2000 + 3 * number
+                window.segments_acked(1, rtt_us, at, at * 1000, open_state=True)
+                assert window.found == (found if number == 8 else 0)
+
+    @pytest.mark.parametrize(("gap_ms", "ends_ms"), [(1, 81), (2, 82), (3, None)])
+    def test_hystart_ends_slow_start_at_a_train_of_acks_of_half_a_round_trip(
+        self, gap_ms: int, ends_ms: int | None
+    ) -> None:
+        window = make_congestion("cubic", 20, hz=1000, rules=sender_rules("2.6.32"))
+        assert isinstance(window, Cubic)
+        window.segments_acked(1, 160_000, 1000, 1_000_000, open_state=True)
+        window.avoid(1, 1000, 1000, 1)
+        found = {}
+        for since_ms in range(gap_ms, 100, gap_ms):
+            at = 1000 + since_ms
+            window.segments_acked(1, 160_000, at, at * 1000, open_state=True)
+            found[since_ms] = window.found
+        # ACKs more than 2 ms apart are no train
+        assert next((at for at, how in found.items() if how == 1), None) == ends_ms
 
     def test_hystart_is_not_in_the_first_versions(self) -> None:
         window = make_congestion("cubic", 16, hz=1000, rules=NEW)

@@ -244,6 +244,7 @@ def test_a_small_message_overtakes_nothing() -> None:
     network.send(0, 512, "behind")
     network.sim.run_until(S)
     assert [tag for _, tag in network.sink.got] == ["alone", "long", "behind"]
+    assert (network.flows[0].messages, network.flows[0].bytes) == (3, 4 * MIB + 2 * 512)
     assert network.sink.got[0][0] == network.flows[0].latency_ps
 
 

@@ -175,3 +175,5 @@ def test_what_receiving_costs() -> None:
     assert times["irq_ps"] == (2000 + 2 * call + signal) * 1000
     unmap, add = call + 7, call + 40 + call + 7
     assert times["softirq_ps"] == (500 + 300 + 200 + unmap + 60 + add + signal) * 1000
+    hypervisor = 2 * call + signal + unmap + add + signal
+    assert machine.costs.ledger.work()["hypervisor"] == hypervisor * 1000

@@ -28,6 +28,16 @@ class TestVersions:
             ("2.6.38", 32, 32, UPSTREAM),
             ("2.6.38", 0, 32, UPSTREAM),
             (
+                "2.6.34",
+                0,
+                32,
+                SteeringRules(hash_bits=0, symmetric=False, lookup3=False, batches=False),
+            ),
+            ("2.6.35", 0, 32, SteeringRules(lookup3=False)),
+            ("2.6.37", 0, 32, SteeringRules(lookup3=False)),
+            ("3.19", 0, 32, SteeringRules(accelerated=True)),
+            ("4.0", 0, 32, SteeringRules(accelerated=True, detects_collisions=True)),
+            (
                 "2.6.18",
                 0,
                 32,
@@ -138,6 +148,7 @@ class TestFlowTables:
             host.feed([(flow, seq)])
             host.sim.run_until((seq + 1) * MS)
         assert [cpu for _, cpu, _ in flow.log] == [0, 3, 1, 2]
+        assert host.steerings[0].moves == 3
 
     def test_not_while_packets_of_it_wait(self) -> None:
         host = Host(rps_cpus=(0,), flow_entries=64, socket_entries=64)
@@ -187,6 +198,16 @@ class TestFlowTables:
         before = SocketFlowTable(1, 4, UPSTREAM)
         before.record(0x12345678, 2)
         assert before.wanted(0x12345670) == 2
+
+    @pytest.mark.parametrize(("cpus", "bits"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (64, 6)])
+    def test_of_the_hash_an_entry_keeps_what_the_cpu_leaves_room_for(
+        self, cpus: int, bits: int
+    ) -> None:
+        table = SocketFlowTable(1, cpus, SteeringRules(detects_collisions=True))
+        table.record(1 << 20, 0)
+        # a flow that differs in the lowest bits is not told from it
+        assert table.wanted((1 << 20) + (1 << bits) - 1) == 0
+        assert table.wanted((1 << 20) + (1 << bits)) == -2
 
     def test_a_table_has_entries(self) -> None:
         assert SocketFlowTable(30976, 8, RHEL61).entries == 32768

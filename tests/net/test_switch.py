@@ -125,6 +125,21 @@ class TestEgress:
         star.sim.run_until(2 * MS)
         assert [seq for _, seq in star.arrived()] == [5]
 
+    @pytest.mark.parametrize("per_frame", [False, True])
+    def test_what_was_lost_keeps_nobody_waiting(self, per_frame: bool) -> None:  # noqa: FBT001
+        star = Star(9, per_frame=per_frame)
+        for source in range(8):
+            star.send(source, source, 10 * US)
+        star.sim.run_until(11 * US + 2 * FRAME_PS)
+        star.egress.set_link(up=False)
+        star.egress.set_link(up=True)
+        star.arrived()
+        begin = star.sim.now + US
+        star.send(0, 8, begin)
+        star.sim.run_until(MS)
+        # a microsecond in the switch, and then at once
+        assert star.arrived() == [(begin + US + FRAME_PS, 8)]
+
 
 FRAMES = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 40_000), st.integers(84, 1538)), max_size=40
