@@ -270,8 +270,8 @@ def _check_gro(tree: Tree, kernel: Path, nic: Path, table: Table) -> None:
     """Refuse GRO on a kernel whose model says that it has none."""
     said = tree.provenance[dotted((*kernel, "gro"))].source != DEFAULT
     if tree.get((*nic, "gro")) and said and not tree.get((*kernel, "gro")):
-        message = f"Linux {tree.get((*kernel, 'version'))} has no GRO: expected off"
-        raise table.error((*nic, "gro"), "system", message, (*kernel, "gro"))
+        message = f"GRO is on, Linux {tree.get((*kernel, 'version'))} has none: nic.gro=off"
+        raise table.error((*nic, "gro"), "system", message, (*kernel, "gro"), kernel)
 
 
 def _check_queues(nic: dict[str, Any], error: Callable[..., InputError]) -> None:

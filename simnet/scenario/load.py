@@ -153,6 +153,7 @@ def _assembled(
     table = Table(assembly.tree, form.irqbalance, document)
     table.remarks += assembly.captured.remarks
     table.applied += [_exchanged(form.system, *model) for model in models]
+    table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
     exchanged = [entry for entry, _ in models]
     table.apply([entry for entry in given if entry not in exchanged])
     return assembly, table, path.stem

@@ -79,7 +79,7 @@ class Table:
         applied: the knobs that were set.
         remarks: one line each, for people.
         bindings: ``cpubind_node`` and ``preferred_node`` as set: a node, ``"nic"`` or ``"any"``.
-        origins: the setting behind a changed value, by dotted path.
+        origins: the setting behind a changed value or another model, by dotted path.
     """
 
     def __init__(self, tree: Tree, irqbalance: IrqbalanceTable, document: Document) -> None:

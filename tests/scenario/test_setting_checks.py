@@ -61,7 +61,9 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
         ("vscsi-parallel", {"port-channel load-balance": "src-ip"}, "port-channel load-balance",
          "nothing here is on a switch"),
         ("sw1621-t520", {"kernel.gro": "off"}, "kernel.gro",
-         "Linux 3.8 has no GRO: expected off"),
+         "GRO is on, Linux 3.8 has none: nic.gro=off"),
+        ("sw1621-t520", {"system.kernel": "linux-2.6.9-rhel4"}, "system.kernel",
+         "GRO is on, Linux 2.6.9 has none: nic.gro=off"),
     ],
 )  # fmt: skip
 def test_what_no_file_may_say_no_setting_may(
