@@ -85,17 +85,6 @@ def test_quantities_become_exact_base_units(text: str | int, kind: str, value: i
         ("2 **", "time", "unknown unit '**'"),
         ("0.3 ps", "time", "'0.3 ps' is not a whole number of ps"),
         ("1.5", "count", "'1.5' is not a whole number of one"),
-        ("1" * 5000, "count", "expected a plain number such as '64', got more than 100 characters"),
-        (
-            1 << 20_000,
-            "count",
-            "expected a plain number such as '64', got more than 100 characters",
-        ),
-        (
-            f"1.{'1' * 5000} s",
-            "time",
-            "expected a time such as '20 us', got more than 100 characters",
-        ),
     ],
 )
 def test_what_is_no_quantity_is_refused_with_an_example(
@@ -104,6 +93,16 @@ def test_what_is_no_quantity_is_refused_with_an_example(
     with pytest.raises(UnitError) as caught:
         parse_quantity(text, KINDS[kind])
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("1" * 5000, "count"), (1 << 20_000, "count"), (f"1.{'1' * 5000} s", "time")],
+    ids=["digits", "number", "decimals"],
+)
+def test_a_number_of_thousands_of_digits_is_refused(text: str | int, kind: str) -> None:
+    with pytest.raises(UnitError, match="got more than 100 characters"):
+        parse_quantity(text, KINDS[kind])
 
 
 @pytest.mark.parametrize(
