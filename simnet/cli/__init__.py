@@ -9,6 +9,7 @@ the simulation or simnet itself failed, 74 output could not be written, 130 inte
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -29,6 +30,7 @@ from simnet.cli.sweep import sweep_command
 from simnet.cli.validate import validate_command
 from simnet.cli.whatif import whatif_command
 from simnet.errors import InputError, LostRunError, OutputError, SimnetError
+from simnet.printable import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,6 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _status(arguments: Sequence[str] | None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     status = 0
+    if not _prepared():
+        click.echo("simnet: output: standard output is closed", err=True)
+        return _NOT_WRITTEN
     try:
         instruction = os.environ.get(VARIABLE)
         if instruction and arguments is None:
@@ -96,8 +101,25 @@ def _status(arguments: Sequence[str] | None) -> int:
         if os.environ.get("SIMNET_DEBUG") == "1":
             traceback.print_exc()
         if message:
-            click.echo(message, err=True)
+            click.echo(one_line(message), err=True)
     return status
+
+
+def _prepared() -> bool:
+    """Make the standard files ready for anything. Whether there is an output.
+
+    What is closed stays reserved: the next file that is opened would become it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr, whatever the locale has
+    return sys.stdout is not None
 
 
 def _explain(error: BaseException) -> tuple[str, int]:

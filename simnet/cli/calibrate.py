@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.output import message
+from simnet.cli.output import answer, message
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ def calibrate_command(
     found = {one.name: _fit(scenario, one, profiles=profiles, **options) for one in chosen}
     written = [_write(scenario, one) for one in found.values()] if write else []
     if as_json:
-        click.echo(report.as_json(scenario, found))
+        answer(report.as_json(scenario, found))
     else:
-        click.echo(report.stages(found), nl=False)
+        answer(report.stages(found), nl=False)
     for line in (line for lines in written for line in lines):
         message(line)
 

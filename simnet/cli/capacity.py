@@ -9,7 +9,7 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import apply_option, set_option, settings_of, tuning_option
-from simnet.cli.output import message
+from simnet.cli.output import answer, message
 
 if TYPE_CHECKING:
     from simnet.study.capacity_search import Judged
@@ -79,7 +79,7 @@ def capacity_command(
             said=_say if sys.stderr.isatty() else None,
             **given,
         )
-    click.echo(found.to_json() if as_json else text(found), nl=as_json)
+    answer(found.to_json() if as_json else text(found), nl=as_json)
     context.exit(found.exit_status)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simnet.cli.output import table
+from simnet.cli.output import answer, table
 
 __all__ = ["list_command"]
 
@@ -34,7 +34,7 @@ def list_command(what: str | None, *, as_json: bool) -> None:
     chosen = (what,) if what else ("scenarios", "models")
     found = {name: parts[name][0]() for name in chosen}
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        answer(json.dumps(found, indent=2))
         return
     for name in chosen:
         heading = parts[name][1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from simnet.cli.output import answer
+
 __all__ = ["conform_command"]
 
 
@@ -31,6 +33,6 @@ def conform_command(
     from simnet.study.conform import conform
 
     found = conform(files, kernel)
-    click.echo(json_text(found) if as_json else conformance(found))
+    answer(json_text(found) if as_json else conformance(found))
     if not found.agrees:
         context.exit(1)

@@ -8,7 +8,7 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import message, out_path
+from simnet.cli.output import answer, message, out_path
 from simnet.errors import InputError
 from simnet.files import write_figure
 
@@ -58,4 +58,4 @@ def explain_command(
         found = explained(configuration, settings=settings, lift=lift)
     if drawing is not None:
         write_figure(drawing, found.plot())
-    click.echo(found.to_json() if as_json else text(found), nl=as_json)
+    answer(found.to_json() if as_json else text(found), nl=as_json)

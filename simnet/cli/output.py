@@ -10,18 +10,24 @@ import click
 
 from simnet.errors import InputError
 from simnet.files import check_place
+from simnet.printable import lines, one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["message", "out_path", "table"]
+__all__ = ["answer", "message", "out_path", "table"]
 
 _NARROWEST = 80
 
 
 def message(text: str) -> None:
     """Say something to the person, on stderr."""
-    click.echo(f"simnet: {text}", err=True)
+    click.echo(one_line(f"simnet: {text}"), err=True)
+
+
+def answer(text: str, *, nl: bool = True) -> None:
+    """Print a result, safe for any terminal; everything that goes to stdout goes this way."""
+    click.echo(lines(text), nl=nl)
 
 
 def out_path(file: str, suffixes: Sequence[str]) -> Path:
@@ -42,16 +48,17 @@ def out_path(file: str, suffixes: Sequence[str]) -> Path:
 
 def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table: drawn on a terminal, plain columns without a limit of width elsewhere."""
-    cells = [tuple(row) for row in rows]
+    title = printable(title)
+    cells = [tuple(map(printable, row)) for row in rows]
     if sys.stdout.isatty():
         _draw(title, heading, cells)
         return
     widths = [max(len(row[column]) for row in (heading, *cells)) for column in range(len(heading))]
-    lines = [
+    aligned = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in (heading, *cells)
     ]
-    click.echo("\n".join([f"# {title}", *lines, ""]))
+    answer("\n".join([f"# {title}", *aligned, ""]))
 
 
 def _draw(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

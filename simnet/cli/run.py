@@ -9,7 +9,7 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import message
+from simnet.cli.output import answer, message
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run_command(
     texts = [
         compare(result, listing) if name == "compare" else FORMATS[name](result) for name in chosen
     ]
-    click.echo("\n".join(texts), nl=False)
+    answer("\n".join(texts), nl=False)
 
 
 def _formats(formats: str | None, *, as_json: bool) -> list[str]:

@@ -9,9 +9,10 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options
-from simnet.cli.output import message, table
+from simnet.cli.output import answer, message, table
 from simnet.cli.show_storage import storage_places
 from simnet.errors import InputError
+from simnet.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,7 +62,7 @@ def _show_schema(kind: str) -> None:
     if kind not in jsonschema.NAMES:
         legal = f"expected one of {', '.join(jsonschema.NAMES)}"
         raise InputError(f"{legal}, got {kind!r}{nearest(kind, jsonschema.NAMES)}", key="--schema")
-    click.echo(jsonschema.text(kind), nl=False)
+    answer(jsonschema.text(kind), nl=False)
 
 
 def _model_kind(name: str) -> ModelKind | None:
@@ -98,12 +99,12 @@ def _show_model(kind: ModelKind, name: str, *, as_json: bool) -> None:
             **structure,
             "values": _json_values(values),
         }
-        click.echo(json.dumps(document, indent=2))
+        answer(json.dumps(document, indent=2))
         return
-    click.echo(f"# {kind} {name}: {form.description}")
+    answer(printable(f"# {kind} {name}: {form.description}"))
     for line in form.notes.strip().splitlines():
-        click.echo(f"# {line}")
-    click.echo()
+        answer(f"# {line}")
+    answer("")
     if structure:
         rows = [(key, _structure_text(value)) for key, value in structure.items()]
         table("parts", ("name", "value"), rows)
@@ -142,20 +143,23 @@ def _scenario_json(configuration: Effective) -> None:
         "configuration": configuration.model_dump(mode="json"),
         "values": _json_values(configuration.provenance),
     }
-    click.echo(json.dumps(document, indent=2))
+    answer(json.dumps(document, indent=2))
 
 
 def _scenario_tables(configuration: Effective) -> None:
     for remark in configuration.remarks:
         message(remark)
     tuned = f" with {'+'.join(configuration.tunings)}" if configuration.tunings else ""
-    click.echo(f"# scenario {configuration.scenario}{tuned}, digest {configuration.digest()}\n")
+    title = printable(
+        f"# scenario {configuration.scenario}{tuned}, digest {configuration.digest()}"
+    )
+    answer(f"{title}\n")
     for title, values in _groups(configuration):
         table(title, _HEADING, _rows(values))
     if configuration.ports:
         _network_tables(configuration)
     if unread := _unread(configuration):
-        click.echo("# not modelled, a change has no effect: " + ", ".join(unread) + "\n")
+        answer("# not modelled, a change has no effect: " + ", ".join(unread) + "\n")
     table(
         "knobs that are set",
         ("name", "value", "before", "modelled", "source", "apply"),

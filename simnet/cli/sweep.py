@@ -10,7 +10,7 @@ import click
 
 from simnet.cli.completion import scenarios, settings, tunings
 from simnet.cli.options import run_options, settings_of
-from simnet.cli.output import message, out_path
+from simnet.cli.output import answer, message, out_path
 from simnet.errors import InputError
 from simnet.files import write_bytes, write_figure, write_text
 
@@ -113,7 +113,7 @@ def sweep_command(
         message(remark)
     for path in paths:
         _write(found, path, best)
-    click.echo(found.to_json(by=best) if as_json else table(found, best), nl=as_json)
+    answer(found.to_json(by=best) if as_json else table(found, best), nl=as_json)
 
 
 def _confirm(*, yes: bool) -> Callable[[str], bool] | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from simnet.cli.output import message
+from simnet.cli.output import answer, message
 from simnet.errors import InputError
 
 __all__ = ["validate_command"]
@@ -64,6 +64,6 @@ def validate_command(
         found = validate(ids, progress=callback, **given)
     if freeze is not None and stage:
         message(f"frozen: {predictions.freeze(found.frozen(stage), freeze)}")
-    click.echo(found.to_json() if as_json else validation(found), nl=as_json)
+    answer(found.to_json() if as_json else validation(found), nl=as_json)
     if not all(gate.passed for gate in found.gates):
         context.exit(1)

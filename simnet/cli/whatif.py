@@ -8,7 +8,7 @@ import click
 
 from simnet.cli.completion import scenarios, tunings
 from simnet.cli.options import scenario_options, settings_of
-from simnet.cli.output import message
+from simnet.cli.output import answer, message
 
 __all__ = ["whatif_command"]
 
@@ -62,5 +62,5 @@ def whatif_command(
         )
     for remark in found.remarks:
         message(remark)
-    click.echo(found.to_json() if as_json else text(found, all_commands=commands), nl=as_json)
+    answer(found.to_json() if as_json else text(found, all_commands=commands), nl=as_json)
     context.exit(found.exit_status)

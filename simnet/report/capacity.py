@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.report.columns import columns
+from simnet.printable import printable
+from simnet.report.columns import columns, titled
 
 if TYPE_CHECKING:
     from simnet.study.capacity_document import Capacity, Carried, TriedLoad
@@ -16,12 +17,11 @@ _HEADINGS = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}
 
 def capacity(found: Capacity) -> str:
     """The answer in a sentence, the load by port, and the loads that were tried."""
-    chosen = [*found.tunings, *(f"{n}={v}" for n, v in sorted(found.settings.items()))]
-    settings = f" with {', '.join(chosen)}" if chosen else ""
-    said = [f"{found.scenario}{settings}: {_answer(found)}"]
-    said += [f"limits: {_limits(found)}", *(f"note: {remark}" for remark in found.remarks)]
+    title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
+    said = [f"{title}: {_answer(found)}", f"limits: {_limits(found)}"]
+    said += [f"note: {remark}" for remark in found.remarks]
     said.append(f"{found.simulations} runs, fingerprint {found.fingerprint}")
-    parts = ["\n".join(said) + "\n"]
+    parts = ["".join(f"{printable(line)}\n" for line in said)]
     if found.carried:
         parts.append(f"at {_load(found.low)} {_unit(found)}:\n{_carried(found.carried)}")
     parts.append(_tried(found))

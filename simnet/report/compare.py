@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simnet.printable import printable
 from simnet.report.columns import columns
 
 if TYPE_CHECKING:
@@ -18,8 +19,9 @@ def compare(comparison: Comparison) -> str:
     """Both listings side by side, both interrupt tables, and a closing sentence."""
     result = comparison.result
     heading = (
-        f"{result.scenario}: what was measured beside what simnet {result.version} predicts\n"
-        f"measured:  {Path(comparison.capture.source).name}, sar's listing\n"
+        f"{printable(result.scenario)}: what was measured beside what simnet {result.version} "
+        "predicts\n"
+        f"measured:  {printable(Path(comparison.capture.source).name)}, sar's listing\n"
         f"predicted: {result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of "
         f"warm-up, seed {result.seed}, exact CPU time in sar's columns\n"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from simnet.printable import printable
+
 if TYPE_CHECKING:
     from simnet.study.conform import Conformance, Verdict
 
@@ -22,7 +24,7 @@ def conformance(found: Conformance) -> str:
         f"{agree} of {total} scenarios agree; of {segments} segments {windows} have the same"
         f" window field, {blocks} the same SACK blocks"
     )
-    return "\n".join([*map(_line, found.verdicts), counts])
+    return "\n".join([*(printable(_line(one)) for one in found.verdicts), counts])
 
 
 def _line(verdict: Verdict) -> str:

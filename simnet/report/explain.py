@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.report.columns import columns
+from simnet.printable import printable
+from simnet.report.columns import columns, titled
 
 if TYPE_CHECKING:
     from simnet.study.bottleneck import Limit, ResourceUse
@@ -26,20 +27,19 @@ def explain(found: Explanation) -> str:
     """The whole answer."""
     parts = [_heading(found), _limits(found), _lifted(found), _resources(found), _work(found)]
     parts += [_drops(found)]
-    parts += [_knobs(found), "".join(f"mind: {line}\n" for line in found.warnings)]
+    parts += [_knobs(found), "".join(f"mind: {printable(line)}\n" for line in found.warnings)]
     return "\n".join(part for part in parts if part)
 
 
 def _heading(found: Explanation) -> str:
-    chosen = [*found.tunings, *(f"{n}={v}" for n, v in sorted(found.settings.items()))]
-    with_what = f" with {', '.join(chosen)}" if chosen else ""
+    title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
     lines = (
-        f"What holds back {found.scenario}{with_what}: {found.throughput_bps / 1e6:,.1f} Mbit/s\n"
+        f"What holds back {title}: {found.throughput_bps / 1e6:,.1f} Mbit/s\n"
         f"{found.simulated_s:g} simulated seconds after {found.warmup_s:g} s of warm-up, "
         f"seed {found.seed}, fingerprint {found.fingerprint}\n"
     )
     if len(found.limits) == 1:
-        lines += f"{found.limits[0].sentence}\n"
+        lines += f"{printable(found.limits[0].sentence)}\n"
     return lines
 
 
@@ -184,7 +184,7 @@ def _knobs(found: Explanation) -> str:
     ignored = [knob for knob in found.knobs if not knob.modelled]
     lines = f"knobs: {len(found.knobs)} set, {len(found.knobs) - len(ignored)} of them modelled"
     if ignored:
-        lines += f"; without an effect here: {', '.join(knob.name for knob in ignored)}"
+        lines += f"; without an effect here: {printable(', '.join(knob.name for knob in ignored))}"
     lines += (
         f"\nof those that this system has {len(found.modelled_knobs)} are modelled and"
         f" {len(found.ignored_knobs)} are not: simnet list knobs\n"

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simnet.kernel.watch import watched_by
+from simnet.printable import printable
 from simnet.study.spoken import spoken
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ class _Work:
         if not timing.precision_permille:
             self._most_ps += timing.warm_up_ps
         most = "at most " if early else ""
-        self._text = f"simulating {most}{self._most_ps / _PS_PER_S:g} s of {effective.scenario}"
+        self._text = (
+            f"simulating {most}{self._most_ps / _PS_PER_S:g} s of {printable(effective.scenario)}"
+        )
         self._show = show
 
     def built(self, what: str, done: int, total: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.report.columns import columns
+from simnet.printable import printable
+from simnet.report.columns import columns, titled
 from simnet.report.jobs import jobs_text
 
 if TYPE_CHECKING:
@@ -16,16 +17,14 @@ _RING = "ring"
 
 def text(result: Result) -> str:
     """The result on less than a screen, CPUs that are nearly idle left out."""
-    chosen = [*result.tunings, *(f"{n}={v}" for n, v in sorted(result.settings.items()))]
-    settings = ", ".join(chosen)
     totals = (
-        f"{result.scenario}{f' with {settings}' if settings else ''}: "
+        f"{titled(result.scenario, result.tunings, sorted(result.settings.items()))}: "
         f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy "
         f"(mean of {len(result.cpus)})\n"
         f"{result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of warm-up, "
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
     )
-    totals += _intervals(result) + "".join(f"mind: {said}\n" for said in result.warnings)
+    totals += _intervals(result) + "".join(f"mind: {printable(said)}\n" for said in result.warnings)
     if result.jobs:
         return "\n".join([totals, jobs_text(result)])
     parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]

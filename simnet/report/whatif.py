@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from simnet.report.columns import columns
+from simnet.printable import printable
+from simnet.report.columns import columns, titled
 from simnet.study.mechanism import said as said_of_mechanism
 
 if TYPE_CHECKING:
@@ -37,12 +38,11 @@ def whatif(found: WhatIf, *, all_commands: bool = False) -> str:
 
 
 def _heading(found: WhatIf) -> str:
-    chosen = [*found.base_tunings, *(f"{n}={v}" for n, v in found.settings.items())]
-    with_what = f" with {', '.join(chosen)}" if chosen else ""
+    title = titled(found.scenario, found.base_tunings, found.settings.items())
     runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s with equal seeds"
     if found.members:
         runs += f", {found.members} with equal draws of the uncertain parameters"
-    return f"What if, for {found.scenario}{with_what}: {runs}\n"
+    return f"What if, for {title}: {runs}\n"
 
 
 def _ranking(found: WhatIf) -> str:
@@ -51,12 +51,12 @@ def _ranking(found: WhatIf) -> str:
 
 
 def _tuning(found: WhatIf, judged: Judged) -> str:
-    title = f"{judged.rank}. {judged.tuning}: {judged.verdict}\n"
-    described = f"   {judged.description}\n" if judged.description else ""
+    title = f"{judged.rank}. {printable(judged.tuning)}: {judged.verdict}\n"
+    described = f"   {printable(judged.description)}\n" if judged.description else ""
     heading = ("", "before", "after", "change", "95 % seeds", "95 % parameters")
     rows = [_row(found, change) for change in judged.changes if change.before is not None]
     table = columns(heading, rows)
-    return title + described + table + "".join(f"{line}\n" for line in _remarks(judged))
+    return title + described + table + "".join(f"{printable(line)}\n" for line in _remarks(judged))
 
 
 def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def _remarks(judged: Judged) -> Iterator[str]:
 
 def _commands(judged: Judged) -> str:
     if not judged.commands:
-        return f"# {judged.tuning}: there is nothing to type\n"
+        return f"# {printable(judged.tuning)}: there is nothing to type\n"
     return "\n".join(_machine(judged, one) for one in judged.commands)
 
 
@@ -101,5 +101,7 @@ def _machine(judged: Judged, one: Commands) -> str:
         ("keep it over a reboot", one.keep),
         ("keep it no longer", one.drop),
     )
-    texts = ["".join(f"{line}\n" for line in (f"# {title}", *lines)) for title, lines in parts]
+    texts = [
+        "".join(f"{printable(line)}\n" for line in (f"# {title}", *lines)) for title, lines in parts
+    ]
     return "\n".join(texts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from simnet.printable import printable
 from simnet.scenario.commands_bonding import bond_of, is_of_bond, rebuild
 from simnet.scenario.distribution import Distribution, distribution_of
 from simnet.scenario.knobs import KNOBS
@@ -118,6 +119,7 @@ class _Lines:
     around: tuple[list[str], list[str]] = ([], [])  # before everything else; undone after it
 
     def add(self, apply: str, undo: str, *, in_script: bool = False) -> None:
+        apply, undo = _safe(apply, undo)
         self.apply.append(apply)
         self.undo.append(undo)
         if in_script:
@@ -183,12 +185,17 @@ def _for_host(
         *lines.drop[::-1],
     ]
     return Commands(
-        where=where,
-        apply=(*lines.around[0], *lines.apply, *after),
-        undo=(*before, *lines.undo[::-1], *lines.around[1]),
-        keep=tuple(keep),
-        drop=tuple(drop),
+        where=printable(where),
+        apply=_safe(*lines.around[0], *lines.apply, *after),
+        undo=_safe(*before, *lines.undo[::-1], *lines.around[1]),
+        keep=_safe(*keep),
+        drop=_safe(*drop),
     )
+
+
+def _safe(*lines: str) -> tuple[str, ...]:
+    """The lines as lines: values are legal ones, but names of files stand in comments."""
+    return tuple(map(printable, lines))
 
 
 def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:

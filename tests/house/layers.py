@@ -23,7 +23,7 @@ FLOORS = (
     "cli",
 )
 # Anything may import these; they import nothing but each other.
-BASE = ("_engine", "_share", "errors", "files", "spelling")
+BASE = ("_engine", "_share", "errors", "files", "printable", "spelling")
 # Stands on the roof: the public API, and what runs the command.
 ROOF = ("", "__main__")
 

@@ -1,0 +1,41 @@
+"""Text of strangers made safe to print: names of files, values, descriptions, whatever was typed.
+
+A terminal obeys some characters (ESC begins a command to it, BEL rings, others turn the direction
+of writing), a line end ends a comment within commands to paste, and bytes of a name that are no
+UTF-8 cannot be printed at all. They are shown as JSON writes them, so that JSON in which
+they are replaced stays the same JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["lines", "one_line", "printable"]
+
+_LONGEST: Final = 2000
+
+
+def printable(text: str, kept: str = "") -> str:
+    """Return a text with every character escaped that is not for reading, except those to keep."""
+    if text.isprintable():
+        return text
+    return "".join(c if c in kept or c.isprintable() else _escaped(c) for c in text)
+
+
+def lines(text: str) -> str:
+    """Return a text of many lines with everything else escaped that is not for reading."""
+    return "\n".join(printable(line, "\t") for line in text.split("\n"))
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line that a person can read, the middle of a huge one left out."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
+    return printable(text)
+
+
+def _escaped(character: str) -> str:
+    if character == "\n":
+        return "\\n"
+    data = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{data[at : at + 2].hex()}" for at in range(0, len(data), 2))
