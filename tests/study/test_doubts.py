@@ -78,6 +78,14 @@ def test_flows_that_got_nothing_are_named() -> None:
     assert said.endswith("what they wait for is sent again after 0.202 s at most, if it was lost")
 
 
+def test_a_disk_that_nobody_asks_is_not_named() -> None:
+    result = simnet.run(
+        "vscsi-parallel", tunings="sequential-read-alone", warmup="5 s", duration="200 ms"
+    )
+    assert sorted(flow.goodput_bps > 0 for flow in result.flows) == [False, False, True]
+    assert (result.warnings, result.silent) == ((), ())
+
+
 @pytest.mark.parametrize(
     ("scenario", "settings", "expected"),
     [
