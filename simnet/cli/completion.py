@@ -34,7 +34,7 @@ _BASH: Final = """\
     local value
     COMPREPLY=()
     while IFS= read -r value; do
-        COMPREPLY+=("$value")
+        [[ -n $value ]] && COMPREPLY+=("$value")
         [[ $value == *= ]] && compopt -o nospace
     done < <(COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" \\
         COMP_WORD="${COMP_WORDS[COMP_CWORD]}" %(complete_var)s=bash_complete "$1")

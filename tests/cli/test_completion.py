@@ -18,7 +18,7 @@ simnet() {{ "{python}" -m simnet "$@"; }}
 source <(_SIMNET_COMPLETE=bash_source simnet)
 COMP_LINE='{line}' COMP_POINT={point} COMP_WORDS=({line}) COMP_CWORD={word}
 {{ _simnet_completion simnet; }} 2>&1
-printf '%s\\n' "${{COMPREPLY[@]}}"
+echo "${{#COMPREPLY[@]}} ${{COMPREPLY[*]}}"
 """
 
 
@@ -98,9 +98,14 @@ def test_another_shell_is_one_line(
 
 
 @pytest.mark.skipif(BASH is None, reason="no bash")
-def test_bash_runs_the_script() -> None:
-    line = "simnet run x460-out-of-box --set node"
-    script = CALL.format(python=sys.executable, line=line, point=len(line), word=4)
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    # where simnet knows none, bash looks for files
+    [(f"{RUN} --set node", "1 nodes="), ("simnet run ./mine", "0 ")],
+)
+def test_bash_runs_the_script(line: str, offered: str) -> None:
+    word = len(line.split()) - 1
+    script = CALL.format(python=sys.executable, line=line, point=len(line), word=word)
     done = subprocess.run([str(BASH), "-c", script], capture_output=True, text=True, check=True)
     # outside of a real completion bash says that there is none whose options could be set
-    assert done.stdout.splitlines()[-1] == "nodes="
+    assert done.stdout.splitlines()[-1] == offered
