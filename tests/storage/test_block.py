@@ -43,6 +43,8 @@ class TestMerging:
         assert bench.run() == [100]
         assert bench.device.sizes == [24]
         assert bench.user.finished == [100, 108, 116]
+        counted = {"reads": 1, "writes": 0, "merges": 1, "waits": 0}
+        assert bench.queue.counters() == counted
         # two of three bios lost their request, one of them by the joining of two
         assert bench.queue.stats.merges == [1, 0]
         assert bench.queue.stats.ios == [1, 0]

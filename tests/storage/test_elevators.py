@@ -7,6 +7,8 @@ from itertools import groupby
 import pytest
 
 from simnet.storage.block import ELEVATORS
+from simnet.storage.cfq_queue import CfqQueue
+from simnet.storage.elevator_cfq import Cfq
 from simnet.storage.request import IoContext
 from tests.storage.parts import MS, US, Bench
 
@@ -326,6 +328,42 @@ class TestCfq:
         bench.run()
         # a tenth of a second after the last request of the others, at 1 ms
         assert bench.user.log[1] == (102_000, "idle")
+
+    def test_priorities_take_turns_from_the_highest_each_time_one_further(self) -> None:
+        elevator = Bench(scheduler="cfq").queue.elevator
+        assert isinstance(elevator, Cfq)
+        order = []
+        for _ in range(40):
+            for level, queues in enumerate(elevator.rr_lists):
+                queues[:] = [CfqQueue(None, ("be", level), 0)]
+            assert elevator._next_priority()
+            order.append(elevator.cur_rr.pop().ioprio)
+            assert not elevator.cur_rr
+        # cfq_get_next_prio_level: 0; 0, 1; 0, 1, 2; up to 7, and again
+        rounds = [level for most in range(8) for level in range(most + 1)]
+        assert order == (rounds * 2)[:40]
+
+    def test_priorities_without_requests_are_passed_over(self) -> None:
+        elevator = Bench(scheduler="cfq").queue.elevator
+        assert isinstance(elevator, Cfq)
+        assert not elevator._next_priority()
+        queue = CfqQueue(None, ("be", 7), 0)
+        elevator.rr_lists[7].append(queue)
+        assert elevator._next_priority()
+        assert elevator.cur_rr == [queue]
+        assert queue.place is elevator.cur_rr
+        assert not elevator.rr_lists[7]
+
+    def test_idle_class_gives_way_at_once(self) -> None:
+        bench = Bench(scheduler="cfq", hz=1000)
+        bench.user.contexts["idle"] = IoContext("idle", ioprio_class="idle")
+        for number in range(30):
+            bench.submit(1000 * number, sync=True, process="idle")
+        bench.submit(FAR, at=205 * MS, sync=True, process="a")
+        bench.run()
+        log = {sector: end for end, sector in bench.user.log}
+        # behind what the device and the driver have
+        assert log[FAR] <= 205_000 + 3000
 
 
 TUNABLES: dict[str, dict[str, int]] = {

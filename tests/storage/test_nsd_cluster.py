@@ -69,10 +69,19 @@ def test_each_request_is_answered_once_and_no_byte_is_lost(
 def test_what_is_no_request_is_refused() -> None:
     cluster = NsdCluster(Simulator(), "fs", small())
     caller = Caller(cluster, 0)
-    for client, offset, size in ((2, 0, 1), (0, 0, 0), (0, MIB, BLOCK), (0, -1, 1)):
+    for client, file, block, offset, size in (
+        (2, 0, 0, 0, 1),
+        (-1, 0, 0, 0, 1),
+        (0, -1, 0, 0, 1),
+        (0, 0, -1, 0, 1),
+        (0, 0, 0, 0, 0),
+        (0, 0, 0, MIB, BLOCK),
+        (0, 0, 0, -1, 1),
+        (0, 0, 0, 1, BLOCK),
+    ):
         with pytest.raises(ValueError, match="no such client, file, block or range"):
             cluster.submit(
-                new_request(client, 0, 0, offset, size, write=False, owner=caller, tag=None)
+                new_request(client, file, block, offset, size, write=False, owner=caller, tag=None)
             )
 
 

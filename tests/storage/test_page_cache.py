@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simnet.kernel.environment import Environment
 from simnet.scenario.build import build
 from simnet.scenario.load import load
 from simnet.storage.files import DIRTY, REDIRTIED, WRITTEN, File
+from simnet.storage.page_cache import PageCache, PageCosts
 
 SECOND = 10**12
 
@@ -18,6 +20,12 @@ SECOND = 10**12
 def storage(tuning: str, **settings: str) -> Any:
     effective = load("vscsi-parallel", tunings=(tuning,), settings=settings)
     return build(effective, seed=1).parts["storage"]
+
+
+def page_cache(**settings: int) -> PageCache:
+    usual = {"hz": 1000, "pages": 100_000, "cpus": 2, "dirty_ratio": 40}
+    usual["dirty_background_ratio"] = 10
+    return PageCache(Environment(), costs=PageCosts(0, 0, 0, 0, 0), **(usual | settings))
 
 
 def run(stored: Any, seconds: float) -> None:
@@ -29,6 +37,25 @@ def test_a_page_lies_behind_the_one_before_unless_an_indirect_block_is_between(p
     file = File(None, 0, 6000)  # type: ignore[arg-type]
     beside = file.sector(page + 1) == file.sector(page) + 8
     assert beside == (page + 1 < file.run_end(page))
+
+
+@pytest.mark.parametrize(
+    ("dirty", "background", "limit", "asked"),
+    # `get_dirty_limits`: the background is at most half of what makes writers wait
+    [(40, 10, 40_000, 10_000), (40, 30, 40_000, 20_000), (7, 10, 7000, 3000), (1, 5, 1000, 1000)],
+)
+def test_limits_are_parts_of_memory(dirty: int, background: int, limit: int, asked: int) -> None:
+    cache = page_cache(dirty_ratio=dirty, dirty_background_ratio=background)
+    assert (cache.limit, cache.background) == (limit, asked)
+
+
+@pytest.mark.parametrize(
+    ("pages", "cpus", "ratelimit"),
+    # `page_writeback_init`: a 32nd of memory by CPU, from 16 pages to 4 MiB
+    [(20_480, 2, 320), (20_480, 1, 640), (500, 1, 16), (10**6, 4, 1024)],
+)
+def test_writers_look_at_them_every_so_many_pages(pages: int, cpus: int, ratelimit: int) -> None:
+    assert page_cache(pages=pages, cpus=cpus).ratelimit == ratelimit
 
 
 def test_a_file_that_is_read_from_its_start_comes_in_requests_of_a_window_cut_at_blocks() -> None:
@@ -78,7 +105,7 @@ def test_writers_wait_when_too_much_is_dirty() -> None:
     def pages(*states: int) -> int:
         return sum(file.state.count(state) for file in files for state in states)
 
-    assert cache.dirty == pages(DIRTY, REDIRTIED)
+    assert cache.dirty == pages(DIRTY, REDIRTIED) == sum(file.dirty for file in files)
     assert cache.writeback == pages(WRITTEN, REDIRTIED)
 
 

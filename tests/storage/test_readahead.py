@@ -57,6 +57,21 @@ def test_a_longer_read_goes_window_by_window() -> None:
     assert asked == [(page, 32) for page in range(0, 160, 32)]
 
 
+def test_whoever_reads_is_told_the_page_to_go_on_with() -> None:
+    file = File()
+    state = FileReadahead(file)
+    # the same page again; up to the end of the window ahead; somewhere else
+    assert [state.read(0, 1), state.read(0, 1), state.read(1, 40), state.read(700, 3)] == [
+        1,
+        1,
+        28,
+        703,
+    ]
+    file.cached = set(range(1000, 2000))
+    for page in range(1000, 1400):
+        assert state.read(page, 1) == page + 1
+
+
 def test_a_random_read_reads_what_is_asked_for_only() -> None:
     file = File()
     state = FileReadahead(file)

@@ -83,6 +83,15 @@ def test_a_file_is_read_once_and_then_from_memory() -> None:
     rig.run(read(1, 10 * MIB), read(1, 10 * MIB))
     assert rig.servers.read_bytes == 10 * MIB
     assert rig.client.hits >= 10
+    assert rig.client.requests == 10
+
+
+def test_the_daemon_works_for_what_passes() -> None:
+    rig = Rig()
+    rig.run(read(1, 10 * MIB))
+    # of 10 blocks and 40 calls, each rounded
+    daemon_ps = rig.cpu.done_ps - COSTS.ps(10 * MIB)
+    assert daemon_ps == pytest.approx(10 * MIB * 440 // 1000, abs=50)
 
 
 def test_a_file_larger_than_the_threshold_is_not_kept() -> None:
