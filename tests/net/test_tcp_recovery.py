@@ -5,6 +5,7 @@ Segments carry 1000 bytes and are counted from 0; jiffies are 4 ms.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -305,6 +306,52 @@ class TestVersions:
     )
     def test_algorithms_that_exist(self, version: str, offered: tuple[str, ...]) -> None:
         assert congestion_controls(version) == offered
+
+    def test_rules_of_2_6_18(self) -> None:
+        rules = asdict(sender_rules("2.6.18"))
+        holding = {"fack", "head_timeout", "forward_retransmit", "moderates_open", "bic_start"}
+        holding |= {"delayed_ack", "minshall", "half_window"}
+        assert {name for name, value in rules.items() if value is True} == holding
+        numbers = {name: value for name, value in rules.items() if value not in {True, False}}
+        assert numbers == {"max_reordering": 127}
+
+    @pytest.mark.parametrize(
+        ("before", "since", "changed"),
+        [
+            ("2.6.14", "2.6.15", {"bic_start", "delayed_ack"}),
+            (
+                "2.6.23",
+                "2.6.24",
+                {
+                    *("counts_sacked", "head_timeout_fack", "ack_shows_reordering", "frto"),
+                    *("moderates_open", "near_limit", "defers_two_ticks"),
+                },
+            ),
+            ("2.6.28", "2.6.29", {"hystart", "bic_start"}),
+            ("2.6.35", "2.6.36", {"whole_window_bytes"}),
+            ("3.0", "3.1", {"keeps_handshake"}),
+            ("3.1", "3.2", {"reduction"}),
+            ("3.9", "3.10", {"head_timeout"}),
+            ("3.12", "3.13", {"counts_slow_start"}),
+            ("3.15", "3.16", {"limited_when_sent"}),
+            ("3.17", "3.18", {"max_reordering"}),
+            ("3.19", "4.0", {"counts_segments"}),
+            ("4.2", "4.3", {"reduction", "slow_start_below"}),
+            ("4.10", "4.11", {"forward_retransmit"}),
+            ("4.12", "4.13", {"clock_us"}),
+            ("4.14", "4.15", {"fack"}),
+            ("4.17", "4.18", {"newreno", "rack"}),
+            ("5.0", "5.1", {"defers_briefly"}),
+            ("6.0", "6.1", {"keeps_limit"}),
+            ("6.5", "6.6", {"rack_margin_us"}),
+            ("6.6", "6.18", set()),
+        ],
+    )
+    def test_each_rule_came_with_its_version(
+        self, before: str, since: str, changed: set[str]
+    ) -> None:
+        old, later = asdict(sender_rules(before)), asdict(sender_rules(since))
+        assert {name for name in old if old[name] != later[name]} == changed
 
     def test_distributions_count_as_their_version(self) -> None:
         assert sender_rules("2.6.32-131.0.15.el6") == sender_rules("2.6.32")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -330,6 +331,46 @@ class TestMemory:
 class TestVersions:
     def test_2_6_18_has_the_defaults(self) -> None:
         assert receiver_rules("2.6.9") == receiver_rules("2.6.18") == ReceiverRules()
+        rules = asdict(ReceiverRules())
+        holding = {"quick_on_reorder", "blocks_timer", "collapses"}
+        assert {name for name, value in rules.items() if value is True} == holding
+        assert {name: value for name, value in rules.items() if value not in {True, False}} == {
+            "compress_max_ps": 10**9,
+            "compress_slack_ps": 10**8,
+            "compress_most": 44,
+            "adv_win_scale": 2,
+            "first_window_segments": 4,
+        }
+
+    @pytest.mark.parametrize(
+        ("before", "since", "changed"),
+        [
+            ("2.6.19", "2.6.20", {"pushed_twice"}),
+            ("2.6.38", "2.6.39", {"first_window_segments"}),
+            ("3.0", "3.1", {"grows_twice_length"}),
+            ("3.3", "3.4", {"adv_win_scale"}),
+            ("3.4", "3.5", {"coalesces", "collapses"}),
+            ("3.6", "3.7", {"defers_timer"}),
+            ("3.8", "3.9", {"rounds_current"}),
+            ("3.14", "3.15", {"right_sizing", "zero_window_early"}),
+            ("4.7", "4.8", {"mss_clamped", "timer_rounds_up"}),
+            ("4.12", "4.13", {"clock_us"}),
+            ("4.17", "4.18", {"quick_on_reorder", "compresses"}),
+            ("4.18", "4.19", {"filled_at_once"}),
+            ("4.19", "4.20", {"first_window_segments"}),
+            ("5.0", "5.1", {"pingpong_threshold"}),
+            ("5.8", "5.9", {"grows_reordered"}),
+            ("5.9", "5.10", {"blocks_timer"}),
+            ("6.5", "6.6", {"pushed_full", "counts_scheduled", "adv_win_scale", "initial_ratio"}),
+            ("6.6", "6.7", {"pingpong_threshold"}),
+            ("6.8", "6.9", {"initial_ratio"}),
+        ],
+    )
+    def test_each_rule_came_with_its_version(
+        self, before: str, since: str, changed: set[str]
+    ) -> None:
+        old, later = asdict(receiver_rules(before)), asdict(receiver_rules(since))
+        assert {name for name in old if old[name] != later[name]} == changed
 
     def test_names_of_distributions_are_understood(self) -> None:
         assert receiver_rules("6.18.44-amd64") == receiver_rules("6.18")

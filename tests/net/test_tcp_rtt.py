@@ -1,0 +1,144 @@
+"""Round-trip times against `tcp_rtt_estimator` and lib/win_minmax.c of Linux 6.x, written out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from simnet.net.tcp_rtt import RttEstimator
+from tests.host.parts import MS
+
+JIFFY_US = 4000
+MIN_US, MAX_JIFFIES = 200_000, 30_000
+WINDOW_US = 300 * 10**6
+
+
+def make() -> RttEstimator:
+    """At 250 ticks a second, with timeouts from 200 ms to 120 s."""
+    return RttEstimator(4 * MS, 200 * MS, 120_000 * MS)
+
+
+class KernelEstimator:
+    """The fields of `struct tcp_sock` that `tcp_rtt_estimator` writes."""
+
+    def __init__(self) -> None:
+        self.srtt = self.mdev = self.mdev_max = self.rttvar = self.rtt_seq = 0
+
+    def sample(self, m: int, snd_una: int, snd_nxt: int) -> int:
+        if self.srtt:
+            m -= self.srtt >> 3
+            self.srtt += m
+            if m < 0:
+                m = -m - (self.mdev >> 2)
+                if m > 0:
+                    m >>= 3
+            else:
+                m -= self.mdev >> 2
+            self.mdev += m
+            self.mdev_max = max(self.mdev_max, self.mdev)
+            self.rttvar = max(self.rttvar, self.mdev_max)
+            if snd_una > self.rtt_seq:
+                if self.mdev_max < self.rttvar:
+                    self.rttvar -= (self.rttvar - self.mdev_max) >> 2
+                self.rtt_seq = snd_nxt
+                self.mdev_max = MIN_US
+        else:
+            self.srtt, self.mdev = m << 3, m << 1
+            self.rttvar = self.mdev_max = max(self.mdev, MIN_US)
+            self.rtt_seq = snd_nxt
+        self.srtt = max(self.srtt, 1)
+        rto_us = (self.srtt >> 3) + self.rttvar
+        return min(-(-rto_us // JIFFY_US), MAX_JIFFIES)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.integers(1, 3_000_000), st.sampled_from([1, 7, 50_000, 2_000_000])),
+            st.integers(0, 3),
+            st.integers(0, 6),
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)
+@example([(1, 0, 0)] * 20)
+@example([(100_000, 1, 1)] * 30 + [(1_500_000, 1, 1)] * 8 + [(90_000, 1, 1)] * 30)
+@example([(60_000_000, 1, 1)] * 3)
+def test_the_estimate_is_the_kernels(samples: list[tuple[int, int, int]]) -> None:
+    kernel, rtt = KernelEstimator(), make()
+    snd_una = snd_nxt = 0
+    for sample_us, acked, sent in samples:
+        snd_nxt += sent
+        snd_una = min(snd_una + acked, snd_nxt)
+        assert rtt.sample(sample_us, snd_una, snd_nxt) == kernel.sample(sample_us, snd_una, snd_nxt)
+        assert rtt.srtt_us == kernel.srtt
+
+
+class KernelMinimum:
+    """`struct minmax` with the times and values of its three samples."""
+
+    def __init__(self) -> None:
+        self.s: list[tuple[int, int]] = []
+
+    def add(self, value: int, now: int) -> int:
+        sample = (now, value)
+        if not self.s or value <= self.s[0][1] or now - self.s[2][0] > WINDOW_US:
+            self.s = [sample] * 3
+            return value
+        if value <= self.s[1][1]:
+            self.s[1:] = [sample] * 2
+        elif value <= self.s[2][1]:
+            self.s[2] = sample
+        past = now - self.s[0][0]
+        if past > WINDOW_US:
+            self.s = [*self.s[1:], sample]
+            if now - self.s[0][0] > WINDOW_US:
+                self.s = [*self.s[1:], sample]
+        elif self.s[1][0] == self.s[0][0] and past > WINDOW_US // 4:
+            self.s[1:] = [sample] * 2
+        elif self.s[2][0] == self.s[1][0] and past > WINDOW_US // 2:
+            self.s[2] = sample
+        return self.s[0][1]
+
+
+GAPS = st.one_of(
+    st.integers(0, 400 * 10**6),
+    st.sampled_from([1, 75 * 10**6, 75 * 10**6 + 1, 150 * 10**6, 150 * 10**6 + 1, WINDOW_US]),
+)
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), GAPS), min_size=1, max_size=30))
+@example([(1, 0), (5, 75 * 10**6), (6, 1), (7, 75 * 10**6), (8, 150 * 10**6), (9, 1)])
+@example([(1, 0), (5, 75 * 10**6 + 1), (6, 75 * 10**6), (7, 150 * 10**6), (8, 75 * 10**6)])
+@example([(3, 0), (5, 80 * 10**6), (4, 10**6), (6, 100 * 10**6), (7, 130 * 10**6), (9, 10**8)])
+@example([(1, 0), (2, WINDOW_US), (2, 1), (3, WINDOW_US), (4, 1), (5, WINDOW_US + 1)])
+def test_the_least_of_five_minutes_is_the_kernels(samples: list[tuple[int, int]]) -> None:
+    kernel, rtt, now = KernelMinimum(), make(), 1
+    for value, gap in samples:
+        now += gap
+        rtt.bound(value, now)
+        assert rtt.least_us == kernel.add(value, now)
+
+
+@pytest.mark.parametrize("sample_us", [0, -1])
+def test_what_was_too_short_to_measure_counts_as_a_jiffy(sample_us: int) -> None:
+    rtt = make()
+    rtt.bound(sample_us, 1)
+    assert rtt.least_us == JIFFY_US
+
+
+@pytest.mark.parametrize(("time_us", "jiffies"), [(0, 0), (1, 1), (4000, 1), (4001, 2)])
+def test_times_are_rounded_up_to_jiffies(time_us: int, jiffies: int) -> None:
+    assert make().jiffies(time_us) == jiffies
+
+
+@pytest.mark.parametrize(
+    ("echo_ms", "now_us", "rtt_us"),
+    [(5, 8999, 3000), (5, 9000, 4000), (5, 5999, 1000), (5, 5000, 1000), (5, 6000, 1000)],
+)
+def test_an_echo_tells_whole_milliseconds_and_at_least_one(
+    echo_ms: int, now_us: int, rtt_us: int
+) -> None:
+    assert make().of_echo(echo_ms, now_us) == rtt_us
