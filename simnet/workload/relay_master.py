@@ -10,6 +10,8 @@ from decimal import Context, Decimal
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from simnet.kernel.watch import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -63,7 +65,7 @@ def lognormal_weights(count: int, sigma: float, stream: RandomStream) -> list[in
         raise ValueError(f"expected a sigma from 0 to 4, found {sigma}")
     normal = NormalDist()
     weights = []
-    for _ in range(count):
+    for _ in counted("rates of relay.connections", count):
         uniform = 2 * int(stream.below(1 << _FRACTION_BITS)) + 1
         z = Decimal(f"{normal.inv_cdf(uniform / (1 << (_FRACTION_BITS + 1))):.9f}")
         grown = _DIGITS.exp(_DIGITS.multiply(Decimal(repr(sigma)), z))
