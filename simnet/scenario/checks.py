@@ -9,9 +9,9 @@ from simnet.host.release import release
 from simnet.net.steering_version import steering_rules
 from simnet.net.tcp_sender_rules import congestion_controls
 from simnet.scenario.checks_clients import check_clients
+from simnet.scenario.checks_machine import SECOND_PS, check_timer
 from simnet.scenario.checks_partition import check_partitions
 from simnet.scenario.checks_storage import check_storage
-from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.tree import DEFAULT, dotted
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.settings import Table
     from simnet.scenario.tree import Path, Tree
 
-_SECOND_PS: Final = 10**12
 _UD_HEADERS_BYTES: Final = 4
 _NODES: Final = 2
 _PORTS: Final = 2
@@ -153,13 +152,9 @@ def _check_kernel(tree: Tree, place: Path, table: Table) -> None:
         message = f"{chosen} is not in Linux {kernel['version']}: expected {', '.join(offered)}"
         raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
     _check_steering(kernel, (*place, "kernel"), table)
-    jiffy_ps = _SECOND_PS // kernel["hz"]
     for attribute in ("delack_min_ps", "ato_min_ps"):
-        spec = spec_of(Kernel, attribute)
-        if spec and kernel[attribute] < jiffy_ps:
-            shown, jiffy = spec.text(kernel[attribute]), spec.text(jiffy_ps)
-            message = f"{shown} is less than a jiffy, {jiffy} at HZ {kernel['hz']}"
-            raise table.error((*place, "kernel", attribute), "system", message)
+        check_timer(tree, (*place, "kernel"), attribute, table)
+    jiffy_ps = SECOND_PS // kernel["hz"]
     # do_tcp_setsockopt: TCP_TIMEOUT_MIN, after rounding up
     option_ps = tree.get((*place, "application", "delack_max_ps"))
     if 0 < option_ps <= jiffy_ps:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.schema import Memory, value_spec
+from simnet.scenario.schema import Kernel, Memory, value_spec
 
 if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.settings import Table
     from simnet.scenario.tree import Path, Tree
 
-__all__ = ["check_machines"]
+__all__ = ["SECOND_PS", "check_machines", "check_timer"]
+
+SECOND_PS: Final = 10**12
 
 # of each two the first is nearer, and costs no more; what a machine has several of then
 _NEARER: Final = (
@@ -33,6 +35,15 @@ def check_machines(tree: Tree, table: Table) -> None:
         _check_ports(tree, place, table)
         _check_links(tree, place, table)
         _check_memory(tree, place, table)
+
+
+def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
+    """Refuse a time that a kernel's timers cannot tell from none."""
+    given, hz = tree.get((*kernel, attribute)), tree.get((*kernel, "hz"))
+    spec, jiffy_ps = value_spec(Kernel, attribute), SECOND_PS // hz
+    if given < jiffy_ps:
+        message = f"{spec.text(given)} is less than a jiffy, {spec.text(jiffy_ps)} at HZ {hz}"
+        raise table.error((*kernel, attribute), "system", message, (*kernel, "hz"))
 
 
 def _check_ports(tree: Tree, place: Path, table: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.scenario.checks_machine import check_timer
 from simnet.scenario.library import nearest
 from simnet.scenario.schema_storage import UNSET
 from simnet.scenario.tree import dotted
@@ -34,13 +35,16 @@ def check_storage(tree: Tree, table: Table) -> None:
             other, a virtual disk without a partition behind it, a tunable that the scheduler does
             not have, requests smaller than a page, a thread group whose disk does not exist or is
             too small for its files, one whose blocks do not fit into what it reads or writes at
-            random places, or no thread at all.
+            random places, no thread at all, or pages that are written at shorter intervals than a
+            jiffy.
     """
     if len(tree.get(("peers",))) != 1 or "vscsi" not in tree.values:
         message = "files: expected one peer, the server of the disks, and a table [vscsi]"
         raise table.error(("workload", "test"), "workload.test", message)
     sizes: dict[str, int] = {}
     for host in (_HOST, _PEER):
+        if tree.get((*host, "kernel", "dirty_writeback_ps")):
+            check_timer(tree, (*host, "kernel"), "dirty_writeback_ps", table)
         for number, disk in enumerate(tree.get((*host, "disks"))):
             here: Path = (*host, "disks", number)
             if disk["disk"]:

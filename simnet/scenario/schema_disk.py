@@ -19,7 +19,7 @@ class Disk(Section):
     medium: Annotated[
         str, Choice("what holds the data: platters and an arm, or flash", ("magnetic", "flash"))
     ]
-    capacity_bytes: Annotated[int, size("what the host can address", "1 MiB", "1048576 GiB")]
+    capacity_bytes: Annotated[int, size("what the host can address", "1 MiB", "131072 GiB")]
     bus_rate_bps: Annotated[
         int, rate("between the disk's buffer and the host", "1 Mbit/s", "1 Tbit/s")
     ]
