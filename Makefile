@@ -75,6 +75,12 @@ other-python: $(VENV)-other/installed ## install on a second Python, if there is
 bench: $(VENV)/installed-dev core ## measure speed and memory, side by side with SimPy
 	@for script in bench/bench_*.py; do SIMNET_ENGINE=compiled $(BIN)/python "$$script"; done
 
+.PHONY: fuzz
+fuzz: $(VENV)/installed-dev ## feed the core, compiled with checks, inputs that nobody would type (CASES=2000)
+	@SIMNET_ENGINE=checked $(BIN)/python simnet/_build
+	@SIMNET_ENGINE=checked $(BIN)/python -m pytest -q tests/house/test_determinism.py -k checks_itself
+	@SIMNET_ENGINE=checked $(BIN)/python -m tests.fuzz --cases $(or $(CASES),2000) $(FUZZ_OPTIONS)
+
 .PHONY: build
 build: SIMNET_BUILD := require
 build: core ## compile what has changed

@@ -53,6 +53,8 @@ def run_command(
         raise InputError("only with --format compare", key="--capture")
     listing = _listing(capture)
     configuration = effective(scenario, assignments, **times)
+    if "netperf" in chosen and not configuration.flows:
+        raise InputError("netperf shows flows of netperf, and there are none", key="--format")
     for remark in configuration.remarks:
         message(remark)
     from simnet.report import FORMATS, compare

@@ -127,12 +127,14 @@ def simulate(
     for the others.
 
     Raises:
-        InputError: seconds are asked for, and how many there will be is not known; or it is more
-            than memory has room for.
+        InputError: seconds are asked for, and how many there will be is not known, or they are of
+            no host; or it is more than memory has room for.
         SimulationError: the simulation can't go on.
     """
     if vmstat and effective.run.precision_permille:
         raise InputError("vmstat shows a given time: --duration, not --precision", key="--format")
+    if vmstat and effective.lpars:
+        raise InputError("vmstat shows one host, and here are partitions with jobs", key="--format")
     seconds = EverySecond()
     if watch is None and (vmstat or effective.host.partition):
         watch = seconds
