@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -192,8 +193,8 @@ def _checked(form: type[BaseModel], document: toml.Document) -> tuple[BaseModel,
 def _shown(path: Path) -> str:
     """Return a path as a person would type it: relative to the current folder where it is below."""
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
+        return str(Path(os.path.realpath(path)).relative_to(Path.cwd()))
+    except (OSError, ValueError):  # elsewhere, or the current folder is gone
         return str(path)
 
 

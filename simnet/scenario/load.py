@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
@@ -167,7 +168,12 @@ def _model_name(entry: Entry, knob: Knob, scenario: FilePath) -> str:
         found = library.find_model(kind, name, beside=scenario if entry.line else None)
     except InputError as error:
         raise entry.error(error.message) from error
-    return str(found.resolve()) if name.endswith(".toml") else name
+    if not name.endswith(".toml"):
+        return name
+    try:
+        return os.path.realpath(found)
+    except (OSError, ValueError) as error:  # no current folder, or no path at all
+        raise entry.error(f"cannot be read: {error}") from error
 
 
 def _exchanged(system: SystemTable, entry: Entry, knob: Knob) -> AppliedKnob:

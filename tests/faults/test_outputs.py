@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,16 +49,21 @@ def test_each_call_of_the_system_fails_once(
     # of many writes the first and the last
     numbers = [n for n, call in enumerate(calls) if call not in calls[n + 1 : n + 9]]
     failed = set()
-    for number in dict.fromkeys((calls.index("open"), calls.index("write"), *numbers)):
+    for number in dict.fromkeys((*range(6), calls.index("write"), *numbers)):
         target.write_bytes(OLD)
         with failing_os.failing(number):
             status, out, err = simnet(*OUTPUTS[name], str(target))
         assert [path.name for path in tmp_path.iterdir()] == [name]
-        if status:
+        if status == 2:
+            assert (out, err.count("\n")) == ("", 1)
+            assert err.endswith("cannot be read: Input/output error\n")
+            assert calls[number] in {"open", "read"}
+        elif status:
             said = f"simnet: {target}: cannot be written: Input/output error"
             assert (status, out, err.splitlines()[-1:]) == (74, "", [said])
-            assert target.read_bytes() == OLD
             failed.add(calls[number])
+        if status:
+            assert target.read_bytes() == OLD
         elif not name.endswith("svg"):  # which has ids that chance draws
             assert target.read_bytes() == whole
     assert failed == {"open", "write", "fsync", "replace"}
@@ -83,3 +94,50 @@ def test_a_place_that_cannot_be_is_found_before_anything_is_simulated(
         status, out, err = simnet(*OUTPUTS[name], str(target))
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert str(tmp_path) in err
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a file system without a free page, but for the names of files."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("may not mount a file system")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_disk_that_is_full_keeps_the_old_file(simnet: Simnet, full_disk: Path, name: str) -> None:
+    target = full_disk / name
+    target.write_bytes(OLD)
+    with (full_disk / "rest").open("wb", 0) as rest:
+        free = os.statvfs(full_disk).f_bavail
+        assert rest.write(bytes(4096 * free)) == 4096 * free
+    status, out, err = simnet(*OUTPUTS[name], str(target))
+    said = f"simnet: {target}: cannot be written: No space left on device"
+    assert (status, out, err.splitlines()[-1:]) == (74, "", [said])
+    assert sorted(path.name for path in full_disk.iterdir()) == sorted(["rest", name])
+    assert target.read_bytes() == OLD
+
+
+def test_a_run_that_is_killed_while_it_writes_loses_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "a.json"
+    target.write_bytes(OLD)
+    part = tmp_path / ".a.json.part"
+    command = (sys.executable, "-c", "from simnet.cli import main; main()", "run", SCENARIO)
+    times = ("--warm-up", "0 s", "--duration")
+    with subprocess.Popen([*command, *times, "100 s", "--trace", target]) as run:
+        while not (part.exists() and part.stat().st_size):
+            assert run.poll() is None
+            time.sleep(0.01)
+        run.kill()
+    assert target.read_bytes() == OLD
+    assert part.exists()
+    arguments = ("--set", "nodes=1", *times, "1 ms", "--trace", target)
+    assert subprocess.run([*command, *arguments], check=False, capture_output=True).returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+    assert json.loads(target.read_text("utf-8"))["traceEvents"]
