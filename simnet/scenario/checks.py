@@ -117,6 +117,9 @@ def _check_streams(tree: Tree, table: Table) -> None:
         raise table.error(path, "workload.peers_simulated", f"ends answer no requests: {message}")
     if workload["connections"] > 1:
         raise table.error(path, "workload.connections", f"several connections: {message}")
+    if "hypervisor" in tree.values:
+        text = f"the ends are partitions of one machine: {message}"
+        raise table.error(path, "workload.peers_simulated", text)
     for place in _hosts(tree):
         for port in tree.get((*place, "ports")):
             if port["nic"]["ipoib_mode"] != "none":

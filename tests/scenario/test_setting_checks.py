@@ -64,6 +64,8 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
          "1 ps is less than a jiffy, 4 ms at HZ 250"),
         ("ipoib-sunway", {"HZ": "24"}, "HZ",
          "40 ms is less than a jiffy, 41666666.666 ns at HZ 24"),
+        ("vlan-half-cpu", {"peers_simulated": "ends"}, "peers_simulated",
+         'the ends are partitions of one machine: expected peers_simulated = "machines"'),
         ("sw1621-t520", {"kernel.gro": "off"}, "kernel.gro",
          "GRO is on, Linux 3.8 has none: nic.gro=off"),
         ("sw1621-t520", {"system.kernel": "linux-2.6.9-rhel4"}, "system.kernel",
