@@ -16,7 +16,8 @@ __all__ = ["ReceiveQueue", "SkbSizes"]
 
 _SHARED_INFO = cython.declare(cython.int, 320)
 _SK_BUFF = cython.declare(cython.int, 256)
-_SMALL_HEAD = cython.declare(cython.int, 640)
+# skb_small_head_cache of a kernel without wireless networks; 640 with them
+_SMALL_HEAD = cython.declare(cython.int, 576)
 _LINE = cython.declare(cython.int, 64)
 
 
@@ -203,6 +204,27 @@ class ReceiveQueue:
             self.head_count -= 1
             self._new_tail(payload % length, memory)
         return payload
+
+    def segments(self, seq: int) -> list[tuple[int, int, int, int]]:
+        """All of them: first byte, last plus one, memory, 0; `seq` is the first unread."""
+        runs = [(self.head_length, self.head_memory, self.head_count), *self.middle]
+        runs.append((self.tail_length, self.tail_memory, self.tail_count))
+        seq -= self.head_length - self.first_left if self.head_count > 0 else 0
+        found = []
+        for length, memory, count in runs:
+            for _ in range(count):
+                found.append((seq, seq + length, memory, 0))
+                seq += length
+        return found
+
+    def replace(self, segments: list[tuple[int, int, int, int]], seq: int) -> None:
+        """Have these in place of all; `seq` is the first unread byte."""
+        self.head_count = self.tail_count = 0
+        self.memory = 0
+        self.middle = []
+        for first, last, memory, room in segments:
+            self.append(last - first, memory, room)
+        self.first_left -= seq - segments[0][0]
 
     @cython.ccall
     @cython.exceptval(-1)

@@ -13,6 +13,7 @@ cdef class ReceiveWindow:
     cdef readonly bint scarce
     cdef int adv_win_scale
     cdef bint zero_window_early
+    cdef bint opens_small
     cdef long long advmss
     cdef long long rmem_max
     cdef bint moderate
@@ -30,9 +31,9 @@ cdef class ReceiveWindow:
     cpdef long long from_space(self, long long space) except? -1
     cpdef long long full(self) except? -1
     cpdef long long allocated(self) except? -1
-    cpdef long long space(self) except? -1
+    cpdef long long space(self, long long uncharged=*) except? -1
     cpdef long long offer(self, long long current, long long rcv_mss) except? -1
-    cpdef bint grow(self, long long length, long long rcv_mss) except? -1
+    cpdef bint grow(self, long long length, long long rcv_mss, long long uncharged=*) except? -1
     cpdef int measured(self, long long length, long long current) except -1
     cpdef int limit(self, long long clamp, long long current) except -1
     cpdef bint full_buffer(self) except? -1

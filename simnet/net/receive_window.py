@@ -63,6 +63,7 @@ class ReceiveWindow:
     ratio: cython.longlong
     adv_win_scale: cython.int
     zero_window_early: cython.bint
+    opens_small: cython.bint
     grows_twice_length: cython.bint
     right_sizing: cython.int
     rtt: cython.longlong
@@ -95,12 +96,15 @@ class ReceiveWindow:
         self.ratio = rules.initial_ratio
         self.adv_win_scale = rules.adv_win_scale
         self.zero_window_early = rules.zero_window_early
+        self.opens_small = rules.opens_small
         self.grows_twice_length = rules.grows_twice_length
         self.right_sizing = rules.right_sizing
         self.scarce = False
         self.wscale = 0
         if scaling:
-            space = max(rmem_max, self.full())
+            space = self.full()
+            if not (locked and rules.locked_limits_scale):
+                space = max(space, rmem_max)
             while space > _LARGEST_UNSCALED and self.wscale < _LARGEST_SCALE:
                 space >>= 1
                 self.wscale += 1
@@ -172,9 +176,9 @@ class ReceiveWindow:
 
     @cython.ccall
     @cython.exceptval(-1)
-    def space(self) -> cython.longlong:
-        """`tcp_space`; 0 for none or less."""
-        space: cython.longlong = self.rcvbuf - self.queue.memory - self.held.memory
+    def space(self, uncharged: cython.longlong = 0) -> cython.longlong:
+        """`tcp_space`, with so much of the memory not counted; 0 for none or less."""
+        space: cython.longlong = self.rcvbuf - self.queue.memory - self.held.memory + uncharged
         if space <= 0:
             return 0
         return self.from_space(space)
@@ -212,21 +216,28 @@ class ReceiveWindow:
             return (free + mask) & ~mask
         if current <= free - rcv_mss or current > free:
             return free // rcv_mss * rcv_mss if rcv_mss > 0 else 0
+        if self.opens_small and rcv_mss == whole and free > current + (whole >> 1):
+            return free
         return current
 
     # -- growth -----------------------------------------------------------------------------
 
     @cython.ccall
     @cython.exceptval(-1)
-    def grow(self, length: cython.longlong, rcv_mss: cython.longlong) -> cython.bint:
-        """`tcp_grow_window`: a segment has come; return whether more will be offered."""
+    def grow(
+        self, length: cython.longlong, rcv_mss: cython.longlong, uncharged: cython.longlong = 0
+    ) -> cython.bint:
+        """`tcp_grow_window`: a segment has come; return whether more will be offered.
+
+        `uncharged` is memory of it that counts only afterwards.
+        """
         room: cython.longlong = self.window_clamp - self.rcv_ssthresh
         size: cython.longlong
         increment: cython.longlong = 0
         limit: cython.longlong
         if room <= 0:
             return False
-        limit = self.space() - self.rcv_ssthresh
+        limit = self.space(uncharged) - self.rcv_ssthresh
         if limit <= 0:
             return False
         if self.adv_win_scale == 0 and limit < room:
@@ -282,7 +293,7 @@ class ReceiveWindow:
         if clamp < self.window_clamp:
             if self.rcv_ssthresh > clamp:
                 self.rcv_ssthresh = clamp
-        else:
+        elif clamp > self.window_clamp:
             self.rcv_ssthresh = max(self.rcv_ssthresh, min(current, clamp))
         self.window_clamp = clamp
         return 0

@@ -4,6 +4,8 @@ cdef class Reassembly:
     cdef readonly long long memory
     cdef readonly object duplicate
     cdef readonly int count
+    cdef readonly bint kept
+    cdef readonly long long added
     cdef SkbSizes sizes
     cdef bint coalesces
     cdef readonly list segments

@@ -36,6 +36,8 @@ class Reassembly:
         count: of the segments.
         segments: (first byte, last plus one, memory, free room), in order.
         blocks: `selective_acks`.
+        kept: whether the last segment was, or all of it was there before.
+        added: memory of the last segment; 0 if it went behind another one.
         duplicate: the D-SACK block to be sent, or None.
         stale: the blocks as they were when ACKs that had been held back went out.
     """
@@ -46,6 +48,8 @@ class Reassembly:
     count: cython.int
     segments: list[Any]
     blocks: list[Any]
+    kept: cython.bint
+    added: cython.longlong
     duplicate: tuple[int, int] | None
     stale: list[Any] | None
 
@@ -56,6 +60,8 @@ class Reassembly:
         self.count = 0
         self.segments = []
         self.blocks = []
+        self.kept = True
+        self.added = 0
         self.duplicate = None
         self.stale = None
 
@@ -97,15 +103,20 @@ class Reassembly:
         """
         memory: cython.longlong
         at: cython.int
+        self.kept = True
+        self.added = 0
         if self.count == 0:
             self.blocks = [(seq, end_seq)]
             self._add(0, seq, end_seq)
             return False
         at = bisect_left(self.segments, (seq + 1,))
-        if at > 0 and self._behind(at - 1, seq, end_seq):
+        if at > 0 and (
+            self._behind(at - 1, seq, end_seq) or (at > 1 and self._behind(at - 2, seq, end_seq))
+        ):
             return self._new_block(seq, end_seq, compressed)
         if at > 0 and seq < self.segments[at - 1][1]:
             if end_seq <= self.segments[at - 1][1]:
+                self.kept = False
                 self.duplicate = (seq, end_seq)
                 return self._new_block(seq, end_seq, compressed)
             if seq > self.segments[at - 1][0]:
@@ -130,6 +141,7 @@ class Reassembly:
     def _add(self, at: cython.int, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         memory: cython.longlong = self.sizes.truesize(end_seq - seq)
         self.memory += memory
+        self.added = memory
         self.count += 1
         self.segments.insert(at, (seq, end_seq, memory, self.sizes.tailroom(end_seq - seq)))
         return 0
@@ -221,6 +233,15 @@ class Reassembly:
         else:
             self.blocks = [block for block in self.blocks if block[0] > rcv_nxt]
         return rcv_nxt
+
+    def replace(self, segments: list[tuple[int, int, int, int]], *, forget: bool) -> None:
+        """Have these in place of all; `forget` what the SACK option says of them."""
+        self.segments = segments
+        self.count = len(segments)
+        self.memory = sum(segment[2] for segment in segments)
+        if forget:
+            self.blocks = []
+            self.duplicate = None
 
     @cython.ccall
     @cython.exceptval(-1, check=False)

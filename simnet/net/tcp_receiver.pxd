@@ -30,6 +30,7 @@ cdef class TcpReceiver:
     cdef readonly bint ack_now
     cdef public Ecn ecn
     cdef readonly bint no_memory
+    cdef bint predicts
     cdef readonly int compressed
     cdef readonly bint compress_started
     cdef int unacknowledged
@@ -73,6 +74,9 @@ cdef class TcpReceiver:
     cdef bint rule_grows_reordered
     cdef bint rule_blocks_timer
     cdef bint rule_collapses
+    cdef bint rule_keeps_lower
+    cdef int prune_batches
+    cdef int first_segment
     cdef long long wasted_memory
     cdef public long long collapsed
     cdef readonly bint defers_timer
@@ -85,14 +89,17 @@ cdef class TcpReceiver:
     cpdef long long readable(self) except? -1
     cdef long long _room(self) except? -1
     cpdef long long select_window(self) except? -1
+    cpdef bint acceptable(self, long long seq, long long end_seq) except? -1
     cpdef bint segment(self, long long seq, long long end_seq, bint push, bint direct, long long now_jiffy) except? -1
     cdef int _queue(self, long long seq, long long end_seq, bint direct) except -1
-    cdef bint _memory_left(self) except? -1
-    cdef bint _refused(self, long long room) except? -1
+    cdef bint _accepted(self, long long seq, long long end_seq) except? -1
+    cdef bint _memory_left(self, long long seq) except? -1
+    cdef int _no_memory(self) except -1
+    cdef bint _refused(self) except? -1
     cdef bint _unacceptable(self, long long seq, long long end_seq) except? -1
     cdef bint _out_of_window(self) except? -1
     cdef bint _reordered(self, long long seq, long long end_seq, bint push) except? -1
-    cdef int _filled(self) except -1
+    cdef int _slow_path(self) except -1
     cdef bint _ack_due(self) except? -1
     cpdef long long compress_delay_ps(self) except? -1
     cpdef bint holds_ack(self, long long seq, long long end_seq) except? -1

@@ -18,12 +18,14 @@ from simnet.net.receive_queue import ReceiveQueue, SkbSizes
 from simnet.net.receive_window import ReceiveWindow
 from simnet.net.skb import Skb
 from simnet.net.tcp_ecn import Ecn
+from simnet.net.tcp_prune import collapsed, collapsed_ranges, pruned
 from simnet.net.tcp_reassembly import Reassembly
 from simnet.net.tcp_version import ReceiverRules, receiver_rules
 
 __all__ = ["TcpReceiver", "win_from_space"]
 
 _NONE = cython.declare(cython.longlong, -1)
+_PAGE_MASK = cython.declare(cython.longlong, 4095)
 # TCP_MIN_MSS
 _MIN_MSS = cython.declare(cython.longlong, 88)
 _SYN_WINDOW = 65535
@@ -100,6 +102,7 @@ class TcpReceiver:
     ack_now: cython.bint
     ecn: Ecn | None
     no_memory: cython.bint
+    predicts: cython.bint
     compressed: cython.int
     compress_started: cython.bint
     duplicate_acks: cython.int
@@ -144,6 +147,9 @@ class TcpReceiver:
     rule_coalesces: cython.bint
     rule_blocks_timer: cython.bint
     rule_collapses: cython.bint
+    rule_keeps_lower: cython.bint
+    prune_batches: cython.int
+    first_segment: cython.int
     wasted_memory: cython.longlong
     collapsed: cython.longlong
     defers_timer: cython.bint
@@ -233,6 +239,7 @@ class TcpReceiver:
         self.ack_now = False
         self.ecn = None
         self.no_memory = False
+        self.predicts = True
         self.compressed = 0
         self.compress_started = False
         self.duplicate_acks = 0
@@ -263,6 +270,9 @@ class TcpReceiver:
         self.rule_coalesces = rules.coalesces
         self.rule_blocks_timer = rules.blocks_timer
         self.rule_collapses = rules.collapses
+        self.rule_keeps_lower = rules.keeps_lower
+        self.prune_batches = rules.prune_batches
+        self.first_segment = rules.first_segment
         self.wasted_memory = self.sizes.truesize(self.advmss)
         self.collapsed = 0
         self.defers_timer = rules.defers_timer
@@ -347,6 +357,17 @@ class TcpReceiver:
             self.quick = 0
         return window
 
+    @cython.ccall
+    @cython.exceptval(-1)
+    def acceptable(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
+        """`tcp_sequence`: whether anything of a segment counts, its ACK included."""
+        limit: cython.longlong = self.rcv_wup + self.rcv_wnd
+        if limit < self.rcv_nxt:
+            limit = self.rcv_nxt
+        if seq > limit or end_seq < self.rcv_wup:
+            return False
+        return end_seq <= limit or not self.rule_strict_window or self.rcv_nxt == self.copied_seq
+
     # -- segments ---------------------------------------------------------------------------
 
     @cython.ccall
@@ -370,13 +391,7 @@ class TcpReceiver:
         self.compress_started = False
         if room < 0:
             room = 0
-        if seq > self.rcv_nxt + room or end_seq < self.rcv_wup:
-            return self._unacceptable(seq, end_seq)
-        if (
-            self.rule_strict_window
-            and end_seq > self.rcv_nxt + room
-            and self.rcv_nxt > self.copied_seq
-        ):
+        if not self.acceptable(seq, end_seq):
             return self._unacceptable(seq, end_seq)
         if self.held.duplicate is not None:
             self.held.duplicate = None
@@ -394,12 +409,14 @@ class TcpReceiver:
             self.held.repeated(seq, self.rcv_nxt)
             self.duplicates += 1
             direct = False
-        if room == 0 or (not direct and not self._memory_left()):
-            return self._refused(room)
+        if room == 0:
+            return self._out_of_window()
+        if not direct and not self._accepted(seq, end_seq):
+            return self._refused()
         self._queue(seq, end_seq, direct)
         self._event_data(end_seq - seq, push, now_jiffy)
-        if self.held.count > 0:
-            self._filled()
+        if self.held.count > 0 or not self.predicts:
+            self._slow_path()
         return self._ack_due()
 
     @cython.cfunc
@@ -422,33 +439,86 @@ class TcpReceiver:
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _memory_left(self) -> cython.bint:
+    def _accepted(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
+        """Whether there is memory for a segment that is in order, or it must be found.
+
+        On the fast path the socket's buffer does not count, but what is left of the last page.
+        """
+        memory: cython.longlong = self.queue.memory + self.held.memory
+        if memory <= self.window.rcvbuf:
+            return True
+        if (
+            self.predicts
+            and seq == self.rcv_nxt
+            and self.sizes.truesize(end_seq - seq) <= -memory & _PAGE_MASK
+        ):
+            return True
+        if self.first_segment == 1 and self.rcv_nxt == self.copied_seq:
+            return True
+        if self._memory_left(seq):
+            return True
+        if self.first_segment == 0 or self.rcv_nxt > self.copied_seq:
+            return False
+        self._no_memory()
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _memory_left(self, seq: cython.longlong) -> cython.bint:
         """`tcp_try_rmem_schedule`; ACKs wait for the reader once memory has run out."""
         if self.queue.memory + self.held.memory <= self.window.rcvbuf:
             return True
         self.quick = 0
         if self.window.full_buffer():
             return True
-        if self.rule_collapses and self.window.from_space(self.wasted_memory) > self.advmss:
-            self.collapsed += self.queue.collapse(_PACKED_BYTES, _PACKED_MEMORY)
-            if self.window.allocated() <= self.window.rcvbuf:
-                return True
-        if self.held.count > 0:
-            self.held.purge()
+        if self.rule_collapses:
+            if self.window.from_space(self.wasted_memory) > self.advmss:
+                self.collapsed += self.queue.collapse(_PACKED_BYTES, _PACKED_MEMORY)
+        else:
+            self._collapse()
+        if self.held.count > 0 and self.window.allocated() > self.window.rcvbuf:
+            self._prune(seq)
         return self.window.allocated() <= self.window.rcvbuf
+
+    def _collapse(self) -> None:
+        """`tcp_collapse_ofo_queue` and `tcp_collapse`."""
+        held = collapsed_ranges(self.held.segments, self.window)
+        self.held.replace(held, forget=False)
+        segments = self.queue.segments(self.copied_seq)
+        packed = collapsed(segments, self.copied_seq, self.window)
+        if packed is not segments:
+            kept = sum(segment in segments for segment in packed)
+            self.collapsed += self.rcv_nxt - max(packed[kept][0], self.copied_seq)
+            self.queue.replace(packed, self.copied_seq)
+
+    def _prune(self, seq: int) -> None:
+        """`tcp_prune_ofo_queue`."""
+        if self.prune_batches == 0:
+            self.held.purge()
+            return
+        batch = self.window.rcvbuf >> 3 if self.prune_batches > 1 else 0
+        spare = self.window.rcvbuf - self.queue.memory
+        left = pruned(self.held.segments, seq if self.rule_keeps_lower else -1, spare, batch)
+        if len(left) < self.held.count:
+            self.held.replace(left, forget=True)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _no_memory(self) -> cython.int:
+        """ICSK_ACK_NOMEM: an ACK goes out at once, and closes the window."""
+        self.ack_now = True
+        self.scheduled = True
+        self.bare = False
+        self.no_memory = self.rule_strict_window
+        return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _refused(self, room: cython.longlong) -> cython.bint:
-        """A segment that is in order, but for which there is no window or no memory."""
-        if room == 0:
-            return self._out_of_window()
+    def _refused(self) -> cython.bint:
+        """A segment that is in order, but for which there is no memory."""
+        self.predicts = False
         if self.rule_filled_at_once:
-            # ICSK_ACK_NOMEM: the window is closed for good
-            self.ack_now = True
-            self.scheduled = True
-            self.bare = False
-            self.no_memory = self.rule_strict_window
+            self._no_memory()
             return True
         return self.scheduled and self._ack_due()
 
@@ -482,18 +552,23 @@ class TcpReceiver:
         self.out_of_order_segments += 1
         if self.ecn is not None:
             self._check_marks()
-        if not self._memory_left():
+        if not self._memory_left(seq):
             return self.scheduled and self._ack_due()
         if self.rule_measures_reordered:
             self._measure_mss(length, push)
         self.scheduled = True
         self.bare = False
+        self.predicts = False
         if self.held.insert(seq, end_seq, self.compressed):
             # the ACKs that were held back go out before this segment counts, and cover it
             return True
         if self.held.duplicate is not None:
             self.duplicates += 1
-        if self.rule_grows_reordered and self.window.grow(length, self.rcv_mss):
+        if (
+            self.rule_grows_reordered
+            and self.held.kept
+            and self.window.grow(length, self.rcv_mss, self.held.added)
+        ):
             self.quick |= 1
         if self.window.right_sizing == 2:  # noqa: PLR2004 - RIGHT_SIZING_RATIO
             self.window.follow(self.window.rcvq_space, self.rcv_nxt)
@@ -501,14 +576,17 @@ class TcpReceiver:
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _filled(self) -> cython.int:
-        """What came may have filled a hole: take what is in order now."""
-        self.rcv_nxt = self.held.release(self.rcv_nxt, self.queue)
-        if self.held.count == 0:
-            if self.rule_filled_at_once:
-                self.ack_now = True
-            else:
-                self._leave_pingpong()
+    def _slow_path(self) -> cython.int:
+        """What came may have filled a hole: take what is in order now (`tcp_fast_path_check`)."""
+        if self.held.count > 0:
+            self.rcv_nxt = self.held.release(self.rcv_nxt, self.queue)
+            if self.held.count == 0:
+                if self.rule_filled_at_once:
+                    self.ack_now = True
+                else:
+                    self._leave_pingpong()
+        if self.held.count == 0 and self.rcv_wnd > 0:
+            self.predicts = self.window.allocated() < self.window.rcvbuf
         return 0
 
     @cython.cfunc
@@ -719,6 +797,8 @@ class TcpReceiver:
                     window <<= self.rcv_wscale
         self.rcv_wnd = window
         self.rcv_wup = self.rcv_nxt
+        if window == 0:
+            self.predicts = False
         if window > limit:
             window = limit
         if self.quick > 0 and not (self.bare and self.rule_counts_scheduled):

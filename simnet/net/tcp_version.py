@@ -45,6 +45,8 @@ class ReceiverRules:
         adv_win_scale: share of a buffer for the window; 0: by the memory that payload takes.
         initial_ratio: that share for a connection without data, in 1/256.
         first_window_segments: limit of the first offer at an MSS up to 1460; 0 for none.
+        locked_limits_scale: SO_RCVBUF limits the window scale.
+        opens_small: a buffer below a segment offers more as soon as half of it is free.
         zero_window_early: no window is offered below 1/16 of the buffer.
         rounds_current: a window that must not shrink is rounded up to the scale.
         grows_reordered: segments ahead of a hole open the window.
@@ -58,8 +60,14 @@ class ReceiverRules:
         scan_jiffies: period of the scan of all connections that sends delayed ACKs; 0: each
             connection has a timer of its own.
         whole_buffer: the window is what is free of the buffer, from the first segment on.
-        collapses: when memory has run out, segments that waste theirs are copied together
-            (`tcp_collapse`). Later versions do so, too, but put small segments together before.
+        collapses: when memory has run out, all segments are copied together if full ones waste
+            theirs; else (from 3.5 on, which puts small segments together before) from the first on
+            that does (`tcp_collapse`).
+        prune_batches: how segments ahead of a hole are dropped when that was not enough: 0: all;
+            1: the highest, one after the other; 2: so much at once as an eighth of the buffer.
+        keeps_lower: those before the segment that has come are kept.
+        first_segment: a segment in order for which there is no memory, while none waits to be read,
+            is 0: refused; 1: taken; 2: taken, but the window closes.
     """
 
     pushed_twice: bool = False
@@ -80,6 +88,8 @@ class ReceiverRules:
     adv_win_scale: int = 2
     initial_ratio: int = 0
     first_window_segments: int = 4
+    locked_limits_scale: bool = False
+    opens_small: bool = False
     zero_window_early: bool = False
     rounds_current: bool = False
     grows_reordered: bool = False
@@ -92,11 +102,16 @@ class ReceiverRules:
     scan_jiffies: int = 0
     whole_buffer: bool = False
     collapses: bool = True
+    prune_batches: int = 0
+    keeps_lower: bool = False
+    first_segment: int = 0
 
 
 #: Versions from which on a rule has a value, in order.
 _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
     ((2, 6, 20), {"pushed_twice": True}),
+    ((2, 6, 24), {"opens_small": True}),
+    ((2, 6, 37), {"locked_limits_scale": True}),
     ((2, 6, 39), {"first_window_segments": 10}),
     ((3, 1), {"grows_twice_length": True}),
     ((3, 4), {"adv_win_scale": 1}),
@@ -104,17 +119,21 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
     ((3, 7), {"defers_timer": True}),
     ((3, 9), {"rounds_current": True}),
     ((3, 15), {"right_sizing": RIGHT_SIZING_CUSHION, "zero_window_early": True}),
+    ((4, 2), {"first_segment": 1}),
     ((4, 8), {"mss_clamped": True, "timer_rounds_up": True}),
+    ((4, 9), {"prune_batches": 1}),
     ((4, 13), {"clock_us": True}),
-    ((4, 18), {"quick_on_reorder": False, "compresses": True}),
+    ((4, 18), {"quick_on_reorder": False, "compresses": True, "prune_batches": 2}),
     ((4, 19), {"filled_at_once": True}),
     ((4, 20), {"first_window_segments": 0}),
     ((5, 1), {"pingpong_threshold": 3}),
     ((5, 9), {"grows_reordered": True}),
     ((5, 10), {"blocks_timer": False}),
+    ((6, 2), {"keeps_lower": True}),
     (
         (6, 6),
         {
+            "first_segment": 2,
             "pushed_full": True,
             "counts_scheduled": True,
             "adv_win_scale": 0,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from simnet.study.conform_end import Connection, Endpoint
+from simnet.study.conform_connection import Connection
+from simnet.study.conform_end import Endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 __all__ = ["MS_PS", "Case", "Expected", "Step", "run_case"]
 
@@ -32,6 +33,8 @@ class Step:
         more: MSG_MORE; of a read: that it waits.
         code: assertions.
         ecn: bits of `simnet.net.tcp_ecn`.
+        after: how many segments of those expected must be out before it; if they are late, so is
+            all that follows.
     """
 
     time_ps: int
@@ -45,6 +48,7 @@ class Step:
     more: bool = False
     code: str = ""
     ecn: int = 0
+    after: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class Case:
         steps: in order.
         expected: what the kernel sent, in order.
         exact: payload and window are compared as well, and a burst may be expected as one.
+        tick_ps: when a tick of the kernel fell, if that is known.
     """
 
     file: str
@@ -93,11 +98,16 @@ class Case:
     steps: tuple[Step, ...]
     expected: tuple[Expected, ...]
     exact: bool = False
+    tick_ps: int | None = None
 
 
-def run_case(case: Case) -> Endpoint:
-    """Have the model live through it; `sent` of the result is what it sent."""
-    end = Endpoint(case.connection, case.first)
+def run_case(case: Case, phase_ps: int = 0, late: Collection[int] = ()) -> Endpoint:
+    """Have the model live through it; `sent` of the result is what it sent.
+
+    `phase_ps` is when the kernel's first tick falls, less than a jiffy. Segments numbered `late`
+    are those that a timer sends only when it has run a jiffy late.
+    """
+    end = Endpoint(case.connection, case.first, phase_ps, _waits(case, late))
     last_ps = 0
     for step in case.steps:
         end.at(step.time_ps, _call(end, step))
@@ -106,6 +116,24 @@ def run_case(case: Case) -> Endpoint:
         last_ps = max(last_ps, case.expected[-1].time_ps)
     end.run(last_ps + _REST_PS)
     return end
+
+
+def _waits(case: Case, late: Collection[int]) -> Callable[[Endpoint], bool]:
+    """Whether the kernel's timer, due now, ran a jiffy later: what came next tells."""
+
+    def waits(end: Endpoint) -> bool:
+        number = len(end.sent)
+        if case.exact or number >= len(case.expected):
+            return False
+        following = case.expected[number]
+        later_ps = following.time_ps - end.sim.now
+        return (
+            number in late
+            or later_ps > end.jiffy_ps // 2
+            or (later_ps > 0 and following.ack > end.receiver.rcv_nxt)
+        )
+
+    return waits
 
 
 def _call(end: Endpoint, step: Step) -> Callable[[], object]:

@@ -1,35 +1,33 @@
 """One end of a connection by itself: what a script puts in, and the segments that come out.
 
-No host, no wire: a segment is processed when it is put in, a timer runs when it is due. Where the
-ticks of the kernel fall is not known; a timer of n jiffies is taken to be set at a tick, which is
-the middle of what it can take.
+No host, no wire: a segment is processed when it is put in, a timer runs at the tick at which it is
+due.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.cubic import make_congestion
 from simnet.net.receive_queue import SkbSizes
 from simnet.net.skb import Endpoint as Peer
 from simnet.net.skb import SkbQueue
 from simnet.net.tcp_ecn import ECE, Ecn
 from simnet.net.tcp_receiver import TcpReceiver
-from simnet.net.tcp_sender import TcpSender
-from simnet.net.tcp_sender_rules import sender_rules
 from simnet.net.tcp_version import receiver_rules
+from simnet.study.conform_connection import make_sender
 from simnet.study.packetdrill_assert import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simnet.study.conform_case import Step
+    from simnet.study.conform_connection import Connection
 
-__all__ = ["Connection", "Endpoint", "Segment"]
+__all__ = ["Endpoint", "Segment"]
 
 _CALL: Final = 0
 _DELACK: Final = 1
@@ -37,8 +35,6 @@ _COMPRESSED: Final = 2
 _RTO: Final = 3
 _PRIORITY: Final = 1
 _US: Final = 1_000_000
-_INITIAL_CWND: Final = 10
-_MAX_TCP_HEADER: Final = 320
 _SECOND: Final = 1_000_000_000_000
 
 
@@ -68,42 +64,6 @@ class Segment:
     ecn: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """What was agreed on, and what the kernel is set to.
-
-    Attributes:
-        kernel: constants and sysctls, by their names in a kernel model.
-        mss: of the peer's option.
-        advmss: of the kernel's own option.
-        timestamps, sack, scaling: options in use.
-        ecn: agreed on.
-        quickack: `ip route ... quickack 1`.
-        delack_max_ps: TCP_DELACK_MAX_US; None: not set.
-        rcvbuf, sndbuf: SO_RCVBUF and SO_SNDBUF as the kernel counts them; 0: not set.
-        peer_scale: window scale of the peer.
-        peer_window: first window of the peer, bytes.
-        rtt_ps: of the handshake.
-        established_ps: when it was over.
-    """
-
-    kernel: dict[str, Any]
-    mss: int
-    advmss: int
-    timestamps: bool = False
-    sack: bool = True
-    scaling: bool = True
-    ecn: bool = False
-    quickack: bool = False
-    delack_max_ps: int | None = None
-    rcvbuf: int = 0
-    sndbuf: int = 0
-    peer_scale: int = 0
-    peer_window: int = 65_535
-    rtt_ps: int = 100 * _US
-    established_ps: int = 0
-
-
 # from the expiry of a timer of high resolution to the segment: by validation/external
 _HRTIMER_PS: Final = 35 * _US
 
@@ -114,16 +74,27 @@ class Endpoint(Component):
     Args:
         connection: what it is.
         first: the peer's first sequence number.
+        phase_ps: when the kernel's first tick falls, less than a jiffy.
+        waits: whether a timer that is due now runs a jiffy later only: on a CPU that idles
+            it may, as another one looks after its timers.
 
     Attributes:
         sent: segments that it has sent.
         problems: calls that returned something else than they should.
     """
 
-    def __init__(self, connection: Connection, first: int) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        first: int,
+        phase_ps: int = 0,
+        waits: Callable[[Endpoint], bool] | None = None,
+    ) -> None:
         super().__init__(Simulator(), "end")
         kernel = connection.kernel
-        self.jiffy_ps = _SECOND // kernel["hz"]
+        self.jiffy_ps: int = _SECOND // kernel["hz"]
+        # what came before time 0 counts as one jiffy
+        self.boot_ps: int = phase_ps - self.jiffy_ps
         option_bytes = 12 if connection.timestamps else 0
         # tcp_delack_max: less than rto_min, too
         limit = max(kernel["rto_min_ps"], 2 * self.jiffy_ps) - self.jiffy_ps
@@ -152,8 +123,9 @@ class Endpoint(Component):
             delack_limit_ps=limit,
             srtt_ps=connection.rtt_ps,
         )
+        self.timer_jiffies: int = int(self.receiver.timer_jiffies)
         self.receiver.start(first, connection.established_ps // _US)
-        self.sender = _sender(connection, self.jiffy_ps, option_bytes)
+        self.sender = make_sender(connection, self.jiffy_ps, option_bytes)
         self.ecn = Ecn() if connection.ecn else None
         if self.ecn is not None:
             self.receiver.ecn = self.ecn
@@ -169,13 +141,19 @@ class Endpoint(Component):
         self.sent: list[Segment] = []
         self.problems: list[str] = []
         self.calls: list[Callable[[], object]] = []
+        self.waits = waits
+        self.waited = False
         self.delack_ps = -1
         self.compressed_ps = -1
         self.rto_ps = -1
 
     @property
     def _jiffy(self) -> int:
-        return int(self.sim.now // self.jiffy_ps)
+        return int((self.sim.now - self.boot_ps) // self.jiffy_ps)
+
+    def _tick_ps(self, jiffy: int) -> int:
+        """When the timers of a jiffy run: as it begins, or since 4.8 as it ends."""
+        return self.boot_ps + (jiffy + self.timer_jiffies) * self.jiffy_ps
 
     def at(self, time_ps: int, call: Callable[[], object]) -> None:
         """Have something done at a time."""
@@ -192,12 +170,13 @@ class Endpoint(Component):
             self.calls[arg]()
         elif kind == _DELACK:
             if self.sim.now == self.delack_ps:
-                self.delack_ps = -1
-                self._refresh()
-                if self.receiver.delack_expired(self._jiffy):
-                    self._acknowledge(timer=True)
+                self._delack()
         elif kind == _RTO:
             if self.sim.now == self.rto_ps:
+                if self._late():
+                    self.rto_ps = self.sim.now + self.jiffy_ps
+                    self.sim.at(self.rto_ps, self, _RTO, 0, _PRIORITY)
+                    return
                 self.rto_ps = -1
                 self._refresh()
                 if self.sender.timer_expired(self._jiffy):
@@ -206,6 +185,22 @@ class Endpoint(Component):
                 self._transmit(timer=True)
         elif self.sim.now == self.compressed_ps and self.receiver.compressed > 0:
             self._acknowledge(timer=True)
+
+    def _delack(self) -> None:
+        """`tcp_delack_timer`."""
+        if self._late():
+            self.delack_ps = self.sim.now + self.jiffy_ps
+            self.sim.at(self.delack_ps, self, _DELACK, 0, _PRIORITY)
+            return
+        self.delack_ps = -1
+        self._refresh()
+        if self.receiver.delack_expired(self._jiffy):
+            self._acknowledge(timer=True)
+
+    def _late(self) -> bool:
+        """Whether the timer that is due runs a jiffy later."""
+        self.waited = not self.waited and self.waits is not None and self.waits(self)
+        return self.waited
 
     # -- what a script does -----------------------------------------------------------------
 
@@ -218,14 +213,8 @@ class Endpoint(Component):
         if self.ecn is not None:
             self.sender.echoed(bool(step.ecn & ECE))
             self.receiver.marked(step.ecn, length > 0)
-        self.sender.acknowledge(
-            self.sender.snd_nxt if step.ack < 0 else step.ack - 1,
-            self.sender.snd_wnd if step.ack < 0 else step.window << self.peer_scale,
-            self._jiffy,
-            [(first - 1, last - 1) for first, last in step.blocks] or None,
-            -1,
-            length > 0,
-        )
+        if receiver.acceptable(step.seq, step.end_seq):
+            self._acknowledged(step)
         if length > 0:
             at_once = receiver.segment(step.seq, step.end_seq, step.push, False, self._jiffy)  # noqa: FBT003
         self._output()
@@ -239,6 +228,17 @@ class Endpoint(Component):
             self._schedule()
         if self.wanted > 0 and receiver.readable() > 0:
             self._take(self.wanted)
+
+    def _acknowledged(self, step: Step) -> None:
+        """`tcp_ack`."""
+        self.sender.acknowledge(
+            self.sender.snd_nxt if step.ack < 0 else step.ack - 1,
+            self.sender.snd_wnd if step.ack < 0 else step.window << self.peer_scale,
+            self._jiffy,
+            [(first - 1, last - 1) for first, last in step.blocks] or None,
+            -1,
+            step.end_seq > step.seq,
+        )
 
     def read(self, count: int, *, blocking: bool = False) -> None:
         """The application reads; it wants so many bytes to be there, or waits for any."""
@@ -335,8 +335,7 @@ class Endpoint(Component):
             self.receiver.data_sent(self._jiffy)
         due = self.sender.timer_due(self._jiffy)
         if due >= 0:
-            jiffies = due - self._jiffy + self.receiver.timer_jiffies
-            self.rto_ps = self.sim.now + jiffies * self.jiffy_ps
+            self.rto_ps = max(self._tick_ps(due), self.sim.now)
             self.sim.at(self.rto_ps, self, _RTO, 0, _PRIORITY)
 
     def _schedule(self) -> None:
@@ -345,8 +344,8 @@ class Endpoint(Component):
         if timeout == 0:
             self._acknowledge()
         elif timeout != before:
-            jiffies = timeout - self._jiffy + self.receiver.timer_jiffies
-            self.delack_ps = self.sim.now + jiffies * self.jiffy_ps
+            self.waited = False
+            self.delack_ps = self._tick_ps(timeout)
             self.sim.at(self.delack_ps, self, _DELACK, 0, _PRIORITY)
 
     def _acknowledge(
@@ -371,42 +370,3 @@ class Endpoint(Component):
                 ecn=0 if self.ecn is None else self.ecn.leaving(fresh),
             )
         )
-
-
-def _sender(connection: Connection, jiffy_ps: int, option_bytes: int) -> TcpSender:
-    kernel = connection.kernel
-    mss = connection.mss - option_bytes
-    rules = sender_rules(kernel["version"])
-    sender = TcpSender(
-        mss=mss,
-        congestion=make_congestion(
-            kernel["tcp_congestion_control"],
-            _INITIAL_CWND if kernel["initial_cwnd"] == "iw10" else _rfc3390(mss),
-            mss=mss,
-            abc=kernel["tcp_abc"],
-            hz=kernel["hz"],
-            rules=rules,
-        ),
-        wmem_default=connection.sndbuf or kernel["tcp_wmem_bytes"][1],
-        wmem_max=connection.sndbuf or kernel["tcp_wmem_bytes"][2],
-        segment_truesize=mss + _MAX_TCP_HEADER + kernel["skb_truesize_overhead_bytes"],
-        jiffy_ps=jiffy_ps,
-        rto_min_ps=kernel["rto_min_ps"],
-        # tcp_synack_rtt_meas
-        rto_init_ps=connection.rtt_ps + max(2 * connection.rtt_ps, kernel["rto_min_ps"]),
-        rto_max_ps=kernel["rto_max_ps"],
-        tso=True,
-        tso_win_divisor=kernel["tcp_tso_win_divisor"],
-        reordering=kernel["tcp_reordering"],
-        sack=connection.sack,
-        rules=rules,
-        restarts=kernel["tcp_slow_start_after_idle"],
-    )
-    sender.measured(connection.rtt_ps // _US)
-    sender.open_window(connection.peer_window)
-    return sender
-
-
-def _rfc3390(mss: int) -> int:
-    """First congestion window, segments."""
-    return 2 if mss > 1460 else 3 if mss > 1095 else 4  # noqa: PLR2004 - RFC 3390's limits

@@ -16,7 +16,7 @@ from simnet.scenario.library import nearest
 from simnet.scenario.schema import Kernel, spec_of
 from simnet.scenario.units import UnitError
 from simnet.study.conform_case import Case, Expected, Step
-from simnet.study.conform_end import Connection
+from simnet.study.conform_connection import Connection
 from simnet.study.packetdrill import Call, Event, Packet, Script
 
 if TYPE_CHECKING:

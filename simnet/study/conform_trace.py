@@ -4,7 +4,8 @@ Keys: `kernel` (version), `HZ`, `mss`, `route` ("default", "quickack 1"), `rcv` 
 `name`, `note`, `inject` (segments in: ms, first sequence number, last plus one, PSH), `app_reads`
 (ms, bytes), `app_writes` (ms, bytes), `acks` (what the kernel sent: ms, ACK number, window field,
 SACK blocks), `delack_max_us` (TCP_DELACK_MAX_US; or in the name: `delack_max_5000us`), `rto_min_us`
-(of the route), `rcvbuf` (SO_RCVBUF as the kernel counts it).
+(of the route), `rcvbuf` (SO_RCVBUF as the kernel counts it), `tick_ms` (when a tick of the kernel
+fell), `handshake_ms` (from the SYN-ACK to its ACK).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.study.conform_case import MS_PS, Case, Expected, Step
-from simnet.study.conform_end import Connection
+from simnet.study.conform_connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,6 +58,8 @@ class _Trace(BaseModel):
     delack_max_us: _Us | None = None
     rto_min_us: _Us | None = None
     rcvbuf: int = Field(default=0, ge=0, le=(1 << 31) - 1)
+    tick_ms: _Ms | None = None
+    handshake_ms: float = Field(default=0.1, ge=0.001, le=1000)
 
 
 def read_traces(file: str, values: Callable[[str, int], dict[str, Any]]) -> Iterator[Case]:
@@ -122,6 +125,7 @@ def _case(
         min((step.seq for step in steps if step.action == "receive"), default=1),
         tuple(steps),
         tuple(acks),
+        tick_ps=None if trace.tick_ms is None else round(trace.tick_ms * MS_PS),
     )
 
 
@@ -141,4 +145,5 @@ def _connection(trace: _Trace, kernel: dict[str, Any]) -> Connection:
         quickack=re.search(r"quickack\s+1", trace.route) is not None,
         delack_max_ps=None if limit is None else limit * _US_PS,
         rcvbuf=trace.rcvbuf,
+        rtt_ps=round(trace.handshake_ms * MS_PS),
     )

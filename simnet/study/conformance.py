@@ -47,9 +47,8 @@ def _point(predicted: float, measured: float) -> Number:
     return Number(predicted, predicted, predicted, measured)
 
 
-def _traces() -> Conforming:
-    path = folder("validation") / "external" / "linux-tcp-receiver-traces.jsonl"
-    verdicts = conform([path]).verdicts
+def _traces(name: str) -> Conforming:
+    verdicts = conform([folder("validation") / "external" / name]).verdicts
     segments = sum(len(verdict.expected) for verdict in verdicts)
     agree = sum(verdict.agrees for verdict in verdicts)
     worst = max(verdict.worst_ms for verdict in verdicts)
@@ -129,7 +128,8 @@ def _step(numbers: Mapping[str, Number]) -> tuple[Gate, ...]:
 
 
 CONFORMANCE: Final[Mapping[str, Callable[[], Conforming]]] = {
-    "conformance.traces": _traces,
+    "conformance.traces": lambda: _traces("linux-tcp-receiver-traces.jsonl"),
+    "conformance.random-traces": lambda: _traces("linux-tcp-receiver-random.jsonl"),
     "conformance.packetdrill": _scripts,
     "conformance.nagle-delack": _nagle,
     "conformance.reorder-window": lambda: _reorder(0.0),

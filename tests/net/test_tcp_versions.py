@@ -284,7 +284,7 @@ class TestWindow:
 
 class TestMemory:
     @pytest.mark.parametrize(
-        ("length", "truesize"), [(1, 896), (100, 896), (1000, 2304), (1460, 2304), (1700, 4352)]
+        ("length", "truesize"), [(1, 832), (100, 832), (1000, 2304), (1460, 2304), (1700, 4352)]
     )
     def test_slab_objects(self, length: int, truesize: int) -> None:
         assert SkbSizes(0, 40).truesize(length) == truesize
@@ -346,6 +346,8 @@ class TestVersions:
         ("before", "since", "changed"),
         [
             ("2.6.19", "2.6.20", {"pushed_twice"}),
+            ("2.6.23", "2.6.24", {"opens_small"}),
+            ("2.6.36", "2.6.37", {"locked_limits_scale"}),
             ("2.6.38", "2.6.39", {"first_window_segments"}),
             ("3.0", "3.1", {"grows_twice_length"}),
             ("3.3", "3.4", {"adv_win_scale"}),
@@ -353,15 +355,28 @@ class TestVersions:
             ("3.6", "3.7", {"defers_timer"}),
             ("3.8", "3.9", {"rounds_current"}),
             ("3.14", "3.15", {"right_sizing", "zero_window_early"}),
+            ("4.1", "4.2", {"first_segment"}),
             ("4.7", "4.8", {"mss_clamped", "timer_rounds_up"}),
             ("4.12", "4.13", {"clock_us"}),
-            ("4.17", "4.18", {"quick_on_reorder", "compresses"}),
+            ("4.8", "4.9", {"prune_batches"}),
+            ("4.17", "4.18", {"quick_on_reorder", "compresses", "prune_batches"}),
             ("4.18", "4.19", {"filled_at_once"}),
             ("4.19", "4.20", {"first_window_segments"}),
             ("5.0", "5.1", {"pingpong_threshold"}),
             ("5.8", "5.9", {"grows_reordered"}),
             ("5.9", "5.10", {"blocks_timer"}),
-            ("6.5", "6.6", {"pushed_full", "counts_scheduled", "adv_win_scale", "initial_ratio"}),
+            ("6.1", "6.2", {"keeps_lower"}),
+            (
+                "6.5",
+                "6.6",
+                {
+                    "pushed_full",
+                    "counts_scheduled",
+                    "adv_win_scale",
+                    "initial_ratio",
+                    "first_segment",
+                },
+            ),
             ("6.6", "6.7", {"pingpong_threshold"}),
             ("6.8", "6.9", {"initial_ratio"}),
         ],
@@ -378,3 +393,77 @@ class TestVersions:
     def test_what_is_no_version(self) -> None:
         with pytest.raises(InputError, match='"new" is no version'):
             receiver_rules("new")
+
+
+class TestBufferOfOnesOwn:
+    """SO_RCVBUF has been set."""
+
+    @pytest.mark.parametrize(
+        ("version", "locked", "scale"),
+        [("2.6.36", True, 10), ("6.18", True, 0), ("6.18", False, 10)],
+    )
+    def test_it_limits_the_window_scale(self, version: str, scale: int, *, locked: bool) -> None:
+        receiver = make(version, rmem_default=60_000, rcvbuf_locked=locked)
+        assert receiver.rcv_wscale == scale
+
+
+class TestNoMemoryLeft:
+    """The buffer takes 20,000 bytes; a segment of up to 152 bytes takes 832."""
+
+    def crowded(self, version: str = "6.18") -> tuple[TcpReceiver, int]:
+        receiver, base = settled(version, rmem_default=20_000, rcvbuf_locked=True)
+        return receiver, base * MSS
+
+    def test_small_segments_are_copied_together(self) -> None:
+        receiver, start = self.crowded()
+        copied = []
+        for number in range(31):
+            seq = start + number * 150
+            receiver.segment(seq, seq + 150, True, False, 0)  # noqa: FBT003
+            receiver.ack_sent(0)
+            copied.append(receiver.collapsed)
+        assert receiver.rcv_nxt == start + 31 * 150
+        # the fast path looks at what is left of a page only, which takes four more
+        assert (copied[28], copied[29]) == (0, 29 * 150)
+        assert receiver.rmem_alloc < 8000
+        receiver.copied(31 * 150, 0)
+        assert (receiver.readable(), receiver.rmem_alloc) == (0, 0)
+
+    @pytest.mark.parametrize(("version", "kept"), [("4.8", 0), ("4.9", 23), ("4.18", 20)])
+    def test_the_highest_ahead_of_a_hole_are_dropped(self, version: str, kept: int) -> None:
+        receiver, start = self.crowded(version)
+        receiver.segment(start, start + 100, False, False, 0)  # noqa: FBT003
+        for number in range(1, 25):
+            seq = start + number * 160
+            receiver.segment(seq, seq + 150, False, False, 0)  # noqa: FBT003
+        assert receiver.rmem_alloc == 25 * 832
+        receiver.segment(start + 100, start + 120, False, False, 0)  # noqa: FBT003
+        assert (receiver.rcv_nxt, len(receiver.out_of_order)) == (start + 120, kept)
+        assert receiver.held.blocks == []
+
+    @pytest.mark.parametrize(("version", "kept"), [("6.1", 21), ("6.2", 25)])
+    def test_the_highest_is_not_dropped_for_a_higher_one(self, version: str, kept: int) -> None:
+        receiver, start = self.crowded(version)
+        for number in range(1, 27):
+            seq = start + number * 160
+            receiver.segment(seq, seq + 150, False, False, 0)  # noqa: FBT003
+        lowest = [first for first, _ in receiver.out_of_order if first < start + 26 * 160]
+        assert len(lowest) == kept
+
+    @pytest.mark.parametrize(("version", "kept"), [("4.1", 0), ("4.2", 25), ("6.18", 21)])
+    def test_the_first_segment_is_always_taken(self, version: str, kept: int) -> None:
+        receiver, start = self.crowded(version)
+        for number in range(1, 26):
+            seq = start + number * 160
+            receiver.segment(seq, seq + 150, False, False, 0)  # noqa: FBT003
+        receiver.segment(start, start + 150, False, False, 0)  # noqa: FBT003
+        assert (receiver.rcv_nxt, len(receiver.out_of_order)) == (start + 150, kept)
+
+
+def test_what_was_there_before_does_not_open_the_window() -> None:
+    receiver, base = settled()
+    before = receiver.rcv_ssthresh
+    take(receiver, base + 1, base + 2)
+    grown = receiver.rcv_ssthresh
+    take(receiver, base + 1, base + 2)
+    assert receiver.rcv_ssthresh == grown >= before

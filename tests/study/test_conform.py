@@ -11,19 +11,22 @@ import pytest
 from simnet.errors import InputError
 from simnet.study.conform import Verdict, conform
 
-TRACES = Path(__file__).parents[2] / "validation/external/linux-tcp-receiver-traces.jsonl"
+EXTERNAL = Path(__file__).parents[2] / "validation/external"
+TRACES = EXTERNAL / "linux-tcp-receiver-traces.jsonl"
+RANDOM = EXTERNAL / "linux-tcp-receiver-random.jsonl"
 
 
 def names() -> list[str]:
     return [
         f"{trace['name']}-{trace['route']}"
-        for trace in map(json.loads, TRACES.read_text(encoding="utf-8").splitlines())
+        for file in (TRACES, RANDOM)
+        for trace in map(json.loads, file.read_text(encoding="utf-8").splitlines())
     ]
 
 
 @pytest.fixture(scope="module")
 def verdicts() -> tuple[Verdict, ...]:
-    return conform([TRACES]).verdicts
+    return conform([TRACES, RANDOM]).verdicts
 
 
 def trace(**changed: Any) -> str:
@@ -40,7 +43,7 @@ def trace(**changed: Any) -> str:
     return json.dumps(usual | changed)
 
 
-@pytest.mark.parametrize("number", range(17), ids=names())
+@pytest.mark.parametrize("number", range(17 + 84), ids=names())
 def test_a_recorded_kernel(verdicts: tuple[Verdict, ...], number: int) -> None:
     verdict = verdicts[number]
     assert verdict.difference is None
@@ -116,3 +119,49 @@ def test_another_kernel_can_be_named(tmp_path: Path) -> None:
     file.write_text(trace(kernel="5.4"), encoding="utf-8")
     (verdict,) = conform([file], kernel="linux-2.6.16-sles10").verdicts
     assert verdict.kernel == "2.6.16"
+
+
+def delayed(tmp_path: Path, *, acks: list[Any], then: float = 90.0, **more: Any) -> Verdict:
+    """Of a warm connection a lone segment's ACK, and one more segment that comes `then`."""
+    warm: list[Any] = [[n * 1.2, 1 + 1000 * n, 1001 + 1000 * n, 0] for n in range(20)]
+    reads = [[n * 1.2 + 0.1, 1000] for n in range(20)]
+    at_once = [[n * 1.2, 1001 + 1000 * n, 62, []] for n in range(16)]
+    at_once += [[17 * 1.2 + 0.1, 18001, 62, []], [19 * 1.2 + 0.1, 20001, 62, []]]
+    warm += [[40.0, 20001, 21001, 0], [then, 21001, 22001, 0]]
+    file = tmp_path / "delayed.jsonl"
+    file.write_text(
+        trace(inject=warm, app_reads=reads, acks=at_once + acks, **more), encoding="utf-8"
+    )
+    return conform([file]).verdicts[0]
+
+
+class TestTicks:
+    """A timer runs at a tick; which of the jiffy's times that is, a trace tells."""
+
+    @pytest.mark.parametrize("phase", [0.7, 1.9, 3.1])
+    def test_the_phase_is_found(self, tmp_path: Path, phase: float) -> None:
+        due = 80 + phase
+        acks = [[due + 0.1, 21001, 62, []], [due + 56.1, 22001, 62, []]]
+        verdict = delayed(tmp_path, acks=acks, then=due + 13)
+        assert verdict.difference is None
+        assert verdict.phase_ms == pytest.approx(phase, abs=0.3)
+
+    def test_two_timers_have_one_phase(self, tmp_path: Path) -> None:
+        verdict = delayed(tmp_path, acks=[[82, 21001, 62, []], [140, 22001, 62, []]])
+        assert verdict.difference is not None
+
+    def test_a_recorded_phase_counts(self, tmp_path: Path) -> None:
+        acks = [[81.1, 21001, 62, []], [133.1, 22001, 62, []]]
+        assert delayed(tmp_path, acks=acks, tick_ms=1.0).agrees
+        assert not delayed(tmp_path, acks=acks, tick_ms=3.5).agrees
+
+    def test_a_timer_may_run_a_jiffy_late_but_no_more(self, tmp_path: Path) -> None:
+        last = [133.1, 22001, 62, []]
+        for late, agrees in ((0, True), (4, True), (8, False)):
+            acks = [[81.1 + late, 21001, 62, []], last]
+            assert delayed(tmp_path, acks=acks, tick_ms=1.0).agrees == agrees
+
+    def test_what_comes_before_a_late_timer_is_acknowledged_with_it(self, tmp_path: Path) -> None:
+        # due at 81, within ato / 4 of the second segment, which has the ACK sent
+        verdict = delayed(tmp_path, acks=[[82.0, 22001, 62, []]], then=82.0, tick_ms=1.0)
+        assert verdict.difference is None

@@ -14,7 +14,12 @@ from simnet.study.reorder_comparison import Simulated
 from simnet.study.tcp_path import TcpOptions
 from simnet.study.validate import Validation, validate
 
-QUICK = ("conformance.traces", "conformance.packetdrill", "conformance.nagle-delack")
+QUICK = (
+    "conformance.traces",
+    "conformance.random-traces",
+    "conformance.packetdrill",
+    "conformance.nagle-delack",
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +28,11 @@ def quick() -> Validation:
 
 
 def test_all_traces_scripts_and_stalls_agree(quick: Validation) -> None:
-    assert [gate.passed for gate in quick.gates] == [True] * 3
+    assert [gate.passed for gate in quick.gates] == [True] * 4
     numbers = {(row.id, row.key): row for row in quick.conformance}
     for key in ("scenarios", "window_fields", "sack_blocks"):
-        row = numbers["conformance.traces", key]
-        assert row.predicted == row.measured
+        for name in ("conformance.traces", "conformance.random-traces"):
+            assert numbers[name, key].predicted == numbers[name, key].measured
     nodelay = numbers["conformance.nagle-delack", "nodelay.median_ms"]
     assert nodelay.low < nodelay.predicted < nodelay.high
 
