@@ -38,6 +38,7 @@ __all__ = ["AS_IT_IS", "Point", "Sweep", "sweep"]
 
 _OVER: Final = "--over"
 _SEED: Final = "seed"
+_MOST_DIGITS: Final = 100
 SCHEMA: Final = "simnet.sweep/1"
 AS_IT_IS: Final = "none"
 """Stands for the scenario without a tuning, among several."""
@@ -277,7 +278,7 @@ class Grid:
 
 def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
     for text in texts:
-        if not text.isdecimal():
+        if not text.isdecimal() or len(text) > _MOST_DIGITS:
             raise InputError(f"expected whole numbers, got {text!r}", file=_OVER, key=_SEED)
     return tuple(map(int, texts))
 

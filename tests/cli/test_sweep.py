@@ -107,6 +107,12 @@ def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) 
     assert simnet("sweep", SCENARIO, *arguments) == (2, "", f"simnet: {line}\n")
 
 
+def test_a_seed_of_thousands_of_digits_is_no_number(simnet: Simnet) -> None:
+    status, out, err = simnet("sweep", SCENARIO, "--over", f"seed={'1' * 5000}", *SHORT)
+    assert (status, out) == (2, "")
+    assert err.startswith("simnet: --over: seed: expected whole numbers, got '111")
+
+
 def test_a_grid_of_a_million_says_how_long_it_takes(simnet: Simnet) -> None:
     million = ("--over", "message=64 B..1063 B:1 B", "--replications", "1000", *SHORT)
     status, out, err = simnet("sweep", SCENARIO, *million)
