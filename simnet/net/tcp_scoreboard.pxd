@@ -18,6 +18,7 @@ cdef class Scoreboard:
     cdef readonly bint fack
     cdef bint counts_sacked
     cdef bint ack_shows_reordering
+    cdef bint dsack_goes_for_all
     cdef long long mss
     cdef public long long undo_marker
     cdef public long long undo_retrans

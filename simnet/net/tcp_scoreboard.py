@@ -88,6 +88,7 @@ class Scoreboard:
     fack: cython.bint
     counts_sacked: cython.bint
     ack_shows_reordering: cython.bint
+    dsack_goes_for_all: cython.bint
     mss: cython.longlong
     undo_marker: cython.longlong
     undo_retrans: cython.longlong
@@ -118,6 +119,7 @@ class Scoreboard:
         self.fack = sack and rules.fack
         self.counts_sacked = rules.counts_sacked
         self.ack_shows_reordering = rules.ack_shows_reordering
+        self.dsack_goes_for_all = rules.dsack_goes_for_all
         self.mss = mss
         self.undo_marker = _NONE
         self.undo_retrans = 0
@@ -318,7 +320,6 @@ class Scoreboard:
         duplicate: cython.bint = False
         known: cython.longlong
         fresh: cython.bint = False
-        first: cython.bint = True
         before: cython.longlong = self.sacked_out
         self.tagged = True
         if self.sacked_out == 0:
@@ -338,13 +339,13 @@ class Scoreboard:
             if end > upto:
                 upto = end
             known = start
-            if not (duplicate and first):
+            if not duplicate:
                 # what an earlier ACK has reported already is tagged
                 for seen in self.seen:
                     if seen[0] == start and seen[1] <= end:
                         known = seen[1]
-            first = False
             reord = self._tag_block(start, end, known, ack, fackets, reord, duplicate)
+            duplicate = duplicate and self.dsack_goes_for_all
         self.seen = blocks
         self.newly_sacked = self.sacked_out - before
         fresh = self.newly_sacked > 0

@@ -43,6 +43,7 @@ class SenderRules:
         head_timeout: a first segment that is older than the timeout counts as lost on any ACK.
         head_timeout_fack: that holds only with FACK.
         ack_shows_reordering: a hole that a plain ACK fills shows reordering as SACK does.
+        dsack_goes_for_all: where the first block is a D-SACK, the others are taken for one, too.
         forward_retransmit: holes that are not known to be lost are filled when there is nothing
             else to send.
         reduction: how the window shrinks in recovery.
@@ -81,6 +82,7 @@ class SenderRules:
     head_timeout: bool = True
     head_timeout_fack: bool = False
     ack_shows_reordering: bool = False
+    dsack_goes_for_all: bool = True
     forward_retransmit: bool = True
     reduction: int = RATE_HALVING
     newreno: bool = False
@@ -117,6 +119,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
             "counts_sacked": True,
             "head_timeout_fack": True,
             "ack_shows_reordering": True,
+            "dsack_goes_for_all": False,
             "moderates_open": False,
             "frto": True,
             "near_limit": True,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +75,7 @@ class Mutant:
         start, end, text: the bytes that are replaced, and by what.
         function: first line of the function to exchange; 0 if the module has to be imported anew.
         diff: the lines before and after.
+        original: the text of the module.
         number: among those that look alike in the same scope.
     """
 
@@ -88,6 +89,7 @@ class Mutant:
     function: int
     operator: str
     diff: str
+    original: bytes = field(repr=False)
     number: int = 0
 
     @property
@@ -101,8 +103,7 @@ class Mutant:
 
     def source(self) -> bytes:
         """Return the text of the module with the mistake."""
-        text = path_of(self.module).read_bytes()
-        return text[: self.start] + self.text + text[self.end :]
+        return self.original[: self.start] + self.text + self.original[self.end :]
 
 
 def path_of(module: str) -> Path:
@@ -181,6 +182,7 @@ class _Finder(ast.NodeVisitor):
                 0 if anew else self.function,
                 operator,
                 diff,
+                self.source,
             )
         )
 

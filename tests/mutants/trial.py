@@ -36,6 +36,7 @@ _SLACK_SECONDS = 1.0
 _SLOWER = 10.0
 _WALL_SECONDS = 900
 _MEMORY_BYTES = 4 << 30
+_BROKEN = 3
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class _Server:
         self.children: dict[int, _Child] = {}
         self.tests: dict[str, int] | None = None
         """In a child, the tests to run in their order."""
+        self.testing = False
         self.pipe = -1
 
     @pytest.hookimpl(tryfirst=True)
@@ -169,6 +171,8 @@ class _Server:
             test = pipe.read().decode()
         seconds = round(usage.ru_utime + usage.ru_stime, 3)
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _BROKEN:
+            pytest.exit(f"no mistake could be made of {child.mutant}", returncode=_BROKEN)
         if number in {signal.SIGVTALRM, signal.SIGALRM}:
             outcome = Outcome("timeout", test, seconds)
         elif number or status:
@@ -189,6 +193,7 @@ class _Server:
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """The time of a test is the processor's: others' work does not count."""
+        self.testing = True
         limit = _SLACK_SECONDS + _SLOWER * self.reach.seconds[function_of(item.nodeid)]
         signal.setitimer(signal.ITIMER_VIRTUAL, limit)
 
@@ -201,8 +206,10 @@ class _Server:
             self.end(report.nodeid)
 
     def pytest_internalerror(self) -> None:
-        if self.tests is not None:
+        if self.testing:
             self.end("pytest")
+        if self.tests is not None:
+            os._exit(_BROKEN)
 
     def pytest_sessionfinish(self) -> None:
         if self.tests is not None:

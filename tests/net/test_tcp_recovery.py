@@ -310,7 +310,7 @@ class TestVersions:
     def test_rules_of_2_6_18(self) -> None:
         rules = asdict(sender_rules("2.6.18"))
         holding = {"fack", "head_timeout", "forward_retransmit", "moderates_open", "bic_start"}
-        holding |= {"delayed_ack", "minshall", "half_window"}
+        holding |= {"delayed_ack", "minshall", "half_window", "dsack_goes_for_all"}
         assert {name for name, value in rules.items() if value is True} == holding
         numbers = {name: value for name, value in rules.items() if value not in {True, False}}
         assert numbers == {"max_reordering": 127}
@@ -324,7 +324,7 @@ class TestVersions:
                 "2.6.24",
                 {
                     *("counts_sacked", "head_timeout_fack", "ack_shows_reordering", "frto"),
-                    *("moderates_open", "near_limit", "defers_two_ticks"),
+                    *("moderates_open", "near_limit", "defers_two_ticks", "dsack_goes_for_all"),
                 },
             ),
             ("2.6.28", "2.6.29", {"hystart", "bic_start"}),
