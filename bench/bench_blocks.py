@@ -5,9 +5,9 @@ from __future__ import annotations
 from bench.measuring import TIMEOUTS, heading, medians, resident_mib, timeouts, verdict
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.build_ess import ess
-from simnet.storage.nsd import NsdClient, NsdRequest, new_request
-from simnet.storage.nsd_cluster import NsdCluster
+from simnet.scenario.parts.nsd.build_servers import ess
+from simnet.storage.nsd.cluster import NsdCluster
+from simnet.storage.nsd.nsd import NsdClient, NsdRequest, new_request
 
 BLOCK_BYTES = 16 << 20
 CLIENTS = 4

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.measuring import heading, verdict
-from simnet.study.sweep import sweep
+from simnet.study.sweep.sweep import sweep
 
 DELAYS = tuple(f"{ms} ms" for ms in range(1, 41))
 WINDOWS = ("0", "4", "8", "16", "32", "48", "64", "80")

@@ -11,11 +11,11 @@ from bench.measuring import heading, medians, verdict
 from simnet.kernel.component import Component
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.disks import disk_model
-from simnet.storage.block import RequestQueue
-from simnet.storage.command import Command
-from simnet.storage.disk import Disk
-from simnet.storage.request import Bio, IoContext
+from simnet.scenario.parts.disks.build import disk_model
+from simnet.storage.block.queue import RequestQueue
+from simnet.storage.block.request import Bio, IoContext
+from simnet.storage.disk.command import Command
+from simnet.storage.disk.disk import Disk
 
 REQUESTS = 6_000
 READERS = 32

@@ -6,8 +6,8 @@ import resource
 import time
 
 from bench.measuring import heading, verdict
-from simnet.scenario.build_clients import build_clients
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.scale.build import build_clients
 
 WANTED_S = 60
 WANTED_US = 20

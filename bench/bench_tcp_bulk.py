@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bench.measuring import TIMEOUTS, heading, medians, timeouts, verdict
-from simnet.net.tcp_endpoint import BulkSource, Sink
-from simnet.scenario.build import build
-from simnet.scenario.load import load
-from simnet.study.tcp_path import PathOptions, TcpOptions, TcpPath
+from simnet.net.tcp.endpoint import BulkSource, Sink
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 
 US = 10**6
 PS = 10**12

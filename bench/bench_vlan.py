@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 
 from bench.measuring import ROUNDS, TIMEOUTS, heading, seconds, timeouts, verdict
-from simnet.scenario.build import build
-from simnet.scenario.load import load
-from simnet.scenario.system import System
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.scenario.system.system import System
 
 PS = 10**12
 WARM_UP_PS = PS // 5

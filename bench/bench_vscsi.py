@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bench.measuring import heading, medians, timeouts, verdict
-from simnet.scenario.build import build
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
 
 SECOND_PS = 10**12
 MINUTE_S = 60

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bench.measuring import TIMEOUTS, heading, medians, resident_mib, timeouts, verdict
-from simnet.scenario.build import build
-from simnet.scenario.load import load
-from simnet.scenario.system import System
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.scenario.system.system import System
 
 PS = 10**12
 SIMULATED_S = 1

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     )
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
-    from simnet.study.calibrate import calibrate
-    from simnet.study.capacity import capacity
-    from simnet.study.explain import explain
-    from simnet.study.result import Result
-    from simnet.study.run import run
-    from simnet.study.sweep import sweep
-    from simnet.study.validate import validate
-    from simnet.study.whatif import whatif
+    from simnet.study.calibrate.calibrate import calibrate
+    from simnet.study.capacity.capacity import capacity
+    from simnet.study.explain.explain import explain
+    from simnet.study.run.result import Result
+    from simnet.study.run.run import run
+    from simnet.study.sweep.sweep import sweep
+    from simnet.study.validate.validate import validate
+    from simnet.study.whatif.whatif import whatif
 
 __version__ = "0.1.0"
 
@@ -62,16 +62,16 @@ _HOMES = {
     "InputError": "simnet.errors",
     "LostRunError": "simnet.errors",
     "OutputError": "simnet.errors",
-    "Result": "simnet.study.result",
+    "Result": "simnet.study.run.result",
     "SimnetError": "simnet.errors",
     "SimulationError": "simnet.errors",
-    "calibrate": "simnet.study.calibrate",
-    "capacity": "simnet.study.capacity",
-    "explain": "simnet.study.explain",
-    "run": "simnet.study.run",
-    "sweep": "simnet.study.sweep",
-    "validate": "simnet.study.validate",
-    "whatif": "simnet.study.whatif",
+    "calibrate": "simnet.study.calibrate.calibrate",
+    "capacity": "simnet.study.capacity.capacity",
+    "explain": "simnet.study.explain.explain",
+    "run": "simnet.study.run.run",
+    "sweep": "simnet.study.sweep.sweep",
+    "validate": "simnet.study.validate.validate",
+    "whatif": "simnet.study.whatif.whatif",
 }
 
 _engine.install()

@@ -11,8 +11,8 @@ from simnet.cli.output import answer, message
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
-    from simnet.study.calibrate import Calibration
-    from simnet.study.stages import Stage
+    from simnet.study.calibrate.calibrate import Calibration
+    from simnet.study.calibrate.stages import Stage
 
 __all__ = ["calibrate_command"]
 
@@ -87,7 +87,7 @@ def calibrate_command(
 def _stages(
     scenario: str, names: tuple[str, ...], against: tuple[str, ...], parameters: tuple[str, ...]
 ) -> list[Stage]:
-    from simnet.study.stages import Stage, stage
+    from simnet.study.calibrate.stages import Stage, stage
 
     if bool(names) == bool(against or parameters):
         text = "expected either --stage, or --against and --parameter"
@@ -104,7 +104,7 @@ def _fit(scenario: str, chosen: Stage, *, profiles: bool, **options: Any) -> Cal
     from dataclasses import replace
 
     from simnet.report.progress import progress
-    from simnet.study.calibrate import calibrate
+    from simnet.study.calibrate.calibrate import calibrate
 
     given = {name: value for name, value in options.items() if value}
     if "seeds" in given:
@@ -122,8 +122,8 @@ def _fit(scenario: str, chosen: Stage, *, profiles: bool, **options: Any) -> Cal
 
 
 def _write(scenario: str, found: Calibration) -> list[str]:
-    from simnet.scenario.load import load
-    from simnet.study.modelfile import write_fitted
+    from simnet.scenario.core.load import load
+    from simnet.study.calibrate.modelfile import write_fitted
 
     changes = write_fitted(found, load(scenario))
     return [f"{one.file}: {one.name}: {one.before} -> {one.after}" for one in changes]

@@ -12,7 +12,7 @@ from simnet.cli.options import apply_option, set_option, settings_of, tuning_opt
 from simnet.cli.output import answer, message
 
 if TYPE_CHECKING:
-    from simnet.study.capacity_search import Judged
+    from simnet.study.capacity.search import Judged
 
 __all__ = ["capacity_command"]
 
@@ -66,7 +66,7 @@ def capacity_command(
     """
     from simnet.report.capacity import capacity as text
     from simnet.report.progress import progress
-    from simnet.study.capacity import capacity
+    from simnet.study.capacity.capacity import capacity
 
     given = {name: value for name, value in options.items() if value is not None}
     if "warm_up" in given:

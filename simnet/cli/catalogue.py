@@ -54,7 +54,7 @@ def _cell(value: Any) -> str:
 
 
 def _scenarios() -> list[dict[str, Any]]:
-    from simnet.scenario.library import find_scenario, read_scenario, scenario_names
+    from simnet.scenario.core.library import find_scenario, read_scenario, scenario_names
 
     forms = {name: read_scenario(find_scenario(name))[0] for name in scenario_names()}
     return [
@@ -75,7 +75,7 @@ def _scenarios() -> list[dict[str, Any]]:
 
 
 def _models() -> list[dict[str, Any]]:
-    from simnet.scenario.library import MODEL_FOLDERS, find_model, model_names, read_model
+    from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names, read_model
 
     rows = []
     for kind in MODEL_FOLDERS:
@@ -86,7 +86,7 @@ def _models() -> list[dict[str, Any]]:
 
 
 def _knobs() -> list[dict[str, Any]]:
-    from simnet.scenario.knobs import KNOBS
+    from simnet.scenario.core.knobs import KNOBS
 
     return [
         {
@@ -104,7 +104,7 @@ def _knobs() -> list[dict[str, Any]]:
 
 
 def _attributes() -> list[dict[str, Any]]:
-    from simnet.scenario.captured import attributes
+    from simnet.scenario.commands.captured import attributes
 
     return [
         {

@@ -62,14 +62,14 @@ def complete(command: click.Command, instruction: str) -> None:
 
 def scenarios(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
     """Complete the name of a scenario, or of a file."""
-    from simnet.scenario.library import scenario_names
+    from simnet.scenario.core.library import scenario_names
 
     return _items(scenario_names(), typed) or [CompletionItem(typed, type="file")]
 
 
 def tunings(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
     """Complete names of the scenario's tunings, with ``+`` between."""
-    from simnet.scenario.library import find_scenario, read_scenario
+    from simnet.scenario.core.library import find_scenario, read_scenario
 
     before = typed.rpartition("+")[0]
     front = f"{before}+" if before else ""
@@ -82,8 +82,8 @@ def tunings(context: click.Context, _parameter: click.Parameter, typed: str) -> 
 
 def settings(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
     """Complete the name of what can be set, and after ``=`` its value, where it is one of a few."""
-    from simnet.scenario.load import present, setting_names
-    from simnet.scenario.specs import Choice, Flag
+    from simnet.scenario.core.load import present, setting_names
+    from simnet.scenario.core.specs import Choice, Flag
 
     name, sign, _ = typed.partition("=")
     try:

@@ -30,7 +30,7 @@ def conform_command(
     """
     from simnet.report.conform import as_json as json_text
     from simnet.report.conform import conformance
-    from simnet.study.conform import conform
+    from simnet.study.conform.conform import conform
 
     found = conform(files, kernel)
     answer(json_text(found) if as_json else conformance(found))

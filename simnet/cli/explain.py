@@ -47,8 +47,8 @@ def explain_command(
     drawing = None if out is None else out_path(out, _SUFFIXES)
     from simnet.report.explain import explain as text
     from simnet.report.progress import watching
-    from simnet.study.explain import explained
-    from simnet.study.run import recorded
+    from simnet.study.explain.explain import explained
+    from simnet.study.run.run import recorded
 
     configuration = effective(scenario, assignments, **times)
     for remark in configuration.remarks:

@@ -12,7 +12,7 @@ from simnet.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simnet.scenario.effective import Effective
+    from simnet.scenario.core.effective import Effective
 
 __all__ = [
     "apply_option",
@@ -100,7 +100,7 @@ def effective(
     precision: str | None = None,
 ) -> Effective:
     """Return the configuration that the options choose."""
-    from simnet.scenario.load import load
+    from simnet.scenario.core.load import load
 
     return load(
         scenario,

@@ -13,7 +13,7 @@ from simnet.cli.output import answer, message
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
-    from simnet.study.capture import Capture
+    from simnet.study.calibrate.capture import Capture
 
 __all__ = ["run_command"]
 
@@ -59,7 +59,7 @@ def run_command(
         message(remark)
     from simnet.report import FORMATS, compare
     from simnet.report.progress import watching
-    from simnet.study.run import recorded, simulate
+    from simnet.study.run.run import recorded, simulate
 
     with watching(configuration):
         result = simulate(
@@ -81,7 +81,7 @@ def run_command(
 def _formats(formats: str | None, *, as_json: bool) -> list[str]:
     """Return the names of the formats, before any time is spent on simulating."""
     from simnet.report import FORMATS
-    from simnet.scenario.library import nearest
+    from simnet.scenario.core.library import nearest
 
     if as_json and formats:
         raise InputError("give it or --json, not both", key="--format")
@@ -97,6 +97,6 @@ def _listing(file: str | None) -> Capture | None:
     """Read the listing to compare with, before any time is spent on simulating."""
     if file is None:
         return None
-    from simnet.study.capture import read_capture
+    from simnet.study.calibrate.capture import read_capture
 
     return read_capture(Path(file))

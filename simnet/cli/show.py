@@ -17,9 +17,9 @@ from simnet.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from simnet.scenario.effective import Effective, Port
-    from simnet.scenario.parameter import Parameter
-    from simnet.scenario.schema import ModelKind
+    from simnet.scenario.core.effective import Effective, Port
+    from simnet.scenario.core.parameter import Parameter
+    from simnet.scenario.core.schema import ModelKind
 
 __all__ = ["show_command"]
 
@@ -56,8 +56,8 @@ def show_command(
 
 
 def _show_schema(kind: str) -> None:
-    from simnet.scenario import jsonschema
-    from simnet.scenario.library import nearest
+    from simnet.scenario.core import jsonschema
+    from simnet.scenario.core.library import nearest
 
     if kind not in jsonschema.NAMES:
         legal = f"expected one of {', '.join(jsonschema.NAMES)}"
@@ -71,7 +71,13 @@ def _model_kind(name: str) -> ModelKind | None:
     Raises:
         InputError: neither a scenario nor a model has this name; names the nearest.
     """
-    from simnet.scenario.library import MODEL_FOLDERS, kind_of, model_names, nearest, scenario_names
+    from simnet.scenario.core.library import (
+        MODEL_FOLDERS,
+        kind_of,
+        model_names,
+        nearest,
+        scenario_names,
+    )
 
     if name in scenario_names():
         return None
@@ -85,7 +91,7 @@ def _model_kind(name: str) -> ModelKind | None:
 
 
 def _show_model(kind: ModelKind, name: str, *, as_json: bool) -> None:
-    from simnet.scenario.library import find_model, flat, read_model
+    from simnet.scenario.core.library import find_model, flat, read_model
 
     form: Any = read_model(kind, find_model(kind, name))[0]
     values, structure = flat(form)
@@ -173,7 +179,7 @@ def _scenario_tables(configuration: Effective) -> None:
 
 def _network_tables(configuration: Effective) -> None:
     """Where interrupts go, and the streams."""
-    from simnet.scenario.build_interrupts import apic_mode_of
+    from simnet.scenario.parts.interrupts.build import apic_mode_of
 
     mode = apic_mode_of(configuration.machine, configuration.cpu, configuration.kernel)
     placed = configuration.irqbalance
@@ -226,7 +232,7 @@ def _captured_tables(configuration: Effective) -> None:
 
 def _unread(configuration: Effective) -> list[str]:
     """Return the names of the system's and the switch's values that no mechanism reads."""
-    from simnet.scenario.unread import UNREAD
+    from simnet.scenario.core.unread import UNREAD
 
     return [
         name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.scenario.effective import Effective
+    from simnet.scenario.core.effective import Effective
 
 __all__ = ["storage_places"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from simnet.study.sweep import Sweep
+    from simnet.study.sweep.sweep import Sweep
 
 __all__ = ["sweep_command"]
 
@@ -91,12 +91,12 @@ def sweep_command(
     """
     paths = [_path(file) for file in files]
     over = _over(varied)
-    from simnet.study.measures import measure
+    from simnet.study.run.measures import measure
 
     measure(best)
     from simnet.report.progress import progress
     from simnet.report.sweep import sweep as table
-    from simnet.study.sweep import sweep
+    from simnet.study.sweep.sweep import sweep
 
     with progress("simulating") as callback:
         found = sweep(

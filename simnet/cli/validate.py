@@ -48,8 +48,8 @@ def validate_command(
     """
     from simnet.report.progress import progress
     from simnet.report.validation import validation
-    from simnet.study import predictions
-    from simnet.study.validate import validate
+    from simnet.study.validate import predictions
+    from simnet.study.validate.validate import validate
 
     if (freeze is None) != (stage is None):
         raise InputError("--freeze NAME and --stage TEXT go together", key="--freeze")

@@ -50,7 +50,7 @@ def whatif_command(
     """
     from simnet.report.progress import progress
     from simnet.report.whatif import whatif as text
-    from simnet.study.whatif import whatif
+    from simnet.study.whatif.whatif import whatif
 
     given = {name: value for name, value in options.items() if value is not None}
     given["base_tunings"] = given.pop("tunings")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from simnet.host.apic import Apic
 from simnet.host.cpu import Cpu
-from simnet.host.ksoftirqd import Ksoftirqd
 from simnet.host.scheduler import Scheduler
-from simnet.host.softirq import SoftirqNetRx
-from simnet.host.softirq_version import SoftirqRules
+from simnet.host.softirq.ksoftirqd import Ksoftirqd
+from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.host.softirq.version import SoftirqRules
 
 if TYPE_CHECKING:
     from simnet.host.costs import Costs

@@ -14,9 +14,9 @@ from simnet.report.sar import interrupts, sar
 from simnet.report.storage import iostat
 from simnet.report.text import text
 from simnet.report.vmstat import vmstat
-from simnet.study.capture import Capture
-from simnet.study.listing import compare as pairs
-from simnet.study.result import Result
+from simnet.study.calibrate.capture import Capture
+from simnet.study.calibrate.listing import compare as pairs
+from simnet.study.run.result import Result
 
 __all__ = [
     "FORMATS",
@@ -36,7 +36,7 @@ def compare(result: Result, capture: Capture | None = None) -> str:
 
     Without a capture it is Listing 1 of the x460's document, and the result must be of its setup.
     """
-    from simnet.study.validate import listing_1  # half of the other formats' import time
+    from simnet.study.validate.validate import listing_1  # half of the other formats' import time
 
     return _compare(listing_1(result) if capture is None else pairs(result, capture))
 

@@ -11,8 +11,8 @@ from simnet.report.columns import columns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from simnet.study.calibrate import Calibration, Fitted
-    from simnet.study.leastsquares import Direction, Estimate, Profile
+    from simnet.study.calibrate.calibrate import Calibration, Fitted
+    from simnet.study.statistics.leastsquares import Direction, Estimate, Profile
 
 
 _SHOWN = 0.2

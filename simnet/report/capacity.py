@@ -8,8 +8,8 @@ from simnet.printable import printable
 from simnet.report.columns import columns, titled
 
 if TYPE_CHECKING:
-    from simnet.study.capacity_document import Capacity, Carried, TriedLoad
-    from simnet.study.capacity_search import Judged
+    from simnet.study.capacity.document import Capacity, Carried, TriedLoad
+    from simnet.study.capacity.search import Judged
 
 _PERCENT = 100.0
 _HEADINGS = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}

@@ -10,7 +10,7 @@ from simnet.printable import printable
 from simnet.report.columns import columns
 
 if TYPE_CHECKING:
-    from simnet.study.listing import Comparison, CpuPair, PortPair
+    from simnet.study.calibrate.listing import Comparison, CpuPair, PortPair
 
 _WIDTH = 100
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simnet.printable import printable
 
 if TYPE_CHECKING:
-    from simnet.study.conform import Conformance, Verdict
+    from simnet.study.conform.conform import Conformance, Verdict
 
 __all__ = ["as_json", "conformance"]
 

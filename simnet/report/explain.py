@@ -8,8 +8,8 @@ from simnet.printable import printable
 from simnet.report.columns import columns, titled
 
 if TYPE_CHECKING:
-    from simnet.study.bottleneck import Limit, ResourceUse
-    from simnet.study.explain import Explanation
+    from simnet.study.explain.bottleneck import Limit, ResourceUse
+    from simnet.study.explain.explain import Explanation
 
 __all__ = ["explain"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from simnet.storage.diskstats import IostatRow
+from simnet.storage.block.diskstats import IostatRow
 
 __all__ = ["AVG_CPU_COLUMNS", "avg_cpu", "devices"]
 

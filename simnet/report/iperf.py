@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simnet.study.result import Result
+    from simnet.study.run.result import Result
 
 __all__ = ["iperf"]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.kernel.watch import watched_by
 from simnet.printable import printable
-from simnet.study.spoken import spoken
+from simnet.study.run.spoken import spoken
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from simnet.scenario.effective import Effective
-    from simnet.study.cases import Progress as Callback
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.work.cases import Progress as Callback
 
 __all__ = ["progress", "watching"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from simnet.study.capture import InterruptColumn, SarRow
-from simnet.study.result import CpuTicks, PortInterrupts, Result
+from simnet.study.calibrate.capture import InterruptColumn, SarRow
+from simnet.study.run.result import CpuTicks, PortInterrupts, Result
 
 _HEADING = "CPU   %user   %nice  %system  %iowait  %steal   %idle"
 _NEARLY_IDLE_PERCENT = 1.0

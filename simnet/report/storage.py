@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.report.iostat import avg_cpu, devices
-from simnet.study.disks import row_of
+from simnet.study.run.disks import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simnet.study.disks import PeerCpuUse
-    from simnet.study.result import CpuUse, Result
+    from simnet.study.run.disks import PeerCpuUse
+    from simnet.study.run.result import CpuUse, Result
 
 __all__ = ["iostat"]
 

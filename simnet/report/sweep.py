@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
-from simnet.study.measures import MEASURES
+from simnet.study.run.measures import MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simnet.study.optimum import Cell
-    from simnet.study.sweep import Sweep
+    from simnet.study.statistics.optimum import Cell
+    from simnet.study.sweep.sweep import Sweep
 
 _WITH_INTERVAL = frozenset({"throughput_bps", "cpu_busy_percent"})
 

@@ -9,7 +9,7 @@ from simnet.report.columns import columns, titled
 from simnet.report.jobs import jobs_text
 
 if TYPE_CHECKING:
-    from simnet.study.result import Result
+    from simnet.study.run.result import Result
 
 _NEARLY_IDLE_PERCENT = 1.0
 _RING = "ring"

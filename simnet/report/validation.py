@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from simnet.report.columns import columns
 
 if TYPE_CHECKING:
-    from simnet.study.predictions import FrozenRow
-    from simnet.study.validate import Row, Validation
+    from simnet.study.validate.predictions import FrozenRow
+    from simnet.study.validate.validate import Row, Validation
 
 _LARGE = 10.0
 _HEADING = ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "use")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from simnet.printable import printable
 from simnet.report.columns import columns, titled
-from simnet.study.mechanism import said as said_of_mechanism
+from simnet.study.whatif.mechanism import said as said_of_mechanism
 
 if TYPE_CHECKING:
-    from simnet.scenario.commands import Commands
-    from simnet.study.verdict import Change, Interval
-    from simnet.study.whatif import Judged, WhatIf
+    from simnet.scenario.commands.commands import Commands
+    from simnet.study.whatif.verdict import Change, Interval
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 _LABELS = {
     "real_time": ("real time of all jobs, s", 1.0, 1),

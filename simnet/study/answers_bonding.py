@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.study.cases import Case
+from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simnet.study.result import Result
+    from simnet.study.run.result import Result
 
 __all__ = ["CASES", "numbers"]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from simnet.study.cases import Case
+from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from simnet.study.result import Result
+    from simnet.study.run.result import Result
 
 __all__ = ["ANCHORS", "ANSWERS"]
 

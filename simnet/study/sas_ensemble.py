@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Final
 
 from simnet._share import folder
 from simnet.files import read_text, write_text
-from simnet.study.cases import Case, Member, Progress, simulate_all, uncertain
-from simnet.study.ensemble import latin_hypercube
-from simnet.study.measurements import measurement
-from simnet.study.result_jobs import totals
+from simnet.study.run.result_jobs import totals
+from simnet.study.validate.measurements import measurement
+from simnet.study.work.cases import Case, Member, Progress, simulate_all, uncertain
+from simnet.study.work.ensemble import latin_hypercube
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
-    from simnet.study.result import Result
+    from simnet.study.run.result import Result
 
 __all__ = [
     "CALIBRATION",

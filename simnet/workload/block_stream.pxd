@@ -1,9 +1,9 @@
 from simnet.host.lpar cimport LparCpu
 from simnet.kernel.priority cimport CPU
 from simnet.kernel.random cimport RandomStream
-from simnet.storage.nsd cimport NsdRequest
-from simnet.storage.pagepool cimport Buffer
-from simnet.storage.scale_client cimport BlockUser, Handle, ScaleClient
+from simnet.storage.nsd.nsd cimport NsdRequest
+from simnet.storage.scale.pagepool cimport Buffer
+from simnet.storage.scale.client cimport BlockUser, Handle, ScaleClient
 
 
 cdef class BlockStream(BlockUser):

@@ -22,9 +22,9 @@ import cython
 from simnet.host.lpar import LparCpu
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-from simnet.storage.nsd import NsdRequest
-from simnet.storage.pagepool import Buffer
-from simnet.storage.scale_client import BlockUser, Handle, ScaleClient
+from simnet.storage.nsd.nsd import NsdRequest
+from simnet.storage.scale.client import BlockUser, Handle, ScaleClient
+from simnet.storage.scale.pagepool import Buffer
 
 if not cython.compiled:
     from simnet.kernel.priority import CPU

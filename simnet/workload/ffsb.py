@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
-from simnet.storage.page_cache import OpenFile
+from simnet.storage.files.page_cache import OpenFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.storage.files import File, FileSystem
-    from simnet.storage.page_cache import PageCache, Process, Steps
+    from simnet.storage.files.files import File, FileSystem
+    from simnet.storage.files.page_cache import PageCache, Process, Steps
 
 __all__ = ["Access", "FfsbThread", "ThreadGroup"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from simnet.kernel.environment import Environment
 from simnet.kernel.random import RandomStream, stream
-from simnet.storage.tokens import TokenManager
+from simnet.storage.scale.tokens import TokenManager
 from simnet.workload.block_stream import BlockStream, CallCosts, Pass
 from simnet.workload.sas import JobRun, Node, open_file
 

@@ -1,5 +1,5 @@
-from simnet.net.tcp_process cimport TcpReader, TcpWriter
-from simnet.net.tcp_transaction cimport TcpTransactor
+from simnet.net.tcp.process cimport TcpReader, TcpWriter
+from simnet.net.tcp.transaction cimport TcpTransactor
 
 cdef class Netserver(TcpReader):
     pass

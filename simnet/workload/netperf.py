@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import cython
 
 from simnet.kernel.component import Component
-from simnet.net.tcp_process import TcpReader, TcpWriter
-from simnet.net.tcp_transaction import TcpTransactor
+from simnet.net.tcp.process import TcpReader, TcpWriter
+from simnet.net.tcp.transaction import TcpTransactor
 
 if TYPE_CHECKING:
     from simnet.host.scheduler import Task

@@ -4,9 +4,9 @@ from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.scheduler cimport Scheduler, Task
 from simnet.kernel.prefetch cimport prefetch
-from simnet.net.epoll cimport Epoll, EpollItem
-from simnet.net.skb cimport Skb
-from simnet.net.tcp_socket cimport TcpSocket
+from simnet.net.tcp.epoll cimport Epoll, EpollItem
+from simnet.net.link.skb cimport Skb
+from simnet.net.tcp.socket cimport TcpSocket
 
 cdef class RelaySide(EpollItem):
     cdef readonly TcpSocket socket

@@ -4,7 +4,7 @@ from simnet.kernel.component cimport Component
 from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.prefetch cimport prefetch, prefetch_item
 from simnet.kernel.random cimport RandomStream
-from simnet.net.tcp_endpoint cimport Application, TcpEndpoint
+from simnet.net.tcp.endpoint cimport Application, TcpEndpoint
 from simnet.workload.alias cimport Alias
 
 cdef class Message:

@@ -19,7 +19,7 @@ from simnet.kernel.component import Component
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-from simnet.net.tcp_endpoint import Application, TcpEndpoint
+from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.workload.alias import Alias
 
 if not cython.compiled:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
 from simnet.kernel.watch import counted
-from simnet.net.epoll import Epoll
-from simnet.net.tcp_endpoint import TcpEndpoint
+from simnet.net.tcp.endpoint import TcpEndpoint
+from simnet.net.tcp.epoll import Epoll
 from simnet.workload.netperf import Start
 from simnet.workload.relay import RelaySide, RelayWorker
 from simnet.workload.relay_load import Deliveries, FarEnd, RelayLoad
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
-    from simnet.net.far_hosts import FarHosts
-    from simnet.net.skb import Header
-    from simnet.net.tcp_receiver import TcpReceiver
-    from simnet.net.tcp_sender import TcpSender
-    from simnet.net.tcp_socket import TcpSocket
+    from simnet.net.link.skb import Header
+    from simnet.net.remote.far_hosts import FarHosts
+    from simnet.net.tcp.receive.receiver import TcpReceiver
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.tcp.socket import TcpSocket
 
 __all__ = ["Load", "Relay", "RelayPort", "Workers", "connect_relay"]
 

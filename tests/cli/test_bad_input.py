@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import simnet.study.run as study_run
+import simnet.study.run.run as study_run
 from simnet import _share
 from simnet.errors import LostRunError, SimulationError
 from tests.cli.conftest import Simnet

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import simnet.study.calibrate as study
-import simnet.study.modelfile as files
-from simnet.scenario.load import load
-from simnet.study.calibrate import Calibration, Runs, Target
-from simnet.study.leastsquares import Direction, Estimate, Fit
-from simnet.study.vary import ranged
+import simnet.study.calibrate.calibrate as study
+import simnet.study.calibrate.modelfile as files
+from simnet.scenario.core.load import load
+from simnet.study.calibrate.calibrate import Calibration, Runs, Target
+from simnet.study.statistics.leastsquares import Direction, Estimate, Fit
+from simnet.study.work.vary import ranged
 from tests.cli.conftest import Simnet
 
 SCENARIO = "x460-out-of-box"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simnet._share import folder
-from simnet.study import cases
+from simnet.study.work import cases
 from tests.cli.conftest import Simnet
 from tests.study.synthetic import CARRIED_PER_S, relayed
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import simnet as package
-from simnet.scenario import jsonschema
-from simnet.scenario.library import MODEL_FOLDERS, find_model, model_names, scenario_names
-from simnet.scenario.load import load, present
+from simnet.scenario.core import jsonschema
+from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names, scenario_names
+from simnet.scenario.core.load import load, present
 from tests.cli.conftest import Simnet
 
 SCENARIO = "x460-out-of-box"

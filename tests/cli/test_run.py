@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from simnet.host.ledger import MECHANISMS, PLACEMENT
-from simnet.scenario.system import System
+from simnet.scenario.system.system import System
 from tests.cli.conftest import Simnet
 
 SHORT = ("x460-out-of-box", "--set", "nodes=1", "--warm-up", "20 ms", "--duration", "2 ms")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-import simnet.study.validate as study
-from simnet.study import predictions
-from simnet.study.listing import Gate
-from simnet.study.validate import Row, Validation
+import simnet.study.validate.validate as study
+from simnet.study.calibrate.listing import Gate
+from simnet.study.validate import predictions
+from simnet.study.validate.validate import Row, Validation
 from tests.cli.conftest import Simnet
 
 ROW = Row(

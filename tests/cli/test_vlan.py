@@ -9,8 +9,8 @@ import pytest
 
 from simnet import _share
 from simnet.errors import InputError
-from simnet.scenario.load import load
-from simnet.study.run import simulate
+from simnet.scenario.core.load import load
+from simnet.study.run.run import simulate
 from tests.cli.conftest import Simnet
 
 SCENARIO = "vlan-half-cpu"
@@ -112,7 +112,7 @@ def test_a_socket_buffer_is_limited_and_doubled() -> None:
         load(SCENARIO, settings={"net.core.wmem_max": size, "iperf -w": "1 MiB"})
         for size in ("131071 B", "10485760 B")
     )
-    from simnet.scenario.build_host import make_sender
+    from simnet.scenario.parts.host.build import make_sender
 
     sizes = [make_sender(e.host, e.host.ports[0]).sndbuf for e in (small, large)]
     assert sizes == [262142, 2097152]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simnet.study import cases
+from simnet.study.work import cases
 from tests.cli.conftest import Simnet
 from tests.study.synthetic import simulated
 

@@ -15,8 +15,8 @@ import jsonschema
 import pytest
 
 from simnet import _engine
-from simnet.scenario import jsonschema as schemas
-from simnet.scenario.library import MODEL_FOLDERS, read_model, read_scenario
+from simnet.scenario.core import jsonschema as schemas
+from simnet.scenario.core.library import MODEL_FOLDERS, read_model, read_scenario
 from tests.docs.blocks import Block, Step
 from tests.house.trees import ROOT, run
 

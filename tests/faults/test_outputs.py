@@ -88,7 +88,7 @@ def test_a_place_that_cannot_be_is_found_before_anything_is_simulated(
     def never(*_arguments: object, **_options: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("simnet.scenario.system.System.run", never)
+    monkeypatch.setattr("simnet.scenario.system.system.System.run", never)
     (tmp_path / name).mkdir()
     for target in (tmp_path / "gone" / name, tmp_path / name):
         status, out, err = simnet(*OUTPUTS[name], str(target))

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from simnet import files
-from simnet.study.cases import Case, Member, simulate_all
-from simnet.study.result import Result
-from simnet.study.store import Store
+from simnet.study.run.result import Result
+from simnet.study.work.cases import Case, Member, simulate_all
+from simnet.study.work.store import Store
 from tests.faults.conftest import FailingOs
 
 CASE = Case("x460-out-of-box", (("nodes", "1"),))
@@ -24,8 +24,8 @@ MEMBERS = [Member(CASE, seed, duration="1 ms", warmup="0 s") for seed in (1, 2)]
 PUT_AND_DIE = """
 import os, signal, sys
 from pathlib import Path
-from simnet.study.result import Result
-from simnet.study.store import Store
+from simnet.study.run.result import Result
+from simnet.study.work.store import Store
 calls = 0
 def look(event, arguments):
     global calls

@@ -15,10 +15,10 @@ import pytest
 
 from simnet import _engine
 from simnet.errors import LostRunError
-from simnet.study import workers
-from simnet.study.cases import Case, Member, simulate_all
-from simnet.study.store import Store
-from simnet.study.workers import done_by_workers
+from simnet.study.work import workers
+from simnet.study.work.cases import Case, Member, simulate_all
+from simnet.study.work.store import Store
+from simnet.study.work.workers import done_by_workers
 from tests.faults.work import Piece, double, grow
 
 FAULTS = ("killed", "killed_answering", "killed_within_the_answer", "out_of_memory", "crashed")

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario import load
-from simnet.scenario.entries import Entry
-from simnet.scenario.knob import CpuMask, ModelName, NodeNumber
-from simnet.scenario.library import find_scenario, model_names, read_scenario, scenario_names
-from simnet.scenario.specs import Choice, Edges, Flag, HashKey, PortName, Quantity
-from simnet.scenario.units import format_quantity
+from simnet.scenario.core import load
+from simnet.scenario.core.entries import Entry
+from simnet.scenario.core.knob import CpuMask, ModelName, NodeNumber
+from simnet.scenario.core.library import find_scenario, model_names, read_scenario, scenario_names
+from simnet.scenario.core.specs import Choice, Edges, Flag, HashKey, PortName, Quantity
+from simnet.scenario.core.units import format_quantity
 
 if TYPE_CHECKING:
     from random import Random
 
-    from simnet.scenario.knob import Knob
-    from simnet.scenario.parameter import Spec
-    from simnet.scenario.schema import ModelKind
-    from simnet.scenario.tree import Path, Tree
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.parameter import Spec
+    from simnet.scenario.core.schema import ModelKind
+    from simnet.scenario.core.tree import Path, Tree
 
 __all__ = ["SMALL", "Setting", "odd_value", "scenarios", "settings_of", "tunings_of"]
 

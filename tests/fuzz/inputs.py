@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet._share import folder
-from simnet.scenario.library import MODEL_FOLDERS, find_model, find_scenario, model_names
+from simnet.scenario.core.library import MODEL_FOLDERS, find_model, find_scenario, model_names
 from tests.fuzz.mutate import mutated
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simnet.host.apic import Apic, ApicMode
 from simnet.host.interrupt import IrqLine
-from simnet.host.irq_source import IrqSource, Traffic
+from simnet.host.irqbalance.irq_source import IrqSource, Traffic
 from simnet.host.machine import Machine
 
 

@@ -9,7 +9,7 @@ from simnet.host.costs import COST_NAMES, Costs
 from simnet.host.cpu import Context, Cpu
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
-from simnet.host.softirq_version import SoftirqRules
+from simnet.host.softirq.version import SoftirqRules
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 

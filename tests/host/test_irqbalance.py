@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simnet.host.interrupt import IrqLine
-from simnet.host.irqbalance import FIRST_PASS_PS, PERIOD_PS, irqbalance
+from simnet.host.irqbalance.sles10 import FIRST_PASS_PS, PERIOD_PS, irqbalance
 from simnet.kernel.environment import Environment
 from tests.host.parts import MS, make_machine
 

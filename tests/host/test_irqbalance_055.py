@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
-from simnet.host.irq_source import IrqSource
-from simnet.host.irqbalance_055 import FIRST_PASS_PS, Irqbalance055
+from simnet.host.irqbalance.irq_source import IrqSource
+from simnet.host.irqbalance.version_055 import FIRST_PASS_PS, Irqbalance055
 from simnet.host.machine import Machine
 from simnet.kernel.environment import Environment
 from simnet.kernel.simulator import Simulator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host import irqbalance_10
-from simnet.host.irq_source import IrqSource
-from simnet.host.irqbalance_10 import FIRST_PASS_PS, Irqbalance10
+from simnet.host.irqbalance import version_10 as irqbalance_10
+from simnet.host.irqbalance.irq_source import IrqSource
+from simnet.host.irqbalance.version_10 import FIRST_PASS_PS, Irqbalance10
 from simnet.host.machine import Machine
 from simnet.kernel.environment import Environment
 from simnet.kernel.simulator import Simulator

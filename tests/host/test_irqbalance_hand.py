@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
 from simnet.host.interrupt import IrqLine
-from simnet.host.irqbalance_hand import PlacedByHand
+from simnet.host.irqbalance.hand import PlacedByHand
 from simnet.kernel.environment import Environment
 from tests.host.parts import MS, Job, make_machine
 

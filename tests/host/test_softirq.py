@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simnet.host.cpu import PROCESS, SOFT_LEVEL, SOFTIRQ, USER, Cpu
 from simnet.host.machine import Machine
 from simnet.host.scheduler import Task
-from simnet.host.softirq import POLL_CONTINUES, POLL_DONE, POLL_MORE, Napi, SoftirqNetRx
+from simnet.host.softirq.softirq import POLL_CONTINUES, POLL_DONE, POLL_MORE, Napi, SoftirqNetRx
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Agenda, Handler, make_costs, make_machine
 

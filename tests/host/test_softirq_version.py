@@ -10,8 +10,8 @@ import pytest
 from simnet.errors import InputError
 from simnet.host.cpu import PROCESS, SOFT_LEVEL, SOFTIRQ, USER, Cpu
 from simnet.host.scheduler import Task
-from simnet.host.softirq import POLL_CONTINUES, POLL_DONE, POLL_MORE, Napi, SoftirqNetRx
-from simnet.host.softirq_version import SoftirqRules, softirq_rules
+from simnet.host.softirq.softirq import POLL_CONTINUES, POLL_DONE, POLL_MORE, Napi, SoftirqNetRx
+from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Agenda, Handler, make_costs, make_machine
 

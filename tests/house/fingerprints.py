@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from simnet.scenario.build import build
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
 
 __all__ = ["CONFIGURATIONS", "FILE", "Configuration", "kept"]
 

@@ -61,7 +61,7 @@ def test_a_bond_is_the_same_on_the_other_engine(mode: str) -> None:
 
 ALL_SCENARIOS = """
 import json, simnet
-from simnet.scenario.library import scenario_names
+from simnet.scenario.core.library import scenario_names
 def fingerprint(name):
     warm_up = "0 s" if name == "ess-sas" else "1 ms"
     return simnet.run(name, duration="3 ms", warmup=warm_up).fingerprint

@@ -55,17 +55,17 @@ def test_nothing_outside_the_package_is_a_package() -> None:
         ("simnet.kernel.queue", "simnet.kernel.simulator", True),
         ("simnet.kernel.queue", "simnet.errors", True),
         ("simnet.kernel.queue", "simnet.host.cpu", False),
-        ("simnet.host.cpu", "simnet.net.nic", False),
-        ("simnet.net.nic", "simnet.host.cpu", True),
-        ("simnet.net.nic", "simnet.storage.disk", False),
-        ("simnet.storage.disk", "simnet.net.nic", True),
-        ("simnet.study.run", "simnet.cli", False),
+        ("simnet.host.cpu", "simnet.net.nic.port", False),
+        ("simnet.net.nic.port", "simnet.host.cpu", True),
+        ("simnet.net.nic.port", "simnet.storage.disk.disk", False),
+        ("simnet.storage.disk.disk", "simnet.net.nic.port", True),
+        ("simnet.study.run.run", "simnet.cli", False),
         ("simnet.report.text", "simnet.cli.main", False),
         ("simnet.cli.main", "simnet.report.text", True),
-        ("simnet.study.run", "simnet.new_part", False),
-        ("simnet.study.run", "simnet", False),
+        ("simnet.study.run.run", "simnet.new_part", False),
+        ("simnet.study.run.run", "simnet", False),
         ("simnet.errors", "simnet.kernel.queue", False),
-        ("simnet", "simnet.study.run", True),
+        ("simnet", "simnet.study.run.run", True),
     ],
 )
 def test_rule(importer: str, imported: str, *, expected: bool) -> None:
@@ -118,9 +118,9 @@ def test_upward_import_anywhere_is_found(tmp_path: Path) -> None:
         (package / folder).mkdir(parents=True)
     (package / "__init__.py").write_text("from simnet.study import run\n", encoding="utf-8")
     (package / "host" / "cpu.py").write_text("import simnet.kernel.queue\n", encoding="utf-8")
-    (package / "host" / "cpu.pxd").write_text("cimport simnet.study.run\n", encoding="utf-8")
+    (package / "host" / "cpu.pxd").write_text("cimport simnet.study.run.run\n", encoding="utf-8")
     (package / "kernel" / "__init__.py").write_text("from ..study import run\n", encoding="utf-8")
     assert violations(package) == [
-        "simnet/host/cpu.pxd imports simnet.study.run",
+        "simnet/host/cpu.pxd imports simnet.study.run.run",
         "simnet/kernel/__init__.py imports simnet.study",
     ]

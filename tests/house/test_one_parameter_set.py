@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simnet import _share
-from simnet.scenario.library import find_scenario, read_scenario, scenario_names
+from simnet.scenario.core.library import find_scenario, read_scenario, scenario_names
 
 ROOT = Path(__file__).parents[2] / "simnet"
 FLOORS = ("kernel", "host", "net", "storage", "workload")

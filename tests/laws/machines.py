@@ -1,7 +1,7 @@
 """Random small machines: what they consist of as plain data, and how they are put together.
 
-A `Plan` is turned into an effective configuration and built by `simnet.scenario.build`, so the
-laws hold for what users run; the values go far beyond what a scenario file may contain.
+A `Plan` is turned into an effective configuration and built by `simnet.scenario.system.build`, so
+the laws hold for what users run; the values go far beyond what a scenario file may contain.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from unittest import mock
 
 from simnet.host.costs import COST_NAMES
-from simnet.net.tcp_process import TcpWriter
-from simnet.net.wire import SwitchedPath
-from simnet.scenario import build as building
-from simnet.scenario import build_host
-from simnet.scenario.effective import Effective, Flow, Host, Port
-from simnet.scenario.load import load
-from simnet.scenario.system import System
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.tcp.process import TcpWriter
+from simnet.scenario.core.effective import Effective, Flow, Host, Port
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.host import build as build_host
+from simnet.scenario.system import build as building
+from simnet.scenario.system.system import System
 from simnet.workload.netperf import Netperf
 
 US = 10**6
@@ -255,7 +255,7 @@ def _port(number: int, node: int, cpu: int, nic: Any) -> Port:
 
 
 def _flow_name(number: int, stream: StreamPlan, *, receives: bool) -> str:
-    """As `simnet.scenario.load` names them."""
+    """As `simnet.scenario.core.load` names them."""
     role = "netserver" if receives else "netperf"
     return f"eth{number}.{role}" if stream.both else f"eth{number}"
 

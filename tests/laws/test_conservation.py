@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet import _engine
-from simnet.net.tcp_socket import TcpSocket
+from simnet.net.tcp.socket import TcpSocket
 from tests.laws.machines import MS, HostPlan, Lab, NicPlan, Plan, StreamPlan, cpu_count
 from tests.laws.strategies import plans
 

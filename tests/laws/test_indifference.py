@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simnet import _engine
 from simnet.host.scheduler import Task
-from simnet.scenario.system import Snapshot
+from simnet.scenario.system.system import Snapshot
 from tests.laws.machines import MS, Lab, Plan, StreamPlan
 from tests.laws.strategies import plans
 

@@ -13,8 +13,8 @@ from unittest import mock
 
 os.environ["SIMNET_ENGINE"] = "interpreted"
 
-from simnet.host.softirq import SoftirqNetRx
-from simnet.net.nic import Nic
+from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.net.nic.port import Nic
 from tests.laws.machines import MS, Lab, Plan
 
 RUN_PS = 5 * MS

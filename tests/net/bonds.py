@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.bonding import MODES, Bond, BondRoute, Slave
-from simnet.net.bonding_monitor import SINGLE_PORT, BondMonitor, Timing
-from simnet.net.bonding_rlb import Neighbour, Rlb
-from simnet.net.nic import Nic
-from simnet.net.skb import Header, Skb, Station, new_skb
-from simnet.net.switch import Egress, Ingress, PortChannel
+from simnet.net.bonding.bond import MODES, Bond, BondRoute, Slave
+from simnet.net.bonding.monitor import SINGLE_PORT, BondMonitor, Timing
+from simnet.net.bonding.rlb import Neighbour, Rlb
+from simnet.net.link.skb import Header, Skb, Station, new_skb
+from simnet.net.link.switch import Egress, Ingress, PortChannel
+from simnet.net.nic.port import Nic
 from tests.host.parts import MS, NS, US, make_costs, make_machine, make_memory
 from tests.net.parts import GIGABIT, Far, Sink, make_tg3
 

@@ -9,18 +9,18 @@ from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
-from simnet.net.bnx2 import Bnx2
-from simnet.net.cubic import make_congestion
-from simnet.net.e1000 import E1000
-from simnet.net.e1000e import E1000e
-from simnet.net.net_device import NetDevice
-from simnet.net.nic import Nic
-from simnet.net.skb import Endpoint, Skb, new_skb
-from simnet.net.tcp_receiver import TcpReceiver
-from simnet.net.tcp_sender import TcpSender
-from simnet.net.tcp_socket import TcpSocket
-from simnet.net.tg3 import Tg3
-from simnet.net.wire import Port, SwitchedPath
+from simnet.net.link.skb import Endpoint, Skb, new_skb
+from simnet.net.link.wire import Port, SwitchedPath
+from simnet.net.nic.bnx2 import Bnx2
+from simnet.net.nic.e1000 import E1000
+from simnet.net.nic.e1000e import E1000e
+from simnet.net.nic.net_device import NetDevice
+from simnet.net.nic.port import Nic
+from simnet.net.nic.tg3 import Tg3
+from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS
 
 US = 10**6

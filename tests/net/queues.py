@@ -6,10 +6,10 @@ from typing import Any
 
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
-from simnet.net.multiqueue import MultiqueuePort, XpsMap
-from simnet.net.nic import Nic
-from simnet.net.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
-from simnet.net.wire import SwitchedPath
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
+from simnet.net.nic.port import Nic
+from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from tests.net.parts import GIGABIT, Far, make_bnx2
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from simnet.host.cpu import Cpu
 from simnet.host.memory import SharedLines
-from simnet.host.softirq import SoftirqNetRx
-from simnet.host.softirq_version import softirq_rules
+from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
-from simnet.net.backlog import Backlog
-from simnet.net.nic import Nic
-from simnet.net.skb import Endpoint, Header, Skb, Station
-from simnet.net.steering import PacketSteering, SocketFlowTable
-from simnet.net.steering_version import SteeringRules
+from simnet.net.link.skb import Endpoint, Header, Skb, Station
+from simnet.net.nic.port import Nic
+from simnet.net.steering.backlog import Backlog
+from simnet.net.steering.steering import PacketSteering, SocketFlowTable
+from simnet.net.steering.version import SteeringRules
 from tests.host.parts import MS, Agenda, make_costs, make_machine, make_memory
 from tests.net.parts import Line, frame, make_buffers, make_tg3
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.steering_version import SteeringRules
+from simnet.net.steering.version import SteeringRules
 from tests.host.parts import MS, NS, US, Handler
 from tests.net.steered import RHEL61, UPSTREAM, Flow, Host
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.bonding import MODES
-from simnet.net.remote_link import RemoteLink
-from simnet.net.remote_receiver import RemoteReceiver
-from simnet.net.skb import Header, new_skb
+from simnet.net.bonding.bond import MODES
+from simnet.net.link.skb import Header, new_skb
+from simnet.net.remote.link import RemoteLink
+from simnet.net.remote.receiver import RemoteReceiver
 from tests.host.parts import MS, NS, US
 from tests.net.bonds import BOND_MAC, BondLab, client_ip
 from tests.net.parts import make_socket

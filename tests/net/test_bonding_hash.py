@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.bonding_hash import POLICIES, simple_hash, transmit_hash
-from simnet.net.skb import Header, Station
+from simnet.net.bonding.hash import POLICIES, simple_hash, transmit_hash
+from simnet.net.link.skb import Header, Station
 
 # last octets 0a and 1c: 0a ^ 1c = 16 (hexadecimal) = 22
 BOND_MAC = 0x00_0D_60_12_34_0A

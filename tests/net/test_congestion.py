@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simnet.net.congestion import Congestion
-from simnet.net.cubic import Cubic, cube_root, make_congestion
-from simnet.net.tcp_sender_rules import sender_rules
+from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.congestion.cubic import Cubic, cube_root, make_congestion
+from simnet.net.tcp.rules.sender_version import sender_rules
 
 NEW, OLD = sender_rules("2.6.18"), sender_rules("2.6.9")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.cxgb4 import Cxgb4
-from simnet.net.skb import Endpoint, Skb, new_skb
+from simnet.net.link.skb import Endpoint, Skb, new_skb
+from simnet.net.nic.cxgb4 import Cxgb4
 from tests.host.parts import MS, NS, US, make_costs, make_machine
 from tests.net.parts import Line, Sink, connect, frame, make_device
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.e1000e import E1000e, throttle_interval_ps, update_itr
-from simnet.net.skb import new_skb
+from simnet.net.link.skb import new_skb
+from simnet.net.nic.e1000e import E1000e, throttle_interval_ps, update_itr
 from tests.host.parts import Agenda, make_costs, make_machine
 from tests.net.parts import US, Line, Sink, feed, frame, make_e1000e
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.fabric import Fabric, FabricPath, fat_tree, switch_graph
+from simnet.net.infiniband.fabric import Fabric, FabricPath, fat_tree, switch_graph
 from tests.host.parts import MS, NS, US
 from tests.net.parts import Far, Sink, frame
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.flow import Flow, FlowLink, Message, MessageReceiver, new_message
-from simnet.net.flow_fabric import FlowFabric
+from simnet.net.fluid.flow import Flow, FlowLink, Message, MessageReceiver, new_message
+from simnet.net.fluid.flow_fabric import FlowFabric
 from tests.net.packets import FRAME, PAYLOAD, PacketNetwork
 
 US = 10**6

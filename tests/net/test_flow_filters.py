@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simnet.errors import InputError
-from simnet.net.flow_filters import FlowFilters
-from simnet.net.skb import Header
-from simnet.net.steering_version import SteeringRules
+from simnet.net.link.skb import Header
+from simnet.net.steering.flow_filters import FlowFilters
+from simnet.net.steering.version import SteeringRules
 from tests.host.parts import US
 from tests.net.steered import RHEL61, Flow, Host
 

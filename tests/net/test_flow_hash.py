@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.flow_hash import connection_hash, jhash2_3words, jhash3_3words
+from simnet.net.steering.flow_hash import connection_hash, jhash2_3words, jhash3_3words
 
 WORD = 0xFFFFFFFF
 WORDS = st.integers(0, WORD)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
-from simnet.net.ibmveth import HypervisorCalls, Ibmveth
-from simnet.net.ibmveth_pools import active_pools, pool_bytes
-from simnet.net.skb import Skb, new_skb
+from simnet.net.link.skb import Skb, new_skb
+from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
+from simnet.net.virtual_lan.ibmveth_pools import active_pools, pool_bytes
 from tests.host.parts import MS, Agenda, make_costs, make_machine
 from tests.net.parts import US, Line, Sink, make_device
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from simnet.host.machine import Machine
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.net.ipoib import FLUSHED, Ipoib
-from simnet.net.reorder_window import MessageNumbers, ReorderWindow
-from simnet.net.skb import Skb, new_skb
+from simnet.net.infiniband.ipoib import FLUSHED, Ipoib
+from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
+from simnet.net.link.skb import Skb, new_skb
 from tests.host.parts import MS, Agenda, make_costs, make_machine
 from tests.net.parts import (
     US,

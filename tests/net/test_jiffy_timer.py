@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.jiffy_timer import JiffyTimer
+from simnet.net.tcp.jiffy_timer import JiffyTimer
 from tests.host.parts import MS
 
 

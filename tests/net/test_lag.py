@@ -8,7 +8,7 @@ import pytest
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.net.lag import Address, Lag
+from simnet.net.fluid.lag import Address, Lag
 
 PORTS = 3
 CLIENTS = 4

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from simnet.host.cpu import Cpu
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-from simnet.net.lossy_path import FLUSHED, LossyPath
-from simnet.net.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.link.lossy_path import FLUSHED, LossyPath
+from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
 from tests.host.parts import US
 
 # a byte takes 8 ns

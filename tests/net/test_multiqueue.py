@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.multiqueue import MultiqueuePort, XpsMap
-from simnet.net.nic import Nic
-from simnet.net.rss import MICROSOFT_KEY, Rss, Toeplitz
-from simnet.net.skb import Header, Skb, Station, new_skb
-from simnet.net.socket_queue import SocketQueue, socket_hash
-from simnet.net.tcp_socket import TcpSocket
-from simnet.net.tx_queue_rules import TxQueueRules, tx_queue_rules
+from simnet.net.link.skb import Header, Skb, Station, new_skb
+from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
+from simnet.net.nic.port import Nic
+from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz
+from simnet.net.steering.socket_queue import SocketQueue, socket_hash
+from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
+from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS, Agenda, make_costs, make_machine
 from tests.net.parts import (
     US,

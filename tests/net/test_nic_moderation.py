@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.machine import Machine
-from simnet.host.softirq import SoftirqNetRx
+from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.simulator import Simulator
-from simnet.net.bnx2 import Bnx2
-from simnet.net.nic import Nic
+from simnet.net.nic.bnx2 import Bnx2
+from simnet.net.nic.port import Nic
 from tests.host.parts import Agenda, make_costs, make_machine, make_memory
 from tests.net.parts import (
     US,

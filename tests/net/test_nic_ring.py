@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.softirq import SoftirqNetRx
+from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, make_costs, make_machine, make_memory
 from tests.net.parts import US, Sink, feed, frame, make_tg3, on_wire

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from simnet.net.receive_queue import SkbSizes
-from simnet.net.receive_window import ReceiveWindow
-from simnet.net.tcp_version import receiver_rules
+from simnet.net.tcp.receive.queue import SkbSizes
+from simnet.net.tcp.receive.window import ReceiveWindow
+from simnet.net.tcp.rules.receiver_version import receiver_rules
 
 MSS = 1448
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.remote_link import RemoteLink
-from simnet.net.remote_receiver import RemoteReceiver
-from simnet.net.skb import Endpoint, Skb, new_skb
-from simnet.net.tcp_receiver import TcpReceiver
-from simnet.net.wire import SwitchedPath
+from simnet.net.link.skb import Endpoint, Skb, new_skb
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.remote.link import RemoteLink
+from simnet.net.remote.receiver import RemoteReceiver
+from simnet.net.tcp.receive.receiver import TcpReceiver
 from tests.host.parts import MS, NS, US, Agenda, make_costs
 from tests.net.parts import GIGABIT, Far, Sink
 

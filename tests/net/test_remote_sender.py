@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.cubic import make_congestion
-from simnet.net.remote_link import RemoteLink
-from simnet.net.remote_sender import RemoteSender
-from simnet.net.skb import new_skb
-from simnet.net.tcp_sender import TcpSender
-from simnet.net.wire import SwitchedPath
+from simnet.net.link.skb import new_skb
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.remote.link import RemoteLink
+from simnet.net.remote.sender import RemoteSender
+from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.send.sender import TcpSender
 from tests.host.parts import MS, US, make_costs
 from tests.net.parts import GIGABIT, Far, Sink
 

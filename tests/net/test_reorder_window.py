@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.reorder_window import LARGEST_WINDOW, MessageNumbers, ReorderWindow
-from simnet.net.skb import Skb
+from simnet.net.infiniband.reorder_window import LARGEST_WINDOW, MessageNumbers, ReorderWindow
+from simnet.net.link.skb import Skb
 from tests.host.parts import MS, US
 from tests.net.parts import Sink, frame
 

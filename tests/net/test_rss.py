@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.net.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table, weighted_table
-from simnet.net.skb import Header, Station
+from simnet.net.link.skb import Header, Station
+from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table, weighted_table
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "validation/external/rss-toeplitz-vectors.json").read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simnet.host.apic import Apic, ApicMode
 from simnet.kernel.simulator import Simulator
-from simnet.net.tcp_socket import TcpSocket
+from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS, NS, make_costs, make_machine, make_memory
 from tests.net.parts import make_socket, make_tg3, segment
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from simnet.errors import InputError
-from simnet.net.steering import PacketSteering, SocketFlowTable
-from simnet.net.steering_version import SteeringRules, rounded_entries, steering_rules
+from simnet.net.steering.steering import PacketSteering, SocketFlowTable
+from simnet.net.steering.version import SteeringRules, rounded_entries, steering_rules
 from tests.host.parts import MS, US, Handler
 from tests.net.parts import make_socket, segment
 from tests.net.steered import RHEL61, UPSTREAM, Flow, Host

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.skb import Header, Station
-from simnet.net.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
+from simnet.net.link.skb import Header, Station
+from simnet.net.link.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
 from tests.host.parts import MS, US
 from tests.net.parts import Far, Sink, frame
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.net.tcp_aix import AixTcp, aix_receiver, aix_sender, effective_space, first_cwnd
+from simnet.net.tcp.rules.aix import AixTcp, aix_receiver, aix_sender, effective_space, first_cwnd
 from tests.host.parts import MS
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.tcp_ecn import CE, CWR, ECE, ECT, Ecn
-from simnet.net.tcp_recovery import CWR as REDUCED
-from simnet.net.tcp_recovery import OPEN, RECOVERY
-from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp.ecn import CE, CWR, ECE, ECT, Ecn
+from simnet.net.tcp.recovery.recovery import CWR as REDUCED
+from simnet.net.tcp.recovery.recovery import OPEN, RECOVERY
+from simnet.net.tcp.send.sender import TcpSender
 from tests.net.test_tcp_rack import Connection
 from tests.net.test_tcp_recovery import LATEST, ack, started
 from tests.net.test_tcp_sender import MSS

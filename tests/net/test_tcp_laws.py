@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet.net.tcp_endpoint import BulkSource, Sink, TcpEndpoint
-from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
+from simnet.net.tcp.endpoint import BulkSource, Sink, TcpEndpoint
+from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from tests.host.parts import MS, US
 
 SECOND = 1000 * MS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from simnet.net.tcp_recovery import DISORDER, OPEN, RECOVERY
-from simnet.net.tcp_sender import TcpSender
+from simnet.net.tcp.recovery.recovery import DISORDER, OPEN, RECOVERY
+from simnet.net.tcp.send.sender import TcpSender
 from tests.net.test_tcp_recovery import LATEST, ack, started
 from tests.net.test_tcp_sender import MSS, numbers
 

@@ -8,8 +8,8 @@ import pytest
 
 from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
 from simnet.kernel.simulator import Simulator
-from simnet.net.tcp_process import TcpReader, TcpWriter
-from simnet.net.tcp_socket import TcpSocket
+from simnet.net.tcp.process import TcpReader, TcpWriter
+from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS, US, Job, make_costs, make_machine
 from tests.net.parts import ack, make_socket, make_tg3, on_wire, segment
 

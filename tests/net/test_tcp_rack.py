@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet.net.skb import SkbQueue
-from simnet.net.tcp_endpoint import BulkSource, Sink
-from simnet.net.tcp_recovery import DISORDER, LOSS, OPEN, RECOVERY
-from simnet.net.tcp_rtt import RttEstimator
-from simnet.net.tcp_sender import TcpSender
-from simnet.net.tcp_sender_rules import sender_rules
-from simnet.study.tcp_path import PathOptions, TcpOptions, TcpPath
+from simnet.net.link.skb import SkbQueue
+from simnet.net.tcp.endpoint import BulkSource, Sink
+from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
+from simnet.net.tcp.rules.sender_version import sender_rules
+from simnet.net.tcp.send.rtt import RttEstimator
+from simnet.net.tcp.send.sender import TcpSender
+from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 from tests.host.parts import MS, US
 from tests.net.test_tcp_sender import CPU, MSS, PEER, make
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.tcp_receiver import TcpReceiver, win_from_space
+from simnet.net.tcp.receive.receiver import TcpReceiver, win_from_space
 from tests.host.parts import MS
 
 MSS = 1448

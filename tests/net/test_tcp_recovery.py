@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from simnet.net.tcp_recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
-from simnet.net.tcp_sender import TcpSender
-from simnet.net.tcp_sender_rules import congestion_controls, sender_rules
+from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
+from simnet.net.tcp.rules.sender_version import congestion_controls, sender_rules
+from simnet.net.tcp.send.sender import TcpSender
 from tests.net.test_tcp_sender import MSS, make, numbers
 
 FIRST, LATER, PRR, COUNTING, LATEST = "2.6.18", "2.6.32", "3.2", "4.12", "6.18"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simnet.net.tcp_rtt import RttEstimator
+from simnet.net.tcp.send.rtt import RttEstimator
 from tests.host.parts import MS
 
 JIFFY_US = 4000

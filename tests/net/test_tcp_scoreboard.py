@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simnet.net.tcp_scoreboard import Scoreboard
-from simnet.net.tcp_sender_rules import SenderRules, sender_rules
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
 
 MSS = 1000
 VERSIONS = ("2.6.18", "2.6.32", "4.17")

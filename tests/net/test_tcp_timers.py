@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.skb import Skb
-from simnet.net.tcp_socket import TcpSocket
+from simnet.net.link.skb import Skb
+from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS, make_machine
 from tests.net.parts import ack, make_socket, make_tg3, on_wire, segment
 

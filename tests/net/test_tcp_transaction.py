@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.tcp_transaction import TcpTransactor
-from simnet.net.wire import SwitchedPath
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.tcp.transaction import TcpTransactor
 from tests.host.parts import MS, NS, US, make_costs, make_machine
 from tests.net.parts import make_socket, make_tg3
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.net.receive_queue import ReceiveQueue, SkbSizes
-from simnet.net.tcp_receiver import TcpReceiver
-from simnet.net.tcp_version import ReceiverRules, receiver_rules
+from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
 from tests.host.parts import MS
 
 MSS = 1000

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.skb import Skb, SkbQueue
-from simnet.net.wire import SwitchedPath
+from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.link.wire import SwitchedPath
 from tests.host.parts import NS, US
 from tests.net.parts import Far, Sink, frame
 

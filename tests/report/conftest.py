@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simnet._share import folder
-from simnet.study.capture import Capture, read_capture
-from simnet.study.result import (
+from simnet.study.calibrate.capture import Capture, read_capture
+from simnet.study.run.result import (
     CpuTicks,
     CpuUse,
     FlowRates,

@@ -11,15 +11,15 @@ import pytest
 from simnet.errors import InputError
 from simnet.report import compare as compare_report
 from simnet.report.validation import validation
-from simnet.study.capture import Capture
-from simnet.study.listing import (
+from simnet.study.calibrate.capture import Capture
+from simnet.study.calibrate.listing import (
     closeness_gates,
     compare,
     remote_gate,
     sibling_gate,
 )
-from simnet.study.result import Result
-from simnet.study.validate import Row, Validation, listing_1_gates
+from simnet.study.run.result import Result
+from simnet.study.validate.validate import Row, Validation, listing_1_gates
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.report.iostat import avg_cpu, devices
-from simnet.storage.diskstats import DiskStats, IostatRow, Snapshot, iostat
+from simnet.storage.block.diskstats import DiskStats, IostatRow, Snapshot, iostat
 
 MS = 10**9
 

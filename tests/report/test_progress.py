@@ -10,8 +10,8 @@ from rich.console import Console
 from simnet.kernel.watch import counted
 from simnet.report import progress as module
 from simnet.report.progress import progress, watching
-from simnet.scenario.load import load
-from simnet.study.run import simulate
+from simnet.scenario.core.load import load
+from simnet.study.run.run import simulate
 
 
 def shown(*, terminal: bool) -> str:

@@ -9,8 +9,8 @@ import pytest
 from simnet._share import folder
 from simnet.report import FORMATS, columns, interrupts, netperf, sar, text
 from simnet.report.sar import cpu_table, interrupts_table
-from simnet.study.capture import Capture, InterruptColumn
-from simnet.study.result import Drops, Latency, Messages, Result
+from simnet.study.calibrate.capture import Capture, InterruptColumn
+from simnet.study.run.result import Drops, Latency, Messages, Result
 
 LISTING = folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
 

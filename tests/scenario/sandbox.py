@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from simnet.scenario.effective import Host
-from simnet.scenario.knob import cpu_mask_text
+from simnet.scenario.core.effective import Host
+from simnet.scenario.core.knob import cpu_mask_text
 
 # What each program leaves behind; $ROOT is the folder.
 _PROGRAMS = {

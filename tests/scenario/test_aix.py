@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.build_host import make_receiver, make_sender
-from simnet.scenario.commands import commands
-from simnet.scenario.knob import Knob
-from simnet.scenario.knobs_aix import AIX
-from simnet.scenario.load import load
-from simnet.scenario.section import Section
-from simnet.study.conform import conform
-from simnet.study.run import run
+from simnet.scenario.commands.commands import commands
+from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.load import load
+from simnet.scenario.core.section import Section
+from simnet.scenario.parts.aix.knobs import AIX
+from simnet.scenario.parts.host.build import make_receiver, make_sender
+from simnet.study.conform.conform import conform
+from simnet.study.run.run import run
 from tests.host.parts import MS
 from tests.scenario.test_delayed_ack_knobs import SCENARIO
 

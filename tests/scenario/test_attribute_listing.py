@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.scenario.attribute_listing import Listing, parse_listing, read_listing
-from simnet.scenario.captured import attributes
+from simnet.scenario.commands.attribute_listing import Listing, parse_listing, read_listing
+from simnet.scenario.commands.captured import attributes
 
 CAPTURES = folder("validation") / "captures"
 CLUSTER = """\

@@ -8,11 +8,11 @@ import pytest
 
 from simnet import _engine
 from simnet.errors import InputError
-from simnet.net.tcp_socket import TcpSocket
-from simnet.scenario.build import build
-from simnet.scenario.commands import commands
-from simnet.scenario.load import load
-from simnet.scenario.system import System
+from simnet.net.tcp.socket import TcpSocket
+from simnet.scenario.commands.commands import commands
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.scenario.system.system import System
 
 MS = 10**9
 COMPILED = _engine.active() == "compiled"

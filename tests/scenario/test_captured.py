@@ -10,13 +10,13 @@ import pytest
 
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.scenario import captured as module
-from simnet.scenario.captured import Captured, CapturedAttribute, attributes, captured
-from simnet.scenario.commands import commands
-from simnet.scenario.knob import Knob
-from simnet.scenario.load import load
-from simnet.scenario.specs import count
-from simnet.scenario.tree import Tree
+from simnet.scenario.commands import captured as module
+from simnet.scenario.commands.captured import Captured, CapturedAttribute, attributes, captured
+from simnet.scenario.commands.commands import commands
+from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.load import load
+from simnet.scenario.core.specs import count
+from simnet.scenario.core.tree import Tree
 from tests.scenario.test_attribute_listing import CLUSTER
 from tests.scenario.test_delayed_ack_knobs import SCENARIO
 

@@ -9,10 +9,10 @@ from typing import Literal
 
 import pytest
 
-from simnet.scenario.commands import Commands, commands, turned
-from simnet.scenario.effective import Effective
-from simnet.scenario.library import scenario_names
-from simnet.scenario.load import load
+from simnet.scenario.commands.commands import Commands, commands, turned
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.library import scenario_names
+from simnet.scenario.core.load import load
 from tests.scenario.sandbox import Sandbox
 
 SCENARIO = "x460-out-of-box"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.net.tcp_receiver import TcpReceiver
-from simnet.scenario.build_host import make_receiver
-from simnet.scenario.commands import Commands, commands
-from simnet.scenario.load import load
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.scenario.commands.commands import Commands, commands
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.host.build import make_receiver
 from tests.host.parts import MS, US
 
 QUICKACK = "ip route change dev eth1 quickack"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.build import build
-from simnet.scenario.effective import Flow
-from simnet.scenario.load import load
+from simnet.scenario.core.effective import Flow
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
 
 SCENARIO = "x460-out-of-box"
 

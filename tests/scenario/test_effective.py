@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from simnet.errors import InputError
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
 
 SCENARIO = "x460-out-of-box"
 
@@ -146,7 +146,7 @@ def test_nothing_can_be_changed_afterwards() -> None:
 
 
 def test_the_digest_is_the_same_in_every_process() -> None:
-    code = f"from simnet.scenario.load import load; print(load({SCENARIO!r}).digest())"
+    code = f"from simnet.scenario.core.load import load; print(load({SCENARIO!r}).digest())"
     digests = {
         subprocess.run(
             [sys.executable, "-c", code],

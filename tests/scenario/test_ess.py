@@ -11,11 +11,11 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.report.whatif import whatif
-from simnet.scenario.commands import commands
-from simnet.scenario.library import find_scenario
-from simnet.scenario.load import load
-from simnet.study.result import Result
-from simnet.study.result_jobs import totals
+from simnet.scenario.commands.commands import commands
+from simnet.scenario.core.library import find_scenario
+from simnet.scenario.core.load import load
+from simnet.study.run.result import Result
+from simnet.study.run.result_jobs import totals
 
 SCENARIO = "ess-sas"
 SHORT = {"length": "0.01", "sas.jobs_20": "22", "sas.data": "6 GB"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
 from tests.scenario.conftest import Workspace
 
 SCENARIO = "x460-out-of-box"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.scenario.build_host import make_receiver, make_sender
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.host.build import make_receiver, make_sender
 
 JIFFIES_PER_S = 1000
 AFTER_HANDSHAKE = 200 + 1

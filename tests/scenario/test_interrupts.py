@@ -6,10 +6,10 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.host.apic import ApicMode
-from simnet.scenario.build import build
-from simnet.scenario.build_interrupts import apic_mode_of
-from simnet.scenario.effective import Effective
-from simnet.scenario.load import load
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.interrupts.build import apic_mode_of
+from simnet.scenario.system.build import build
 
 SCENARIO = "x460-out-of-box"
 MASK = "/proc/irq/193/smp_affinity"

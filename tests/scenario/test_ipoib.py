@@ -8,8 +8,8 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.build import build
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
 
 SCENARIO = "ipoib-sunway"
 BOTH = ("checksum-offload", "kernel-parameters")

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.scenario.effective import Effective
-from simnet.scenario.knob import CpuMask, Knob, cpu_mask_text
-from simnet.scenario.knobs import KNOBS
-from simnet.scenario.load import load
-from simnet.scenario.units import UnitError
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.knob import CpuMask, Knob, cpu_mask_text
+from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.load import load
+from simnet.scenario.core.units import UnitError
 
 SCENARIO = "x460-out-of-box"
 PORTS = "eth0, eth1, eth2, eth3, eth4, eth5, eth6, eth7"

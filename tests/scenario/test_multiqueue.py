@@ -10,21 +10,21 @@ import pytest
 from simnet.errors import InputError
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
-from simnet.net.bnx2 import Bnx2
-from simnet.net.e1000e import E1000e
-from simnet.net.multiqueue import MultiqueuePort
-from simnet.net.nic import Nic
-from simnet.net.rss import MICROSOFT_KEY
-from simnet.net.skb import Header, Station
-from simnet.net.socket_queue import SocketQueue
-from simnet.scenario import library
-from simnet.scenario.build_host import make_machine, make_socket
-from simnet.scenario.build_multiqueue import make_port, send_by
-from simnet.scenario.effective import Host, Port
-from simnet.scenario.load import load
-from simnet.scenario.schema import Nic as NicModel
-from simnet.scenario.schema import Switch, spec_of
-from simnet.scenario.system import System
+from simnet.net.link.skb import Header, Station
+from simnet.net.nic.bnx2 import Bnx2
+from simnet.net.nic.e1000e import E1000e
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.port import Nic
+from simnet.net.nic.rss import MICROSOFT_KEY
+from simnet.net.steering.socket_queue import SocketQueue
+from simnet.scenario.core import library
+from simnet.scenario.core.effective import Host, Port
+from simnet.scenario.core.load import load
+from simnet.scenario.core.schema import Nic as NicModel
+from simnet.scenario.core.schema import Switch, spec_of
+from simnet.scenario.parts.host.build import make_machine, make_socket
+from simnet.scenario.parts.nic.build import make_port, send_by
+from simnet.scenario.system.system import System
 
 X460 = load("x460-out-of-box")
 

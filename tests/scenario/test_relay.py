@@ -7,9 +7,9 @@ from functools import lru_cache
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.build import build
-from simnet.scenario.load import load
-from simnet.scenario.system import System
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.scenario.system.system import System
 
 UNTUNED, TUNED = "relay-untuned", "relay-tuned"
 SMALL = {"relay.connections": "40", "relay.rate": "20000"}

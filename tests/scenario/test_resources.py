@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from simnet.kernel.environment import Environment
-from simnet.scenario.build import build
-from simnet.scenario.load import load
-from simnet.scenario.resource import PS_PER_S, Resource
-from simnet.scenario.resources_network import wait_of
-from simnet.scenario.system import System
-from simnet.scenario.system_jobs import JobSystem
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.network.resources import wait_of
+from simnet.scenario.system.build import build
+from simnet.scenario.system.jobs import JobSystem
+from simnet.scenario.system.resource import PS_PER_S, Resource
+from simnet.scenario.system.system import System
 from tests.net.test_tcp_sender import MSS, make, send
 
 MS = 10**9

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario import library
-from simnet.scenario.build import build
-from simnet.scenario.load import load
-from simnet.scenario.specs import Feature
+from simnet.scenario.core import library
+from simnet.scenario.core.load import load
+from simnet.scenario.core.specs import Feature
+from simnet.scenario.system.build import build
 from tests.scenario.conftest import Workspace
 
 MS = 10**9

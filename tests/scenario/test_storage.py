@@ -8,8 +8,8 @@ import pytest
 
 from simnet import _share
 from simnet.errors import InputError
-from simnet.scenario.commands import commands
-from simnet.scenario.load import load
+from simnet.scenario.commands.commands import commands
+from simnet.scenario.core.load import load
 
 SCENARIO = "vscsi-parallel"
 

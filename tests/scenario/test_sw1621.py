@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import simnet
-from simnet.study.result import Result
+from simnet.study.run.result import Result
 
 LINE_BPS = 10**10 * 1448 / 1538
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from simnet import _share
 from simnet.errors import InputError
-from simnet.scenario import toml
-from simnet.scenario.toml import KeyPath
+from simnet.scenario.core import toml
+from simnet.scenario.core.toml import KeyPath
 
 TEXT = '''\
 # a comment = "[not.a.table]"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.effective import Effective
-from simnet.scenario.library import find_scenario, read_scenario, scenario_names
-from simnet.scenario.load import load
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.library import find_scenario, read_scenario, scenario_names
+from simnet.scenario.core.load import load
 from tests.scenario.conftest import Workspace
 
 SCENARIO = "x460-out-of-box"

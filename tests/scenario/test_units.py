@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.scenario.units import (
+from simnet.scenario.core.units import (
     _COMMON,
     KINDS,
     UnitError,

@@ -9,10 +9,10 @@ import pytest
 
 import simnet.scenario
 from simnet.host.costs import COST_NAMES
-from simnet.scenario.effective import Flow
-from simnet.scenario.schema import Costs, Cpu, Kernel, Machine, Nic, Switch
-from simnet.scenario.tree import walk
-from simnet.scenario.unread import UNREAD
+from simnet.scenario.core.effective import Flow
+from simnet.scenario.core.schema import Costs, Cpu, Kernel, Machine, Nic, Switch
+from simnet.scenario.core.tree import walk
+from simnet.scenario.core.unread import UNREAD
 
 VALUES = {str(path[-1]) for part in (Machine, Cpu, Kernel, Nic, Switch) for path, _ in walk(part)}
 # the loader reads it: how many buffers a ring can hold, how large one of a socket can be, which
@@ -23,7 +23,7 @@ IN_LOADER = {"rx_ring", "sb_max_bytes", "rps", "xps", "rx_queues", "tx_queues"}
 def _taken_by_the_builder() -> set[str]:
     """Return every attribute that the modules which build a system take from anything."""
     folder = Path(simnet.scenario.__file__).parent
-    trees = [ast.parse(path.read_text("utf-8")) for path in folder.glob("build*.py")]
+    trees = [ast.parse(path.read_text("utf-8")) for path in folder.rglob("build*.py")]
     return {
         node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
     }
@@ -35,7 +35,7 @@ READ = _taken_by_the_builder() | IN_LOADER | {f"{name}_cycles" for name in COST_
 @pytest.mark.parametrize("value", sorted(VALUES | {"cpubind_node", "preferred_node"}))
 def test_a_value_is_listed_exactly_when_nothing_reads_it(value: str) -> None:
     remedy = "take it off" if value in READ else "add it to"
-    assert (value in UNREAD) == (value not in READ), f"{remedy} simnet/scenario/unread.py"
+    assert (value in UNREAD) == (value not in READ), f"{remedy} simnet/scenario/core/unread.py"
 
 
 def test_the_list_names_only_what_exists() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.build_ess import ess
-from simnet.storage.nsd import NsdClient, NsdRequest, new_request
-from simnet.storage.nsd_cluster import NsdCluster
-from simnet.storage.nsd_model import ClusterModel
+from simnet.scenario.parts.nsd.build_servers import ess
+from simnet.storage.nsd.cluster import NsdCluster
+from simnet.storage.nsd.model import ClusterModel
+from simnet.storage.nsd.nsd import NsdClient, NsdRequest, new_request
 
 S = 10**12
 MS = 10**9

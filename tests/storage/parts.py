@@ -9,11 +9,11 @@ from typing import Any
 from simnet.kernel.component import Component
 from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
-from simnet.storage.block import RequestQueue
-from simnet.storage.command import Command, Target
-from simnet.storage.disk import Disk
-from simnet.storage.model import DiskModel
-from simnet.storage.request import Bio, IoContext
+from simnet.storage.block.queue import RequestQueue
+from simnet.storage.block.request import Bio, IoContext
+from simnet.storage.disk.command import Command, Target
+from simnet.storage.disk.disk import Disk
+from simnet.storage.disk.model import DiskModel
 
 US = 10**6
 MS = 10**9

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.storage.anticipation import FINISHED, OFF, WAIT_NEXT, WAIT_REQUEST
-from simnet.storage.elevator_anticipatory import Anticipatory
-from simnet.storage.process_history import ProcessHistory, SeekHistory
-from simnet.storage.request import Bio, IoContext, Request
+from simnet.storage.block.anticipation import FINISHED, OFF, WAIT_NEXT, WAIT_REQUEST
+from simnet.storage.block.anticipatory import Anticipatory
+from simnet.storage.block.process_history import ProcessHistory, SeekHistory
+from simnet.storage.block.request import Bio, IoContext, Request
 from tests.storage.parts import MS, Bench
 
 HZ = 1000

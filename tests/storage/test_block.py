@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.storage.block import ELEVATORS
-from simnet.storage.diskstats import iostat
-from simnet.storage.request import READ, WRITE, IoContext
+from simnet.storage.block.diskstats import iostat
+from simnet.storage.block.queue import ELEVATORS
+from simnet.storage.block.request import READ, WRITE, IoContext
 from tests.storage.parts import MS, US, Bench
 
 SCHEDULERS = tuple(ELEVATORS)

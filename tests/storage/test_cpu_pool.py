@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.random import stream
-from simnet.storage.cpu_pool import CpuPool
+from simnet.storage.nsd.cpu_pool import CpuPool
 
 WORK = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), max_size=30)
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from simnet.errors import SimulationError
 from simnet.kernel.simulator import Simulator
-from simnet.storage.cpu_pool import CpuPool
-from simnet.storage.declustered import DeclusteredRaid
-from simnet.storage.model import SECTOR_BYTES
-from simnet.storage.rebuild import Rebuild
-from simnet.storage.surface import Surface
-from simnet.storage.track import TrackLayout, TrackOp, TrackOwner
+from simnet.storage.disk.model import SECTOR_BYTES
+from simnet.storage.disk.surface import Surface
+from simnet.storage.nsd.cpu_pool import CpuPool
+from simnet.storage.raid.declustered import DeclusteredRaid
+from simnet.storage.raid.rebuild import Rebuild
+from simnet.storage.raid.track import TrackLayout, TrackOp, TrackOwner
 from tests.storage.nsd_parts import MIB, MS, S, small, whole
 
 BLOCK = 8 * MIB

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.disks import disk_model
-from simnet.storage.command import Partition, partition
-from simnet.storage.disk import Disk
-from simnet.storage.geometry import Geometry, SeekCurve
-from simnet.storage.model import QUEUE_POLICIES
+from simnet.scenario.parts.disks.build import disk_model
+from simnet.storage.disk.command import Partition, partition
+from simnet.storage.disk.disk import Disk
+from simnet.storage.disk.geometry import Geometry, SeekCurve
+from simnet.storage.disk.model import QUEUE_POLICIES
 from tests.storage.parts import MS, ROUND, SECTOR, US, Driver, round_disk
 
 SCSI = disk_model("scsi-15k-73gb")
@@ -87,7 +87,7 @@ class TestGeometry:
 
 
 def _command(disk: Disk, sector: int, sectors: int) -> Any:
-    from simnet.storage.command import Command
+    from simnet.storage.disk.command import Command
 
     command = Command(sector, sectors, write=False, owner=None)
     command.place = disk.geometry.place(sector)

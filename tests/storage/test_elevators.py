@@ -6,10 +6,10 @@ from itertools import groupby
 
 import pytest
 
-from simnet.storage.block import ELEVATORS
-from simnet.storage.cfq_queue import CfqQueue
-from simnet.storage.elevator_cfq import Cfq
-from simnet.storage.request import IoContext
+from simnet.storage.block.cfq import Cfq
+from simnet.storage.block.cfq_queue import CfqQueue
+from simnet.storage.block.queue import ELEVATORS
+from simnet.storage.block.request import IoContext
 from tests.storage.parts import MS, US, Bench
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.disks import disk_model, make_disk
-from simnet.storage.disk import Disk
-from simnet.storage.flash import FlashDisk
-from simnet.storage.model import DiskModel
+from simnet.scenario.parts.disks.build import disk_model, make_disk
+from simnet.storage.disk.disk import Disk
+from simnet.storage.disk.flash import FlashDisk
+from simnet.storage.disk.model import DiskModel
 from tests.storage.parts import SECTOR, US, Driver
 
 # a sector crosses the bus in 1 us; pages of 8 sectors

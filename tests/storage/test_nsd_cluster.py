@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.resources_nsd import nsd_resources
-from simnet.storage.nsd import new_request
-from simnet.storage.nsd_cluster import NsdCluster
+from simnet.scenario.parts.nsd.resources import nsd_resources
+from simnet.storage.nsd.cluster import NsdCluster
+from simnet.storage.nsd.nsd import new_request
 from tests.storage.nsd_parts import MIB, MS, Caller, S, run_streams, small, whole
 
 BLOCK = 8 * MIB

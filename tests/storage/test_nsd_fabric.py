@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.flow import Message, MessageReceiver, new_message
-from simnet.storage.nsd_fabric import NsdFabric
+from simnet.net.fluid.flow import Message, MessageReceiver, new_message
+from simnet.storage.nsd.fabric import NsdFabric
 from tests.storage.nsd_parts import MIB, whole
 
 READS, WRITES = 1, 0

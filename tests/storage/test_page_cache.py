@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.environment import Environment
-from simnet.scenario.build import build
-from simnet.scenario.load import load
-from simnet.storage.files import DIRTY, REDIRTIED, WRITTEN, File
-from simnet.storage.page_cache import PageCache, PageCosts
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.storage.files.files import DIRTY, REDIRTIED, WRITTEN, File
+from simnet.storage.files.page_cache import PageCache, PageCosts
 
 SECOND = 10**12
 

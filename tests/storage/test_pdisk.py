@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from simnet.kernel.component import Component
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.disks import disk_model
-from simnet.storage.command import Command
-from simnet.storage.disk import Disk
-from simnet.storage.geometry import Geometry
-from simnet.storage.model import SECTOR_BYTES
-from simnet.storage.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
-from simnet.storage.surface import Surface
+from simnet.scenario.parts.disks.build import disk_model
+from simnet.storage.disk.command import Command
+from simnet.storage.disk.disk import Disk
+from simnet.storage.disk.geometry import Geometry
+from simnet.storage.disk.model import SECTOR_BYTES
+from simnet.storage.disk.surface import Surface
+from simnet.storage.raid.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
 
 S = 10**12
 WHOLE = disk_model("sas-7k2-2tb")

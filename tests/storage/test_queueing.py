@@ -12,9 +12,9 @@ import pytest
 from simnet.kernel.component import Component
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.storage.block import RequestQueue
-from simnet.storage.diskstats import iostat
-from simnet.storage.request import Bio, IoContext
+from simnet.storage.block.diskstats import iostat
+from simnet.storage.block.queue import RequestQueue
+from simnet.storage.block.request import Bio, IoContext
 from tests.storage.parts import MS, Device
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.storage.readahead import FileReadahead
+from simnet.storage.files.readahead import FileReadahead
 
 
 class File:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.simulator import Simulator
-from simnet.storage.scale_client import ScaleClient, Tuning
+from simnet.storage.scale.client import ScaleClient, Tuning
 from simnet.workload.block_stream import BlockStream, CallCosts, Pass
 from tests.workload.stand_in import StandIn
 

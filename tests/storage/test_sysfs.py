@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.storage.block_sysfs import NAMES, show, store
+from simnet.storage.block.sysfs import NAMES, show, store
 from tests.storage.parts import Bench
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.storage.tokens import EVERYTHING, TokenManager
+from simnet.storage.scale.tokens import EVERYTHING, TokenManager
 
 
 def test_the_first_is_given_the_whole_file_and_asks_no_more() -> None:

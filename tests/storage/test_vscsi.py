@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from simnet.scenario.build import build
-from simnet.scenario.load import load
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
 
 SECOND = 10**12
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from simnet.scenario.system import CpuTimes, FlowCounts, PortCounts, Snapshot
-from simnet.study.result import Result
+from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts, Snapshot
+from simnet.study.run.result import Result
 
 PS_PER_S = 10**12
 ELAPSED_PS = 2 * PS_PER_S

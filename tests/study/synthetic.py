@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from simnet.scenario.effective import Effective
-from simnet.study.result import CpuUse, Drops, FlowRates, Latency, Messages, PortRates, Result
+from simnet.scenario.core.effective import Effective
+from simnet.study.run.result import CpuUse, Drops, FlowRates, Latency, Messages, PortRates, Result
 
 CPUS = 10
 

@@ -6,7 +6,7 @@ import pytest
 
 from simnet.kernel.random import stream
 from simnet.study.answers_bonding import CASES, numbers
-from simnet.study.result import Result
+from simnet.study.run.result import Result
 
 KEYS = {
     "balance_rr_mbit_s", "active_backup_mbit_s", "balance_xor_mbit_s", "broadcast_mbit_s",

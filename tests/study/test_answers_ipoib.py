@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.study.answers import anchors, answer
 from simnet.study.answers_ipoib import ANSWERS, TUNED
-from simnet.study.cases import Member
-from simnet.study.measurements import measurement, measurements, wanted
-from simnet.study.result import PortOrder, Result
+from simnet.study.run.result import PortOrder, Result
+from simnet.study.validate.answers import anchors, answer
+from simnet.study.validate.measurements import measurement, measurements, wanted
+from simnet.study.work.cases import Member
 from tests.study.synthetic import result
 
 

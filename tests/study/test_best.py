@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy.stats import dunnett
 from scipy.stats import t as student
 
-from simnet.study.best import contenders, largest_student
-from simnet.study.measures import MEASURES
-from simnet.study.optimum import cells, optimum
-from simnet.study.spoken import spoken
-from simnet.study.sweep import Point, Sweep
+from simnet.study.run.measures import MEASURES
+from simnet.study.run.spoken import spoken
+from simnet.study.statistics.best import contenders, largest_student
+from simnet.study.statistics.optimum import cells, optimum
+from simnet.study.sweep.sweep import Point, Sweep
 
 
 # Dunnett, JASA 50 (1955) 1096, table 1a: one-sided, 95 %.

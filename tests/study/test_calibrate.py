@@ -11,15 +11,15 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.report.calibration import calibration
-from simnet.scenario.effective import Effective
-from simnet.study import calibrate as module
-from simnet.study import cases
-from simnet.study.answers import ANSWERS
-from simnet.study.calibrate import Runs, calibrate, target
-from simnet.study.measurements import measurement
-from simnet.study.predictions import Frozen, FrozenRow
-from simnet.study.result import PortRates, Result
-from simnet.study.vary import ranged
+from simnet.scenario.core.effective import Effective
+from simnet.study.calibrate import calibrate as module
+from simnet.study.calibrate.calibrate import Runs, calibrate, target
+from simnet.study.run.result import PortRates, Result
+from simnet.study.validate.answers import ANSWERS
+from simnet.study.validate.measurements import measurement
+from simnet.study.validate.predictions import Frozen, FrozenRow
+from simnet.study.work import cases
+from simnet.study.work.vary import ranged
 
 ALONE = Runs(jobs=1)
 LISTING = "x460.listing1.interrupts_per_second"

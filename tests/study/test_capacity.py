@@ -12,12 +12,12 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.report.capacity import capacity as text
-from simnet.scenario.effective import Effective
-from simnet.study import cases
-from simnet.study.capacity import schema
-from simnet.study.capacity_document import Capacity
-from simnet.study.result import Result
-from simnet.study.store import Store
+from simnet.scenario.core.effective import Effective
+from simnet.study.capacity.capacity import schema
+from simnet.study.capacity.document import Capacity
+from simnet.study.run.result import Result
+from simnet.study.work import cases
+from simnet.study.work.store import Store
 from tests.study.synthetic import CARRIED_PER_S, relayed, simulated
 
 SCENARIO = "x460-out-of-box"

@@ -13,8 +13,8 @@ from scipy import stats
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.study.capacity_search import LOOKS, Found, Judged, Measure, Plan, Run, search
-from simnet.study.capacity_verdict import Limits, Sample, criteria, verdict
+from simnet.study.capacity.search import LOOKS, Found, Judged, Measure, Plan, Run, search
+from simnet.study.capacity.verdict import Limits, Sample, criteria, verdict
 from tests.kernel.queueing import Customers, Station
 
 PS_PER_S = 10**12

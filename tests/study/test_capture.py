@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.study.capture import parse_capture, read_capture
+from simnet.study.calibrate.capture import parse_capture, read_capture
 
 LISTING = folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
 TEXT = LISTING.read_text(encoding="utf-8")

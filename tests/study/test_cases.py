@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.effective import Effective
-from simnet.study import cases
-from simnet.study.cases import Case, Member, simulate_all, uncertain
-from simnet.study.result import Result
-from simnet.study.store import Store
-from simnet.study.vary import canonical_name, ranged, with_values
+from simnet.scenario.core.effective import Effective
+from simnet.study.run.result import Result
+from simnet.study.work import cases
+from simnet.study.work.cases import Case, Member, simulate_all, uncertain
+from simnet.study.work.store import Store
+from simnet.study.work.vary import canonical_name, ranged, with_values
 
 CASE = Case("x460-out-of-box", (("message", "8 KiB"), ("nodes", "4")))
 HARDIRQ = "intel-xeon-7040.costs.hardirq_cycles"

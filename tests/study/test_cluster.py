@@ -15,8 +15,8 @@ import pytest
 
 from simnet import _engine
 from simnet.errors import InputError, LostRunError
-from simnet.study import cluster as module
-from simnet.study.sweep import Sweep, sweep
+from simnet.study.sweep.sweep import Sweep, sweep
+from simnet.study.work import cluster as module
 
 dask: Any = pytest.importorskip("dask")
 distributed: Any = pytest.importorskip("distributed")

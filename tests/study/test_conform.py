@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simnet.errors import InputError
-from simnet.study.conform import Verdict, conform
+from simnet.study.conform.conform import Verdict, conform
 
 EXTERNAL = Path(__file__).parents[2] / "validation/external"
 TRACES = EXTERNAL / "linux-tcp-receiver-traces.jsonl"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simnet.study.conform import conform
+from simnet.study.conform.conform import conform
 
 ROOT = Path(__file__).parents[2]
 RECORDED = 2

@@ -8,11 +8,11 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.report.validation import validation
-from simnet.study import nagle_comparison, reorder_comparison
-from simnet.study.conformance import CONFORMANCE
-from simnet.study.reorder_comparison import Simulated
-from simnet.study.tcp_path import TcpOptions
-from simnet.study.validate import Validation, validate
+from simnet.study.conform.tcp_path import TcpOptions
+from simnet.study.validate import nagle_comparison, reorder_comparison
+from simnet.study.validate.conformance import CONFORMANCE
+from simnet.study.validate.reorder_comparison import Simulated
+from simnet.study.validate.validate import Validation, validate
 
 QUICK = (
     "conformance.traces",

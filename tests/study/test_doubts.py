@@ -12,9 +12,9 @@ from simnet.host.onset import Onset
 from simnet.report.capacity import capacity
 from simnet.report.sweep import sweep as table
 from simnet.report.text import text
-from simnet.scenario.load import load
-from simnet.scenario.onsets import onsets
-from simnet.study.doubts import lengthened, missed
+from simnet.scenario.core.load import load
+from simnet.scenario.system.onsets import onsets
+from simnet.study.run.doubts import lengthened, missed
 from tests.host.parts import MS
 
 X460 = "x460-out-of-box"
@@ -122,7 +122,7 @@ def test_what_it_has_to_come_later_than(
     monkeypatch: pytest.MonkeyPatch, by: Any, start_ms: int, end_ms: int, *, too_early: bool
 ) -> None:
     one = Onset("it", "acts", 10 * MS, by)
-    monkeypatch.setattr("simnet.study.doubts.onsets", lambda _: (one,))
+    monkeypatch.setattr("simnet.study.run.doubts.onsets", lambda _: (one,))
     assert list(missed(load(X460), start_ms * MS, end_ms * MS)) == ([one] if too_early else [])
 
 

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.study.ensemble import Anchor, Range, condition, interval, intervals, latin_hypercube
+from simnet.study.work.ensemble import (
+    Anchor,
+    Range,
+    condition,
+    interval,
+    intervals,
+    latin_hypercube,
+)
 
 RANGES = [Range("cpu.costs.hardirq_cycles", 1000, 2999), Range("cpu.smt_slowdown_permille", 5, 5)]
 

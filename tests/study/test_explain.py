@@ -9,7 +9,7 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
-from simnet.study.explain import Explanation, explain, schema
+from simnet.study.explain.explain import Explanation, explain, schema
 from tests.scenario.test_ess import SHORT
 
 SCENARIO = "x460-out-of-box"

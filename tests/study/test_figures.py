@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from simnet.host.ledger import MECHANISMS
-from simnet.study.figure_heat import cpu_heat
-from simnet.study.figure_machine import _places, machine_graph, topology
-from simnet.study.figure_work import packet_bars
-from simnet.study.mechanism import SIBLINGS, per_packet_us
-from simnet.study.result import Result
+from simnet.study.figures.heat import cpu_heat
+from simnet.study.figures.machine import _places, machine_graph, topology
+from simnet.study.figures.work import packet_bars
+from simnet.study.run.result import Result
+from simnet.study.whatif.mechanism import SIBLINGS, per_packet_us
 
 MEASURED = {
     "host": {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}},

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.study.grid import axis, combinations
+from simnet.study.sweep.grid import axis, combinations
 
 
 @pytest.mark.parametrize(

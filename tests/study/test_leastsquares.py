@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simnet.study.leastsquares import Evaluate, Free, Vector, fit, profile
+from simnet.study.statistics.leastsquares import Evaluate, Free, Vector, fit, profile
 
 X = np.linspace(0, 1, 12)
 

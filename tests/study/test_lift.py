@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.build_clients import _cores
-from simnet.scenario.build_cluster import make_cluster
-from simnet.scenario.load import load
-from simnet.study.bottleneck import ResourceUse, limit_of
-from simnet.study.explain import Explanation, explain
-from simnet.study.lift import Lift, lifts, not_lifted
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.nsd.build import make_cluster
+from simnet.scenario.parts.scale.build import _cores
+from simnet.study.explain.bottleneck import ResourceUse, limit_of
+from simnet.study.explain.explain import Explanation, explain
+from simnet.study.explain.lift import Lift, lifts, not_lifted
 from tests.scenario.test_ess import SHORT
 from tests.study.test_bottleneck import use, wait
 from tests.study.test_explain import STREAMS

@@ -9,8 +9,8 @@ from math import log, sqrt
 
 import pytest
 
-from simnet.net.tcp_endpoint import BulkSource, Sink
-from simnet.study.tcp_path import PathOptions, TcpOptions, TcpPath
+from simnet.net.tcp.endpoint import BulkSource, Sink
+from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 from tests.host.parts import MS
 
 RTT_MS = 100

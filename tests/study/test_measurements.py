@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.study.capture import read_capture
-from simnet.study.measurements import measurement, measurements
-from simnet.study.predictions import Frozen, FrozenRow, freeze, predictions
+from simnet.study.calibrate.capture import read_capture
+from simnet.study.validate.measurements import measurement, measurements
+from simnet.study.validate.predictions import Frozen, FrozenRow, freeze, predictions
 
 ENTRY = """document = "d"
 [[measurement]]

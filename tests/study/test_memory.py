@@ -6,7 +6,7 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
-from simnet.study import memory
+from simnet.study.work import memory
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,11 @@ import pytest
 
 from simnet import _share
 from simnet.errors import InputError, OutputError
-from simnet.scenario.load import load
-from simnet.study.calibrate import Calibration, Target
-from simnet.study.leastsquares import Estimate, Fit
-from simnet.study.modelfile import write_fitted
-from simnet.study.vary import ranged
+from simnet.scenario.core.load import load
+from simnet.study.calibrate.calibrate import Calibration, Target
+from simnet.study.calibrate.modelfile import write_fitted
+from simnet.study.statistics.leastsquares import Estimate, Fit
+from simnet.study.work.vary import ranged
 
 DRIVER_RX = "intel-xeon-7040.costs.driver_rx_cycles"
 LATENCY = "intel-xeon-7040.memory.remote_latency_ps"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.study.nagle_comparison import Stall, measured, options, stall_ms
-from simnet.study.tcp_path import TcpOptions
+from simnet.study.conform.tcp_path import TcpOptions
+from simnet.study.validate.nagle_comparison import Stall, measured, options, stall_ms
 from tests.host.parts import MS
 
 # the measured ones vary by that much; the least that is asked for is a jiffy, 4 ms

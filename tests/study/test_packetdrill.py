@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.study.conform import Verdict, conform
+from simnet.study.conform.conform import Verdict, conform
 
 SCRIPTS = sorted((Path(__file__).parents[2] / "validation/packetdrill").glob("*.pkt"))
 START = """

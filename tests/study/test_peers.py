@@ -12,7 +12,7 @@ import pytest
 
 import simnet
 from simnet.host.ledger import MECHANISMS
-from simnet.study.result import Result
+from simnet.study.run.result import Result
 
 pytestmark = pytest.mark.compiled
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from simnet.study.reorder_comparison import Simulated, measured, simulate
+from simnet.study.validate.reorder_comparison import Simulated, measured, simulate
 
 WIDE = (24, 32, 80, 256)
 US = 10**6

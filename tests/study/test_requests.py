@@ -7,7 +7,7 @@ import pytest
 import simnet
 from simnet.report.netperf import netperf
 from simnet.report.text import text
-from simnet.study.result import Result
+from simnet.study.run.result import Result
 
 
 def run(**settings: str) -> Result:

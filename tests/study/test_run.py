@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.study.cases import Case, Member, simulate_all
-from simnet.study.result import Result
-from simnet.study.run import run
-from simnet.study.store import Store
+from simnet.study.run.result import Result
+from simnet.study.run.run import run
+from simnet.study.work.cases import Case, Member, simulate_all
+from simnet.study.work.store import Store
 
 SCENARIO = "x460-out-of-box"
 SETTINGS = {"nodes": "1"}

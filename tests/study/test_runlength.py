@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.scenario.system import Snapshot, System
-from simnet.study.runlength import BATCHES, independent, look, measure, mser5
+from simnet.scenario.system.system import Snapshot, System
+from simnet.study.statistics.runlength import BATCHES, independent, look, measure, mser5
 
 MS_PS = 10**9
 MEAN = 1_000_000

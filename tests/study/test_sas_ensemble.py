@@ -9,9 +9,7 @@ import pytest
 import simnet
 from simnet._share import folder
 from simnet.study.answers_ess import ANSWERS
-from simnet.study.cases import Case, Member, ends_itself
-from simnet.study.measurements import measurement, wanted
-from simnet.study.result import Result
+from simnet.study.run.result import Result
 from simnet.study.sas_ensemble import (
     CALIBRATION,
     Workload,
@@ -21,7 +19,9 @@ from simnet.study.sas_ensemble import (
     of_length,
     solved,
 )
-from simnet.study.whatif import _Plan, whatif
+from simnet.study.validate.measurements import measurement, wanted
+from simnet.study.whatif.whatif import _Plan, whatif
+from simnet.study.work.cases import Case, Member, ends_itself
 
 SHORT = {"length": "0.01", "sas.jobs_20": "22", "sas.data": "6 GB"}
 CPU, DATA = "sas-mixed-analytics.cpu_ps", "sas-mixed-analytics.data_bytes"

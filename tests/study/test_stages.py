@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.load import load
-from simnet.study.answers import ANSWERS
-from simnet.study.measurements import measurement
-from simnet.study.stages import stage, stages
-from simnet.study.vary import canonical_name, ranged
+from simnet.scenario.core.load import load
+from simnet.study.calibrate.stages import stage, stages
+from simnet.study.validate.answers import ANSWERS
+from simnet.study.validate.measurements import measurement
+from simnet.study.work.vary import canonical_name, ranged
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.report import FORMATS
-from simnet.scenario.load import load
-from simnet.study.result import Result
-from simnet.study.run import simulate
+from simnet.scenario.core.load import load
+from simnet.study.run.result import Result
+from simnet.study.run.run import simulate
 
 ALONE = ("sequential-read-alone", "random-read-alone", "random-write-alone")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from simnet.study import store as module
-from simnet.study.result import Result
-from simnet.study.store import Store, sources_digest
+from simnet.study.run.result import Result
+from simnet.study.work import store as module
+from simnet.study.work.store import Store, sources_digest
 
 SUFFIX = ".json.gz"
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.random import RandomStream
-from simnet.net.skb import Skb, SkbQueue
-from simnet.net.tcp_aix import AixTcp, aix_receiver, effective_space, first_cwnd
-from simnet.net.tcp_endpoint import BulkSource, Sink
-from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
+from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.tcp.endpoint import BulkSource, Sink
+from simnet.net.tcp.rules.aix import AixTcp, aix_receiver, effective_space, first_cwnd
+from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from tests.host.parts import MS, US
 
 SECOND = 1000 * MS

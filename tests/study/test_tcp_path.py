@@ -6,9 +6,9 @@ import pytest
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.skb import Endpoint, Skb, new_skb
-from simnet.net.tcp_endpoint import BulkSource, Sink
-from simnet.study.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
+from simnet.net.link.skb import Endpoint, Skb, new_skb
+from simnet.net.tcp.endpoint import BulkSource, Sink
+from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from tests.host.parts import MS, US, make_machine
 
 SECOND = 1000 * MS

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from simnet.errors import InputError
-from simnet.study.trace import TraceFile
+from simnet.study.run.trace import TraceFile
 
 
 def write(path: Path) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from simnet.errors import InputError
-from simnet.scenario.effective import Effective
-from simnet.study import cases
-from simnet.study.answers import ANSWERS, answer
-from simnet.study.measurements import measurement, wanted
-from simnet.study.result import CpuUse, PortInterrupts, PortRates, Result
-from simnet.study.validate import validate
+from simnet.scenario.core.effective import Effective
+from simnet.study.run.result import CpuUse, PortInterrupts, PortRates, Result
+from simnet.study.validate.answers import ANSWERS, answer
+from simnet.study.validate.measurements import measurement, wanted
+from simnet.study.validate.validate import validate
+from simnet.study.work import cases
 
 BUSY = "x460.listing1.cpu_busy_percent"
 RATES = "x460.listing1.interrupts_per_second"

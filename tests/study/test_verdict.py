@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.study.result import Result
-from simnet.study.verdict import (
+from simnet.study.run.result import Result
+from simnet.study.whatif.verdict import (
     CPU_PER_BYTE,
     TAIL,
     THROUGHPUT,

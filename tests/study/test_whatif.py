@@ -9,15 +9,16 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.effective import Effective
-from simnet.study import anchored, cases
-from simnet.study.answers import LISTING_1
-from simnet.study.cases import Case
-from simnet.study.mechanism import Moved, moved, said
-from simnet.study.result import Result
-from simnet.study.store import Store
-from simnet.study.tuning import read_tuning
-from simnet.study.whatif import WhatIf, schema, whatif
+from simnet.scenario.core.effective import Effective
+from simnet.study.run.result import Result
+from simnet.study.validate import anchored
+from simnet.study.validate.answers import LISTING_1
+from simnet.study.whatif.mechanism import Moved, moved, said
+from simnet.study.whatif.tuning import read_tuning
+from simnet.study.whatif.whatif import WhatIf, schema, whatif
+from simnet.study.work import cases
+from simnet.study.work.cases import Case
+from simnet.study.work.store import Store
 from tests.study.synthetic import result, simulated
 
 SCENARIO = "x460-out-of-box"
@@ -353,7 +354,7 @@ def test_draws_are_judged_by_what_they_say_of_the_measurement(
         seen.extend(r.configuration["workload"]["nodes"] for r in at_anchor)
         return {name: [0.5 * value for value in values] for name, values in drawn.items()}
 
-    monkeypatch.setattr("simnet.study.whatif.conditioned", halved)
+    monkeypatch.setattr("simnet.study.whatif.whatif.conditioned", halved)
     throughput = _ask("affinity", members=3).tunings[0].change("throughput")
     assert throughput.parameters is not None
     assert throughput.parameters.low == pytest.approx(-45)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from simnet.study.workers import deaf_children
+from simnet.study.work.workers import deaf_children
 
 CHILD = "print('up', flush=True); input(); print('alive')"
 

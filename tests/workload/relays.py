@@ -8,13 +8,13 @@ from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
-from simnet.net.cubic import make_congestion
-from simnet.net.far_hosts import FarHosts
-from simnet.net.skb import Header, Station
-from simnet.net.tcp_receiver import TcpReceiver
-from simnet.net.tcp_sender import TcpSender
-from simnet.net.tg3 import Tg3
-from simnet.net.wire import SwitchedPath
+from simnet.net.link.skb import Header, Station
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.nic.tg3 import Tg3
+from simnet.net.remote.far_hosts import FarHosts
+from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.workload.relay_system import Load, Relay, RelayPort, Workers, connect_relay
 from tests.host.parts import MS, make_costs, make_machine, make_memory
 from tests.net.parts import GIGABIT, make_socket, make_tg3

@@ -8,7 +8,7 @@ from simnet.kernel.component import Component
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
-    from simnet.storage.nsd import NsdRequest
+    from simnet.storage.nsd.nsd import NsdRequest
 
 PS = 10**12
 

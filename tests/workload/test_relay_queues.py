@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from simnet.net.far_hosts import FarHosts
-from simnet.net.multiqueue import MultiqueuePort
-from simnet.net.skb import Header, Station
-from simnet.net.socket_queue import SocketQueue, socket_hash
-from simnet.net.tx_queue_rules import tx_queue_rules
-from simnet.net.wire import SwitchedPath
+from simnet.net.link.skb import Header, Station
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.remote.far_hosts import FarHosts
+from simnet.net.steering.socket_queue import SocketQueue, socket_hash
+from simnet.net.steering.tx_queue_rules import tx_queue_rules
 from simnet.workload.relay_system import Load, RelayPort, Workers
 from tests.host.parts import MS
 from tests.net.parts import GIGABIT, make_socket

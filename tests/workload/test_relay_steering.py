@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simnet.host.memory import SharedLines
-from simnet.net.backlog import Backlog
-from simnet.net.steering import PacketSteering, SocketFlowTable
-from simnet.net.steering_version import SteeringRules
+from simnet.net.steering.backlog import Backlog
+from simnet.net.steering.steering import PacketSteering, SocketFlowTable
+from simnet.net.steering.version import SteeringRules
 from simnet.workload.relay_system import Load, Workers
 from tests.host.parts import MS
 from tests.net.parts import make_buffers

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.environment import Environment
-from simnet.storage.scale_client import ScaleClient, Tuning
-from simnet.storage.tokens import TokenManager
+from simnet.storage.scale.client import ScaleClient, Tuning
+from simnet.storage.scale.tokens import TokenManager
 from simnet.workload.block_stream import CallCosts
 from simnet.workload.gpfsperf import Arguments, Gpfsperf
 from simnet.workload.sas import Node, SasJobs

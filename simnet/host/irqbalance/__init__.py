@@ -1,0 +1,1 @@
+"""Daemons that place interrupts, by version, and a hand that does."""

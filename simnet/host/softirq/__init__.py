@@ -1,0 +1,1 @@
+"""Soft interrupts: NET_RX, ksoftirqd, and what Linux changed in both."""

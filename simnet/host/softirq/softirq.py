@@ -1,0 +1,441 @@
+"""NET_RX softirq and the device poll list of one CPU.
+
+Source: net/core/dev.c `net_rx_action` and kernel/softirq.c `__do_softirq` of 2.6.18, which
+bracket 2.6.16 together with 2.6.12, and of RHEL 6.1; what differs is in `SoftirqRules`. A device
+is on at most one poll list, and stays with the CPU that scheduled it until its poll has nothing
+left to do. One round handles at most `netdev_budget` packets or until `jiffies` has moved on by
+more than `net_rx_time_limit`; after `MAX_SOFTIRQ_RESTART` rounds the rest is left to ksoftirqd.
+At the end of a round interrupts are sent to the CPUs for which it has queued packets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.host.cpu import Context, Cpu, Softirqs
+from simnet.host.ledger import Ledger
+from simnet.host.softirq.version import SoftirqRules
+from simnet.kernel.simulator import Simulator
+
+__all__ = [
+    "POLL_CONTINUES",
+    "POLL_DONE",
+    "POLL_MORE",
+    "POLL_STAYS",
+    "Napi",
+    "SoftirqNetRx",
+]
+
+POLL_CONTINUES = 0
+POLL_DONE = 1
+POLL_MORE = 2
+POLL_STAYS = 3
+_CONTINUES = cython.declare(cython.int, 0)
+_DONE = cython.declare(cython.int, 1)
+_MORE = cython.declare(cython.int, 2)
+_ALL = cython.declare(cython.int, 1 << 30)
+_MODE_SOFTIRQ = cython.declare(cython.int, 3)
+_LEVEL_SOFT = cython.declare(cython.int, 1)
+
+
+@cython.cclass
+class Napi(Context):
+    """A device with a poll function.
+
+    A poll is a sequence of pieces of work on the CPU: `poll_begin` and `poll_step` either ask
+    the CPU for more work and return POLL_CONTINUES, or return POLL_DONE (nothing left, the
+    device has left the list through `SoftirqNetRx.complete`), POLL_MORE (others have their turn
+    first) or POLL_STAYS (it stays at the head of the list).
+
+    Attributes:
+        next_polled: the next on the poll list.
+        next_ipi: the next in the list of those whose CPUs are sent an interrupt.
+        home: the CPU that alone polls it (a backlog); None for a device.
+        ipis_first: interrupts that are due are sent before it is polled.
+    """
+
+    next_polled: Napi
+    next_ipi: Napi
+    home: Cpu
+    ipis_first: cython.bint
+    scheduled: cython.bint
+    quota: cython.int
+    weight: cython.int
+
+    def __init__(self, sim: Simulator, path: str, weight: int) -> None:
+        super().__init__(sim, path)
+        self.next_polled = None
+        self.next_ipi = None
+        self.home = None
+        self.ipis_first = False
+        self.scheduled = False
+        self.quota = weight
+        self.weight = weight
+
+    def set_home(self, cpu: Cpu) -> None:
+        """Bind it to the one CPU that polls it."""
+        self.home = cpu
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """Start polling at most min(quota, budget) packets; `work_ps` is to be done before."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Go on after a piece of work."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.cclass
+class SoftirqNetRx(Softirqs):
+    """NET_RX processing of one CPU.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        cpu: the CPU.
+        entry_ps: work of entering `do_softirq` and `net_rx_action`.
+        netdev_budget: packets in one round.
+        max_restart: rounds before ksoftirqd takes over.
+        time_limit_jiffies: a round ends when more jiffies than this have passed.
+        jiffy_ps: length of a jiffy.
+        rules: of the kernel's version.
+        ipi_ps: work of sending one interprocessor interrupt, and of taking it.
+        ledger: where those are booked.
+    """
+
+    cpu: Cpu
+    budget: cython.int
+    head: Napi
+    tail: Napi
+    polling: Napi
+    restarts: cython.int
+    entry_left_ps: cython.longlong
+    round_jiffy: cython.longlong
+    entry_ps: cython.longlong
+    netdev_budget: cython.int
+    max_restart: cython.int
+    time_limit_jiffies: cython.int
+    jiffy_ps: cython.longlong
+    weight_each_poll: cython.bint
+    restart_jiffies: cython.longlong
+    stops_for_processes: cython.bint
+    polls_once: cython.bint
+    thread_first: cython.bint
+    restart_from: cython.longlong
+    left: cython.int
+    listed: cython.int
+    repoll_head: Napi
+    repoll_tail: Napi
+    ipi_ps: cython.longlong
+    ledger: Ledger
+    ipi_head: Napi
+    ipis_due: cython.int
+    sending: cython.bint
+    ipis: cython.longlong
+    ksoftirqd: Any
+    rounds: cython.longlong
+    polls: cython.longlong
+    time_squeezes: cython.longlong
+    ksoftirqd_wakeups: cython.longlong
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        cpu: Cpu,
+        entry_ps: int,
+        netdev_budget: int,
+        max_restart: int,
+        time_limit_jiffies: int,
+        jiffy_ps: int,
+        rules: SoftirqRules | None = None,
+        ipi_ps: int = 0,
+        ledger: Ledger | None = None,
+    ) -> None:
+        super().__init__(sim, path)
+        self.cpu = cpu
+        self.pending = False
+        self.budget = 0
+        self.head = None
+        self.tail = None
+        self.polling = None
+        self.restarts = 0
+        self.entry_left_ps = 0
+        self.round_jiffy = 0
+        self.entry_ps = entry_ps
+        self.netdev_budget = netdev_budget
+        self.max_restart = max_restart
+        self.time_limit_jiffies = time_limit_jiffies
+        self.jiffy_ps = jiffy_ps
+        rules = rules or SoftirqRules()
+        self.weight_each_poll = rules.weight_each_poll
+        # a deadline that is `n` jiffies ahead has come when `n` have passed
+        self.restart_jiffies = -(-rules.restart_time_ps // jiffy_ps)
+        if rules.budget_time_ps > 0:
+            self.time_limit_jiffies = -(-rules.budget_time_ps // jiffy_ps) - 1
+        self.stops_for_processes = rules.stops_for_processes
+        self.polls_once = rules.polls_once
+        self.thread_first = rules.thread_first
+        self.restart_from = 0
+        self.left = 0
+        self.listed = 0
+        self.repoll_head = None
+        self.repoll_tail = None
+        self.ipi_ps = ipi_ps
+        self.ledger = ledger or Ledger()
+        self.ipi_head = None
+        self.ipis_due = 0
+        self.sending = False
+        self.ipis = 0
+        self.ksoftirqd = None
+        self.rounds = 0
+        self.polls = 0
+        self.time_squeezes = 0
+        self.ksoftirqd_wakeups = 0
+        cpu.softirqs = self
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def schedule(self, napi: Napi) -> cython.int:
+        """`__netif_rx_schedule`: put the device on this CPU's poll list, raise NET_RX."""
+        self._refill(napi)
+        napi.scheduled = True
+        self._append(napi)
+        self.pending = True
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def schedule_remote(self, napi: Napi) -> cython.int:
+        """`rps_ipi_queued`: have `napi` scheduled by the CPU that it belongs to.
+
+        That CPU gets an interrupt at the end of this round, one for all packets queued until then.
+        """
+        napi.scheduled = True
+        napi.next_ipi = self.ipi_head
+        self.ipi_head = napi
+        self.ipis_due += 1
+        self.pending = True
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def complete(self, napi: Napi) -> cython.int:
+        """`netif_rx_complete`: the device at the head has no work left."""
+        self._take_head()
+        napi.scheduled = False
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _refill(self, napi: Napi) -> cython.int:
+        if napi.quota < 0 and not self.weight_each_poll:
+            napi.quota += napi.weight
+        else:
+            napi.quota = napi.weight
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _take_head(self) -> cython.int:
+        napi: Napi = self.head
+        self.head = napi.next_polled
+        if self.head is None:
+            self.tail = None
+        napi.next_polled = None
+        self.listed -= 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _append(self, napi: Napi) -> cython.int:
+        napi.next_polled = None
+        if self.tail is None:
+            self.head = napi
+        else:
+            self.tail.next_polled = napi
+        self.tail = napi
+        self.listed += 1
+        return 0
+
+    def begin(self, cpu: Cpu) -> None:
+        """`do_softirq`: execute what is pending."""
+        if (
+            self.thread_first
+            and self.ksoftirqd is not None
+            and not self.ksoftirqd.sleeping
+            and cpu.current is not self.ksoftirqd
+        ):
+            return
+        self.restarts = self.max_restart
+        self.restart_from = self.sim.now // self.jiffy_ps
+        self._round(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _round(self, cpu: Cpu) -> cython.int:
+        self.pending = False
+        self.rounds += 1
+        self.budget = self.netdev_budget
+        self.round_jiffy = self.sim.now // self.jiffy_ps
+        self.entry_left_ps = self.entry_ps
+        self.left = self.listed if self.polls_once else _ALL
+        self._next_device(cpu)
+        return 0
+
+    def step(self, cpu: Cpu) -> None:
+        """Go on with the round."""
+        if self.sending:
+            self._send_ipis()
+            self._next_device(cpu)
+        else:
+            self._polled(cpu, self.polling.poll_step(cpu, self))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _polled(self, cpu: Cpu, verdict: cython.int) -> cython.int:
+        if verdict == _CONTINUES:
+            return 0
+        if verdict == _MORE:
+            self._rotate(self.polling)
+        self._next_device(cpu)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _rotate(self, napi: Napi) -> cython.int:
+        """Move the device at the head to the tail and refill its quota."""
+        if self.polls_once:
+            self._take_head()
+            if self.repoll_tail is None:
+                self.repoll_head = napi
+            else:
+                self.repoll_tail.next_polled = napi
+            self.repoll_tail = napi
+        elif self.head is not self.tail:
+            self._take_head()
+            self._append(napi)
+        self._refill(napi)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _over(self) -> cython.bint:
+        """Whether the round's packets or its time are used up."""
+        return (
+            self.budget <= 0
+            or self.sim.now // self.jiffy_ps - self.round_jiffy > self.time_limit_jiffies
+        )
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _next_device(self, cpu: Cpu) -> cython.int:
+        napi: Napi
+        verdict: cython.int
+        while self.head is not None and self.left > 0:
+            if self._over():
+                self.time_squeezes += 1
+                self.pending = True
+                break
+            napi = self.head
+            if napi.quota <= 0:
+                self._rotate(napi)
+                continue
+            if self.ipis_due > 0 and napi.ipis_first:
+                self._start_ipis(cpu)
+                return 0
+            self.polls += 1
+            self.left -= 1
+            self.polling = napi
+            verdict = napi.poll_begin(
+                cpu, self, napi.weight if self.weight_each_poll else self.budget, self.entry_left_ps
+            )
+            self.entry_left_ps = 0
+            if verdict == _CONTINUES:
+                return 0
+            if verdict == _MORE:
+                self._rotate(napi)
+        if self.repoll_head is not None:
+            while self.repoll_head is not None:
+                napi = self.repoll_head
+                self.repoll_head = napi.next_polled
+                self._append(napi)
+            self.repoll_tail = None
+        if self.polls_once and self.head is not None:
+            self.pending = True
+        if self.ipis_due > 0:
+            self._start_ipis(cpu)
+            # no device is polled once they are sent: this round is over
+            self.left = 0
+            return 0
+        if self.pending:
+            self._again(cpu)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _again(self, cpu: Cpu) -> cython.int:
+        """`__do_softirq`: another round, or the thread."""
+        self.restarts -= 1
+        if (
+            self.restarts > 0
+            and (
+                self.restart_jiffies == 0
+                or self.sim.now // self.jiffy_ps - self.restart_from < self.restart_jiffies
+            )
+            and not (self.stops_for_processes and cpu.need_resched)
+        ):
+            self._round(cpu)
+        else:
+            self.ksoftirqd_wakeups += 1
+            if self.ksoftirqd is not None:
+                self.ksoftirqd.wake_on(cpu)
+        return 0
+
+    # -- interrupts to other CPUs ---------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _start_ipis(self, cpu: Cpu) -> cython.int:
+        """`net_rps_action`: write the interrupts that are due to the local APIC."""
+        work: cython.longlong = self.ipis_due * self.ipi_ps
+        self.sending = True
+        self.ledger.softirq += work + self.entry_left_ps
+        work += self.entry_left_ps
+        self.entry_left_ps = 0
+        cpu.run(_LEVEL_SOFT, self, work, _MODE_SOFTIRQ)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_ipis(self) -> cython.int:
+        """The interrupts have been written, all at once; the other CPUs take them."""
+        napi: Napi = self.ipi_head
+        following: Napi
+        self.sending = False
+        self.ipi_head = None
+        self.ipis += self.ipis_due
+        self.ledger.hardirq += self.ipis_due * self.ipi_ps
+        self.ipis_due = 0
+        while napi is not None:
+            following = napi.next_ipi
+            napi.next_ipi = None
+            napi.home.raise_irq(napi, self.ipi_ps)
+            napi = following
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def charge(self, packets: cython.int) -> cython.int:
+        """Take `packets` off the round's budget."""
+        self.budget -= packets
+        return 0

@@ -1,0 +1,1 @@
+"""Linux bonding: ports that are one interface."""

@@ -1,0 +1,1 @@
+"""Long messages as rates: links that flows share, without packets."""

@@ -1,0 +1,219 @@
+"""Ports of a server that are one link: by which port each client's bytes leave, and come.
+
+The rules are those of Linux bonding, as in `bonding`, `bonding_hash` and `bonding_rlb`, for whole
+flows instead of frames:
+
+- 802.3ad: the server hashes each connection (`xmit_hash_policy`), and the switch hashes it on its
+  own; both deal the values out to the ports that they take for present;
+- balance-alb: what the server sends to a client leaves by the port that was least loaded when the
+  client was assigned one (`tlb_choose_channel`), all anew at each rebalancing; what clients send
+  comes by the port whose address their ARP reply carried, dealt out in turn (`Rlb`);
+- active-backup: one port for all.
+
+The switch hashes Ethernet addresses, IP addresses and TCP ports. Which function it uses is not
+published: here it is the CRC-32 of these fields.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
+
+from simnet.net.bonding.hash import simple_hash, transmit_hash
+from simnet.net.bonding.rlb import Neighbour, Rlb
+from simnet.net.link.skb import Header, Station
+
+if TYPE_CHECKING:
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.bonding.bond import Bond
+    from simnet.net.link.skb import Skb
+
+__all__ = ["LAG_MODES", "Address", "Lag", "LagPort"]
+
+LAG_MODES = ("active-backup", "802.3ad", "balance-alb")
+_REBALANCE_SECONDS = 10
+
+
+class Address:
+    """A node's addresses.
+
+    Args:
+        mac: of its first port.
+        ip: 32 bits.
+        port: TCP port of its end of the connection.
+    """
+
+    def __init__(self, mac: int, ip: int, port: int) -> None:
+        self.station = Station(mac)
+        self.ip = ip
+        self.port = port
+
+
+class LagPort:
+    """One of the ports.
+
+    Attributes:
+        carrier: there is a link; the switch knows at once.
+        up: the server takes it for present.
+        load: bytes a second that the balancing has assigned.
+    """
+
+    def __init__(self, index: int, mac: int) -> None:
+        self.index = index
+        self.station = Station(mac)
+        self.carrier = True
+        self.up = True
+        self.load = 0
+
+    def ok(self) -> bool:
+        """As bonding takes it."""
+        return self.up
+
+
+class Lag:
+    """The ports of one server.
+
+    Args:
+        sim: the simulation.
+        path: of the server's bond.
+        mode: one of `LAG_MODES`.
+        policy: `xmit_hash_policy`.
+        ports: how many.
+        server: the address of the bond.
+        clients: the addresses of each client's end of its connection.
+
+    Raises:
+        ValueError: no such mode or policy.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        mode: str,
+        policy: str,
+        ports: int,
+        server: Address,
+        clients: list[Address],
+    ) -> None:
+        if mode not in LAG_MODES:
+            raise ValueError(f"{path}: mode {mode!r} is not one of {', '.join(LAG_MODES)}")
+        self.mode = mode
+        mac = server.station.mac
+        self.slaves = [LagPort(index, mac + index) for index in range(ports)]
+        self.current = 0
+        self.sent = [
+            Header(server.station, client.station, server.ip, client.ip, server.port, client.port)
+            for client in clients
+        ]
+        self.hashes = [transmit_hash(policy, header, mac) for header in self.sent]
+        self.switch_hashes = [_switch_hash(header) for header in self.sent]
+        # the clients' frames: where to, as their ARP entries say
+        self.received = [Header(header.destination, self.slaves[0].station) for header in self.sent]
+        self.neighbours = [
+            Neighbour(sim, f"{path}.neighbour{n}", client.ip, client.station, [self.received[n]])
+            for n, client in enumerate(clients)
+        ]
+        self.rlb = Rlb(cast("Bond", self))
+        self.tlb_index = [simple_hash(client.ip) for client in clients]
+        self.tlb_port: dict[int, int] = {}
+        self.tlb_load: dict[int, int] = {}
+        if mode == "balance-alb":
+            for neighbour in self.neighbours:
+                self.rlb.reply_to(neighbour)
+
+    # -- where bytes go -------------------------------------------------------------------
+
+    def transmit_port(self, client: int) -> int:
+        """The port by which bytes to a client leave; -1 for none."""
+        present = [port.index for port in self.slaves if port.up]
+        if not present:
+            return -1
+        if self.mode == "802.3ad":
+            return present[self.hashes[client] % len(present)]
+        if self.mode == "active-backup":
+            return self.current
+        entry = self.tlb_index[client]
+        if entry not in self.tlb_port:
+            chosen = min((self.slaves[index] for index in present), key=lambda port: port.load)
+            self.tlb_port[entry] = chosen.index
+            # nothing is known of it: as bonding, so that the next one goes elsewhere
+            chosen.load += self.tlb_load.get(entry, 1)
+        return self.tlb_port[entry]
+
+    def receive_port(self, client: int) -> int:
+        """The port by which a client's bytes come; -1 for none."""
+        present = [port.index for port in self.slaves if port.carrier]
+        if not present:
+            return -1
+        if self.mode == "802.3ad":
+            return present[self.switch_hashes[client] % len(present)]
+        if self.mode == "active-backup":
+            return self.current
+        destination = self.received[client].destination
+        return [port.station for port in self.slaves].index(destination)
+
+    def rebalance(self, sent_bytes: list[int]) -> None:
+        """balance-alb: let all clients choose anew by what they were sent in the last 10 s."""
+        for port in self.slaves:
+            port.load = 0
+        self.tlb_port.clear()
+        for client, entry in enumerate(self.tlb_index):
+            self.tlb_load[entry] = 1 + sent_bytes[client] // _REBALANCE_SECONDS
+
+    # -- how ports come and go ------------------------------------------------------------
+
+    def look(self) -> bool:
+        """The MII monitor looks at the links; whether anything has changed."""
+        changed = False
+        for port in self.slaves:
+            if port.carrier != port.up:
+                changed = True
+                port.up = port.carrier
+                self._changed(port)
+        return changed
+
+    def _changed(self, port: LagPort) -> None:
+        if port.up:
+            if self.current < 0:
+                self.current = port.index
+            self.rlb.rebalance_ordered = self.mode == "balance-alb"
+            return
+        if self.current == port.index:
+            others = [other.index for other in self.slaves if other.up]
+            self.current = others[0] if others else -1
+        self.tlb_port = {k: index for k, index in self.tlb_port.items() if index != port.index}
+        port.load = 0
+        if self.mode == "balance-alb":
+            self.rlb.clear(cast("Any", port))
+
+    def tick(self) -> bool:
+        """The timer of balance-alb, ten a second; whether it has to tick again."""
+        if self.mode != "balance-alb":
+            return False
+        self.rlb.tick()
+        return self.rlb.ntt or self.rlb.rebalance_ordered
+
+    def send_control(self, slave: Any, skb: Skb) -> None:
+        """An ARP reply of the bond's own, by a port that has a link."""
+        if slave.carrier:
+            cast("Neighbour", skb.endpoint).resolve(skb.header.source)
+
+    def announce(self, slave: Any, source: Station, destination: Station) -> None:
+        """The switch learns that the address of a port that is gone is at another one.
+
+        So frames to it come by that one, until the clients know.
+        """
+        for header in self.received:
+            if header.destination is destination and source is destination:
+                header.destination = slave.station
+
+
+def _switch_hash(header: Header) -> int:
+    """The switch's hash of what a client sends."""
+    fields = (
+        *(header.destination.mac.to_bytes(6, "big"), header.source.mac.to_bytes(6, "big")),
+        *(header.destination_ip.to_bytes(4, "big"), header.source_ip.to_bytes(4, "big")),
+        *(header.destination_port.to_bytes(2, "big"), header.source_port.to_bytes(2, "big")),
+    )
+    return crc32(b"".join(fields))

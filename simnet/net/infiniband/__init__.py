@@ -1,0 +1,1 @@
+"""IP over InfiniBand: the fabric, its routes, and the driver."""

@@ -1,0 +1,546 @@
+"""IP over InfiniBand: a queue pair and its completion queue, and the driver `ib_ipoib`.
+
+Source: drivers/infiniband/ulp/ipoib (ipoib_ib.c `ipoib_poll`, `ipoib_send`, `poll_tx`; ipoib_cm.c
+`ipoib_cm_send`, `ipoib_cm_handle_rx_wc`, `ipoib_cm_handle_tx_wc`) of Linux 3.8; RFC 4391 and 4755
+(4-byte encapsulation). A connected interface sends over a reliable connection (RC), whose sends
+complete when the far adapter has acknowledged them; its send completions go to the receive
+completion queue, interrupt like received packets, and do not count for the poll's weight. A
+datagram interface reclaims what it has sent when more than 16 sends are outstanding, without an
+interrupt.
+
+A completion queue announces one completion, and then none until it is armed again
+(`ib_req_notify_cq`), which the poll does when it has found the queue empty. A receive without a
+posted buffer is dropped; a reliable connection would break (rnr_retry 0) and be set up anew.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu, Occupation
+from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.kernel.random import RandomStream
+from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
+from simnet.net.link.skb import Endpoint, Skb
+from simnet.net.nic.net_device import NetDevice
+from simnet.net.nic.port import Nic
+
+__all__ = ["ENCAPSULATION_BYTES", "FLUSHED", "Ipoib"]
+
+# RFC 4391: 16-bit type and 16 reserved bits
+ENCAPSULATION_BYTES = 4
+# how the reorder window tells that its timer has handed packets up
+FLUSHED = 2
+
+_NEVER = cython.declare(cython.longlong, 1 << 62)
+_CONTINUES = cython.declare(cython.int, 0)
+_DONE = cython.declare(cython.int, 1)
+_MORE = cython.declare(cython.int, 2)
+_LEVEL_SOFT = cython.declare(cython.int, 1)
+_MODE_SOFTIRQ = cython.declare(cython.int, 3)
+_PRIORITY_NIC = cython.declare(cython.int, 1)
+_INTERRUPT = cython.declare(cython.int, 0)
+_DRAIN = cython.declare(cython.int, 1)
+_FLUSHED = cython.declare(cython.int, 2)
+# local route, base transport, invariant and variant CRC of an InfiniBand packet; a datagram has the
+# datagram extended transport header, too
+_RC_OVERHEAD_BYTES = cython.declare(cython.int, 26)
+_UD_OVERHEAD_BYTES = cython.declare(cython.int, 34)
+# IPOIB_NUM_WC, MAX_SEND_CQE, IPOIB_CM_COPYBREAK
+_COMPLETIONS_AT_A_TIME = cython.declare(cython.int, 4)
+_MAX_SEND_CQE = cython.declare(cython.int, 16)
+_COPYBREAK_BYTES = cython.declare(cython.int, 256)
+_MILLION = cython.declare(cython.longlong, 1_000_000)
+
+
+@cython.final
+@cython.cclass
+class Ipoib(Nic):
+    """One IPoIB interface; see `Nic` for the arguments that it shares with others.
+
+    Args:
+        connected: connected mode (RC); False is datagram mode (UD).
+        ib_mtu: payload of an InfiniBand packet; a message of a connection is cut into such.
+        rx_usecs_ps, rx_frames: `ethtool -C` of the completion queue: after the first completion,
+            how long, and for how many, the interrupt waits; 0 and 0 for not at all.
+        acknowledged_ps: from the last bit sent to the completion of a send of a connection.
+        page_bytes: size of the pages that a received packet of a connection is put into.
+        jiffy_ps: length of a jiffy.
+        loss_ppm: of a million packets, how many the driver drops on purpose instead of sending.
+        luck: which ones.
+
+    Attributes:
+        numbers, window: number what is sent to the peer, and put what comes from it in order; None
+            where the driver is the kernel's own.
+        lost: packets that the driver dropped on purpose.
+    """
+
+    connected: cython.bint
+    ib_mtu: cython.int
+    rx_usecs_ps: cython.longlong
+    rx_frames: cython.int
+    acknowledged_ps: cython.longlong
+    page_bytes: cython.int
+    jiffy_ps: cython.longlong
+    loss_ppm: cython.longlong
+    luck: RandomStream
+    lost: cython.longlong
+    stopped: cython.bint
+    drain_timer: cython.longlong
+    completions: cython.int
+    deadline_ps: cython.longlong
+    pending: cython.int
+    leaving: cython.bint
+    numbers: MessageNumbers
+    window: ReorderWindow
+    drain: Occupation
+    rearms: cython.longlong
+    missed_events: cython.longlong
+
+    def __init__(
+        self,
+        device: NetDevice,
+        *,
+        connected: bool,
+        ib_mtu: int,
+        rx_usecs_ps: int,
+        rx_frames: int,
+        acknowledged_ps: int,
+        page_bytes: int,
+        jiffy_ps: int,
+        loss_ppm: int,
+        luck: RandomStream,
+    ) -> None:
+        super().__init__(device)
+        self.connected = connected
+        self.ib_mtu = ib_mtu
+        self.rx_usecs_ps = rx_usecs_ps
+        self.rx_frames = rx_frames
+        self.acknowledged_ps = acknowledged_ps if connected else 0
+        self.page_bytes = page_bytes
+        self.jiffy_ps = jiffy_ps
+        self.loss_ppm = loss_ppm
+        self.luck = luck
+        self.lost = 0
+        self.stopped = False
+        self.drain_timer = 0
+        self.completions = 0
+        self.deadline_ps = _NEVER
+        self.pending = 0
+        self.leaving = False
+        self.numbers = None
+        self.window = None
+        self.drain = Occupation(device.sim, f"{device.path}.drain")
+        self.rearms = 0
+        self.missed_events = 0
+
+    @property
+    def uncounted_bytes(self) -> int:
+        """The driver counts what `tx_bytes` and `rx_bytes` hold: packet and encapsulation."""
+        return 0
+
+    def out_of_order(self) -> tuple[int, ...]:
+        """Packets that the reorder window got, and handed up, behind one with a higher number."""
+        if self.window is None:
+            return ()
+        return self.window.out_of_order_before, self.window.out_of_order_after
+
+    # -- the completion queue ---------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def advance(self, now: cython.longlong) -> cython.int:
+        """Take in what has completed until `now`; announce it if the queue is armed."""
+        skb: Skb = self.incoming.head
+        rx_at: cython.longlong = skb.arrival_ps if skb is not None else _NEVER
+        tx_at: cython.longlong = self._next_sent_ps()
+        while rx_at <= now or tx_at <= now:
+            if rx_at <= tx_at:
+                self._receive(self.incoming.pop())
+                skb = self.incoming.head
+                rx_at = skb.arrival_ps if skb is not None else _NEVER
+            else:
+                self.tx_seen += 1
+                if self.connected:
+                    self._completed(tx_at)
+                tx_at = self._next_sent_ps()
+        self.announced = self.arrived
+        self.tx_announced = self.tx_seen
+        if self.deadline_ps <= now and self.unmasked and not self.asserted:
+            self.raise_line()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_sent_ps(self) -> cython.longlong:
+        """When the next send completes; NEVER if none is outstanding."""
+        when: cython.longlong = _NEVER
+        if self.tx_seen < self.tx_sent:
+            when = self.tx_ends[self.tx_seen & self.tx_mask]
+        return when
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _receive(self, skb: Skb) -> cython.int:
+        if self.posted == 0:
+            self.drops += 1
+            return 0
+        self.posted -= 1
+        self.rx_packets += 1
+        self.rx_bytes += self._ip_bytes(skb.wire_bytes)
+        self.arrived += 1
+        self.ring.append(skb)
+        self._completed(skb.arrival_ps)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _completed(self, at: cython.longlong) -> cython.int:
+        """An entry of the receive completion queue."""
+        if not self.unmasked or self.asserted:
+            return 0
+        self.completions += 1
+        if self.completions == 1:
+            self.deadline_ps = at + self.rx_usecs_ps
+        elif self.completions == self.rx_frames and at < self.deadline_ps:
+            self.deadline_ps = at
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_update(self) -> cython.longlong:
+        """When the completions that are known to come would be announced."""
+        count: cython.int = self.completions
+        deadline: cython.longlong = self.deadline_ps
+        skb: Skb = self.incoming.head
+        position: cython.longlong = self.tx_seen
+        rx_at: cython.longlong
+        tx_at: cython.longlong
+        at: cython.longlong
+        while True:
+            rx_at = skb.arrival_ps if skb is not None else _NEVER
+            tx_at = _NEVER
+            if self.connected and position < self.tx_sent:
+                tx_at = self.tx_ends[position & self.tx_mask]
+            at = rx_at if rx_at <= tx_at else tx_at
+            if at >= deadline:
+                return deadline
+            count += 1
+            if count == 1:
+                deadline = at + self.rx_usecs_ps
+            elif count == self.rx_frames:
+                return at
+            if rx_at <= tx_at:
+                skb = skb.next
+            else:
+                position += 1
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def has_work(self) -> cython.bint:
+        """Whether the receive completion queue has entries."""
+        return self.announced > self.consumed or (
+            self.connected and self.tx_announced > self.tx_reclaimed
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def acknowledge(self, now: cython.longlong) -> cython.int:
+        """The event has been taken: the queue is silent until it is armed."""
+        self.completions = 0
+        self.deadline_ps = _NEVER
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def unmask(self, now: cython.longlong) -> cython.int:
+        """`ib_req_notify_cq`: have the next completion announced."""
+        self.rearms += 1
+        self.unmasked = True
+        self.completions = 0
+        self.deadline_ps = _NEVER
+        self.arm()
+        return 0
+
+    # -- ipoib_poll -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """Start polling: as many packets as the weight says, whatever is left of the round's."""
+        self._place(cpu)
+        self.limit = self.weight
+        self.done = 0
+        self.pending = 0
+        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
+        self.ledger.softirq += work_ps + self.costs.poll_ps
+        self.ledger.device_lines += self.far_line_ps
+        return self._next_completion(cpu, softirq)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Go on after a piece of work."""
+        skb: Skb
+        if self.leaving:
+            self.leaving = False
+            softirq.charge(self.done)
+            return _MORE
+        if not self.finishing:
+            # what has come until now found only the buffers posted before
+            self.advance(self.sim.now)
+            skb = self._taken(cpu)
+            self.done += 1
+            self.consumed += 1
+            self.posted += 1
+            self.buffer_node = cpu.node
+            self.debt_ps += self._hand_up(skb, cpu)
+            return self._next_completion(cpu, softirq)
+        self.advance(self.sim.now)
+        self.unmask(self.sim.now)
+        if self.has_work():
+            # missed events: napi_reschedule and poll_more
+            self.missed_events += 1
+            return self._next_completion(cpu, softirq)
+        softirq.charge(self.done)
+        softirq.complete(self)
+        return _DONE
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_completion(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Take completions, four at a time, up to a received packet, and start on that."""
+        skb: Skb
+        asked: cython.int
+        work: cython.longlong
+        while True:
+            if self.pending == 0:
+                if self.done == self.limit:
+                    self.leaving = True
+                    cpu.run(_LEVEL_SOFT, softirq, self._taken_debt(), _MODE_SOFTIRQ)
+                    return _CONTINUES
+                self.advance(self.sim.now)
+                if self.sim.tracer is not None:
+                    self._trace_ring()
+                asked = self.limit - self.done
+                if asked > _COMPLETIONS_AT_A_TIME:
+                    asked = _COMPLETIONS_AT_A_TIME
+                self.pending = self._completed_count(asked)
+                if self.pending == 0:
+                    return self._finish(cpu, softirq)
+            self.pending -= 1
+            if self._sent_first():
+                self._reclaim_one(cpu)
+                continue
+            skb = self.ring.head
+            self.finishing = False
+            work = self._taken_debt() + self._packet_ps(cpu, skb)
+            cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+            return _CONTINUES
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _hand_up(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`netif_receive_skb`, or what the reorder window lets go; return the work caused."""
+        if self.window is None:
+            return skb.endpoint.receive(skb, cpu)
+        self.window.arrive(skb)
+        return self._hand_up_ready(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _hand_up_ready(self, cpu: Cpu) -> cython.longlong:
+        skb: Skb
+        work: cython.longlong = 0
+        while self.window.ready.count > 0:
+            skb = self.window.ready.pop()
+            work += skb.endpoint.receive(skb, cpu)
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """`napi_complete` and the doorbell that arms the queue."""
+        self.finishing = True
+        self.ledger.softirq += self.mmio_ps - self.far_mmio_ps
+        self.ledger.device_lines += self.far_mmio_ps
+        cpu.run(_LEVEL_SOFT, softirq, self._taken_debt() + self.mmio_ps, _MODE_SOFTIRQ)
+        return _CONTINUES
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _taken_debt(self) -> cython.longlong:
+        debt: cython.longlong = self.debt_ps
+        self.debt_ps = 0
+        return debt
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _completed_count(self, asked: cython.int) -> cython.int:
+        """`ib_poll_cq`: entries of the receive completion queue, at most as many as asked for."""
+        count: cython.longlong = self.announced - self.consumed
+        if self.connected:
+            count += self.tx_announced - self.tx_reclaimed
+        return asked if count > asked else cython.cast(cython.int, count)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _sent_first(self) -> cython.bint:
+        """Whether the next entry of the queue is a send."""
+        sent_ps: cython.longlong
+        if not self.connected or self.tx_reclaimed == self.tx_announced:
+            return False
+        sent_ps = self.tx_ends[self.tx_reclaimed & self.tx_mask]
+        return self.ring.head is None or sent_ps < self.ring.head.arrival_ps
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _packet_ps(self, cpu: Cpu, skb: Skb) -> cython.longlong:
+        """Work of the driver and IP on a received packet."""
+        length: cython.int = self._ip_bytes(skb.wire_bytes)
+        endpoint: Endpoint = skb.endpoint
+        work: cython.longlong = self.frame_ps
+        if self.connected and length > _COPYBREAK_BYTES:
+            # the pages go up with the packet: others are posted in their place
+            work += (length + self.page_bytes - 1) // self.page_bytes * self.costs.rx_page_ps
+        work = self.spread.vary(work)
+        self.ledger.driver += work - self.far_frame_ps
+        self.ledger.device_lines += self.far_frame_ps
+        if endpoint.freer is not None and endpoint.freer is not cpu:
+            work += self.buffers.allocated_ps(cpu, endpoint.freer)
+        return work
+
+    # -- sending ----------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _overhead_bytes(self, length: cython.int) -> cython.int:
+        """Headers and checksums of the InfiniBand packets that carry `length` bytes."""
+        if self.connected:
+            return (length + self.ib_mtu - 1) // self.ib_mtu * _RC_OVERHEAD_BYTES
+        return _UD_OVERHEAD_BYTES
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _ip_bytes(self, wire_bytes: cython.int) -> cython.int:
+        """What of a message on the wire is IP packet and encapsulation."""
+        packets: cython.int
+        if not self.connected:
+            return wire_bytes - _UD_OVERHEAD_BYTES
+        packets = self.ib_mtu + _RC_OVERHEAD_BYTES
+        packets = (wire_bytes + packets - 1) // packets
+        return wire_bytes - packets * _RC_OVERHEAD_BYTES
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """What work request and doorbell of one packet cost, and sends reclaimed before it."""
+        work: cython.longlong = Nic.transmit_cost_ps(self, cpu)
+        if not self.connected and self.tx_sent - self.tx_reclaimed > _MAX_SEND_CQE:
+            self.advance(self.sim.now)
+            work += self._poll_tx(cpu)
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def transmit(self, skb: Skb) -> cython.int:
+        """Queue a packet; call `flush` after the last of a burst."""
+        if self.stopped or self.qdisc.count > 0:
+            if self.qdisc.count >= self.qdisc_limit:
+                self.qdisc_drops += 1
+            else:
+                self.qdisc.append(skb)
+            return 0
+        self._send_now(skb)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_now(self, skb: Skb) -> cython.int:
+        """`ipoib_cm_send`, `ipoib_send`: post one work request."""
+        length: cython.int = skb.wire_bytes
+        end_ps: cython.longlong
+        if self.numbers is not None:
+            self.numbers.number(skb)
+        if self.loss_ppm > 0 and self.luck.below(_MILLION) < self.loss_ppm:
+            self.lost += 1
+            return 0
+        skb.wire_bytes = length + self._overhead_bytes(length)
+        end_ps = self.serializer.end_ps(self.sim.now, skb.wire_bytes)
+        self.tx_ends[self.tx_sent & self.tx_mask] = end_ps + self.acknowledged_ps
+        self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
+        self.tx_sent += 1
+        self.tx_packets += 1
+        self.tx_bytes += length
+        if self.tx_sent - self.tx_reclaimed == self.tx_ring:
+            self.stopped = True
+            if not self.connected:
+                self._await_send()
+        self.path_out.send(skb, end_ps)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _await_send(self) -> cython.int:
+        """The send queue is full: its next completion starts the timer that drains it.
+
+        `ipoib_send_comp_handler`: `mod_timer(&priv->poll_timer, jiffies)`.
+        """
+        when: cython.longlong = self.tx_ends[self.tx_seen & self.tx_mask]
+        if self.drain_timer == 0:
+            if when < self.sim.now:
+                when = self.sim.now
+            when = (when // self.jiffy_ps + 1) * self.jiffy_ps
+            self.drain_timer = self.sim.at(when, self, _DRAIN, 0, _PRIORITY_NIC)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _poll_tx(self, cpu: Cpu) -> cython.longlong:
+        """`poll_tx` until the send completion queue is empty; return the work."""
+        before: cython.longlong = self.debt_ps
+        work: cython.longlong
+        self.debt_ps = 0
+        while self.tx_reclaimed < self.tx_announced:
+            self._reclaim_one(cpu)
+        work = self.debt_ps
+        self.debt_ps = before
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reclaim_one(self, cpu: Cpu) -> cython.int:
+        """`ipoib_cm_handle_tx_wc`: free what was sent; restart the queue when half is free."""
+        toucher: Cpu = self.tx_touchers[self.tx_reclaimed & self.tx_mask]
+        queue_ps: cython.longlong = self.queue.touch(cpu)
+        self.ledger.completion += self.costs.tx_completion_ps
+        self.ledger.socket_lines += queue_ps
+        self.debt_ps += self.costs.tx_completion_ps + queue_ps
+        if toucher is not cpu:
+            self.debt_ps += self.buffers.freed_ps(cpu, toucher)
+        self.tx_reclaimed += 1
+        self.tx_freer = cpu
+        if self.stopped and self.tx_sent - self.tx_reclaimed <= self.tx_ring >> 1:
+            self.stopped = False
+            while self.qdisc.count > 0 and not self.stopped:
+                self._send_now(self.qdisc.pop())
+            self.path_out.flush()
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """Time for an interrupt, for the timer that drains the send queue, or the window's."""
+        cpu: Cpu
+        if kind == _INTERRUPT:
+            Nic.on_event(self, kind, arg)
+            return
+        cpu = self.line.current_target()
+        if kind == _FLUSHED:
+            cpu.raise_irq(self.drain, self._hand_up_ready(cpu))
+            return
+        self.drain_timer = 0
+        self.advance(self.sim.now)
+        cpu.raise_irq(self.drain, self._poll_tx(cpu))
+        if self.stopped:
+            self._await_send()

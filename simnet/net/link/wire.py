@@ -1,0 +1,224 @@
+"""Full-duplex links and a store-and-forward switch between two ports.
+
+A frame enters the switch when its last bit has arrived, waits `latency`, queues behind
+earlier frames of the egress port and is serialised again. The path has one source, so arrival
+times are arithmetic: frames are put into the destination's `incoming` queue with their
+arrival time as soon as they are sent. In per-frame mode, the reference, each arrival is an
+event instead; results are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.host.softirq.softirq import Napi
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Skb, SkbQueue
+
+__all__ = ["Path", "Port", "Serializer", "SwitchedPath"]
+
+
+@cython.final
+@cython.cclass
+class Serializer:
+    """The sending end of a link: frames leave one after the other, in the order posted.
+
+    Args:
+        rate_bps: of the link.
+    """
+
+    byte_ps: cython.longlong
+    free_ps: cython.longlong
+
+    def __init__(self, rate_bps: int) -> None:
+        self.byte_ps = 8 * 10**12 // rate_bps
+        self.free_ps = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def end_ps(self, now: cython.longlong, wire_bytes: cython.longlong) -> cython.longlong:
+        """Post a frame; return when its last bit leaves."""
+        if now > self.free_ps:
+            self.free_ps = now
+        self.free_ps += wire_bytes * self.byte_ps
+        return self.free_ps
+
+
+@cython.cclass
+class Port(Napi):
+    """A network device (Linux `net_device`): frames arrive at it and leave by it.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        weight: packets of one poll.
+        node: NUMA node that it is attached to.
+
+    Attributes:
+        copies: frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`.
+    """
+
+    node: cython.int
+    copies: cython.bint
+    incoming: SkbQueue
+
+    def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
+        super().__init__(sim, path, weight)
+        self.node = node
+        self.copies = False
+        self.incoming = SkbQueue()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_coming(self) -> cython.int:
+        """Frames have been added to `incoming`."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_lost(self) -> cython.int:
+        """Frames that were announced have been taken out of `incoming`: they will not come."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def lose_coming(self, now: cython.longlong) -> cython.longlong:
+        """The cable is pulled: lose what has not arrived by `now`; return how many frames."""
+        queue: SkbQueue = self.incoming
+        kept = SkbQueue()
+        skb: Skb
+        lost: cython.longlong = 0
+        while queue.count > 0:
+            skb = queue.pop()
+            if skb.arrival_ps > now:
+                lost += 1
+            else:
+                kept.append(skb)
+        self.incoming = kept
+        self.frames_lost()
+        return lost
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def transmit(self, skb: Skb) -> cython.int:
+        """Queue a frame; call `flush` after the last of a burst."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """End of a burst."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """What handing over the next frame costs from `cpu`, the stack's work excluded."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def length_cost_ps(self, cpu: Cpu, wire_bytes: cython.longlong) -> cython.longlong:
+        """What a frame's length costs `cpu`, on top; of a port that `copies`."""
+        raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class Path(Component):
+    """Where a device's frames go.
+
+    `destination` is the port at the other end, None if each frame's header says it.
+    """
+
+    destination: Port
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
+        """Take a frame whose last bit leaves the source at `tx_end_ps`."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """The frames sent since the last flush are a burst."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.cclass
+class SwitchedPath(Path):
+    """One direction from a NIC through the switch to another NIC.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        destination: the receiving port.
+        rate_bps: rate of both links.
+        propagation_ps: of each link.
+        latency_ps: of the switch, from last bit in to first bit out when idle.
+        per_frame: one event a frame (reference) instead of arithmetic.
+    """
+
+    per_frame: cython.bint
+    flight: SkbQueue
+    byte_ps: cython.longlong
+    propagation_ps: cython.longlong
+    latency_ps: cython.longlong
+    egress_free_ps: cython.longlong
+    frames: cython.longlong
+    bytes: cython.longlong
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        destination: Port,
+        rate_bps: int,
+        propagation_ps: int,
+        latency_ps: int,
+        per_frame: bool,  # noqa: FBT001 - positional for speed of construction is not needed
+    ) -> None:
+        super().__init__(sim, path)
+        self.destination = destination
+        self.per_frame = per_frame
+        self.flight = SkbQueue()
+        self.byte_ps = 8 * 10**12 // rate_bps
+        self.propagation_ps = propagation_ps
+        self.latency_ps = latency_ps
+        self.egress_free_ps = 0
+        self.frames = 0
+        self.bytes = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
+        """Take a frame whose last bit leaves the source at `tx_end_ps`."""
+        start: cython.longlong = tx_end_ps + self.propagation_ps + self.latency_ps
+        if start < self.egress_free_ps:
+            start = self.egress_free_ps
+        self.egress_free_ps = start + skb.wire_bytes * self.byte_ps
+        skb.arrival_ps = self.egress_free_ps + self.propagation_ps
+        self.frames += 1
+        self.bytes += skb.wire_bytes
+        if self.per_frame:
+            self.flight.append(skb)
+            self.sim.at(skb.arrival_ps, self, 0, 0, 0)
+        else:
+            self.destination.incoming.append(skb)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """Tell the destination about the frames sent since the last flush."""
+        if not self.per_frame:
+            self.destination.frames_coming()
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A frame has arrived (per-frame mode)."""
+        self.destination.incoming.append(self.flight.pop())
+        self.destination.frames_coming()

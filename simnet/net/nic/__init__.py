@@ -1,0 +1,1 @@
+"""Network interfaces: the port, its queues, and one module a driver."""

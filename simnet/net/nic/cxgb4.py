@@ -1,0 +1,483 @@
+"""Chelsio T5 with the driver cxgb4: interrupt holdoff, receive offload (GRO), one queue pair.
+
+Source: drivers/net/ethernet/chelsio/cxgb4 (sge.c `process_responses`, `napi_rx_handler`, `do_gro`,
+`t4_eth_xmit`, `reclaim_completed_tx`; cxgb4_main.c `init_rspq`, `closest_thres`) and net/core/dev.c
+(`dev_gro_receive`, `napi_complete`), net/ipv4/tcp.c (`tcp_gro_receive`) of Linux 3.8.
+
+Each received frame is an entry of the response queue. An armed queue interrupts (MSI-X, which masks
+itself and needs no register read) `holdoff` after its first entry, or when `frames` have come. The
+poll takes entries until there are none, or as many as its weight says; then a write of the queue's
+index arms it again. The chip has six timers and four counts: the driver takes the nearest
+(`closest_timer`, `closest_thres`); 0 is no timer, or no count, and both 0 is every frame. That
+the timer runs from the first entry, or from arming if entries wait, is assumed: the chip's manual
+is not public.
+
+What has been sent causes no interrupt: the next transmission reclaims up to 16 frames; with TSO
+the segments that the chip cut from one are one. Only when frames wait for the ring does the chip
+report that it has drained.
+
+With GRO the poll holds back segments that continue each other, up to 65535 bytes of a connection
+and eight connections, and hands them up as one: when something else of the connection comes, PSH
+is set, a segment is shorter than the ones before, or the poll ends.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.net.link.skb import Endpoint, Skb, SkbQueue
+from simnet.net.nic.net_device import NetDevice
+from simnet.net.nic.port import Nic
+
+__all__ = ["Cxgb4"]
+
+_NEVER = cython.declare(cython.longlong, 1 << 62)
+_CONTINUES = cython.declare(cython.int, 0)
+_DONE = cython.declare(cython.int, 1)
+_MORE = cython.declare(cython.int, 2)
+_LEVEL_SOFT = cython.declare(cython.int, 1)
+_MODE_SOFTIRQ = cython.declare(cython.int, 3)
+# MAX_TX_RECLAIM, MAX_GRO_SKBS, the largest IP packet less its headers
+_MAX_TX_RECLAIM = cython.declare(cython.int, 16)
+_MAX_GRO_SKBS = cython.declare(cython.int, 8)
+_MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
+_MAX_GRO_BYTES = cython.declare(cython.longlong, 65535 - 52)
+# intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt
+_TIMERS_PS = tuple(us * 10**6 for us in (5, 10, 20, 50, 100, 200))
+_COUNTS = (1, 4, 8, 16)
+# what the piece of work that has just been executed was
+_MERGED = cython.declare(cython.int, 0)
+_FRAME = cython.declare(cython.int, 1)
+_FLUSH = cython.declare(cython.int, 2)
+_FINISHED = cython.declare(cython.int, 3)
+
+
+def _nearest(values: tuple[int, ...], wanted: int) -> int:
+    """The value that is nearest, the first of equals."""
+    return min(values, key=lambda value: abs(value - wanted))
+
+
+@cython.final
+@cython.cclass
+class Cxgb4(Nic):
+    """One port; see `Nic` for the arguments that it shares with others.
+
+    Args:
+        holdoff_ps: interrupt holdoff asked for, `ethtool -C rx-usecs`.
+        frames: packet count asked for that ends it, `rx-frames`.
+        gro: generic receive offload.
+        tso: segmentation offload.
+
+    Attributes:
+        merged: received segments that were added to an earlier one.
+    """
+
+    holdoff_ps: cython.longlong
+    frames: cython.longlong
+    gro: cython.bint
+    entries: cython.longlong
+    deadline_ps: cython.longlong
+    tso: cython.bint
+    tx_parts: Any
+    tx_endpoint: Endpoint
+    tx_end_seq: cython.longlong
+    tx_cut_bytes: cython.longlong
+    held: SkbQueue
+    phase: cython.int
+    merged: cython.longlong
+
+    def __init__(
+        self,
+        device: NetDevice,
+        *,
+        holdoff_ps: int,
+        frames: int,
+        gro: bool,
+        tso: bool,
+    ) -> None:
+        super().__init__(device)
+        if holdoff_ps == 0 and frames == 0:
+            frames = 1
+        self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else _NEVER
+        self.frames = _nearest(_COUNTS, frames) if frames else _NEVER
+        self.gro = gro
+        self.entries = 0
+        self.deadline_ps = _NEVER
+        self.tso = tso
+        # whether a descriptor is a later part of what the one before began
+        self.tx_parts = array("b", [0]) * (self.tx_mask + 1)
+        self.tx_endpoint = None
+        self.tx_end_seq = 0
+        self.tx_cut_bytes = 0
+        self.held = SkbQueue()
+        self.phase = _MERGED
+        self.merged = 0
+
+    # -- the response queue -------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def advance(self, now: cython.longlong) -> cython.int:
+        """Take in frames and completions up to `now`; assert if the holdoff is over."""
+        skb: Skb = self.incoming.head
+        while skb is not None and skb.arrival_ps <= now:
+            self.incoming.pop()
+            if self.posted == 0:
+                self.drops += 1
+            else:
+                self.posted -= 1
+                self.rx_packets += 1
+                self.rx_bytes += skb.wire_bytes
+                self.arrived += 1
+                self.ring.append(skb)
+                self._entry(skb.arrival_ps)
+            skb = self.incoming.head
+        while self.tx_seen < self.tx_sent:
+            if self.tx_ends[self.tx_seen & self.tx_mask] > now:
+                break
+            self.tx_seen += 1
+            if self.qdisc.count > 0 and self.tx_seen == self.tx_sent:
+                # the frame that filled the ring asked for an egress update
+                self._entry(self.tx_ends[(self.tx_seen - 1) & self.tx_mask])
+        self.announced = self.arrived
+        self.tx_announced = self.tx_seen
+        if self.unmasked and not self.asserted and self.deadline_ps <= now:
+            self.raise_line()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _entry(self, at: cython.longlong) -> cython.int:
+        """An entry of the armed response queue."""
+        if not self.unmasked or self.asserted:
+            return 0
+        self.entries += 1
+        if self.entries == 1:
+            self.deadline_ps = self._timed(at)
+        if self.entries >= self.frames and at < self.deadline_ps:
+            self.deadline_ps = at
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _timed(self, at: cython.longlong) -> cython.longlong:
+        """When the timer that starts at `at` runs out; never if there is none."""
+        return at + self.holdoff_ps if self.holdoff_ps < _NEVER else _NEVER
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_update(self) -> cython.longlong:
+        """When the entries that are known to come would interrupt."""
+        count: cython.longlong = self.entries
+        deadline: cython.longlong = self.deadline_ps
+        skb: Skb = self.incoming.head
+        spare: cython.int = self.posted
+        drained: cython.longlong = _NEVER
+        at: cython.longlong
+        if self.qdisc.count > 0 and self.tx_seen < self.tx_sent:
+            drained = self.tx_ends[(self.tx_sent - 1) & self.tx_mask]
+        while True:
+            at = _NEVER
+            if skb is not None and spare > 0:
+                at = skb.arrival_ps
+            if drained < at:
+                at = drained
+                drained = _NEVER
+            elif at < _NEVER:
+                skb = skb.next
+                spare -= 1
+            if at >= deadline:
+                return deadline
+            count += 1
+            if count == 1:
+                deadline = self._timed(at)
+            if count >= self.frames:
+                self.armed_by_count = True
+                return at
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def raise_line(self) -> cython.int:
+        """Send the MSI-X message; the handler only schedules the poll."""
+        return self._send_message()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def acknowledge(self, now: cython.longlong) -> cython.int:
+        """The interrupt has masked itself."""
+        self.entries = 0
+        self.deadline_ps = _NEVER
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def unmask(self, now: cython.longlong) -> cython.int:
+        """Arm the queue: entries that wait already start the timer."""
+        self.unmasked = True
+        self.entries = self.announced - self.consumed
+        self.deadline_ps = _NEVER
+        if self.entries >= self.frames:
+            self.deadline_ps = now
+        elif self.entries > 0:
+            self.deadline_ps = self._timed(now)
+        if self.deadline_ps <= now:
+            self.raise_line()
+        else:
+            self.arm()
+        return 0
+
+    # -- the poll -------------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """Start polling: as many entries as the weight says, whatever is left of the round's."""
+        self._place(cpu)
+        self.limit = self.weight
+        self.done = 0
+        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
+        self.ledger.softirq += work_ps + self.costs.poll_ps
+        self.ledger.device_lines += self.far_line_ps
+        self.advance(self.sim.now)
+        if self.qdisc.count > 0:
+            self._reclaim(cpu)
+        return self._next_entry(cpu, softirq)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Go on after a piece of work."""
+        now: cython.longlong = self.sim.now
+        if self.phase == _FRAME:
+            self._offload(self._counted(cpu), cpu)
+            return self._next_entry(cpu, softirq)
+        if self.phase == _MERGED:
+            return self._next_entry(cpu, softirq)
+        if self.phase == _FLUSH:
+            while self.held.count > 0:
+                self._hand_up(self.held.pop(), cpu)
+            return self._finish(cpu, softirq)
+        # what has come until now found only the buffers posted before
+        self.advance(now)
+        self.posted += self.done
+        self.buffer_node = cpu.node
+        softirq.charge(self.done)
+        if self.done == self.limit:
+            return _MORE
+        softirq.complete(self)
+        self.unmask(now)
+        return _DONE
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_entry(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Start on what is in the queue; segments that only add to others are taken together."""
+        seen: cython.longlong
+        work: cython.longlong = 0
+        count: cython.int = 0
+        self.advance(self.sim.now)
+        if self.sim.tracer is not None:
+            self._trace_ring()
+        seen = self.announced - self.consumed
+        if seen > self.limit - self.done:
+            seen = self.limit - self.done
+        while count < seen and self._adds(self.ring.head):
+            self._merge(self._counted(cpu))
+            work += self._frame_work_ps()
+            count += 1
+            if self.per_frame:
+                break
+        self.phase = _MERGED
+        if count == 0 and seen > 0:
+            work = self._frame_work_ps()
+            self.phase = _FRAME
+        elif count == 0 and self.held.count > 0 and self.done < self.limit:
+            # napi_gro_flush; until then held segments have cost nothing above the driver
+            self.phase = _FLUSH
+        elif count == 0:
+            return self._finish(cpu, softirq)
+        work += self.debt_ps
+        self.debt_ps = 0
+        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+        return _CONTINUES
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _frame_work_ps(self) -> cython.longlong:
+        """The driver's work for one frame, what the stack does with it excluded."""
+        work: cython.longlong = self.spread.vary(self.costs.driver_rx_ps + self.far_frame_ps)
+        self.ledger.driver += work - self.far_frame_ps
+        self.ledger.device_lines += self.far_frame_ps
+        return work
+
+    @cython.cfunc
+    def _counted(self, cpu: Cpu) -> Skb:
+        """Take the next frame out of the ring, and count it."""
+        self.consumed += 1
+        self.done += 1
+        return self._taken(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Write the index of the queue, which arms it unless the weight is used up."""
+        work: cython.longlong = self.debt_ps + self.mmio_ps
+        self.debt_ps = 0
+        self.phase = _FINISHED
+        self.ledger.softirq += self.mmio_ps - self.far_mmio_ps
+        self.ledger.device_lines += self.far_mmio_ps
+        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+        return _CONTINUES
+
+    # -- receive offload ------------------------------------------------------------------------
+
+    @cython.cfunc
+    def _held_of(self, skb: Skb) -> Skb:
+        """What is held of a frame's connection, or None."""
+        held: Skb = self.held.head
+        while held is not None and held.endpoint is not skb.endpoint:
+            held = held.next
+        return held
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _continues(self, held: Skb, skb: Skb) -> cython.bint:
+        """Whether a segment can be added to what is held (`tcp_gro_receive`)."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        return (
+            0 < length <= held.segment_bytes
+            and skb.seq == held.end_seq
+            and skb.ack == held.ack
+            and skb.sack is None
+            and skb.end_seq - held.seq <= _MAX_GRO_BYTES
+        )
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _adds(self, skb: Skb) -> cython.bint:
+        """Whether a frame only changes what is held, so that nobody can notice it yet."""
+        held: Skb
+        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
+            return False
+        held = self._held_of(skb)
+        if held is None:
+            return self.held.count < _MAX_GRO_SKBS
+        return self._continues(held, skb) and skb.end_seq - skb.seq == held.segment_bytes
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _merge(self, skb: Skb) -> cython.int:
+        """Hold a segment, or add it to what is held."""
+        held: Skb = self._held_of(skb)
+        if held is None:
+            skb.segment_bytes = skb.end_seq - skb.seq
+            self.held.append(skb)
+            return 0
+        held.end_seq = skb.end_seq
+        held.window = skb.window
+        if skb.push:
+            held.push = True
+        self.merged += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _offload(self, skb: Skb, cpu: Cpu) -> cython.int:
+        """A frame that lets something go: itself, or what is held of its connection."""
+        held: Skb = self._held_of(skb) if self.gro else None
+        if held is not None and self._continues(held, skb):
+            self._merge(skb)
+            self._release(held, cpu)
+            return 0
+        if held is not None:
+            self._release(held, cpu)
+        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
+            self._hand_up(skb, cpu)
+        elif self.held.count < _MAX_GRO_SKBS:
+            self._merge(skb)
+        else:
+            self._hand_up(skb, cpu)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _release(self, wanted: Skb, cpu: Cpu) -> cython.int:
+        """Hand up what is held of one connection."""
+        skb: Skb
+        count: cython.int = self.held.count
+        while count > 0:
+            count -= 1
+            skb = self.held.pop()
+            if skb is wanted:
+                self._hand_up(skb, cpu)
+            else:
+                self.held.append(skb)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _hand_up(self, skb: Skb, cpu: Cpu) -> cython.int:
+        """`netif_receive_skb`: its work is part of the next piece."""
+        work: cython.longlong = self.costs.skb_alloc_ps + self.costs.ip_rx_ps
+        self.ledger.driver += work
+        if skb.endpoint.freer is not None and skb.endpoint.freer is not cpu:
+            work += self.buffers.allocated_ps(cpu, skb.endpoint.freer)
+        self.debt_ps += work + skb.endpoint.receive(skb, cpu)
+        return 0
+
+    # -- transmit -------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_now(self, skb: Skb) -> cython.int:
+        """Put a frame on the wire, and note whether it is cut from the same as the one before."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        part: cython.bint = (
+            self.tso
+            and length > 0
+            and skb.endpoint is self.tx_endpoint
+            and skb.seq == self.tx_end_seq
+            and self.tx_cut_bytes + length <= _MAX_TSO_BYTES
+        )
+        self.tx_cut_bytes = self.tx_cut_bytes + length if part else length
+        self.tx_endpoint = skb.endpoint
+        self.tx_end_seq = skb.end_seq
+        self.tx_parts[self.tx_sent & self.tx_mask] = part
+        return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """End of a burst: what follows is not cut from the same."""
+        self.tx_endpoint = None
+        return Nic.flush(self)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """What one frame costs from `cpu`, with the reclaiming of earlier ones."""
+        work: cython.longlong = Nic.transmit_cost_ps(self, cpu)
+        count: cython.int = 0
+        self.advance(self.sim.now)
+        while self.tx_reclaimed < self.tx_announced:
+            if self.tx_parts[self.tx_reclaimed & self.tx_mask]:
+                self.tx_reclaimed += 1
+                continue
+            if count == _MAX_TX_RECLAIM:
+                break
+            count += 1
+            if self.tx_touchers[self.tx_reclaimed & self.tx_mask] is not cpu:
+                work += self.buffers.freed_ps(
+                    cpu, self.tx_touchers[self.tx_reclaimed & self.tx_mask]
+                )
+            self.tx_reclaimed += 1
+        self.tx_freer = cpu
+        self.ledger.completion += count * self.costs.tx_completion_ps
+        return work + count * self.costs.tx_completion_ps

@@ -1,0 +1,290 @@
+"""A port with several queues: one link, and for each queue a ring, an interrupt and a NAPI.
+
+Received frames are sorted by RSS as soon as they are announced, each with its arrival time, and
+from then on are the queue's. Frames to be sent leave in the order in which they are posted,
+whatever ring they are posted to: how the chip's engine takes turns among rings within a
+microsecond changes no more than that.
+
+Source: drivers/net/bnx2.c of Linux 2.6.32; Documentation/networking/scaling.txt; for filters
+`ndo_rx_flow_steer` of 2.6.39.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.host.interrupt import IrqLine
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Header, Skb, SkbQueue
+from simnet.net.link.wire import Path, Port
+from simnet.net.nic.port import Nic
+from simnet.net.nic.rss import Rss
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["MultiqueuePort", "XpsMap"]
+
+_ONE = cython.declare(cython.longlong, 1)
+# queues that one announcement of frames has gone to are bits of a word
+_MOST_QUEUES = 63
+
+
+@cython.final
+@cython.cclass
+class XpsMap:
+    """Which transmit queues each CPU sends by (`/sys/class/net/eth0/queues/tx-N/xps_cpus`).
+
+    Args:
+        cpus: how many the machine has.
+        masks: the CPUs of each queue; may be empty.
+    """
+
+    starts: Any
+    queues: Any
+
+    def __init__(self, cpus: int, masks: Sequence[Sequence[int]]) -> None:
+        mapped = [[queue for queue, mask in enumerate(masks) if cpu in mask] for cpu in range(cpus)]
+        self.starts = array("q", [0, *accumulate(len(queues) for queues in mapped)])
+        # never empty, which a view of it may not be
+        self.queues = array("q", [*(queue for queues in mapped for queue in queues), -1])
+
+    @cython.ccall
+    @cython.exceptval(-2)
+    def queue(self, cpu: cython.int, word: cython.longlong) -> cython.int:
+        """`get_xps_queue`: the queue for a CPU, by a hash of 32 bits among several; -1: none."""
+        start: cython.longlong = self.starts[cpu]
+        count: cython.longlong = self.starts[cpu + 1] - start
+        number: cython.int = -1
+        if count > 0:
+            number = self.queues[start + (word * count >> 32)]
+        return number
+
+
+@cython.final
+@cython.cclass
+class MultiqueuePort(Port):
+    """A port with several queues.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        name: interface name (eth0).
+        queues: each with its line; all on the same node.
+        tx_queues: how many of them, from the first, are for sending.
+        rss: which queue receives a frame.
+        xps: which queue each CPU sends by; None for none.
+
+    Raises:
+        ValueError: no queue, more than 63, or more for sending than there are.
+    """
+
+    name: Any
+    queues: list[Nic]
+    tx_queues: cython.int
+    rss: Rss
+    xps: XpsMap
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        name: str,
+        queues: list[Nic],
+        *,
+        tx_queues: int,
+        rss: Rss,
+        xps: XpsMap | None = None,
+    ) -> None:
+        if not 0 < len(queues) <= _MOST_QUEUES or not 0 < tx_queues <= len(queues):
+            message = f"{path}: {len(queues)} queues, {tx_queues} of them for sending"
+            raise ValueError(message)
+        super().__init__(sim, path, queues[0].weight, queues[0].node)
+        self.name = name
+        self.queues = list(queues)
+        self.tx_queues = tx_queues
+        self.rss = rss
+        self.xps = xps
+        for queue in queues:
+            queue.serializer = queues[0].serializer
+
+    # -- what a Nic has, too --------------------------------------------------------------------
+
+    @property
+    def path_out(self) -> Path:
+        """Where what all queues send goes."""
+        return self.queues[0].path_out
+
+    @path_out.setter
+    def path_out(self, path: Path) -> None:
+        for queue in self.queues:
+            queue.path_out = path
+
+    @property
+    def per_frame(self) -> bool:
+        """Whether each arrival is looked at."""
+        return bool(self.queues[0].per_frame)
+
+    @property
+    def lines(self) -> list[IrqLine]:
+        """The queues' interrupt lines."""
+        return [queue.line for queue in self.queues]
+
+    @property
+    def uncounted_bytes(self) -> int:
+        """See `Nic.uncounted_bytes`."""
+        return self.queues[0].uncounted_bytes
+
+    @property
+    def rx_packets(self) -> int:
+        """Frames received by all queues."""
+        return sum(queue.rx_packets for queue in self.queues)
+
+    @property
+    def rx_bytes(self) -> int:
+        """Bytes received by all queues."""
+        return sum(queue.rx_bytes for queue in self.queues)
+
+    @property
+    def tx_packets(self) -> int:
+        """Frames sent by all queues."""
+        return sum(queue.tx_packets for queue in self.queues)
+
+    @property
+    def tx_bytes(self) -> int:
+        """Bytes sent by all queues."""
+        return sum(queue.tx_bytes for queue in self.queues)
+
+    @property
+    def drops(self) -> int:
+        """Frames that found no buffer in their queue's ring."""
+        return sum(queue.drops for queue in self.queues)
+
+    @property
+    def qdisc_drops(self) -> int:
+        """Frames that found no room in their queue's queueing discipline."""
+        return sum(queue.qdisc_drops for queue in self.queues)
+
+    def drops_by_queue(self) -> dict[str, int]:
+        """Frames that found no buffer, by the queue's name."""
+        return {queue.name: queue.drops for queue in self.queues}
+
+    def out_of_order(self) -> tuple[int, ...]:
+        """No queue has a reorder window."""
+        return ()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def advance(self, now: cython.longlong) -> cython.int:
+        """Bring all queues up to `now`."""
+        nic: Nic
+        for nic in self.queues:
+            nic.advance(now)
+        return 0
+
+    # -- receive --------------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_coming(self) -> cython.int:
+        """Frames have been added to `incoming`: sort them."""
+        skb: Skb
+        nic: Nic
+        number: cython.int
+        touched: cython.longlong = 0
+        while self.incoming.count > 0:
+            skb = self.incoming.pop()
+            number = self.rss.queue(skb.header)
+            nic = self.queues[number]
+            nic.incoming.append(skb)
+            touched |= _ONE << number
+        number = 0
+        while touched > 0:
+            if touched & 1:
+                nic = self.queues[number]
+                nic.frames_coming()
+            touched >>= 1
+            number += 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_lost(self) -> cython.int:
+        """Frames that were announced will not come."""
+        nic: Nic
+        for nic in self.queues:
+            nic.frames_lost()
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def lose_coming(self, now: cython.longlong) -> cython.longlong:
+        """The cable is pulled: lose what has not arrived by `now`; return how many frames."""
+        nic: Nic
+        lost: cython.longlong = 0
+        for nic in self.queues:
+            lost += nic.lose_coming(now)
+        return lost
+
+    def steer_flow(self, header: Header, number: int) -> None:
+        """Have a connection received by one queue from now on, whatever the table says.
+
+        Frames that were announced but have not arrived go there, too.
+        """
+        before = self.rss.queue(header)
+        self.advance(self.sim.now)
+        self.rss.filters[header] = number
+        self._move_coming(header, self.queues[before], self.queues[number])
+
+    def release_flow(self, header: Header) -> None:
+        """Drop a connection's filter: the table holds again."""
+        before = self.rss.queue(header)
+        self.advance(self.sim.now)
+        self.rss.filters.pop(header, None)
+        self._move_coming(header, self.queues[before], self.queues[self.rss.queue(header)])
+
+    def _move_coming(self, header: Header, source: Nic, destination: Nic) -> None:
+        if source is destination:
+            return
+        frames, stay = [], SkbQueue()
+        while source.incoming.count > 0:
+            skb = source.incoming.pop()
+            if skb.header is header:
+                frames.append(skb)
+            else:
+                stay.append(skb)
+        source.incoming = stay
+        while destination.incoming.count > 0:
+            frames.append(destination.incoming.pop())
+        for skb in sorted(frames, key=lambda frame: frame.arrival_ps):
+            destination.incoming.append(skb)
+        source.frames_lost()
+        destination.frames_coming()
+
+    # -- transmit -------------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def transmit(self, skb: Skb) -> cython.int:
+        """Queue a frame of no socket: it goes by the first queue."""
+        nic: Nic = self.queues[0]
+        return nic.transmit(skb)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """End of a burst of no socket."""
+        nic: Nic = self.queues[0]
+        return nic.flush()
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """What a frame of no socket costs from `cpu`."""
+        nic: Nic = self.queues[0]
+        return nic.transmit_cost_ps(cpu)

@@ -1,0 +1,84 @@
+from simnet.host.buffers cimport Buffers
+from simnet.host.costs cimport Costs, Spread
+from simnet.host.cpu cimport Cpu
+from simnet.host.interrupt cimport IrqLine
+from simnet.host.ledger cimport Ledger
+from simnet.host.memory cimport Memory, SharedLines
+from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue
+from simnet.net.steering.steering cimport Steering
+from simnet.net.link.wire cimport Path, Port, Serializer
+
+cdef class Nic(Port):
+    cdef readonly object name
+    cdef public IrqLine line
+    cdef Costs costs
+    cdef Ledger ledger
+    cdef Memory memory
+    cdef public Path path_out
+    cdef SkbQueue ring
+    cdef readonly SkbQueue qdisc
+    cdef int qdisc_limit
+    cdef int posted
+    cdef int rx_buffers
+    cdef int buffer_node
+    cdef int descriptor_bytes
+    cdef long long arrived
+    cdef long long consumed
+    cdef long long announced
+    cdef long long tx_sent
+    cdef long long tx_seen
+    cdef long long tx_announced
+    cdef long long tx_reclaimed
+    cdef int tx_ring
+    cdef int tx_mask
+    cdef long long[::1] tx_ends
+    cdef list tx_touchers
+    cdef Buffers buffers
+    cdef SharedLines queue
+    cdef Cpu tx_freer
+    cdef public Serializer serializer
+    cdef bint unmasked
+    cdef bint asserted
+    cdef long long timer
+    cdef long long armed_ps
+    cdef bint armed_by_count
+    cdef bint finishing
+    cdef int batch
+    cdef int limit
+    cdef int done
+    cdef int returned
+    cdef long long debt_ps
+    cdef int placed_node
+    cdef long long frame_ps
+    cdef long long far_frame_ps
+    cdef long long far_line_ps
+    cdef long long far_header_ps
+    cdef long long mmio_ps
+    cdef long long far_mmio_ps
+    cdef public bint per_frame
+    cdef public Steering steering
+    cdef public Spread spread
+    cdef readonly long long drops
+    cdef readonly long long rx_packets
+    cdef readonly long long rx_bytes
+    cdef readonly long long tx_packets
+    cdef readonly long long tx_bytes
+    cdef readonly long long qdisc_drops
+
+    cpdef int advance(self, long long now) except -1
+    cpdef long long next_update(self) except? -1
+    cpdef int acknowledge(self, long long now) except -1
+    cpdef int unmask(self, long long now) except -1
+    cpdef bint has_work(self) except? -1
+    cpdef int arm(self) except -1
+    cpdef int raise_line(self) except -1
+    cdef int _place(self, Cpu cpu) except -1
+    cdef Cpu _asserted_to(self)
+    cdef int _send_message(self) except -1
+    cdef Skb _taken(self, Cpu cpu)
+    cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
+    cdef int _send_now(self, Skb skb) except -1
+    cdef int _reclaim(self, Cpu cpu) except -1
+    cpdef void step(self, Cpu cpu) except *
+    cpdef void on_event(self, int kind, long long arg) except *

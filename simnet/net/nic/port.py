@@ -1,0 +1,541 @@
+"""A NIC port with one receive and one transmit ring, and the poll function of its driver.
+
+The poll is that of tg3 (`tg3_poll`, `tg3_rx` of Linux 2.6.12 to 2.6.18), which e1000's NAPI
+poll shares in all that matters here: reclaim transmitted frames, receive up to
+min(quota, budget) frames, re-reading the producer index whenever it is reached, hand buffers
+back, and, if nothing is left, leave the poll list and unmask the interrupt.
+
+When frames arrive and when the chip updates what the driver sees is the subclass's matter
+(`advance`). It is brought up to date lazily, whenever somebody looks; while the interrupt is
+unmasked, an event stands at the next time at which it would be asserted.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import cython
+
+from simnet.host.buffers import Buffers
+from simnet.host.costs import Costs, Spread
+from simnet.host.cpu import Cpu
+from simnet.host.interrupt import IrqLine
+from simnet.host.ledger import Ledger
+from simnet.host.memory import Memory, SharedLines
+from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.net.link.skb import Endpoint, Skb, SkbQueue
+from simnet.net.link.wire import Path, Port, Serializer
+from simnet.net.nic.net_device import NetDevice
+from simnet.net.steering.steering import Steering
+
+__all__ = ["NEVER", "Nic"]
+
+NEVER = 1 << 62
+
+_NEVER = cython.declare(cython.longlong, 1 << 62)
+_CONTINUES = cython.declare(cython.int, 0)
+_DONE = cython.declare(cython.int, 1)
+_MORE = cython.declare(cython.int, 2)
+_LEVEL_SOFT = cython.declare(cython.int, 1)
+_MODE_SOFTIRQ = cython.declare(cython.int, 3)
+_PRIORITY_NIC = cython.declare(cython.int, 1)
+
+
+@cython.cclass
+class Nic(Port):
+    """One port.
+
+    Args:
+        device: what the chips and drivers have in common.
+
+    Attributes:
+        steering: chooses the CPU whose stack gets a received packet; None for the one that polls.
+            To be set before the first frame comes.
+    """
+
+    name: Any
+    line: IrqLine
+    costs: Costs
+    ledger: Ledger
+    memory: Memory
+    path_out: Path
+    ring: SkbQueue
+    qdisc: SkbQueue
+    qdisc_limit: cython.int
+    posted: cython.int
+    rx_buffers: cython.int
+    buffer_node: cython.int
+    descriptor_bytes: cython.int
+    arrived: cython.longlong
+    consumed: cython.longlong
+    announced: cython.longlong
+    tx_sent: cython.longlong
+    tx_seen: cython.longlong
+    tx_announced: cython.longlong
+    tx_reclaimed: cython.longlong
+    tx_ring: cython.int
+    tx_mask: cython.int
+    tx_ends: Any
+    tx_touchers: list[Cpu | None]
+    buffers: Buffers
+    queue: SharedLines
+    tx_freer: Cpu
+    serializer: Serializer
+    unmasked: cython.bint
+    asserted: cython.bint
+    timer: cython.longlong
+    armed_ps: cython.longlong
+    armed_by_count: cython.bint
+    finishing: cython.bint
+    batch: cython.int
+    limit: cython.int
+    done: cython.int
+    returned: cython.int
+    debt_ps: cython.longlong
+    placed_node: cython.int
+    frame_ps: cython.longlong
+    far_frame_ps: cython.longlong
+    far_line_ps: cython.longlong
+    far_header_ps: cython.longlong
+    mmio_ps: cython.longlong
+    far_mmio_ps: cython.longlong
+    per_frame: cython.bint
+    steering: Steering
+    spread: Spread
+    drops: cython.longlong
+    rx_packets: cython.longlong
+    rx_bytes: cython.longlong
+    tx_packets: cython.longlong
+    tx_bytes: cython.longlong
+    qdisc_drops: cython.longlong
+
+    def __init__(self, device: NetDevice) -> None:
+        super().__init__(device.sim, device.path, device.weight, device.node)
+        self.name = device.name
+        self.line = None
+        self.costs = device.costs
+        self.ledger = device.costs.ledger
+        self.memory = device.memory
+        self.path_out = None
+        self.ring = SkbQueue()
+        self.qdisc = SkbQueue()
+        self.qdisc_limit = device.qdisc_limit
+        self.posted = device.rx_buffers
+        self.rx_buffers = device.rx_buffers
+        self.buffer_node = device.node
+        self.descriptor_bytes = device.descriptor_bytes
+        self.arrived = 0
+        self.consumed = 0
+        self.announced = 0
+        self.tx_sent = 0
+        self.tx_seen = 0
+        self.tx_announced = 0
+        self.tx_reclaimed = 0
+        self.tx_ring = device.tx_ring
+        slots = 1 << device.tx_ring.bit_length()
+        self.tx_mask = slots - 1
+        self.tx_ends = array("q", [0]) * slots
+        self.tx_touchers = [None] * slots
+        self.buffers = device.buffers
+        self.queue = SharedLines(device.memory, device.queue_lines)
+        self.tx_freer = None
+        self.serializer = Serializer(device.rate_bps)
+        self.unmasked = True
+        self.asserted = False
+        self.timer = 0
+        self.armed_ps = NEVER
+        self.armed_by_count = False
+        self.finishing = False
+        self.batch = 0
+        self.limit = 0
+        self.done = 0
+        self.returned = 0
+        self.debt_ps = 0
+        self.placed_node = -1
+        self.frame_ps = 0
+        self.far_frame_ps = 0
+        self.far_line_ps = 0
+        self.far_header_ps = 0
+        self.mmio_ps = 0
+        self.far_mmio_ps = 0
+        self.per_frame = False
+        self.steering = None
+        self.spread = Spread(0, 0)
+        self.drops = 0
+        self.rx_packets = 0
+        self.rx_bytes = 0
+        self.tx_packets = 0
+        self.tx_bytes = 0
+        self.qdisc_drops = 0
+
+    @property
+    def uncounted_bytes(self) -> int:
+        """What `tx_bytes` and `rx_bytes` hold of a frame beyond what the driver counts.
+
+        Of Ethernet that is preamble, FCS and gap.
+        """
+        return 24
+
+    @property
+    def lines(self) -> list[IrqLine]:
+        """Its interrupt lines."""
+        return [self.line]
+
+    def out_of_order(self) -> tuple[int, ...]:
+        """Packets that a reorder window got, and handed up, behind one with a higher number."""
+        return ()
+
+    # -- the chip: subclasses -------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def advance(self, now: cython.longlong) -> cython.int:
+        """Bring ring and status up to `now`, asserting the interrupt if that is due."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_update(self) -> cython.longlong:
+        """When the interrupt would be asserted next, from the frames known to come; or NEVER.
+
+        Sets `armed_by_count` when frames that are not known yet cannot change it.
+        """
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def acknowledge(self, now: cython.longlong) -> cython.int:
+        """The handler masks the interrupt and takes note of the chip's state."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def unmask(self, now: cython.longlong) -> cython.int:
+        """The poll is over: enable the interrupt again."""
+        raise NotImplementedError(self.path)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def has_work(self) -> cython.bint:
+        """Whether the driver sees frames to receive or to reclaim."""
+        return self.announced > self.consumed or self.tx_announced > self.tx_reclaimed
+
+    # -- interrupt ------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_coming(self) -> cython.int:
+        """Frames have been added to `incoming`."""
+        if self.per_frame:
+            self.advance(self.sim.now)
+        if not self.asserted and self.unmasked and not self.armed_by_count:
+            self.arm()
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_lost(self) -> cython.int:
+        """Without the frames that will not come, a gap may end a batch sooner."""
+        return self.arm()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def arm(self) -> cython.int:
+        """Place the event at the next interrupt."""
+        when: cython.longlong
+        if self.asserted or not self.unmasked:
+            return 0
+        self.armed_by_count = False
+        when = self.next_update()
+        if self.timer != 0:
+            if self.armed_ps <= when:
+                # looked at again when the event comes
+                return 0
+            self.sim.cancel(self.timer)
+            self.timer = 0
+        self.armed_ps = when
+        if when < _NEVER:
+            self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The time of the next interrupt has come."""
+        self.timer = 0
+        self.armed_by_count = False
+        self.advance(self.sim.now)
+        if not self.asserted:
+            self.arm()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def raise_line(self) -> cython.int:
+        """Assert the interrupt line."""
+        cpu: Cpu = self._asserted_to()
+        # the handler compares the tag in the status block, which the device has just written
+        self.ledger.hardirq += self.costs.hardirq_ps + 2 * (self.mmio_ps - self.far_mmio_ps)
+        self.ledger.device_lines += self.far_line_ps + 2 * self.far_mmio_ps
+        cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps + self.far_line_ps)
+        return 0
+
+    @cython.cfunc
+    def _asserted_to(self) -> Cpu:
+        """Note that the interrupt is asserted; return the CPU that it goes to."""
+        cpu: Cpu = self.line.route()
+        self.asserted = True
+        self.armed_by_count = False
+        if self.timer != 0:
+            self.sim.cancel(self.timer)
+            self.timer = 0
+        self._place(cpu)
+        return cpu
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_message(self) -> cython.int:
+        """Interrupt by MSI-X: no register is read, and the handler only schedules the poll."""
+        cpu: Cpu = self._asserted_to()
+        self.ledger.hardirq += self.costs.hardirq_ps
+        cpu.raise_irq(self, self.costs.hardirq_ps)
+        return 0
+
+    def step(self, cpu: Cpu) -> None:
+        """The interrupt handler has run: mask the chip, schedule the poll."""
+        now: cython.longlong = self.sim.now
+        softirqs: SoftirqNetRx
+        self.advance(now)
+        self.acknowledge(now)
+        self.unmasked = False
+        self.asserted = False
+        if not self.scheduled:
+            softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
+            softirqs.schedule(self)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _place(self, cpu: Cpu) -> cython.int:
+        """Work out what the device's memory and registers cost from `cpu`'s node.
+
+        What begins with `far_` is the part that a device on the own node does not cost.
+        """
+        node: cython.int = cpu.node
+        local: cython.longlong = self.memory.local_ps
+        if node == self.placed_node:
+            return 0
+        self.placed_node = node
+        self.mmio_ps = self.memory.mmio_write_ps(node, self.node)
+        self.far_mmio_ps = self.mmio_ps - self.memory.mmio_write_ps(node, node)
+        # descriptors and status block live on the device's node, and the device writes them
+        self.far_line_ps = self.memory.memory_line_ps(node, self.node, self.node) - local
+        # buffers are allocated by the CPU that polls or sends: home here, used from there
+        self.far_header_ps = self.memory.memory_line_ps(node, node, self.node) - local
+        self.far_frame_ps = (
+            self.far_header_ps
+            + (self.far_line_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
+        )
+        self.frame_ps = self.costs.driver_rx_ps + self.costs.skb_alloc_ps + self.far_frame_ps
+        if self.steering is None:
+            # else the stack runs where the packet is steered to, and is paid there
+            self.frame_ps += self.costs.ip_rx_ps
+        return 0
+
+    # -- the poll -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """Read the status block, reclaim transmitted frames, start on received ones."""
+        self._place(cpu)
+        self.limit = self.quota if self.quota < budget else budget
+        self.done = 0
+        self.returned = 0
+        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
+        self.ledger.softirq += work_ps + self.costs.poll_ps
+        self.ledger.device_lines += self.far_line_ps
+        self.advance(self.sim.now)
+        self._reclaim(cpu)
+        return self._next_frames(cpu, softirq)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Go on after a piece of work."""
+        now: cython.longlong = self.sim.now
+        skb: Skb
+        done: cython.int
+        if not self.finishing:
+            done = self.batch
+            self.done += done
+            self.consumed += done
+            while done > 0:
+                done -= 1
+                skb = self._taken(cpu)
+                if self.steering is None:
+                    self.debt_ps += skb.endpoint.receive(skb, cpu)
+                else:
+                    self.debt_ps += self.steering.deliver(skb, cpu)
+            return self._next_frames(cpu, softirq)
+        # what has come until now found only the buffers posted before
+        self.advance(now)
+        done = self.done - self.returned
+        self.returned = self.done
+        self.posted += done
+        self.buffer_node = cpu.node
+        self.quota -= done
+        softirq.charge(done)
+        self.acknowledge(now)
+        if softirq.weight_each_poll:
+            if self.done >= self.limit:
+                return _MORE
+            if self.has_work():
+                # the driver goes on for as long as there is work and weight
+                self._reclaim(cpu)
+                return self._next_frames(cpu, softirq)
+        elif self.has_work():
+            return _MORE
+        softirq.complete(self)
+        self.unmask(now)
+        return _DONE
+
+    @cython.cfunc
+    def _taken(self, cpu: Cpu) -> Skb:
+        """Take the next frame out of the ring, as its device and the driver's CPU leave it."""
+        skb: Skb = self.ring.pop()
+        skb.home_node = self.buffer_node
+        skb.writer_node = self.node
+        skb.toucher = cpu
+        return skb
+
+    def _trace_ring(self) -> None:
+        """Tell the tracer how many frames wait in the ring."""
+        self.sim.tracer.counter(self.path, "frames in ring", self.sim.now, self.ring.count)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        seen: cython.longlong
+        work: cython.longlong = self.debt_ps
+        frames_ps: cython.longlong = 0
+        skb: Skb
+        endpoint: Endpoint
+        self.debt_ps = 0
+        # the producer index is in the host's memory: how many frames make a piece of work must
+        # not depend on when somebody last looked
+        self.advance(self.sim.now)
+        if self.sim.tracer is not None:
+            self._trace_ring()
+        seen = self.announced - self.consumed
+        if seen > self.limit - self.done:
+            seen = self.limit - self.done
+        if seen > 0:
+            self.finishing = False
+            self.batch = 1
+            skb = self.ring.head
+            endpoint = skb.endpoint
+            endpoint.fetch(skb.end_seq > skb.seq)
+            if self.steering is not None:
+                self.steering.fetch(skb)
+            if seen > 1 and self.steering is None and endpoint.quiet(cpu):
+                while self.batch < seen and skb.next.endpoint is endpoint:
+                    skb = skb.next
+                    self.batch += 1
+            seen = self.batch
+            while seen > 0:
+                seen -= 1
+                frames_ps += self.spread.vary(self.frame_ps)
+            self.ledger.driver += frames_ps - self.batch * self.far_frame_ps
+            self.ledger.device_lines += self.batch * self.far_frame_ps
+            if endpoint.freer is not None and endpoint.freer is not cpu:
+                seen = self.batch
+                while seen > 0:
+                    seen -= 1
+                    work += self.buffers.allocated_ps(cpu, endpoint.freer)
+            work += frames_ps
+        else:
+            # mailboxes: return ring consumer, standard ring producer, interrupt
+            self.finishing = True
+            work += 3 * self.mmio_ps
+            self.ledger.softirq += 3 * (self.mmio_ps - self.far_mmio_ps)
+            self.ledger.device_lines += 3 * self.far_mmio_ps
+        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+        return _CONTINUES
+
+    # -- transmit -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
+        """What descriptor, header line and doorbell of one frame cost from `cpu`.
+
+        The device has read descriptor and header of earlier frames, so that writing them again
+        takes the lines back from its node; the doorbell, uncached, waits for them.
+        """
+        far_ps: cython.longlong
+        queue_ps: cython.longlong = self.queue.touch(cpu)
+        self._place(cpu)
+        far_ps = self.far_mmio_ps + self.far_line_ps + self.far_header_ps
+        self.ledger.tcp_send += self.mmio_ps - self.far_mmio_ps
+        self.ledger.device_lines += far_ps
+        self.ledger.socket_lines += queue_ps
+        queue_ps += self.buffers.allocated_ps(cpu, self.tx_freer)
+        return self.mmio_ps - self.far_mmio_ps + far_ps + queue_ps
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def transmit(self, skb: Skb) -> cython.int:
+        """Queue a frame; call `flush` after the last of a burst."""
+        if self.qdisc.count > 0 or self.tx_sent - self.tx_reclaimed >= self.tx_ring:
+            if self.qdisc.count >= self.qdisc_limit:
+                self.qdisc_drops += 1
+            else:
+                self.qdisc.append(skb)
+            return 0
+        self._send_now(skb)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_now(self, skb: Skb) -> cython.int:
+        end_ps: cython.longlong = self.serializer.end_ps(self.sim.now, skb.wire_bytes)
+        self.tx_ends[self.tx_sent & self.tx_mask] = end_ps
+        self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
+        self.tx_sent += 1
+        self.tx_packets += 1
+        self.tx_bytes += skb.wire_bytes
+        self.path_out.send(skb, end_ps)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def flush(self) -> cython.int:
+        """End of a burst."""
+        self.path_out.flush()
+        self.arm()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reclaim(self, cpu: Cpu) -> cython.int:
+        """Free transmitted frames and send what waited for their descriptors."""
+        toucher: Cpu
+        queue_ps: cython.longlong
+        done_ps: cython.longlong
+        if self.tx_reclaimed < self.tx_announced:
+            done_ps = (self.tx_announced - self.tx_reclaimed) * self.costs.tx_completion_ps
+            queue_ps = self.queue.touch(cpu)
+            self.ledger.completion += done_ps
+            self.ledger.socket_lines += queue_ps
+            self.debt_ps += done_ps + queue_ps
+            while self.tx_reclaimed < self.tx_announced:
+                toucher = self.tx_touchers[self.tx_reclaimed & self.tx_mask]
+                if toucher is not cpu:
+                    self.debt_ps += self.buffers.freed_ps(cpu, toucher)
+                self.tx_reclaimed += 1
+            self.tx_freer = cpu
+        if self.qdisc.count > 0:
+            while self.qdisc.count > 0 and self.tx_sent - self.tx_reclaimed < self.tx_ring:
+                self._send_now(self.qdisc.pop())
+            self.path_out.flush()
+        return 0

@@ -1,0 +1,181 @@
+"""Receive-side scaling: which receive queue of a NIC a frame goes to.
+
+The Toeplitz hash of a frame's addresses and ports, under a key, selects an entry of the
+indirection table, and the entry is the queue. Source: Microsoft, "RSS hashing types" and
+"Verifying the RSS hash calculation"; Documentation/networking/scaling.txt; ethtool 3.x
+(`fill_indir_table`). The same for all frames of a connection, so their order is kept as long as
+the table stays. A filter for a connection (`ndo_rx_flow_steer`) goes before the table.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+import cython
+
+from simnet.errors import InputError
+from simnet.net.link.skb import Header
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["MICROSOFT_KEY", "Rss", "Toeplitz", "equal_table", "weighted_table"]
+
+#: the key that Microsoft verifies the hash with, which many drivers program
+MICROSOFT_KEY = bytes.fromhex(
+    "6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa"
+)
+
+_KEY_BYTES = 40
+_INPUT_BYTES = 12
+_WORD = 0xFFFFFFFF
+
+
+@cython.final
+@cython.cclass
+class Toeplitz:
+    """The hash under one key.
+
+    Args:
+        key: 40 bytes.
+
+    Raises:
+        InputError: the key has another length.
+    """
+
+    words: Any
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != _KEY_BYTES:
+            message = f"an RSS key has {_KEY_BYTES} bytes, this one {len(key)}"
+            raise InputError(message)
+        number = int.from_bytes(key, "big")
+        bits = 8 * _KEY_BYTES
+        # bit i of the input, the highest first, adds bits i to i + 31 of the key
+        windows = [number >> (bits - 32 - i) & _WORD for i in range(8 * _INPUT_BYTES)]
+        self.words = array("q", [0]) * (256 * _INPUT_BYTES)
+        for place in range(_INPUT_BYTES):
+            for value in range(256):
+                word = 0
+                for bit in range(8):
+                    if value >> (7 - bit) & 1:
+                        word ^= windows[8 * place + bit]
+                self.words[256 * place + value] = word
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def hash_ip4(
+        self, source_ip: cython.longlong, destination_ip: cython.longlong
+    ) -> cython.longlong:
+        """Hash the addresses of a packet that is no TCP segment: 32 bits."""
+        return self._word(0, source_ip) ^ self._word(4, destination_ip)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def hash_tcp4(
+        self,
+        source_ip: cython.longlong,
+        destination_ip: cython.longlong,
+        source_port: cython.longlong,
+        destination_port: cython.longlong,
+    ) -> cython.longlong:
+        """Hash addresses and ports of a segment: 32 bits."""
+        return self.hash_ip4(source_ip, destination_ip) ^ self._word(
+            8, source_port << 16 | destination_port
+        )
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _word(self, place: cython.int, word: cython.longlong) -> cython.longlong:
+        """What four bytes at a place of the input add."""
+        result: cython.longlong = self.words[256 * place + (word >> 24 & 255)]
+        result ^= self.words[256 * (place + 1) + (word >> 16 & 255)]
+        result ^= self.words[256 * (place + 2) + (word >> 8 & 255)]
+        result ^= self.words[256 * (place + 3) + (word & 255)]
+        return result
+
+
+def equal_table(entries: int, queues: int, first: int = 0) -> list[int]:
+    """Deal the entries out to queues in turn (`ethtool -X equal`, and every driver's default)."""
+    return [first + entry % queues for entry in range(entries)]
+
+
+def weighted_table(entries: int, weights: Sequence[int], first: int = 0) -> list[int]:
+    """Give each queue its share of the entries, one after the other (`ethtool -X weight`).
+
+    Raises:
+        InputError: no weight, or more in all than there are entries.
+    """
+    total = sum(weights)
+    if total == 0:
+        message = "at least one weight must not be 0"
+        raise InputError(message)
+    if total > entries:
+        message = f"the weights add up to {total}, the indirection table has {entries} entries"
+        raise InputError(message)
+    table: list[int] = []
+    queue, reached = -1, 0
+    for entry in range(entries):
+        while entry >= entries * reached // total:
+            queue += 1
+            reached += weights[queue]
+        table.append(first + queue)
+    return table
+
+
+@cython.final
+@cython.cclass
+class Rss:
+    """The stage of a NIC that sorts received frames.
+
+    Args:
+        toeplitz: the hash.
+        table: the indirection table, the length a power of two.
+        default_queue: where frames without IP addresses go.
+
+    Raises:
+        InputError: the table has another length.
+    """
+
+    toeplitz: Toeplitz
+    table: Any
+    mask: cython.longlong
+    default_queue: cython.int
+    filters: dict[Any, Any]
+
+    def __init__(self, toeplitz: Toeplitz, table: Sequence[int], default_queue: int = 0) -> None:
+        if len(table) & (len(table) - 1) or not table:
+            message = f"an indirection table of {len(table)} entries; a power of two is needed"
+            raise InputError(message)
+        self.toeplitz = toeplitz
+        self.table = array("q", table)
+        self.mask = len(table) - 1
+        self.default_queue = default_queue
+        self.filters = {}
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def hash_of(self, header: Header) -> cython.longlong:
+        """The hash of a connection, which is kept in its header."""
+        if header.rss_hash < 0:
+            header.rss_hash = self.toeplitz.hash_tcp4(
+                header.source_ip,
+                header.destination_ip,
+                header.source_port,
+                header.destination_port,
+            )
+        return header.rss_hash
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def queue(self, header: Header | None) -> cython.int:
+        """The queue that a frame with this header is put into."""
+        number: cython.int = self.default_queue
+        if header is None or header.source_ip == 0:
+            return number
+        if len(self.filters) > 0 and header in self.filters:
+            number = self.filters[header]
+        else:
+            number = self.table[self.hash_of(header) & self.mask]
+        return number

@@ -1,0 +1,85 @@
+"""The network port of a remote host of which only the ends of its streams are simulated."""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Skb
+from simnet.net.link.wire import Path, Port
+
+__all__ = ["RemoteLink", "RemotePort"]
+
+
+@cython.final
+@cython.cclass
+class RemoteLink:
+    """Serialises what the ends of streams send onto one link.
+
+    Args:
+        rate_bps: of the link.
+    """
+
+    path_out: Path
+    byte_ps: cython.longlong
+    free_ps: cython.longlong
+
+    def __init__(self, rate_bps: int) -> None:
+        self.path_out = None
+        self.byte_ps = 8 * 10**12 // rate_bps
+        self.free_ps = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def send(self, skb: Skb, now: cython.longlong) -> cython.int:
+        """Queue a frame behind the earlier ones; call `path_out.flush` after the last."""
+        if self.free_ps < now:
+            self.free_ps = now
+        self.free_ps += skb.wire_bytes * self.byte_ps
+        self.path_out.send(skb, self.free_ps)
+        return 0
+
+
+@cython.final
+@cython.cclass
+class RemotePort(Port):
+    """Where a link ends at which one stream is received and another sent.
+
+    Data go to the receiving end, pure acknowledgements to the sending one; each has its own
+    interrupts and its own CPU, as the two processes of a machine with several CPUs have.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        sender: end of the stream that the remote host sends.
+        receiver: end of the stream that it receives.
+    """
+
+    sender: Port
+    receiver: Port
+
+    def __init__(self, sim: Simulator, path: str, sender: Port, receiver: Port) -> None:
+        super().__init__(sim, path, 64)
+        self.sender = sender
+        self.receiver = receiver
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def frames_coming(self) -> cython.int:
+        """Frames have been added to `incoming`: hand them on."""
+        skb: Skb
+        acks: cython.int = 0
+        data: cython.int = 0
+        while self.incoming.count > 0:
+            skb = self.incoming.pop()
+            if skb.end_seq > skb.seq:
+                self.receiver.incoming.append(skb)
+                data += 1
+            else:
+                self.sender.incoming.append(skb)
+                acks += 1
+        if acks > 0:
+            self.sender.frames_coming()
+        if data > 0:
+            self.receiver.frames_coming()
+        return 0

@@ -1,0 +1,264 @@
+"""The backlog of a CPU: packets that others, or its own driver polls, have queued for its stack.
+
+Source: net/core/dev.c `enqueue_to_backlog`, `process_backlog` and `trigger_softirq` of 2.6.32-131
+(RHEL 6.1) and of 2.6.35 and later; which of the two is `SteeringRules.batches`. Up to
+`netdev_max_backlog` packets wait, and one more: the length is compared before.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.buffers import Buffers
+from simnet.host.costs import Costs, Spread
+from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
+from simnet.host.memory import SharedLines
+from simnet.host.softirq.softirq import Napi, SoftirqNetRx
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.steering.version import SteeringRules
+
+__all__ = ["Backlog"]
+
+_CONTINUES = cython.declare(cython.int, 0)
+_DONE = cython.declare(cython.int, 1)
+_MORE = cython.declare(cython.int, 2)
+_STAYS = cython.declare(cython.int, 3)
+_LEVEL_SOFT = cython.declare(cython.int, 1)
+_MODE_SOFTIRQ = cython.declare(cython.int, 3)
+
+
+@cython.final
+@cython.cclass
+class Backlog(Napi):
+    """The receiving part of one CPU's `softnet_data`.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        cpu: whose it is.
+        weight: `dev_weight`, packets of a poll.
+        limit: `netdev_max_backlog`.
+        costs: of the machine's CPUs.
+        buffers: of the machine.
+        lines: the lines that queueing a packet writes: lock, queue and counters.
+        rules: of the kernel.
+
+    Attributes:
+        head, tail: packets that have been taken, and queued, so far: `input_queue_head` and
+            the same with the length added.
+        accepted: whether the last packet was queued.
+        queued, processed, drops: packets.
+        received_rps: interrupts taken from other CPUs.
+    """
+
+    costs: Costs
+    ledger: Ledger
+    buffers: Buffers
+    lines: SharedLines
+    most: cython.int
+    batches: cython.bint
+    input_queue: SkbQueue
+    taken: SkbQueue
+    current: Skb
+    head: cython.longlong
+    tail: cython.longlong
+    accepted: cython.bint
+    limit: cython.int
+    done: cython.int
+    start_jiffy: cython.longlong
+    completed: cython.bint
+    in_stack: cython.bint
+    spread: Spread
+    processed: cython.longlong
+    drops: cython.longlong
+    received_rps: cython.longlong
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        cpu: Cpu,
+        weight: int,
+        limit: int,
+        costs: Costs,
+        buffers: Buffers,
+        lines: SharedLines,
+        rules: SteeringRules,
+    ) -> None:
+        super().__init__(sim, path, weight)
+        self.set_home(cpu)
+        self.ipis_first = rules.batches
+        self.costs = costs
+        self.ledger = costs.ledger
+        self.buffers = buffers
+        self.lines = lines
+        self.most = limit
+        self.batches = rules.batches
+        self.input_queue = SkbQueue()
+        self.taken = SkbQueue()
+        self.current = None
+        self.head = 0
+        self.tail = 0
+        self.accepted = False
+        self.limit = 0
+        self.done = 0
+        self.start_jiffy = 0
+        self.completed = False
+        self.in_stack = False
+        self.spread = Spread(0, 0)
+        self.processed = 0
+        self.drops = 0
+        self.received_rps = 0
+
+    @property
+    def queued(self) -> int:
+        """Packets that have been queued so far."""
+        return self.tail
+
+    @property
+    def waiting(self) -> int:
+        """Packets that wait now, the one in the stack not counted."""
+        return self.input_queue.count + self.taken.count
+
+    # -- the CPU that has the packet ------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def enqueue(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`enqueue_to_backlog` on `cpu`; return the work, in ps. `accepted` says if it was queued.
+
+        In a softirq only: the poll or the interrupt follows in its round.
+        """
+        softirqs: SoftirqNetRx
+        lines_ps: cython.longlong = self.lines.touch(cpu)
+        work: cython.longlong = self.costs.backlog_ps
+        self.ledger.skb_lines += lines_ps
+        self.accepted = self.input_queue.count <= self.most
+        if not self.accepted:
+            self.drops += 1
+            work += self.costs.skb_free_ps
+        else:
+            if self.input_queue.count == 0 and not self.scheduled:
+                softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
+                if cpu is self.home:
+                    softirqs.schedule(self)
+                else:
+                    softirqs.schedule_remote(self)
+            self.input_queue.append(skb)
+            self.tail += 1
+            if self.sim.tracer is not None:
+                self._trace()
+        self.ledger.softirq += work
+        return work + lines_ps
+
+    def step(self, cpu: Cpu) -> None:
+        """`trigger_softirq`: the interrupt of a CPU that has queued packets has been taken."""
+        softirqs: SoftirqNetRx = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
+        self.received_rps += 1
+        softirqs.schedule(self)
+
+    # -- its own CPU ----------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """`process_backlog`: start on the first packet."""
+        self.limit = self.quota if self.quota < budget else budget
+        self.done = 0
+        self.completed = False
+        self.start_jiffy = self.sim.now // softirq.jiffy_ps
+        self.ledger.softirq += work_ps
+        if work_ps > 0:
+            cpu.run(_LEVEL_SOFT, softirq, work_ps, _MODE_SOFTIRQ)
+            return _CONTINUES
+        return self._next_packet(cpu, softirq)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Go on after a piece of work."""
+        skb: Skb = self.current
+        work: cython.longlong
+        if skb is not None:
+            self.current = None
+            self.in_stack = True
+            work = skb.endpoint.receive(skb, cpu)
+            if work > 0:
+                # what TCP does is over before the queue is looked at again
+                cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+                return _CONTINUES
+        if self.in_stack:
+            self.in_stack = False
+            self.done += 1
+            self.processed += 1
+            if self.batches:
+                self.head += 1
+            elif self.done >= self.limit:
+                return self._leave(softirq, _MORE)
+            elif self.sim.now // softirq.jiffy_ps != self.start_jiffy:
+                return self._leave(softirq, _STAYS)
+        return self._next_packet(cpu, softirq)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _leave(self, softirq: SoftirqNetRx, verdict: cython.int) -> cython.int:
+        self.quota -= self.done
+        softirq.charge(self.done)
+        return verdict
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _next_packet(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Take a packet and start on it, or leave the poll list."""
+        skb: Skb
+        lines_ps: cython.longlong = 0
+        work: cython.longlong
+        if self.batches and self.done >= self.limit:
+            return self._leave(softirq, _DONE if self.completed else _MORE)
+        if (not self.batches or self.taken.count == 0) and self.input_queue.count > 0:
+            lines_ps = self.lines.touch(cpu)
+            self.ledger.skb_lines += lines_ps
+        if self.batches:
+            if self.taken.count == 0:
+                self._take_all(softirq)
+                if self.taken.count == 0:
+                    return self._leave(softirq, _DONE)
+            skb = self.taken.pop()
+        else:
+            if self.input_queue.count == 0:
+                softirq.complete(self)
+                return self._leave(softirq, _DONE)
+            skb = self.input_queue.pop()
+            self.head += 1
+        if self.sim.tracer is not None:
+            self._trace()
+        self.current = skb
+        # what the driver's CPU wrote of sk_buff and headers comes over; it is freed there no more
+        lines_ps += self.buffers.freed_ps(cpu, skb.toucher)
+        skb.toucher = cpu
+        work = self.spread.vary(self.costs.ip_rx_ps)
+        self.ledger.driver += work
+        cpu.run(_LEVEL_SOFT, softirq, work + lines_ps, _MODE_SOFTIRQ)
+        return _CONTINUES
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _take_all(self, softirq: SoftirqNetRx) -> cython.int:
+        """Take what waits; if it is less than the poll may still do, leave the list already."""
+        waiting: SkbQueue = self.input_queue
+        self.input_queue = self.taken
+        self.taken = waiting
+        if not self.completed and waiting.count < self.limit - self.done:
+            self.limit = self.done + waiting.count
+            self.completed = True
+            softirq.complete(self)
+        return 0
+
+    def _trace(self) -> None:
+        """Tell the tracer how many packets wait."""
+        self.sim.tracer.counter(self.path, "packets in backlog", self.sim.now, self.waiting)

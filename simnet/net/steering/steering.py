@@ -1,0 +1,370 @@
+"""Which CPU runs the stack for a received packet: RPS, RFS and accelerated RFS.
+
+Source: net/core/dev.c `get_rps_cpu`, `set_rps_cpu`, `rps_may_expire_flow` and
+include/linux/netdevice.h `rps_record_sock_flow` of 2.6.32-131 (RHEL 6.1), -504 (RHEL 6.6) and 3.x;
+Documentation/networking/scaling.txt. A flow moves to the CPU of the process that reads it only
+when all its packets have left the backlog of the CPU before.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any
+
+import cython
+
+from simnet.errors import InputError
+from simnet.host.costs import Costs, Spread
+from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
+from simnet.net.link.skb import Header, Skb
+from simnet.net.steering.backlog import Backlog
+from simnet.net.steering.flow_hash import connection_hash
+from simnet.net.steering.version import SteeringRules, rounded_entries
+
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["PacketSteering", "SocketFlowTable", "Steering"]
+
+_NO_CPU = cython.declare(cython.longlong, -1)
+_NO_ENTRY = cython.declare(cython.longlong, -2)
+_NO_FILTER = cython.declare(cython.longlong, -1)
+_WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
+
+
+@cython.cclass
+class Steering:
+    """What a receive queue does with a packet when its driver is done with it."""
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self, skb: Skb) -> cython.int:
+        """Ask for the cache lines that `deliver` of the packet will need."""
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def deliver(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`netif_receive_skb` in a softirq on `cpu`; return the work it caused there, in ps."""
+        raise NotImplementedError
+
+
+@cython.final
+@cython.cclass
+class SocketFlowTable:
+    """`rps_sock_flow_table`: the CPU on which each flow was last read or written.
+
+    Args:
+        entries: `rps_sock_flow_entries`; rounded up to a power of two.
+        cpus: of the machine.
+        rules: of the kernel.
+
+    Raises:
+        InputError: `entries` is beyond what the kernel takes, or 0: then there is no table.
+    """
+
+    cpus: Any
+    hashes: Any
+    mask: cython.longlong
+    tag_mask: cython.longlong
+
+    def __init__(self, entries: int, cpus: int, rules: SteeringRules) -> None:
+        size = rounded_entries(entries)
+        if size == 0:
+            message = "a table of sockets' flows without entries: leave it out"
+            raise InputError(message)
+        self.cpus = array("q", [-1]) * size
+        self.hashes = array("q", [0]) * size
+        self.mask = size - 1
+        # the part of the hash that an entry keeps beside the CPU's number
+        number_mask = (1 << (cpus - 1).bit_length()) - 1
+        self.tag_mask = _WORD & ~number_mask if rules.detects_collisions else 0
+
+    @property
+    def entries(self) -> int:
+        """Size of the table."""
+        return int(self.mask) + 1
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self, rxhash: cython.longlong) -> cython.int:
+        """Ask for a flow's entry."""
+        if cython.compiled:
+            prefetch(cython.address(self.cpus[rxhash & self.mask]), 8)
+            prefetch(cython.address(self.hashes[rxhash & self.mask]), 8)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def record(self, rxhash: cython.longlong, cpu: cython.int) -> cython.int:
+        """`rps_record_sock_flow`: a process reads or writes the flow on `cpu`; no hash is 0."""
+        entry: cython.longlong = rxhash & self.mask
+        if rxhash > 0:
+            self.cpus[entry] = cpu
+            self.hashes[entry] = rxhash & self.tag_mask
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def reset(self, rxhash: cython.longlong) -> cython.int:
+        """`rps_reset_sock_flow`: the flow has another hash now, or has ended."""
+        if rxhash > 0:
+            self.cpus[rxhash & self.mask] = _NO_CPU
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-3)
+    def wanted(self, rxhash: cython.longlong) -> cython.longlong:
+        """The CPU that a flow should go to, -1 for none, -2 if the entry is another flow's."""
+        entry: cython.longlong = rxhash & self.mask
+        found: cython.longlong = self.cpus[entry]
+        if self.tag_mask != 0 and (found < 0 or self.hashes[entry] != rxhash & self.tag_mask):
+            return _NO_ENTRY
+        return found
+
+
+@cython.final
+@cython.cclass
+class PacketSteering(Steering):
+    """RPS and RFS of one receive queue.
+
+    Args:
+        rules: of the kernel.
+        backlogs: of the machine's CPUs, by number.
+        costs: of the CPUs.
+        cpus: `rps_cpus`, the CPUs of the map, ascending; empty for none.
+        flow_entries: `rps_flow_cnt`, rounded up to a power of two; 0 for no table.
+        sockets: `rps_sock_flow_entries`; None for no table.
+        seed: `hashrnd`, 32 bits, the same for all queues of a machine.
+        device_hash: the device hands its hash over (`NETIF_F_RXHASH`), and the kernel uses it.
+
+    Raises:
+        InputError: a CPU of the map that the machine does not have, or a size beyond the kernel's.
+
+    Attributes:
+        steered: packets that were queued to a backlog, or dropped there.
+        local: packets that the CPU which polled them took up the stack itself.
+        by_flow: of the steered ones those with a flow entry.
+        moves: times that an entry changed to another CPU.
+        filters: the device's, if it can steer flows itself (accelerated RFS); else None.
+        queue: number of the queue, where there are filters.
+    """
+
+    rules: SteeringRules
+    backlogs: list[Backlog]
+    costs: Costs
+    ledger: Ledger
+    map: Any
+    map_length: cython.longlong
+    sockets: SocketFlowTable
+    flow_mask: cython.longlong
+    flow_cpus: Any
+    flow_tails: Any
+    flow_filters: Any
+    steers: cython.bint
+    seed: cython.longlong
+    device_hash: cython.bint
+    hash_bits: cython.int
+    index_shift: cython.int
+    symmetric: cython.bint
+    lookup3: cython.bint
+    queue: cython.int
+    filters: Any
+    moved_to: PacketSteering
+    spread: Spread
+    steered: cython.longlong
+    local: cython.longlong
+    by_flow: cython.longlong
+    moves: cython.longlong
+
+    def __init__(
+        self,
+        rules: SteeringRules,
+        backlogs: list[Backlog],
+        costs: Costs,
+        *,
+        cpus: Sequence[int],
+        flow_entries: int = 0,
+        sockets: SocketFlowTable | None = None,
+        seed: int = 0,
+        device_hash: bool = False,
+    ) -> None:
+        for cpu in cpus:
+            if not 0 <= cpu < len(backlogs):
+                message = f"rps_cpus: CPU {cpu}, but the machine has 0 to {len(backlogs) - 1}"
+                raise InputError(message)
+        size = rounded_entries(flow_entries)
+        self.rules = rules
+        self.backlogs = backlogs
+        self.costs = costs
+        self.ledger = costs.ledger
+        self.map = array("q", sorted(cpus) or [0])
+        self.map_length = len(cpus)
+        self.sockets = sockets
+        self.flow_mask = size - 1
+        self.flow_cpus = array("q", [-1]) * max(size, 1)
+        self.flow_tails = array("q", [0]) * max(size, 1)
+        self.flow_filters = array("q", [-1]) * max(size, 1)
+        self.steers = rules.hash_bits > 0 and (len(cpus) > 0 or size > 0)
+        self.seed = seed
+        self.device_hash = device_hash
+        self.hash_bits = rules.hash_bits
+        self.index_shift = rules.index_shift
+        self.symmetric = rules.symmetric
+        self.lookup3 = rules.lookup3
+        self.queue = 0
+        self.filters = None
+        self.moved_to = self
+        self.spread = Spread(0, 0)
+        self.steered = 0
+        self.local = 0
+        self.by_flow = 0
+        self.moves = 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch(self, skb: Skb) -> cython.int:
+        """Ask for the flow's entries in both tables."""
+        header: Header = skb.header
+        if not cython.compiled or header is None or header.rxhash < 0 or self.sockets is None:
+            return 0
+        self.sockets.fetch(header.rxhash)
+        if self.flow_mask >= 0:
+            prefetch(cython.address(self.flow_cpus[header.rxhash & self.flow_mask]), 8)
+            prefetch(cython.address(self.flow_tails[header.rxhash & self.flow_mask]), 8)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def deliver(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """Choose a CPU for the packet and queue it there, or take it up the stack here."""
+        header: Header = skb.header
+        work: cython.longlong = 0
+        ip_ps: cython.longlong
+        flow: cython.longlong = -1
+        target: cython.longlong = _NO_CPU
+        entries: PacketSteering = self
+        backlog: Backlog
+        if self.steers and header is not None:
+            work = self.costs.rps_ps
+            self.ledger.softirq += work
+            if header.rxhash < 0:
+                header.rxhash = self._hash(header)
+            if self.flow_mask >= 0 and self.sockets is not None:
+                flow = header.rxhash & self.flow_mask
+                target = self._flow_target(header, flow)
+                entries = self.moved_to
+                flow = header.rxhash & entries.flow_mask
+            if target < 0:
+                flow = -1
+                if self.map_length > 0:
+                    target = self.map[header.rxhash * self.map_length >> self.index_shift]
+        if target < 0:
+            self.local += 1
+            ip_ps = self.spread.vary(self.costs.ip_rx_ps)
+            self.ledger.driver += ip_ps
+            return work + ip_ps + skb.endpoint.receive(skb, cpu)
+        self.steered += 1
+        backlog = self.backlogs[target]
+        work += backlog.enqueue(skb, cpu)
+        if flow >= 0:
+            self.by_flow += 1
+            if backlog.accepted:
+                entries.flow_tails[flow] = backlog.tail
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _hash(self, header: Header) -> cython.longlong:
+        """`skb->rxhash`: never 0, in a field of `hash_bits`."""
+        number: cython.longlong = 0
+        if self.device_hash and header.rss_hash > 0:
+            number = header.rss_hash & (_WORD >> (32 - self.hash_bits))
+        if number == 0:
+            number = connection_hash(
+                header.source_ip,
+                header.destination_ip,
+                header.source_port,
+                header.destination_port,
+                self.seed,
+                self.symmetric,
+                self.lookup3,
+            )
+            number >>= 32 - self.hash_bits
+        return number if number > 0 else 1
+
+    @cython.cfunc
+    @cython.exceptval(-3)
+    def _flow_target(self, header: Header, flow: cython.longlong) -> cython.longlong:
+        """The CPU of the flow's entry, which follows the process when that cannot reorder."""
+        wanted: cython.longlong = self.sockets.wanted(header.rxhash)
+        current: cython.longlong = self.flow_cpus[flow]
+        backlog: Backlog
+        self.moved_to = self
+        if wanted == _NO_ENTRY:
+            return _NO_CPU
+        if current == wanted:
+            return current
+        if current >= 0:
+            backlog = self.backlogs[current]
+            if backlog.head < self.flow_tails[flow]:
+                return current
+        self.moves += 1
+        if wanted >= 0:
+            if self.filters is not None:
+                self._move_queue(header, flow, wanted)
+            backlog = self.backlogs[wanted]
+            flow = header.rxhash & self.moved_to.flow_mask
+            self.moved_to.flow_tails[flow] = backlog.head
+        self.moved_to.flow_cpus[flow] = wanted
+        return wanted
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _move_queue(
+        self, header: Header, flow: cython.longlong, wanted: cython.longlong
+    ) -> cython.int:
+        """`set_rps_cpu`: have the device put the flow into the queue of the CPU it goes to.
+
+        From then on the entry in that queue's table counts.
+        """
+        queue: cython.int = self.filters.queue_of(wanted)
+        other: PacketSteering
+        number: cython.longlong
+        if queue == self.queue:
+            return 0
+        other = self.filters.steering_of(queue)
+        if other is None or other.flow_mask < 0:
+            return 0
+        number = self.filters.steer(header, queue, header.rxhash & other.flow_mask)
+        if number < 0:
+            return 0
+        other.flow_filters[header.rxhash & other.flow_mask] = number
+        if self.flow_filters[flow] == number:
+            self.flow_filters[flow] = _NO_FILTER
+        self.moved_to = other
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def may_expire(self, flow: cython.longlong, number: cython.longlong) -> cython.bint:
+        """`rps_may_expire_flow`: the filter is not the entry's any more, or was not of use lately.
+
+        That is when ten times as many packets as the table has entries were taken from the
+        backlog since the flow's last.
+        """
+        cpu: cython.longlong
+        tail: cython.longlong
+        backlog: Backlog
+        if flow > self.flow_mask:
+            return True
+        cpu = self.flow_cpus[flow]
+        if self.flow_filters[flow] != number or cpu < 0:
+            return True
+        backlog = self.backlogs[cpu]
+        tail = self.flow_tails[flow]
+        return backlog.head - tail >= 10 * self.flow_mask

@@ -1,0 +1,1 @@
+"""TCP sockets: who executes the protocol, when, and at what cost."""

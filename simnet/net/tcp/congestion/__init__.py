@@ -1,0 +1,1 @@
+"""Congestion control: how a window grows and shrinks."""

@@ -1,0 +1,323 @@
+"""Congestion control: Reno and BIC; CUBIC is in `cubic`.
+
+Sources: RFC 5681, 3465; net/ipv4/tcp_cong.c and tcp_bic.c of Linux 2.6.18 (beta 819/1024,
+max_increment 16, low_window 14, smooth_part 20, B = 4), in 2.6.9 the same algorithm inside
+tcp_input.c without `delayed_ack`. Windows are in segments, times in jiffies.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.tcp.rules.sender_version import SenderRules
+
+__all__ = ["INFINITE_SSTHRESH", "Bic", "Congestion"]
+
+INFINITE_SSTHRESH = 0x7FFFFFFF
+_BIC_SSTHRESH = 100
+_NONE = cython.declare(cython.longlong, -1)
+
+
+@cython.cclass
+class Congestion:
+    """Reno.
+
+    Args:
+        initial_cwnd: segments.
+        mss: payload of a full segment.
+        abc: `tcp_abc`: 0 counts ACKs, 1 and 2 bytes.
+        rules: of the kernel's version; None for 2.6.18.
+
+    Attributes:
+        cwnd, ssthresh: segments.
+        cwnd_count: `snd_cwnd_cnt`: ACKs towards the next change of the window.
+        bytes_acked: bytes towards it, with `tcp_abc`.
+        wants_us: round-trip times are wanted in microseconds.
+    """
+
+    cwnd: cython.longlong
+    ssthresh: cython.longlong
+    cwnd_count: cython.longlong
+    bytes_acked: cython.longlong
+    clamp: cython.longlong
+    mss: cython.longlong
+    abc: cython.int
+    wants_us: cython.bint
+    counts_slow_start: cython.bint
+    counts_segments: cython.bint
+    slow_start_below: cython.bint
+
+    def __init__(
+        self, initial_cwnd: int, mss: int = 1, abc: int = 0, rules: SenderRules | None = None
+    ) -> None:
+        rules = rules or SenderRules()
+        self.cwnd = initial_cwnd
+        self.ssthresh = INFINITE_SSTHRESH
+        self.cwnd_count = 0
+        self.bytes_acked = 0
+        self.clamp = 65535
+        self.mss = mss
+        self.abc = abc
+        self.wants_us = False
+        self.counts_slow_start = rules.counts_slow_start
+        self.counts_segments = rules.counts_segments
+        self.slow_start_below = rules.slow_start_below
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def segments_acked(
+        self,
+        count: cython.longlong,
+        rtt_us: cython.longlong,
+        now_jiffy: cython.longlong,
+        now_us: cython.longlong,
+        open_state: cython.bint,
+    ) -> cython.int:
+        """`pkts_acked`: an ACK took `count` segments off; the window is not touched.
+
+        `rtt_us` is -1 if not measured; it and `now_us` are in microseconds if `wants_us`.
+        """
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def avoid(
+        self,
+        ack: cython.longlong,
+        snd_nxt: cython.longlong,
+        now_jiffy: cython.longlong,
+        acked: cython.longlong,
+    ) -> cython.int:
+        """`cong_avoid`: an ACK for data arrived while the window was in full use.
+
+        `acked`: segments that it acknowledged, those not counted that had come before.
+        """
+        if self.in_slow_start():
+            acked = self._slow_start(acked)
+            if acked == 0:
+                return 0
+        if self.abc > 0 and not self.counts_segments:
+            if self.bytes_acked >= self.cwnd * self.mss:
+                self.bytes_acked -= self.cwnd * self.mss
+                if self.cwnd < self.clamp:
+                    self.cwnd += 1
+        else:
+            self._additive(self.cwnd, acked)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def in_slow_start(self) -> cython.bint:
+        """`tcp_in_slow_start`."""
+        if self.slow_start_below:
+            return self.cwnd < self.ssthresh
+        return self.cwnd <= self.ssthresh
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _slow_start(self, acked: cython.longlong) -> cython.longlong:
+        """`tcp_slow_start`; return how many of `acked` segments are left for what follows."""
+        limit: cython.longlong = self.ssthresh if self.slow_start_below else self.ssthresh + 1
+        before: cython.longlong = self.cwnd
+        if self.counts_slow_start:
+            self.cwnd = min(before + acked, limit, self.clamp)
+            acked -= self.cwnd - before
+            return acked if self.counts_segments and self.cwnd == limit else 0
+        self._slow_start_by_acks()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _slow_start_by_acks(self) -> cython.int:
+        if self.abc > 0:
+            if self.bytes_acked < self.mss:
+                return 0
+            if self.abc > 1 and self.bytes_acked >= 2 * self.mss and self.cwnd < self.clamp:
+                self.cwnd += 1
+        self.bytes_acked = 0
+        if self.cwnd < self.clamp:
+            self.cwnd += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _additive(self, count: cython.longlong, acked: cython.longlong) -> cython.int:
+        """`tcp_cong_avoid_ai`: one segment more for `count` ACKs, or segments."""
+        if self.counts_segments:
+            if self.cwnd_count >= count:
+                # gathered while more were needed
+                self.cwnd_count = 0
+                self.cwnd += 1
+            self.cwnd_count += acked
+            self.cwnd += self.cwnd_count // count
+            self.cwnd_count %= count
+            if self.cwnd > self.clamp:
+                self.cwnd = self.clamp
+            return 0
+        if self.cwnd_count >= count:
+            if self.cwnd < self.clamp:
+                self.cwnd += 1
+            self.cwnd_count = 0
+        else:
+            self.cwnd_count += 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def reduced(self) -> cython.longlong:
+        """`ssthresh`: the slow-start threshold after a loss."""
+        half: cython.longlong = self.cwnd >> 1
+        return half if half > 2 else 2
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def least(self) -> cython.longlong:
+        """`tcp_cwnd_min`: how far rate halving goes."""
+        return self.ssthresh // 2
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def forget(self) -> cython.int:
+        """A timeout: what was learnt does not hold any more."""
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def undo_cwnd(self) -> cython.longlong:
+        """The window as it was before the last loss, which was none."""
+        double: cython.longlong = self.ssthresh << 1
+        return double if double > self.cwnd else self.cwnd
+
+
+@cython.cclass
+class Bic(Congestion):
+    """BIC, the default of Linux 2.6.8 to 2.6.18.
+
+    Args:
+        initial_cwnd, mss, abc: see `Congestion`.
+        hz: jiffies a second.
+        rules: of the kernel's version.
+    """
+
+    count: cython.longlong
+    last_cwnd: cython.longlong
+    last_jiffy: cython.longlong
+    last_max_cwnd: cython.longlong
+    loss_cwnd: cython.longlong
+    ack_ratio: cython.longlong
+    refresh: cython.longlong
+    counts_delayed: cython.bint
+
+    def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
+        super().__init__(initial_cwnd, mss, abc, rules)
+        self.refresh = hz // 32
+        self.counts_delayed = rules.delayed_ack
+        if rules.bic_start:
+            self.ssthresh = _BIC_SSTHRESH
+        Bic.forget(self)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def segments_acked(
+        self,
+        count: cython.longlong,
+        rtt_us: cython.longlong,
+        now_jiffy: cython.longlong,
+        now_us: cython.longlong,
+        open_state: cython.bint,
+    ) -> cython.int:
+        """Track how many segments an ACK acknowledges, in 1/16."""
+        if open_state:
+            self.ack_ratio += count - (self.ack_ratio >> 4)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def avoid(
+        self,
+        ack: cython.longlong,
+        snd_nxt: cython.longlong,
+        now_jiffy: cython.longlong,
+        acked: cython.longlong,
+    ) -> cython.int:
+        """`bictcp_cong_avoid`."""
+        if self.in_slow_start():
+            acked = self._slow_start(acked)
+            if acked == 0:
+                return 0
+        self._update(now_jiffy)
+        self._additive(self.count, acked)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def least(self) -> cython.longlong:
+        """No lower than the threshold."""
+        return self.ssthresh
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def forget(self) -> cython.int:
+        """`bictcp_reset`."""
+        self.count = 0
+        self.last_max_cwnd = 0
+        self.loss_cwnd = 0
+        self.last_cwnd = 0
+        self.last_jiffy = 0
+        self.ack_ratio = 32
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def undo_cwnd(self) -> cython.longlong:
+        """`bictcp_undo_cwnd`."""
+        return self.cwnd if self.cwnd > self.last_max_cwnd else self.last_max_cwnd
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _update(self, now_jiffy: cython.longlong) -> cython.int:
+        """`bictcp_update`: how many ACKs raise the window by one segment."""
+        cwnd: cython.longlong = self.cwnd
+        distance: cython.longlong
+        if self.last_cwnd == cwnd and now_jiffy - self.last_jiffy <= self.refresh:
+            return 0
+        self.last_cwnd = cwnd
+        self.last_jiffy = now_jiffy
+        if cwnd <= 14:
+            self.count = cwnd
+            return 0
+        if cwnd < self.last_max_cwnd:
+            distance = (self.last_max_cwnd - cwnd) // 4
+            if distance > 16:
+                self.count = cwnd // 16
+            elif distance <= 1:
+                self.count = cwnd * 20 // 4
+            else:
+                self.count = cwnd // distance
+        elif cwnd < self.last_max_cwnd + 4:
+            self.count = cwnd * 20 // 4
+        elif cwnd < self.last_max_cwnd + 16 * 3:
+            self.count = cwnd * 3 // (cwnd - self.last_max_cwnd)
+        else:
+            self.count = cwnd // 16
+        if self.loss_cwnd == 0 and self.count > 20:
+            self.count = 20
+        if self.counts_delayed:
+            self.count = (self.count << 4) // self.ack_ratio
+        if self.count == 0:
+            self.count = 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def reduced(self) -> cython.longlong:
+        """`bictcp_recalc_ssthresh`: fast convergence, beta 819/1024."""
+        cwnd: cython.longlong = self.cwnd
+        if cwnd < self.last_max_cwnd:
+            self.last_max_cwnd = cwnd * (1024 + 819) // 2048
+        else:
+            self.last_max_cwnd = cwnd
+        self.loss_cwnd = cwnd
+        if cwnd <= 14:
+            return cwnd >> 1 if cwnd >> 1 > 2 else 2
+        return cwnd * 819 // 1024 if cwnd * 819 // 1024 > 2 else 2

@@ -1,0 +1,46 @@
+from simnet.kernel.prefetch cimport prefetch
+from simnet.net.tcp.congestion.control cimport Congestion
+from simnet.net.tcp.jiffy_timer cimport keep_timer
+from simnet.net.tcp.receive.queue cimport ReceiveQueue
+from simnet.net.tcp.receive.window cimport ReceiveWindow
+from simnet.net.link.skb cimport Endpoint, Header, Skb, SkbQueue
+from simnet.net.tcp.receive.reassembly cimport Reassembly
+from simnet.net.tcp.receive.receiver cimport TcpReceiver
+from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
+from simnet.net.tcp.send.sender cimport TcpSender
+
+cdef enum:
+    DELACK = 0
+    RTO
+    COMPRESSED
+    SERVED
+
+cdef class TcpConnection(Endpoint):
+    cdef readonly TcpSender sender
+    cdef readonly TcpReceiver receiver
+    cdef Scoreboard board
+    cdef Congestion congestion
+    cdef Recovery recovery
+    cdef ReceiveWindow window
+    cdef Reassembly held
+    cdef ReceiveQueue queue
+    cdef readonly SkbQueue staged
+    cdef public Header header
+    cdef long long jiffy_ps
+    cdef long long rto_event
+    cdef long long rto_at
+    cdef long long delack_event
+    cdef long long delack_at
+    cdef long long ts_recent
+    cdef readonly long long delivered
+    cdef readonly long long acks_sent
+    cdef readonly long long delayed_acks
+    cdef long long compressed_ps
+
+    cdef int fetch_sender(self) except -1
+    cdef int fetch_receiver(self) except -1
+    cdef int acknowledge_with(self, Skb skb, long long jiffy) except -1
+    cdef int set_delack(self, long long jiffy) except -1
+    cdef int arm_rto(self, long long jiffy) except -1
+    cdef int hold_back(self) except -1

@@ -1,0 +1,176 @@
+"""What every connected TCP socket has: both halves of the protocol, timers, segments to be sent.
+
+Whose CPU executes the protocol, and what that costs, is the matter of `simnet.net.tcp.socket`; on
+`simnet.net.tcp.endpoint`'s hosts it costs nothing.
+
+A machine may have ten thousand connections, and what one of them consists of has long left the
+cache when its next packet comes. So it is asked for together, ahead (`simnet.kernel.prefetch`),
+and the timers lie in the connection itself.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue
+from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.jiffy_timer import keep_timer
+from simnet.net.tcp.receive.queue import ReceiveQueue
+from simnet.net.tcp.receive.reassembly import Reassembly
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.window import ReceiveWindow
+from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.send.sender import TcpSender
+
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+
+    # what an event means; the compiled classes have these from tcp_connection.pxd
+    DELACK, RTO, COMPRESSED, SERVED = range(4)
+
+__all__ = ["TcpConnection"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_PRIORITY_TIMER = cython.declare(cython.int, 2)
+
+
+@cython.cclass
+class TcpConnection(Endpoint):
+    """One end of a connection.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        sender, receiver: the protocol's state.
+        jiffy_ps: length of a jiffy.
+
+    `header` stands in the frames that it sends, None where the path alone says where they go.
+    """
+
+    sender: TcpSender
+    receiver: TcpReceiver
+    board: Scoreboard
+    congestion: Congestion
+    recovery: Recovery
+    window: ReceiveWindow
+    held: Reassembly
+    queue: ReceiveQueue
+    staged: SkbQueue
+    header: Header
+    jiffy_ps: cython.longlong
+    rto_event: cython.longlong
+    rto_at: cython.longlong
+    delack_event: cython.longlong
+    delack_at: cython.longlong
+    ts_recent: cython.longlong
+    delivered: cython.longlong
+    acks_sent: cython.longlong
+    delayed_acks: cython.longlong
+    compressed_ps: cython.longlong
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        sender: TcpSender,
+        receiver: TcpReceiver,
+        jiffy_ps: int,
+    ) -> None:
+        super().__init__(sim, path)
+        self.sender = sender
+        self.receiver = receiver
+        # its parts' parts, to have all of them fetched together
+        self.board = sender.board
+        self.congestion = sender.congestion
+        self.recovery = sender.recovery
+        self.window = receiver.window
+        self.held = receiver.window.held
+        self.queue = receiver.window.queue
+        self.staged = SkbQueue()
+        self.header = None
+        self.jiffy_ps = jiffy_ps
+        self.rto_event = 0
+        self.rto_at = 0
+        self.delack_event = 0
+        self.delack_at = 0
+        self.ts_recent = _NONE
+        self.delivered = 0
+        self.acks_sent = 0
+        self.delayed_acks = 0
+        self.compressed_ps = 0
+
+    # -- cache lines ------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch_sender(self) -> cython.int:
+        """Ask for what an acknowledgement changes."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.sender), 424)
+            prefetch(cython.cast(cython.p_void, self.board), 112)
+            prefetch(cython.cast(cython.p_void, self.congestion), 208)
+            prefetch(cython.cast(cython.p_void, self.recovery), 48)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch_receiver(self) -> cython.int:
+        """Ask for what a segment changes."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self.receiver), 336)
+            prefetch(cython.cast(cython.p_void, self.window), 104)
+            prefetch(cython.cast(cython.p_void, self.queue), 104)
+            prefetch(cython.cast(cython.p_void, self.held), 48)
+        return 0
+
+    # -- what it sends ----------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
+        """`tcp_transmit_skb`: a segment says what has been received."""
+        dsack: cython.bint = self.receiver.held.duplicate is not None
+        skb.window = self.receiver.ack_sent(jiffy)
+        skb.ack = self.receiver.rcv_nxt
+        self.receiver.fill_sack(skb, dsack)
+        skb.tsecr = self.ts_recent
+        return 0
+
+    # -- timers -----------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def set_delack(self, jiffy: cython.longlong) -> cython.int:
+        """Have the delayed-ACK timer run when `jiffy` is over, or before."""
+        event: cython.longlong = keep_timer(
+            self, DELACK, self.delack_event, self.delack_at, jiffy, self.jiffy_ps
+        )
+        if event != self.delack_event:
+            self.delack_event = event
+            self.delack_at = jiffy
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def arm_rto(self, jiffy: cython.longlong) -> cython.int:
+        """Have the retransmission timer run when it is due, or before; `jiffy` is now."""
+        event: cython.longlong
+        due: cython.longlong = self.sender.timer_due(jiffy)
+        if due != _NONE:
+            event = keep_timer(self, RTO, self.rto_event, self.rto_at, due, self.jiffy_ps)
+            if event != self.rto_event:
+                self.rto_event = event
+                self.rto_at = due
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def hold_back(self) -> cython.int:
+        """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
+        if self.receiver.compressed == 1:
+            self.compressed_ps = self.sim.now + self.receiver.compress_delay_ps()
+            self.sim.at(self.compressed_ps, self, COMPRESSED, 0, _PRIORITY_TIMER)
+        return 0

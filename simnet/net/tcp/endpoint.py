@@ -1,0 +1,382 @@
+"""A connected TCP socket on a host that costs nothing, or a fixed time for each segment.
+
+For questions about TCP itself: both halves of a connection, segments that carry data and an
+acknowledgement at once, timers, and an application. Segments are processed in the order of
+`tcp_rcv_established` (net/ipv4/tcp_input.c): acknowledgement, data, what may be sent now, and an
+ACK if none went with it; then the application runs, for which waiting costs nothing.
+What processes and interrupts do to that is `simnet.net.tcp.socket`'s.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Endpoint, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.tcp.connection import TcpConnection
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.sender import TcpSender
+
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+    from simnet.net.tcp.connection import COMPRESSED, DELACK, RTO, SERVED
+
+__all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_US = cython.declare(cython.longlong, 10**6)
+_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+_PRIORITY_CPU = cython.declare(cython.int, 2)
+
+
+@cython.cclass
+class Application:
+    """What uses a socket. Subclass it; both calls may read and write."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def readable(self, socket: TcpEndpoint) -> cython.int:
+        """Bytes are in the receive queue."""
+        raise NotImplementedError
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def writable(self, socket: TcpEndpoint) -> cython.int:
+        """The connection is there, or a third of the send buffer is free again."""
+        raise NotImplementedError
+
+
+@cython.final
+@cython.cclass
+class BulkSource(Application):
+    """Writes as much as the send buffer takes, up to `total_bytes` (0 for no end).
+
+    Args:
+        total_bytes: what it has to send.
+    """
+
+    total_bytes: cython.longlong
+    written: cython.longlong
+
+    def __init__(self, total_bytes: int = 0) -> None:
+        self.total_bytes = total_bytes
+        self.written = 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def readable(self, socket: TcpEndpoint) -> cython.int:
+        """Nobody is expected to answer: discard it."""
+        socket.read(socket.receiver.readable())
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def writable(self, socket: TcpEndpoint) -> cython.int:
+        """Fill the send buffer."""
+        count: cython.longlong
+        while True:
+            count = socket.sender.room()
+            if self.total_bytes > 0 and count > self.total_bytes - self.written:
+                count = self.total_bytes - self.written
+            if count <= 0:
+                return 0
+            self.written += count
+            socket.write(count)
+
+
+@cython.final
+@cython.cclass
+class Sink(Application):
+    """Reads everything at once."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def readable(self, socket: TcpEndpoint) -> cython.int:
+        """Read it."""
+        socket.read(socket.receiver.readable())
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def writable(self, socket: TcpEndpoint) -> cython.int:
+        """Nothing to write."""
+        return 0
+
+
+@cython.final
+@cython.cclass
+class TcpEndpoint(TcpConnection):
+    """One end of a connection.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        sender, receiver: the protocol's state.
+        application: who uses it.
+        path_out: where segments leave to.
+        jiffy_ps: length of a jiffy.
+        overhead_bytes: of a segment on the wire beyond its payload.
+        service_ps: what a segment that arrives keeps the host busy for.
+
+    `peer` is the other end; set it, then call `connect`.
+    """
+
+    application: Application
+    path_out: Uplink
+    peer: Endpoint
+    overhead_bytes: cython.int
+    service_ps: cython.longlong
+    free_ps: cython.longlong
+    waiting: SkbQueue
+    full: cython.bint
+    segments_received: cython.longlong
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        sender: TcpSender,
+        receiver: TcpReceiver,
+        application: Application,
+        path_out: Uplink,
+        jiffy_ps: int,
+        overhead_bytes: int,
+        service_ps: int = 0,
+    ) -> None:
+        super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
+        self.application = application
+        self.path_out = path_out
+        self.peer = None
+        self.overhead_bytes = overhead_bytes
+        self.service_ps = service_ps
+        self.free_ps = 0
+        self.waiting = SkbQueue()
+        self.full = False
+        self.segments_received = 0
+
+    def connect(self) -> None:
+        """The handshake is over and the peer's window known: let the application begin."""
+        self.application.writable(self)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def fetch(self, data: cython.bint) -> cython.int:
+        """Ask for the cache lines of the connection."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self), 288)
+            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            if data:
+                prefetch(cython.cast(cython.p_void, self.window), 192)
+                prefetch(cython.cast(cython.p_void, self.application), 96)
+                self._fetch_answer()
+            else:
+                prefetch(cython.cast(cython.p_void, self.receiver), 64)
+            self.fetch_sender()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch_to_send(self) -> cython.int:
+        """Ask for what it takes to send data, which acknowledge what has come."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self), 288)
+            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            self._fetch_answer()
+            self.fetch_sender()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_answer(self) -> cython.int:
+        """Ask for what a segment changes, and what its acknowledgement leaves with."""
+        if cython.compiled:
+            self.fetch_receiver()
+            prefetch(cython.cast(cython.p_void, self.header), 80)
+            prefetch(cython.cast(cython.p_void, self.peer), 280)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def expect(self, kind: cython.int) -> cython.int:
+        """A timer runs next, or a segment is served: ask for what it needs."""
+        if kind == DELACK:
+            self._fetch_answer()
+        else:
+            self.fetch_sender()
+        return 0
+
+    # -- the application's calls ----------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def write(self, count: cython.longlong) -> cython.longlong:
+        """One call of send: return how many bytes fit into the send buffer."""
+        room: cython.longlong = self.sender.room()
+        self.full = count > room
+        if self.full:
+            count = room
+        if count > 0:
+            if self.sender.congestion.wants_us:
+                self.sender.now_us = self.sim.now // _US
+            self.sender.write(count, True)
+            self._output()
+        if self.sender.room() == 0:
+            self.full = True
+        return count
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def read(self, count: cython.longlong) -> cython.longlong:
+        """One call of recv: return how many bytes were there, at most `count`."""
+        readable: cython.longlong = self.receiver.readable()
+        if count > readable:
+            count = readable
+        if count > 0:
+            self.delivered += count
+            self.receiver.copied(count, self.sim.now // self.jiffy_ps)
+            if self.receiver.ack_due_after_copy(count):
+                self._send_ack()
+        return count
+
+    # -- segments -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """A segment has arrived; it is processed now, or when the host comes to it."""
+        now: cython.longlong = self.sim.now
+        if self.service_ps == 0:
+            self._process(skb)
+            return 0
+        if self.free_ps < now:
+            self.free_ps = now
+        self.free_ps += self.service_ps
+        self.waiting.append(skb)
+        self.sim.at(self.free_ps, self, SERVED, 0, _PRIORITY_CPU)
+        return self.service_ps
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _process(self, skb: Skb) -> cython.int:
+        """`tcp_rcv_established`."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        timeout: cython.longlong
+        at_once: cython.bint = False
+        self.segments_received += 1
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
+        self.sender.acknowledge(
+            skb.ack, skb.window, jiffy, skb.sack, skb.tsecr, skb.end_seq > skb.seq
+        )
+        if skb.end_seq > skb.seq:
+            if skb.seq <= self.receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+                # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
+                self.ts_recent = skb.tsval
+            if self.receiver.rule_clock_us:
+                self.receiver.now_us = self.sim.now // _US
+            at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, False, jiffy)
+        self._output()
+        if skb.end_seq > skb.seq and self.receiver.scheduled:
+            if self.receiver.compress_started:
+                self.hold_back()
+            elif not at_once:
+                timeout = self.receiver.schedule_delack(jiffy)
+                if timeout > 0:
+                    self.set_delack(timeout)
+                else:
+                    at_once = True
+            if at_once:
+                self._send_ack()
+        if self.receiver.readable() > 0:
+            self.application.readable(self)
+        if self.full and self.sender.write_space():
+            self.full = False
+            self.application.writable(self)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _output(self) -> cython.int:
+        """`tcp_write_xmit`: send what may go now, each segment with an acknowledgement."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
+        self._transmit(jiffy)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _transmit(self, jiffy: cython.longlong) -> cython.int:
+        skb: Skb
+        while self.staged.count > 0:
+            skb = self.staged.pop()
+            skb.header = self.header
+            self.acknowledge_with(skb, jiffy)
+            self.receiver.data_sent(jiffy)
+            self.path_out.send(skb)
+        return self.arm_rto(jiffy)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _send_ack(self) -> cython.int:
+        """`tcp_send_ack`."""
+        size: cython.int = self.overhead_bytes
+        skb: Skb
+        if size < _MIN_WIRE_BYTES:
+            size = _MIN_WIRE_BYTES
+        skb = new_skb(self.peer, 0, 0, 0, 0, size, False)
+        skb.header = self.header
+        self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)
+        self.acks_sent += 1
+        self.path_out.send(skb)
+        return 0
+
+    # -- timers ---------------------------------------------------------------------------
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A timer has run, or the host has come to a segment."""
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        if kind == SERVED:
+            self._process(self.waiting.pop())
+        elif kind == COMPRESSED:
+            if self.receiver.compressed > 0 and self.sim.now >= self.compressed_ps:
+                self._send_ack()
+        elif kind == RTO:
+            self.rto_event = 0
+            if self.sender.congestion.wants_us:
+                self.sender.now_us = self.sim.now // _US
+            if self.sender.overdue(jiffy) and self.sender.timer_expired(jiffy):
+                self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
+                self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
+            self._transmit(jiffy)
+        else:
+            self.delack_event = 0
+            self._delack_timer(jiffy)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _delack_timer(self, jiffy: cython.longlong) -> cython.int:
+        due: cython.longlong = self.receiver.timeout_jiffy
+        if due == _NONE:
+            return 0
+        if due >= jiffy:
+            self.set_delack(due)
+            return 0
+        self.receiver.timeout_jiffy = _NONE
+        if self.receiver.delack_expired(jiffy):
+            self.delayed_acks += 1
+            self._send_ack()
+        return 0
+
+    def counters(self) -> dict[str, int]:
+        """Of both halves."""
+        return {
+            "delivered": self.delivered,
+            "acks_sent": self.acks_sent,
+            "delayed_acks": self.delayed_acks,
+            "segments_received": self.segments_received,
+            "segments_sent": self.sender.segments,
+            "retransmissions": self.sender.retransmissions,
+            "timeouts": self.sender.timeouts,
+        }

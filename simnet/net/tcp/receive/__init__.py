@@ -1,0 +1,1 @@
+"""The receiving half of a connection: acknowledgements, window, segments out of order."""

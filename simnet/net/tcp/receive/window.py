@@ -1,0 +1,422 @@
+"""Receive buffer and offered window of a connection, and how both grow.
+
+Source: net/ipv4/tcp_input.c (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
+`tcp_rcv_space_adjust`, `tcp_rcv_rtt_measure`), tcp_output.c (`tcp_select_initial_window`,
+`__tcp_select_window`) and include/net/tcp.h (`tcp_win_from_space`) of Linux, by version
+(`ReceiverRules`). Lengths are bytes; times are in the kernel's clock: jiffies, later microseconds.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
+from simnet.net.tcp.receive.reassembly import Reassembly
+from simnet.net.tcp.rules.receiver_version import ReceiverRules
+
+__all__ = ["ReceiveWindow"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_CUSHION = cython.declare(cython.int, 1)
+_RATIO = cython.declare(cython.int, 2)
+_FULL_SEGMENT = cython.declare(cython.int, 1460)
+_LARGEST_UNSCALED = cython.declare(cython.int, 65535)
+_LARGEST_SCALE = cython.declare(cython.int, 14)
+_SMALLEST_BUFFER = cython.declare(cython.int, 2304)
+_TCP_INIT_CWND = cython.declare(cython.int, 10)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class ReceiveWindow:
+    """What a connection may offer.
+
+    Args:
+        rules: of the kernel's version.
+        sizes: what a segment is charged with.
+        advmss: payload of a full segment, timestamps taken off.
+        rmem_default, rmem_max: tcp_rmem[1] and [2].
+        moderate: tcp_moderate_rcvbuf, and no SO_RCVBUF.
+        locked: SO_RCVBUF has been set.
+        scaling: the connection scales windows.
+
+    Attributes:
+        first: the first window offered, bytes.
+        rcvbuf: `sk_rcvbuf`.
+        scarce: the last offer found less than half of the buffer free.
+    """
+
+    queue: ReceiveQueue
+    held: Reassembly
+    sizes: SkbSizes
+    advmss: cython.longlong
+    rcvbuf: cython.longlong
+    rmem_max: cython.longlong
+    moderate: cython.bint
+    locked: cython.bint
+    wscale: cython.int
+    first: cython.longlong
+    rcv_ssthresh: cython.longlong
+    window_clamp: cython.longlong
+    scarce: cython.bint
+    ratio: cython.longlong
+    adv_win_scale: cython.int
+    zero_window_early: cython.bint
+    opens_small: cython.bint
+    grows_twice_length: cython.bint
+    right_sizing: cython.int
+    rtt: cython.longlong
+    rtt_seq: cython.longlong
+    rtt_time: cython.longlong
+    rcvq_seq: cython.longlong
+    rcvq_time: cython.longlong
+    rcvq_space: cython.longlong
+
+    def __init__(
+        self,
+        rules: ReceiverRules,
+        sizes: SkbSizes,
+        *,
+        advmss: int,
+        rmem_default: int,
+        rmem_max: int,
+        moderate: bool,
+        locked: bool,
+        scaling: bool,
+    ) -> None:
+        self.sizes = sizes
+        self.queue = ReceiveQueue()
+        self.held = Reassembly(sizes, coalesces=rules.coalesces)
+        self.advmss = advmss
+        self.rcvbuf = rmem_default
+        self.rmem_max = rmem_max
+        self.moderate = moderate and not locked
+        self.locked = locked
+        self.ratio = rules.initial_ratio
+        self.adv_win_scale = rules.adv_win_scale
+        self.zero_window_early = rules.zero_window_early
+        self.opens_small = rules.opens_small
+        self.grows_twice_length = rules.grows_twice_length
+        self.right_sizing = rules.right_sizing
+        self.scarce = False
+        self.wscale = 0
+        if scaling:
+            space = self.full()
+            if not (locked and rules.locked_limits_scale):
+                space = max(space, rmem_max)
+            while space > _LARGEST_UNSCALED and self.wscale < _LARGEST_SCALE:
+                space >>= 1
+                self.wscale += 1
+        if rules.whole_buffer:
+            self.first = self.window_clamp = self.rcv_ssthresh = self.full()
+        else:
+            self._first_offer(rules.first_window_segments)
+        self.rtt = 0
+        self.rtt_seq = 0
+        self.rtt_time = _NONE
+        self.rcvq_seq = 0
+        self.rcvq_time = _NONE
+        self.rcvq_space = self.first
+        if self.right_sizing != 0:
+            self.rcvq_space = min(self.rcv_ssthresh, self.first, _TCP_INIT_CWND * advmss)
+
+    def _first_offer(self, segments: int) -> None:
+        """`tcp_select_initial_window` and `tcp_init_buffer_space`."""
+        mss = self.advmss
+        space = self.full()
+        if space > mss:
+            space = space // mss * mss
+        if segments == 0:
+            self.first = space
+        else:
+            if mss > 3 * _FULL_SEGMENT and segments == 4:  # noqa: PLR2004 - RFC 2414's steps
+                segments = 2
+            elif mss > _FULL_SEGMENT:
+                segments = max(_FULL_SEGMENT * segments // mss, 2) if segments > 4 else 3  # noqa: PLR2004
+            self.first = min(space, segments * mss)
+            needed = segments * self._segment_memory()
+            if self.rcvbuf < needed and not self.locked:
+                self.rcvbuf = min(needed, self.rmem_max)
+        whole = self.full()
+        self.window_clamp = whole
+        if whole > 2 * mss:
+            # tcp_app_win: room for one segment is kept back
+            self.window_clamp = max(2 * mss, whole - mss)
+        self.rcv_ssthresh = min(self.first, self.window_clamp)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _segment_memory(self) -> cython.longlong:
+        """Buffer of a full segment whose share for the window is not less than its payload."""
+        memory: cython.longlong = self.sizes.truesize(self.advmss)
+        while self.from_space(memory) < self.advmss:
+            memory += 128
+        return memory
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def from_space(self, space: cython.longlong) -> cython.longlong:
+        """`tcp_win_from_space`: what is offered of so much buffer."""
+        if self.adv_win_scale == 0:
+            return space * self.ratio >> 8
+        return space - (space >> self.adv_win_scale)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def full(self) -> cython.longlong:
+        """`tcp_full_space`."""
+        return self.from_space(self.rcvbuf)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def allocated(self) -> cython.longlong:
+        """`sk_rmem_alloc`: memory of all segments that are kept."""
+        return self.queue.memory + self.held.memory
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def space(self, uncharged: cython.longlong = 0) -> cython.longlong:
+        """`tcp_space`, with so much of the memory not counted; 0 for none or less."""
+        space: cython.longlong = self.rcvbuf - self.queue.memory - self.held.memory + uncharged
+        if space <= 0:
+            return 0
+        return self.from_space(space)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def offer(self, current: cython.longlong, rcv_mss: cython.longlong) -> cython.longlong:
+        """`__tcp_select_window`; `current` is `rcv_wnd`."""
+        free: cython.longlong = self.rcvbuf - self.queue.memory - self.held.memory
+        allowed: cython.longlong = self.rcvbuf
+        whole: cython.longlong
+        mask: cython.longlong = (1 << self.wscale) - 1
+        if free < 0:
+            free = 0
+        if self.adv_win_scale > 0:
+            free -= free >> self.adv_win_scale
+            allowed -= allowed >> self.adv_win_scale
+        else:
+            free = free * self.ratio >> 8
+            allowed = allowed * self.ratio >> 8
+        whole = allowed if allowed < self.window_clamp else self.window_clamp
+        if rcv_mss > whole:
+            rcv_mss = whole
+        self.scarce = free < whole >> 1
+        if self.scarce:
+            if self.zero_window_early:
+                free &= ~mask
+                if free < allowed >> 4:
+                    return 0
+            if free < rcv_mss:
+                return 0
+        if free > self.rcv_ssthresh:
+            free = self.rcv_ssthresh
+        if self.wscale > 0:
+            return (free + mask) & ~mask
+        if current <= free - rcv_mss or current > free:
+            return free // rcv_mss * rcv_mss if rcv_mss > 0 else 0
+        if self.opens_small and rcv_mss == whole and free > current + (whole >> 1):
+            return free
+        return current
+
+    # -- growth -----------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def grow(
+        self, length: cython.longlong, rcv_mss: cython.longlong, uncharged: cython.longlong = 0
+    ) -> cython.bint:
+        """`tcp_grow_window`: a segment has come; return whether more will be offered.
+
+        `uncharged` is memory of it that counts only afterwards.
+        """
+        room: cython.longlong = self.window_clamp - self.rcv_ssthresh
+        size: cython.longlong
+        increment: cython.longlong = 0
+        limit: cython.longlong
+        if room <= 0:
+            return False
+        limit = self.space(uncharged) - self.rcv_ssthresh
+        if limit <= 0:
+            return False
+        if self.adv_win_scale == 0 and limit < room:
+            room = limit
+        size = self.from_space(self.sizes.truesize(length))
+        if size <= length:
+            increment = 2 * self.advmss
+        else:
+            size >>= 1
+            limit = self.from_space(self.rmem_max) >> 1
+            while self.rcv_ssthresh <= limit:
+                if size <= length:
+                    increment = 2 * rcv_mss
+                    break
+                size >>= 1
+                limit >>= 1
+        if increment == 0:
+            return False
+        if self.grows_twice_length and increment < 2 * length:
+            increment = 2 * length
+        self.rcv_ssthresh += increment if increment < room else room
+        return True
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def measured(self, length: cython.longlong, current: cython.longlong) -> cython.int:
+        """A longer segment than before shows which share of a buffer payload takes.
+
+        `current` is `rcv_wnd`.
+        """
+        ratio: cython.longlong
+        clamp: cython.longlong
+        if self.adv_win_scale != 0:
+            return 0
+        ratio = (length << 8) // self.sizes.truesize(length)
+        if ratio == 0:
+            ratio = 1
+        if ratio == self.ratio:
+            return 0
+        self.ratio = ratio
+        clamp = self.full()
+        if clamp < _SMALLEST_BUFFER >> 1:
+            clamp = _SMALLEST_BUFFER >> 1
+        self.limit(clamp, current)
+        if self.window_clamp < self.rcvq_space:
+            self.rcvq_space = self.window_clamp
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def limit(self, clamp: cython.longlong, current: cython.longlong) -> cython.int:
+        """`tcp_set_window_clamp`; `current` is `rcv_wnd`."""
+        if clamp < self.window_clamp:
+            if self.rcv_ssthresh > clamp:
+                self.rcv_ssthresh = clamp
+        elif clamp > self.window_clamp:
+            self.rcv_ssthresh = max(self.rcv_ssthresh, min(current, clamp))
+        self.window_clamp = clamp
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def full_buffer(self) -> cython.bint:
+        """`tcp_clamp_window`: no memory is left; return whether the buffer could be widened."""
+        memory: cython.longlong = self.allocated()
+        if self.rcvbuf < self.rmem_max and not self.locked:
+            self.rcvbuf = memory if memory < self.rmem_max else self.rmem_max
+        if memory > self.rcvbuf:
+            self.rcv_ssthresh = min(self.window_clamp, 2 * self.advmss)
+        return memory <= self.rcvbuf
+
+    # -- right-sizing -----------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def measure_rtt(
+        self, rcv_nxt: cython.longlong, rcv_wnd: cython.longlong, now: cython.longlong
+    ) -> cython.int:
+        """`tcp_rcv_rtt_measure`: a window of data takes a round trip or more."""
+        sample: cython.longlong
+        if self.rtt_time != _NONE:
+            if rcv_nxt < self.rtt_seq:
+                return 0
+            sample = now - self.rtt_time
+            if sample < 1:
+                sample = 1
+            if self.rtt == 0 or sample << 3 < self.rtt:
+                self.rtt = sample << 3
+        self.rtt_seq = rcv_nxt + rcv_wnd
+        self.rtt_time = now
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def adjust(
+        self, copied_seq: cython.longlong, rcv_nxt: cython.longlong, now: cython.longlong
+    ) -> cython.int:
+        """`tcp_rcv_space_adjust`: dynamic right-sizing, once per round-trip time."""
+        copied: cython.longlong
+        if self.rcvq_time != _NONE:
+            if now - self.rcvq_time < self.rtt >> 3 or self.rtt == 0:
+                return 0
+            copied = copied_seq - self.rcvq_seq
+            if self.right_sizing == _RATIO:
+                copied -= rcv_nxt - copied_seq
+                if copied > self.rcvq_space:
+                    self.follow(copied, rcv_nxt)
+            elif self.right_sizing == _CUSHION:
+                if copied > self.rcvq_space:
+                    self._follow_cushioned(copied)
+            elif 2 * copied > self.rcvq_space:
+                self._follow_segments(2 * copied)
+        self.rcvq_seq = copied_seq
+        self.rcvq_time = now
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def started(self, now: cython.longlong) -> cython.int:
+        """The connection has been established (2.6 begins at the first read)."""
+        if self.right_sizing != 0:
+            self.rcvq_time = now
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _follow_segments(self, space: cython.longlong) -> cython.int:
+        clamp: cython.longlong = space
+        self.rcvq_space = space
+        if not self.moderate:
+            return 0
+        space //= self.advmss
+        if space == 0:
+            space = 1
+        space *= self._segment_memory()
+        if space > self.rmem_max:
+            space = self.rmem_max
+        if space > self.rcvbuf:
+            self.rcvbuf = space
+            self.window_clamp = clamp
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _follow_cushioned(self, copied: cython.longlong) -> cython.int:
+        window: cython.longlong
+        space: cython.longlong
+        if self.moderate:
+            window = 2 * copied + 16 * self.advmss
+            if copied >= self.rcvq_space + (self.rcvq_space >> 1):
+                window <<= 1
+            elif copied >= self.rcvq_space + (self.rcvq_space >> 2):
+                window += window >> 1
+            space = min(window // self.advmss * self._segment_memory(), self.rmem_max)
+            if space > self.rcvbuf:
+                self.rcvbuf = space
+                self.window_clamp = window
+        self.rcvq_space = copied
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def follow(self, copied: cython.longlong, rcv_nxt: cython.longlong) -> cython.int:
+        """`tcp_rcvbuf_grow`."""
+        before: cython.longlong = self.rcvq_space
+        window: cython.longlong = 2 * copied
+        space: cython.longlong
+        ahead: cython.longlong
+        self.rcvq_space = copied
+        if not self.moderate:
+            return 0
+        window += 2 * (window * (copied - before) // before)
+        if self.held.count > 0:
+            ahead = self.held.segments[self.held.count - 1][1]
+            window += ahead - rcv_nxt
+        space = (window << 8) // self.ratio
+        if space > self.rmem_max:
+            space = self.rmem_max
+        if space > self.rcvbuf:
+            self.rcvbuf = space
+            self.window_clamp = self.full()
+        return 0

@@ -1,0 +1,248 @@
+"""Loss recovery without SACK as Linux 4.18 and later have it.
+
+Source: net/ipv4/tcp_input.c (`tcp_fastretrans_alert`, `tcp_newreno_mark_lost`,
+`tcp_add_reno_sack`, `tcp_remove_reno_sacks`, `tcp_try_undo_partial`, `tcp_undo_cwnd_reduction`,
+`tcp_process_loss`, `tcp_cwnd_reduction`); RFC 6582, 6937, 3522 (Eifel). Against
+`Recovery.alert`, which is that of earlier kernels:
+
+* The state machine comes first and the window follows from the state it leaves (4.6). The ACK that
+  undoes a reduction, but reaches only `high_seq`, leaves Recovery on: proportional rate reduction
+  then sets the window anew, to what is in flight and what that ACK has delivered.
+* The window is not moderated; what is undone is the window of before (`prior_cwnd`).
+* A partial ACK for an original ends Recovery, so that the next hole begins another (3.11).
+* Only the first segment is lost: on enough duplicates, and on every partial ACK (4.18).
+* Timestamps undo nothing once all is acknowledged that was sent before, unless a retransmission is
+  known of (6.16).
+
+Not modelled: F-RTO.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.tcp.recovery.prr import reduce_window
+from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.recovery.states import States
+
+__all__ = ["NewReno"]
+
+_OPEN = cython.declare(cython.int, 0)
+_CWR = cython.declare(cython.int, 2)
+_RECOVERY = cython.declare(cython.int, 3)
+_LOSS = cython.declare(cython.int, 4)
+_NONE = cython.declare(cython.longlong, -1)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class NewReno(States):
+    """What ACKs make of one connection's state and window.
+
+    Args:
+        recovery: holds the state; timeouts change it, too.
+    """
+
+    delivered: cython.longlong
+    newly_lost: cython.longlong
+
+    def __init__(self, recovery: Recovery) -> None:
+        super().__init__(recovery)
+        self.delivered = 0
+        self.newly_lost = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def alert(
+        self, duplicate: cython.bint, acked: cython.longlong, advance: cython.longlong
+    ) -> cython.bint:
+        """`tcp_ack` after `tcp_clean_rtx_queue`, and after `Recovery.see`.
+
+        Args:
+            duplicate: a duplicate ACK: no data, no window update, nothing acknowledged.
+            acked: segments that it acknowledged.
+            advance: bytes that it acknowledged.
+
+        Returns:
+            Whether the congestion control may raise the window.
+        """
+        recovery: Recovery = self.recovery
+        self.delivered = 0
+        self.newly_lost = 0
+        if acked > 0:
+            self._eat_duplicates(acked)
+        if duplicate or self.echo or recovery.state != _OPEN:
+            self._change_state(duplicate, advance)
+        if recovery.state in (_CWR, _RECOVERY):
+            reduce_window(recovery, self.delivered, self.newly_lost, recovery.advanced)
+            return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _change_state(  # noqa: C901, PLR0911, PLR0912 - in one piece, as in the kernel
+        self, duplicate: cython.bint, advance: cython.longlong
+    ) -> cython.int:
+        """`tcp_fastretrans_alert`."""
+        recovery: Recovery = self.recovery
+        if self.board.packets_out() == 0:
+            self.board.sacked_out = 0
+        if self.echo:
+            recovery.prior_ssthresh = 0
+        if recovery.state == _OPEN:
+            recovery.retrans_stamp = _NONE
+        elif recovery.snd_una >= recovery.high_seq and self._leave():
+            return 0
+        if recovery.state == _RECOVERY:
+            if not recovery.advanced:
+                self._count_duplicate(duplicate)
+            elif self._undo_partial(advance):
+                return 0
+            self._mark_lost()
+            if recovery.state != _RECOVERY:
+                if not self._time_to_recover():
+                    return 0
+                self._forget_retransmissions()
+                self._enter_recovery()
+            recovery.retransmitting = True
+            return 0
+        if recovery.state == _LOSS:
+            self._process_loss(duplicate)
+            if recovery.state != _OPEN:
+                return 0
+        if recovery.advanced:
+            self.board.sacked_out = 0
+        self._count_duplicate(duplicate)
+        self._mark_lost()
+        if self._time_to_recover():
+            self._forget_retransmissions()
+            self._enter_recovery()
+            recovery.retransmitting = True
+            return 0
+        return self._try_to_open()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _leave(self) -> cython.bint:
+        """All that was sent when the state began is acknowledged; return whether that is all."""
+        recovery: Recovery = self.recovery
+        if recovery.state == _CWR:
+            if recovery.snd_una != recovery.high_seq:
+                self._end_reduction()
+                recovery.state = _OPEN
+        elif recovery.state == _RECOVERY:
+            self.board.sacked_out = 0
+            if self._undo_recovery():
+                return True
+            self._end_reduction()
+        return False
+
+    # -- duplicate ACKs that stand for SACK -------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _count_duplicate(self, duplicate: cython.bint) -> cython.int:
+        """`tcp_add_reno_sack`."""
+        before: cython.longlong = self.board.sacked_out
+        if duplicate:
+            self.board.sacked_out += 1
+            if self.board.limit_duplicates():
+                self.board.set_reordering(self.board.packets_out())
+            if self.board.sacked_out > before:
+                self.delivered += self.board.sacked_out - before
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _eat_duplicates(self, acked: cython.longlong) -> cython.int:
+        """`tcp_remove_reno_sacks`: one of `acked` segments was the hole, the others had come."""
+        board: Scoreboard = self.board
+        self.delivered += acked - board.sacked_out if acked > board.sacked_out else 1
+        board.sacked_out = board.sacked_out - (acked - 1) if board.sacked_out >= acked else 0
+        if board.limit_duplicates():
+            board.set_reordering(board.packets_out() + acked)
+        return 0
+
+    # -- what is lost -----------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _time_to_recover(self) -> cython.bint:
+        """`tcp_time_to_recover`."""
+        return self.board.lost_out > 0 or self.board.sacked_out + 1 > self.board.reordering
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _mark_lost(self) -> cython.int:
+        """`tcp_newreno_mark_lost`."""
+        board: Scoreboard = self.board
+        recovery: Recovery = self.recovery
+        before: cython.longlong = board.lost_out
+        if board.packets_out() > 0 and (
+            (recovery.state < _RECOVERY and board.sacked_out >= board.reordering)
+            or (recovery.state == _RECOVERY and recovery.advanced)
+        ):
+            board.mark_first_lost()
+            self.newly_lost += board.lost_out - before
+        return 0
+
+    # -- undo -------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _prevents_reopening(self) -> cython.bint:
+        """`tcp_is_non_sack_preventing_reopen`: duplicates of what was sent again may still come."""
+        if self.recovery.snd_una != self.recovery.high_seq:
+            return False
+        self._forget_retransmissions()
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo_recovery(self) -> cython.bint:
+        """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
+        if self.board.undo_marker != _NONE and self._delayed():
+            self._undo_window(False)
+        if self._prevents_reopening():
+            return True
+        self.recovery.state = _OPEN
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo_partial(self, advance: cython.longlong) -> cython.bint:
+        """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
+        board: Scoreboard = self.board
+        if board.undo_marker == _NONE or not self._delayed():
+            return False
+        board.update_reordering((advance + board.mss - 1) // board.mss)
+        if board.retrans_out > 0:
+            return True
+        self._forget_retransmissions()
+        self._undo_window(True)
+        self._keep_open()
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _process_loss(self, duplicate: cython.bint) -> cython.int:
+        """`tcp_process_loss`."""
+        recovery: Recovery = self.recovery
+        if recovery.advanced:
+            recovery.retransmits = 0
+            if self.board.undo_marker != _NONE and self._delayed():
+                # tcp_try_undo_loss
+                self._undo_window(True)
+                self._prevents_reopening()
+                return 0
+        if recovery.snd_una >= recovery.high_seq:
+            self._undo_recovery()
+            return 0
+        if recovery.snd_nxt > recovery.high_seq and duplicate:
+            self._count_duplicate(duplicate)
+        elif recovery.advanced:
+            self.board.sacked_out = 0
+        recovery.retransmitting = True
+        return 0

@@ -1,0 +1,37 @@
+from simnet.net.tcp.send.rtt cimport RttEstimator
+from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
+
+cdef class Rack:
+    cdef readonly Scoreboard board
+    cdef readonly RttEstimator rtt
+    cdef readonly long long rtt_us
+    cdef readonly long long sent_us
+    cdef readonly long long end_seq
+    cdef public bint advanced
+    cdef readonly int steps
+    cdef readonly int persist
+    cdef public long long reordering_seen
+    cdef public bint dsack_seen
+    cdef long long adjusted_us
+    cdef public long long latest_us
+    cdef readonly long long lost
+    cdef bint listed
+    cdef long long linked
+    cdef long long oldest
+    cdef long long newest
+    cdef readonly long long resent_below
+
+    cpdef int link(self) except -1
+    cdef int _append(self, long long number) except -1
+    cpdef int unlink(self, long long number) except -1
+    cpdef int resent(self, long long number, long long now_us) except -1
+    cpdef int forget(self) except -1
+    cpdef int delivered(
+        self, long long sent_us, long long end_seq, bint resent, long long now_us
+    ) except -1
+    cpdef int adjust(self, long long now_us) except -1
+    cpdef int recovered(self, bint by_dsack) except -1
+    cpdef long long window_us(self, int state) except? -1
+    cpdef long long left_us(self, long long number, long long window_us, long long now_us) except? -1
+    cpdef long long detect(self, int state, long long now_us) except? -1
+    cpdef int lose(self, long long number) except -1

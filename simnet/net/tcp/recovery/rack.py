@@ -1,0 +1,309 @@
+"""RACK: a segment is lost if one sent later has come, and time enough has passed (RFC 8985).
+
+Source: net/ipv4/tcp_recovery.c of Linux 6.x (`tcp_rack_advance`, `tcp_rack_detect_loss`,
+`tcp_rack_reo_wnd`, `tcp_rack_update_reo_wnd`) and `tcp_mark_skb_lost` of tcp_input.c. How much
+later a segment may come is the *reordering window*: nothing while duplicates enough say that
+it is lost and no reordering has been seen, else a quarter of the shortest round trip, and as many
+more of them as D-SACKs have shown to be needed. Times are microseconds.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.send.rtt import RttEstimator
+
+__all__ = ["Rack"]
+
+_NONE = cython.declare(cython.longlong, -1)
+# in place of a neighbour: the segment is not in the list
+_OUT = cython.declare(cython.longlong, -2)
+_RECOVERY = cython.declare(cython.int, 3)
+_MOST_STEPS = cython.declare(cython.int, 255)
+_RECOVERY_THRESH = cython.declare(cython.int, 16)
+# words of a segment: see `Scoreboard`
+_WORDS = cython.declare(cython.longlong, 8)
+_END = cython.declare(cython.longlong, 0)
+_TAG = cython.declare(cython.longlong, 1)
+_SENT_US = cython.declare(cython.longlong, 4)
+_NEXT = cython.declare(cython.longlong, 5)
+_PREVIOUS = cython.declare(cython.longlong, 6)
+_SACKED = cython.declare(cython.longlong, 1)
+_RETRANS = cython.declare(cython.longlong, 2)
+_LOST = cython.declare(cython.longlong, 4)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class Rack:
+    """What one connection knows.
+
+    Args:
+        board: its segments.
+        rtt: its round-trip times.
+
+    Attributes:
+        rtt_us: round trip of the segment that came last.
+        sent_us, end_seq: when the one that was sent last of those that have come was sent, and its
+            last byte plus one.
+        advanced: another one has come since losses were looked for.
+        steps: quarters of the shortest round trip in the reordering window.
+        persist: recoveries for which `steps` stays.
+        reordering_seen: how often segments have been found out of order.
+        dsack_seen: a needless retransmission has been reported since `steps` grew.
+        lost: segments taken for lost, retransmissions that were lost, too, included.
+        resent_below: no segment from this number on has been sent more than once.
+    """
+
+    board: Scoreboard
+    rtt: RttEstimator
+    rtt_us: cython.longlong
+    sent_us: cython.longlong
+    end_seq: cython.longlong
+    advanced: cython.bint
+    steps: cython.int
+    persist: cython.int
+    reordering_seen: cython.longlong
+    dsack_seen: cython.bint
+    adjusted_us: cython.longlong
+    latest_us: cython.longlong
+    lost: cython.longlong
+    listed: cython.bint
+    linked: cython.longlong
+    oldest: cython.longlong
+    newest: cython.longlong
+    resent_below: cython.longlong
+
+    def __init__(self, board: Scoreboard, rtt: RttEstimator) -> None:
+        self.board = board
+        self.rtt = rtt
+        self.rtt_us = 0
+        self.sent_us = 0
+        self.end_seq = 0
+        self.advanced = False
+        self.steps = 1
+        self.persist = 0
+        self.reordering_seen = 0
+        self.dsack_seen = False
+        self.adjusted_us = 0
+        self.latest_us = _NONE
+        self.lost = 0
+        self.listed = False
+        self.linked = 0
+        self.oldest = _NONE
+        self.newest = _NONE
+        self.resent_below = 0
+
+    # -- segments by the time when they were sent last ----------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def link(self) -> cython.int:
+        """Put what has been sent for the first time since then at the end of the list.
+
+        As long as nothing is tagged there is no list: the order is that of the numbers.
+        """
+        board: Scoreboard = self.board
+        # what is acknowledged is to be taken out of it
+        board.tagged = True
+        if not self.listed:
+            self.listed = True
+            self.linked = board.head
+            self.oldest = self.newest = _NONE
+        if self.linked < board.head:
+            self.linked = board.head
+        while self.linked < board.tail:
+            self._append(self.linked)
+            self.linked += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _append(self, number: cython.longlong) -> cython.int:
+        board: Scoreboard = self.board
+        at: cython.longlong = _WORDS * (number & board.mask)
+        board.ring[at + _NEXT] = _NONE
+        board.ring[at + _PREVIOUS] = self.newest
+        if self.newest == _NONE:
+            self.oldest = number
+        else:
+            board.ring[_WORDS * (self.newest & board.mask) + _NEXT] = number
+        self.newest = number
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def unlink(self, number: cython.longlong) -> cython.int:
+        """Take a segment out, if it is in the list."""
+        board: Scoreboard = self.board
+        at: cython.longlong = _WORDS * (number & board.mask)
+        after: cython.longlong
+        before: cython.longlong
+        if not self.listed or number >= self.linked:
+            return 0
+        after = board.ring[at + _NEXT]
+        before = board.ring[at + _PREVIOUS]
+        if after == _OUT:
+            return 0
+        if before == _NONE:
+            self.oldest = after
+        else:
+            board.ring[_WORDS * (before & board.mask) + _NEXT] = after
+        if after == _NONE:
+            self.newest = before
+        else:
+            board.ring[_WORDS * (after & board.mask) + _PREVIOUS] = before
+        board.ring[at + _NEXT] = _OUT
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def resent(self, number: cython.longlong, now_us: cython.longlong) -> cython.int:
+        """A segment has been sent again, now."""
+        self.link()
+        self.unlink(number)
+        self._append(number)
+        self.board.ring[_WORDS * (number & self.board.mask) + _SENT_US] = now_us
+        if number >= self.resent_below:
+            self.resent_below = number + 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def forget(self) -> cython.int:
+        """Nothing is tagged any more."""
+        self.listed = False
+        return 0
+
+    # -- what has come ------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def delivered(
+        self,
+        sent_us: cython.longlong,
+        end_seq: cython.longlong,
+        resent: cython.bint,
+        now_us: cython.longlong,
+    ) -> cython.int:
+        """`tcp_rack_advance`: a segment that was sent at `sent_us` has come.
+
+        If it was `resent` that may have been an earlier copy: then the round trip is too short.
+        """
+        rtt_us: cython.longlong = now_us - sent_us
+        if resent and (self.rtt.least_us == _NONE or rtt_us < self.rtt.least_us):
+            return 0
+        self.advanced = True
+        self.rtt_us = rtt_us
+        if sent_us > self.sent_us or (sent_us == self.sent_us and end_seq > self.end_seq):
+            self.sent_us = sent_us
+            self.end_seq = end_seq
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def adjust(self, now_us: cython.longlong) -> cython.int:
+        """`tcp_rack_update_reo_wnd`: D-SACKs widen the window, at most once a round trip.
+
+        `latest_us` is when the latest of what this ACK has delivered was sent, -1 for nothing.
+        """
+        if self.latest_us == _NONE:
+            return 0
+        if self.latest_us < self.adjusted_us:
+            self.dsack_seen = False
+        if self.dsack_seen:
+            self.steps = min(self.steps + 1, _MOST_STEPS)
+            self.dsack_seen = False
+            self.adjusted_us = now_us
+            self.persist = _RECOVERY_THRESH
+        elif self.persist == 0:
+            self.steps = 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def recovered(self, by_dsack: cython.bint) -> cython.int:
+        """A recovery is over: undone as D-SACKs said that it was needless, or not undone."""
+        if by_dsack:
+            self.persist = min(self.persist + 1, _RECOVERY_THRESH)
+        elif self.persist > 0:
+            self.persist -= 1
+        return 0
+
+    # -- loss ---------------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def window_us(self, state: cython.int) -> cython.longlong:
+        """`tcp_rack_reo_wnd`, the reordering window in a state of `Recovery`."""
+        most: cython.longlong = self.rtt.srtt_us >> 3
+        if self.reordering_seen == 0 and (
+            state >= _RECOVERY or self.board.sacked_out >= self.board.reordering
+        ):
+            return 0
+        if self.rtt.least_us == _NONE:
+            return most
+        return min((self.rtt.least_us >> 2) * self.steps, most)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def left_us(
+        self, number: cython.longlong, window_us: cython.longlong, now_us: cython.longlong
+    ) -> cython.longlong:
+        """`tcp_rack_skb_timeout`: time left to a segment that has not come; 0 or less: lost."""
+        return self.rtt_us + window_us - (now_us - self.board.sent_us_of(number))
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def detect(self, state: cython.int, now_us: cython.longlong) -> cython.longlong:
+        """`tcp_rack_detect_loss`: find what is lost; return after how long to look again, or 0."""
+        board: Scoreboard = self.board
+        window_us: cython.longlong = self.window_us(state)
+        timeout_us: cython.longlong = 0
+        left_us: cython.longlong
+        sent_us: cython.longlong
+        at: cython.longlong
+        number: cython.longlong
+        after: cython.longlong
+        self.link()
+        number = self.oldest
+        while number != _NONE:
+            at = _WORDS * (number & board.mask)
+            after = board.ring[at + _NEXT]
+            if not board.ring[at + _TAG] & _LOST or board.ring[at + _TAG] & _RETRANS:
+                sent_us = board.ring[at + _SENT_US]
+                if sent_us > self.sent_us or (
+                    sent_us == self.sent_us and board.ring[at + _END] >= self.end_seq
+                ):
+                    break
+                left_us = self.left_us(number, window_us, now_us)
+                if left_us <= 0:
+                    self.lose(number)
+                    self.unlink(number)
+                else:
+                    timeout_us = max(timeout_us, left_us)
+            number = after
+        return timeout_us
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def lose(self, number: cython.longlong) -> cython.int:
+        """`tcp_mark_skb_lost`: a segment is lost, or its retransmission is."""
+        board: Scoreboard = self.board
+        at: cython.longlong = _WORDS * (number & board.mask)
+        tags: cython.longlong = board.ring[at + _TAG]
+        if tags & _SACKED:
+            return 0
+        if number < board.hint:
+            board.hint = number
+        if not tags & _LOST:
+            board.ring[at + _TAG] = tags | _LOST
+            board.lost_out += 1
+            self.lost += 1
+        elif tags & _RETRANS:
+            board.ring[at + _TAG] = tags & ~_RETRANS
+            board.retrans_out -= 1
+            self.lost += 1
+        return 0

@@ -1,0 +1,439 @@
+"""What an ACK with SACK tells of the segments that are on their way, in Linux 4.18 and later.
+
+Source: net/ipv4/tcp_input.c of Linux 6.x (`tcp_sacktag_write_queue`, `tcp_sacktag_one`,
+`tcp_check_dsack`, `tcp_clean_rtx_queue`, `tcp_check_sack_reordering`); RFC 2018, 2883, 8985.
+Against `Scoreboard.tag_blocks`, that of earlier kernels: degrees of reordering are counted in
+bytes, without FACK, and every segment that comes tells `Rack` when it had been sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.net.tcp.recovery.rack import Rack
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+
+__all__ = ["SackTags"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_FAR = cython.declare(cython.longlong, 1 << 62)
+# words of a segment: see `Scoreboard`
+_WORDS = cython.declare(cython.longlong, 8)
+_END = cython.declare(cython.longlong, 0)
+_TAG = cython.declare(cython.longlong, 1)
+_SENT_US = cython.declare(cython.longlong, 4)
+_SACKED = cython.declare(cython.longlong, 1)
+_RETRANS = cython.declare(cython.longlong, 2)
+_LOST = cython.declare(cython.longlong, 4)
+_EVER = cython.declare(cython.longlong, 8)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class SackTags:
+    """Tags of one connection's segments.
+
+    Args:
+        board: the segments.
+        rack: what is known of their times.
+
+    Attributes:
+        highest: last byte plus one of the highest segment that the receiver holds.
+        probe_end: `snd_nxt` when a loss probe was sent, -1 without one; who sends it sets it.
+        resent: how often a segment has been sent again; who sends it counts.
+
+        Of the ACK that is being processed, from `begin` on:
+
+        sacked: the receiver holds more than before.
+        dsack: it reports what came twice.
+        dsack_probe: that is the loss probe.
+        originals: segments up to `high_seq` have come that had not been sent again.
+        retransmitted: it acknowledges some that had been.
+        delivered: segments that have come.
+        first_us, last_us: when the first and the last one that it acknowledges was sent; -1: none
+            or that cannot be told.
+        sack_first_us, sack_last_us: the same of those that SACK reports.
+        renege: the first segment that is left had been held.
+    """
+
+    board: Scoreboard
+    rack: Rack
+    highest: cython.longlong
+    probe_end: cython.longlong
+    resent: cython.longlong
+    seen: list[Any]
+    dsacks: cython.longlong
+    sacked: cython.bint
+    dsack: cython.bint
+    dsack_probe: cython.bint
+    originals: cython.bint
+    retransmitted: cython.bint
+    delivered: cython.longlong
+    first_us: cython.longlong
+    last_us: cython.longlong
+    sack_first_us: cython.longlong
+    sack_last_us: cython.longlong
+    renege: cython.bint
+    # of the ACK that is being processed
+    now_us: cython.longlong
+    una: cython.longlong
+    high_seq: cython.longlong
+    reord: cython.longlong
+
+    def __init__(self, board: Scoreboard, rack: Rack) -> None:
+        self.board = board
+        self.rack = rack
+        self.highest = 0
+        self.probe_end = _NONE
+        self.resent = 0
+        self.seen = []
+        self.dsacks = 0
+        self.reord = 0
+        self.begin(0, 0, 0)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def begin(
+        self, una: cython.longlong, high_seq: cython.longlong, now_us: cython.longlong
+    ) -> cython.int:
+        """An ACK has come that moves `snd_una` to `una`."""
+        self.una = una
+        self.high_seq = high_seq
+        self.now_us = now_us
+        self.sacked = self.dsack = self.dsack_probe = False
+        self.originals = self.retransmitted = self.renege = False
+        self.delivered = 0
+        self.first_us = self.last_us = self.sack_first_us = self.sack_last_us = _NONE
+        self.rack.latest_us = _NONE
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def highest_held(self) -> cython.longlong:
+        """`tcp_highest_sack_seq`."""
+        return self.una if self.board.sacked_out == 0 else self.highest
+
+    # -- blocks -------------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def tag(  # noqa: C901 - in one piece, as in the kernel
+        self,
+        blocks: list[Any],
+        ack: cython.longlong,
+        prior_una: cython.longlong,
+        snd_nxt: cython.longlong,
+        lossy: cython.bint,
+    ) -> cython.int:
+        """`tcp_sacktag_write_queue`, after `begin` and before `clean`.
+
+        Args:
+            blocks: (first byte, last plus one), the newest first, D-SACK before it.
+            ack: acknowledgement number of the same segment.
+            prior_una: `snd_una` before it.
+            snd_nxt: of the sender.
+            lossy: the state is Loss, and there is nothing to undo.
+        """
+        board: Scoreboard = self.board
+        start: cython.longlong
+        end: cython.longlong
+        number: cython.longlong
+        known: cython.longlong
+        duplicate: cython.bint = self._duplicate(blocks, ack, prior_una)
+        covered_from: cython.longlong = _NONE
+        covered_to: cython.longlong = _NONE
+        inside: cython.bint
+        double: Any = blocks[0] if duplicate else None
+        wanted: list[Any] = self._valid(blocks, prior_una, snd_nxt, duplicate)
+        self.reord = snd_nxt
+        if board.sacked_out == 0:
+            self.seen = []
+            self.highest = self.una
+        if board.tail == board.head:
+            return 0
+        self.rack.link()
+        for start, end, inside in wanted:
+            known = start
+            if not inside:
+                for seen in self.seen:
+                    if seen[0] == start and seen[1] <= end:
+                        known = seen[1]
+            number = self._first_within(known, start)
+            if not inside:
+                covered_from = number
+            while number < board.tail:
+                if board.ring[_WORDS * (number & board.mask) + _END] > end:
+                    break
+                if not inside:
+                    self._tag_one(number, double is not None and self._within(number, double))
+                    covered_to = number
+                elif not covered_from <= number <= covered_to or covered_to == _NONE:
+                    self._tag_one(number, True)
+                number += 1
+        self.seen = [(start, end) for start, end, inside in wanted if not inside]
+        if not lossy:
+            self._reordered(self.reord)
+        return 0
+
+    @cython.cfunc
+    def _valid(
+        self,
+        blocks: list[Any],
+        prior_una: cython.longlong,
+        snd_nxt: cython.longlong,
+        duplicate: cython.bint,
+    ) -> list[Any]:
+        """`tcp_is_sackblock_valid`: blocks in order, with whether each one is the D-SACK."""
+        board: Scoreboard = self.board
+        start: cython.longlong
+        end: cython.longlong
+        found: list[Any] = []
+        for block in blocks:
+            start, end = block
+            if (
+                start < end <= snd_nxt
+                and end > prior_una
+                and (
+                    start > self.una or (duplicate and _NONE < board.undo_marker < end <= self.una)
+                )
+            ):
+                found.append((start, end, duplicate))
+            duplicate = False
+        found.sort(key=_first)
+        return found
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _first_within(self, known: cython.longlong, start: cython.longlong) -> cython.longlong:
+        """Number of the first segment that is wholly behind `known`."""
+        board: Scoreboard = self.board
+        number: cython.longlong = board.find(known)
+        if known == start and number < board.tail and self._start(number) < start:
+            number += 1
+        return number
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _start(self, number: cython.longlong) -> cython.longlong:
+        if number <= 0:
+            return 0
+        start: cython.longlong = self.board.ring[_WORDS * ((number - 1) & self.board.mask) + _END]
+        return start
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _within(self, number: cython.longlong, block: Any) -> cython.bint:
+        return bool(block[0] <= self._start(number) and self.board.end_of(number) <= block[1])
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _duplicate(
+        self, blocks: list[Any], ack: cython.longlong, prior_una: cython.longlong
+    ) -> cython.bint:
+        """`tcp_check_dsack`: whether the first block reports what came twice."""
+        board: Scoreboard = self.board
+        start: cython.longlong
+        end: cython.longlong
+        count: cython.longlong = 1
+        start, end = blocks[0]
+        if start >= ack and not (len(blocks) > 1 and blocks[1][0] <= start and end <= blocks[1][1]):
+            return False
+        if end <= start:
+            return False
+        if end - start > board.mss:
+            count = (end - start + board.mss - 1) // board.mss
+        elif self.probe_end != _NONE and self.probe_end == end:
+            self.dsack_probe = True
+        self.dsacks += count
+        if self.dsacks > self.resent:
+            # the network, or the receiver, makes copies
+            return False
+        if self.rack.reordering_seen > 0 and not self.dsack_probe:
+            self.rack.dsack_seen = True
+        self.dsack = True
+        self.delivered += count
+        if (
+            board.undo_marker != _NONE
+            and board.undo_retrans > 0
+            and board.undo_marker < end <= prior_una
+        ):
+            board.undo_retrans = max(0, board.undo_retrans - count)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _tag_one(  # noqa: C901, PLR0912 - the same
+        self, number: cython.longlong, duplicate: cython.bint
+    ) -> cython.int:
+        """`tcp_sacktag_one`."""
+        board: Scoreboard = self.board
+        at: cython.longlong = _WORDS * (number & board.mask)
+        tags: cython.longlong = board.ring[at + _TAG]
+        end: cython.longlong = board.ring[at + _END]
+        sent_us: cython.longlong = board.ring[at + _SENT_US]
+        start: cython.longlong = self._start(number)
+        if duplicate and tags & (_RETRANS | _EVER):
+            if board.undo_marker != _NONE and board.undo_retrans > 0 and end > board.undo_marker:
+                board.undo_retrans -= 1
+            if tags & _SACKED and start < self.reord:
+                self.reord = start
+        if end <= self.una:
+            return 0
+        if not tags & _SACKED:
+            self._came(sent_us, end, tags)
+            if tags & _RETRANS:
+                if tags & _LOST:
+                    tags &= ~(_LOST | _RETRANS)
+                    board.lost_out -= 1
+                    board.retrans_out -= 1
+            else:
+                if not tags & _EVER:
+                    if start < self.highest_held() and start < self.reord:
+                        # came late into a hole
+                        self.reord = start
+                    if end <= self.high_seq:
+                        self.originals = True
+                    if self.sack_first_us == _NONE:
+                        self.sack_first_us = sent_us
+                    self.sack_last_us = sent_us
+                if tags & _LOST:
+                    tags &= ~_LOST
+                    board.lost_out -= 1
+            tags |= _SACKED
+            self.sacked = True
+            board.sacked_out += 1
+            self.delivered += 1
+            self.rack.unlink(number)
+            if end > self.highest:
+                self.highest = end
+        if duplicate and tags & _RETRANS:
+            tags &= ~_RETRANS
+            board.retrans_out -= 1
+        board.ring[at + _TAG] = tags
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _came(
+        self, sent_us: cython.longlong, end: cython.longlong, tags: cython.longlong
+    ) -> cython.int:
+        if sent_us > self.rack.latest_us:
+            self.rack.latest_us = sent_us
+        return self.rack.delivered(sent_us, end, (tags & (_RETRANS | _EVER)) != 0, self.now_us)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reordered(self, low: cython.longlong) -> cython.int:
+        """`tcp_check_sack_reordering`: what begins at `low` came behind later ones."""
+        board: Scoreboard = self.board
+        metric: cython.longlong = self.highest_held() - low
+        if metric <= 0:
+            return 0
+        if metric > board.reordering * board.mss:
+            board.set_reordering((metric + board.mss - 1) // board.mss)
+        self.rack.reordering_seen += 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def delayed(self, prior_una: cython.longlong) -> cython.int:
+        """A partial ACK was for what had been taken for lost: it came late."""
+        return self._reordered(prior_una)
+
+    # -- acknowledgement ----------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def in_order(self, acked: cython.longlong) -> cython.int:
+        """`Scoreboard.clean` has taken out `acked` segments of which none had a tag."""
+        board: Scoreboard = self.board
+        if acked > 0:
+            self.delivered += acked
+            self.first_us = board.ring[_WORDS * ((board.head - acked) & board.mask) + _SENT_US]
+            self.last_us = board.acked_sent_us
+            self.originals = self._start(board.head - acked + 1) <= self.high_seq
+            self._came(self.last_us, self._start(board.head), 0)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def clean(  # noqa: C901, PLR0912 - the same
+        self, prior_highest: cython.longlong, echo_ms: cython.longlong
+    ) -> cython.longlong:
+        """`tcp_clean_rtx_queue`: take out what is acknowledged; return how many segments.
+
+        Args:
+            prior_highest: `highest_held` before the ACK.
+            echo_ms: its TSecr, -1 if it has none.
+        """
+        board: Scoreboard = self.board
+        before: cython.longlong = board.head
+        at: cython.longlong
+        tags: cython.longlong
+        end: cython.longlong
+        sent_us: cython.longlong
+        reord: cython.longlong = _FAR
+        while board.head < board.tail:
+            at = _WORDS * (board.head & board.mask)
+            end = board.ring[at + _END]
+            if end > self.una:
+                break
+            tags = board.ring[at + _TAG]
+            sent_us = board.ring[at + _SENT_US]
+            if tags & (_RETRANS | _EVER):
+                self.retransmitted = True
+                if tags & _RETRANS:
+                    board.retrans_out -= 1
+            elif not tags & _SACKED:
+                if self.first_us == _NONE:
+                    self.first_us = sent_us
+                    reord = self._start(board.head)
+                self.last_us = sent_us
+                if end <= self.high_seq:
+                    self.originals = True
+            if tags & _SACKED:
+                board.sacked_out -= 1
+            else:
+                self.delivered += 1
+                if sent_us > self.rack.latest_us:
+                    self.rack.latest_us = sent_us
+                if not tags & (_RETRANS | _EVER) or not _NONE < echo_ms < sent_us // 1000:
+                    self._came(sent_us, end, tags)
+            if tags & _LOST:
+                board.lost_out -= 1
+            self.rack.unlink(board.head)
+            board.ring[at + _TAG] = 0
+            board.head += 1
+        if self.retransmitted:
+            self.first_us = self.last_us = _NONE
+        self.renege = board.head_is_held()
+        if board.hint < board.head:
+            board.hint = board.head
+        if board.head > before and reord < prior_highest:
+            # a hole that was not sent again has been filled
+            self._reordered(reord)
+        self._settle()
+        return board.head - before
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _settle(self) -> cython.int:
+        """Without any tag left, segments are cheap again."""
+        board: Scoreboard = self.board
+        if board.head == board.tail or (
+            board.sacked_out == board.lost_out == board.retrans_out == 0
+            and board.head >= self.rack.resent_below
+        ):
+            board.tagged = False
+            self.seen = []
+            self.rack.forget()
+        return 0
+
+
+def _first(block: Any) -> int:
+    """Where a block begins."""
+    start: int = block[0]
+    return start

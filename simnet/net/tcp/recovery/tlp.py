@@ -1,0 +1,123 @@
+"""The tail loss probe: a segment sent early so that SACK can tell what is lost (RFC 8985, 7).
+
+Source: net/ipv4/tcp_output.c of Linux 6.x (`tcp_schedule_loss_probe`, `tcp_send_loss_probe`) and
+`tcp_process_tlp_ack` of tcp_input.c. Two round trips after the last segment or ACK a new segment is
+sent, or the last one again, once for an episode. If that repaired a loss, the window shrinks as it
+does for any other; a D-SACK, or an ACK that comes twice, says that it was needless.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.tcp.recovery.sacktag import SackTags
+from simnet.net.tcp.send.rtt import RttEstimator
+
+__all__ = ["LossProbe"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_CWR = cython.declare(cython.int, 2)
+_OPEN = cython.declare(cython.int, 0)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class LossProbe:
+    """Of one connection.
+
+    Args:
+        tags: its segments; `probe_end` is kept there.
+        rtt: its round-trip times.
+        init_jiffies: timeout as long as no round trip is known.
+        margin_us: added to two round trips (TCP_TIMEOUT_MIN_US).
+
+    Attributes:
+        retransmitted: the probe was a segment sent again.
+        sent: probes sent.
+        repaired: those that repaired a loss.
+    """
+
+    tags: SackTags
+    rtt: RttEstimator
+    init_jiffies: cython.longlong
+    margin_us: cython.longlong
+    retransmitted: cython.bint
+    sent: cython.longlong
+    repaired: cython.longlong
+
+    def __init__(
+        self, tags: SackTags, rtt: RttEstimator, init_jiffies: int, margin_us: int
+    ) -> None:
+        self.tags = tags
+        self.rtt = rtt
+        self.init_jiffies = init_jiffies
+        self.margin_us = margin_us
+        self.retransmitted = False
+        self.sent = 0
+        self.repaired = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def timeout_jiffies(
+        self, state: cython.int, packets_out: cython.longlong, rto_left_us: cython.longlong
+    ) -> cython.longlong:
+        """`tcp_schedule_loss_probe`: after how long to probe; -1 for not at all.
+
+        `rto_left_us`: until the retransmission timer runs, at which it is too late.
+        """
+        jiffies: cython.longlong = self.init_jiffies
+        if packets_out == 0 or state not in (_OPEN, _CWR):
+            return _NONE
+        if self.rtt.srtt_us > 0:
+            # with one segment out the ACK may be delayed
+            jiffies = self.rtt.jiffies(
+                (self.rtt.srtt_us >> 2)
+                + (self.rtt.rto_min_us if packets_out == 1 else self.margin_us)
+            )
+        if rto_left_us > 0:
+            jiffies = min(jiffies, self.rtt.jiffies(rto_left_us))
+        return jiffies
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def begin(self, snd_nxt: cython.longlong, retransmitted: cython.bint) -> cython.int:
+        """A probe has been sent."""
+        self.tags.probe_end = snd_nxt
+        self.retransmitted = retransmitted
+        self.sent += 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def end(self) -> cython.int:
+        """The episode is over."""
+        self.tags.probe_end = _NONE
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def repaired_loss(
+        self, ack: cython.longlong, advanced: cython.bint, duplicate: cython.bint
+    ) -> cython.bint:
+        """`tcp_process_tlp_ack`: whether an ACK says that the probe made good a loss.
+
+        Args:
+            ack: acknowledgement number.
+            advanced: it moved `snd_una`.
+            duplicate: no data, no window update, nothing acknowledged.
+        """
+        tags: SackTags = self.tags
+        if tags.probe_end == _NONE or ack < tags.probe_end:
+            return False
+        if not self.retransmitted or tags.dsack_probe:
+            tags.probe_end = _NONE
+        elif ack > tags.probe_end:
+            # the probe came, and no copy of it: the original was lost
+            tags.probe_end = _NONE
+            self.repaired += 1
+            return True
+        elif duplicate and not advanced and not tags.sacked:
+            # both came, and the receiver sends no D-SACK
+            tags.probe_end = _NONE
+        return False

@@ -1,0 +1,1 @@
+"""What each version of a kernel made of TCP, as tables."""

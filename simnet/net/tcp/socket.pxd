@@ -1,0 +1,88 @@
+from simnet.host.buffers cimport Buffers
+from simnet.host.costs cimport Costs, Spread
+from simnet.host.cpu cimport Cpu, Occupation
+from simnet.host.ledger cimport Ledger
+from simnet.host.memory cimport Memory, SharedLines
+from simnet.host.scheduler cimport Task
+from simnet.kernel.histogram cimport LogHistogram
+from simnet.kernel.prefetch cimport prefetch
+from simnet.net.tcp.epoll cimport EpollItem
+from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.steering.steering cimport SocketFlowTable
+from simnet.net.tcp.connection cimport COMPRESSED, RTO, TcpConnection
+from simnet.net.tcp.receive.receiver cimport TcpReceiver
+from simnet.net.tcp.send.sender cimport TcpSender
+from simnet.net.link.wire cimport Port
+
+cdef class TcpSocket(TcpConnection):
+    cdef public Port nic
+    cdef public Endpoint remote
+    cdef readonly SharedLines lines
+    cdef readonly SkbQueue backlog
+    cdef public EpollItem poll
+    cdef public Spread spread
+    cdef public bint owned
+    cdef bint deferred
+    cdef public bint reader_installed
+    cdef public bint writer_waiting
+    cdef Costs costs
+    cdef Ledger ledger
+    cdef Memory memory
+    cdef Buffers buffers
+    cdef int header_bytes
+    cdef int wire_overhead
+    cdef bint low_latency
+    cdef long long csum_line_ps
+    cdef public SocketFlowTable flows
+    cdef readonly long long rxhash
+    cdef Cpu send_toucher
+    cdef Cpu timer_cpu
+    cdef int line_key
+    cdef long long line_extra_ps
+    cdef int queue_home
+    cdef int queue_writer
+    cdef long long queue_merged
+    cdef readonly LogHistogram latency
+    cdef readonly long long softirq_processed
+    cdef readonly long long collapses
+    cdef public Task reader
+    cdef public Task writer
+    cdef public bint reader_waiting
+    cdef public long long reader_room
+    cdef readonly SkbQueue prequeue
+    cdef long long prequeue_memory
+    cdef Occupation timer_work
+    cdef int runqueue_lines
+    cdef readonly long long prequeued
+    cdef readonly long long backlogged
+
+    cdef int expect(self, int kind) except -1
+    cdef int fetch_to_send(self) except -1
+    cdef int _fetch_socket(self) except -1
+    cdef int _fetch_answer(self) except -1
+    cdef int _save_rxhash(self, Skb skb) except -1
+    cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
+    cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1
+    cpdef long long copy_cost_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1
+    cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
+    cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
+    cdef long long _checksum_ps(self, long long length) except? -1
+    cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
+    cdef long long _copied_ps(self, Cpu cpu) except? -1
+    cdef long long _collapsed_ps(self) except? -1
+    cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
+    cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1
+    cpdef long long read_queue(self, long long count) except? -1
+    cpdef long long after_copy(self, Cpu cpu, long long copied) except? -1
+    cpdef bint takes_directly(self, Skb skb) except? -1
+    cpdef long long send_ack(self, Cpu cpu) except? -1
+    cpdef long long output(self, Cpu cpu) except? -1
+    cpdef long long lock(self, Cpu cpu) except? -1
+    cpdef int unlock(self) except -1
+    cdef long long _drain_prequeue(self) except? -1
+    cdef int _retransmission_timer(self) except -1
+    cdef int _compressed_timer(self) except -1
+    cdef int _delack_timer(self) except -1
+    cpdef long long stage(self, Cpu cpu) except? -1
+    cpdef int send_staged(self) except -1
+    cpdef void on_event(self, int kind, long long arg) except *

@@ -1,0 +1,741 @@
+"""A connected TCP socket: who executes the protocol, and what each step costs where.
+
+Source: net/ipv4/tcp_ipv4.c (`tcp_v4_rcv`), include/net/tcp.h (`tcp_prequeue`), tcp_input.c
+(`tcp_rcv_established`) and tcp_timer.c of Linux 2.6.18. In softirq a segment goes to the backlog
+if a process owns the socket, to the prequeue if a reader sleeps in recv (unless
+tcp_low_latency), and through TCP at once otherwise. Backlog and prequeue are processed by the
+process, on its CPU.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.buffers import Buffers
+from simnet.host.costs import Costs, Spread
+from simnet.host.cpu import Cpu, Occupation
+from simnet.host.ledger import Ledger
+from simnet.host.memory import Memory, SharedLines
+from simnet.host.scheduler import Task
+from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.link.wire import Port
+from simnet.net.steering.steering import SocketFlowTable
+from simnet.net.tcp.connection import TcpConnection
+from simnet.net.tcp.epoll import EpollItem
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.sender import TcpSender
+
+if not cython.compiled:
+    from simnet.kernel.prefetch import prefetch
+    from simnet.net.tcp.connection import COMPRESSED, RTO
+
+__all__ = ["TcpSocket"]
+
+_NONE = cython.declare(cython.longlong, -1)
+_US = cython.declare(cython.longlong, 10**6)
+_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+_PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
+
+
+@cython.final
+@cython.cclass
+class TcpSocket(TcpConnection):
+    """One end of a connection.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        receiver, sender: the protocol's state.
+        nic: device that segments leave by.
+        costs, memory: of the host.
+        shared_lines: cache lines of the socket that each use writes.
+        buffers: of the host.
+        runqueue_lines: cache lines that waking a process on another CPU writes.
+        jiffy_ps: length of a jiffy.
+        header_bytes: IP and TCP headers with options.
+        wire_overhead: preamble, Ethernet header, FCS and gap.
+        low_latency: tcp_low_latency.
+        timer_cpu: where the socket's timers run.
+        checksum_by_cpu: the device computes and verifies none: while copying from the user, and
+            wherever a received segment goes through TCP.
+        latency: histogram of the times from a frame's arrival to its processing, if several
+            sockets share one.
+
+    `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
+    send instead.
+    """
+
+    timer_work: Occupation
+
+    nic: Port
+    remote: Endpoint
+    costs: Costs
+    ledger: Ledger
+    memory: Memory
+    lines: SharedLines
+    buffers: Buffers
+    runqueue_lines: cython.int
+    header_bytes: cython.int
+    wire_overhead: cython.int
+    low_latency: cython.bint
+    csum_line_ps: cython.longlong
+    flows: SocketFlowTable
+    rxhash: cython.longlong
+    owned: cython.bint
+    reader: Task
+    writer: Task
+    poll: EpollItem
+    send_toucher: Cpu
+    reader_installed: cython.bint
+    reader_waiting: cython.bint
+    writer_waiting: cython.bint
+    reader_room: cython.longlong
+    prequeue: SkbQueue
+    backlog: SkbQueue
+    prequeue_memory: cython.longlong
+    timer_cpu: Cpu
+    deferred: cython.bint
+    line_key: cython.int
+    line_extra_ps: cython.longlong
+    queue_home: cython.int
+    queue_writer: cython.int
+    queue_merged: cython.longlong
+    latency: LogHistogram
+    spread: Spread
+    prequeued: cython.longlong
+    backlogged: cython.longlong
+    softirq_processed: cython.longlong
+    collapses: cython.longlong
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        receiver: TcpReceiver,
+        sender: TcpSender,
+        nic: Port,
+        costs: Costs,
+        memory: Memory,
+        shared_lines: int,
+        buffers: Buffers,
+        runqueue_lines: int,
+        jiffy_ps: int,
+        header_bytes: int,
+        wire_overhead: int,
+        low_latency: bool,
+        timer_cpu: Cpu,
+        checksum_by_cpu: bool = False,
+        latency: LogHistogram | None = None,
+    ) -> None:
+        super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
+        self.nic = nic
+        self.remote = None
+        self.costs = costs
+        self.ledger = costs.ledger
+        self.memory = memory
+        self.lines = SharedLines(memory, shared_lines)
+        self.buffers = buffers
+        self.runqueue_lines = runqueue_lines
+        self.header_bytes = header_bytes
+        self.wire_overhead = wire_overhead
+        self.low_latency = low_latency
+        self.csum_line_ps = costs.csum_line_ps if checksum_by_cpu else 0
+        self.flows = None
+        self.rxhash = 0
+        self.owned = False
+        self.reader = None
+        self.writer = None
+        self.poll = None
+        self.send_toucher = None
+        self.reader_installed = False
+        self.reader_waiting = False
+        self.writer_waiting = False
+        self.reader_room = 0
+        self.prequeue = SkbQueue()
+        self.backlog = SkbQueue()
+        self.prequeue_memory = 0
+        self.timer_cpu = timer_cpu
+        self.timer_work = Occupation(sim, f"{path}.timer")
+        self.deferred = False
+        self.line_key = -1
+        self.line_extra_ps = 0
+        self.queue_home = nic.node
+        self.queue_writer = nic.node
+        self.queue_merged = 0
+        self.latency = LogHistogram() if latency is None else latency
+        self.spread = Spread(0, 0)
+        self.prequeued = 0
+        self.backlogged = 0
+        self.softirq_processed = 0
+        self.collapses = 0
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
+        return self.latency.buckets()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def fetch(self, data: cython.bint) -> cython.int:
+        """Ask for the cache lines of the connection, if it is one of many."""
+        if cython.compiled and self.poll is not None:
+            self._fetch_socket()
+            if data:
+                prefetch(cython.cast(cython.p_void, self.window), 192)
+                prefetch(cython.cast(cython.p_void, self.spread), 40)
+                prefetch(cython.cast(cython.p_void, self.poll), 80)
+                self._fetch_answer()
+            self.fetch_sender()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def fetch_to_send(self) -> cython.int:
+        """Ask for what it takes to send data, which acknowledge what has come."""
+        self._fetch_socket()
+        self._fetch_answer()
+        self.fetch_sender()
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_socket(self) -> cython.int:
+        """Ask for what each use of the socket needs."""
+        if cython.compiled:
+            prefetch(cython.cast(cython.p_void, self), 448)
+            prefetch(cython.cast(cython.p_void, self.lines), 56)
+            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            prefetch(cython.cast(cython.p_void, self.backlog), 48)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _fetch_answer(self) -> cython.int:
+        """Ask for what a segment changes, and what its acknowledgement leaves by."""
+        if cython.compiled:
+            self.fetch_receiver()
+            prefetch(cython.cast(cython.p_void, self.nic), 176)
+            prefetch(cython.cast(cython.p_void, self.remote), 240)
+            prefetch(cython.cast(cython.p_void, self.header), 16)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def expect(self, kind: cython.int) -> cython.int:
+        """A timer runs next: ask for what it looks at."""
+        if kind == RTO:
+            self.fetch_sender()
+        else:
+            self._fetch_answer()
+        return 0
+
+    # -- softirq side ---------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`tcp_v4_rcv`: return the work caused on `cpu`."""
+        work: cython.longlong = self.lines.touch(cpu)
+        if self.flows is not None:
+            self._save_rxhash(skb)
+        self.ledger.socket_lines += work
+        self.timer_cpu = cpu
+        if self.owned:
+            self.backlog.append(skb)
+            self.backlogged += 1
+            self.ledger.tcp_receive += self.costs.backlog_ps
+            return work + self.costs.backlog_ps
+        if self.reader_installed and not self.low_latency:
+            self.prequeue.append(skb)
+            self.prequeued += 1
+            self.prequeue_memory += self.receiver.truesize(skb.end_seq - skb.seq)
+            work += self.costs.backlog_ps
+            self.ledger.tcp_receive += self.costs.backlog_ps
+            if self.prequeue_memory > self.receiver.window.rcvbuf:
+                while self.prequeue.count > 0:
+                    skb = self.prequeue.pop()
+                    work += self.process_cost_ps(skb, cpu, False)
+                    work += self.process(skb, cpu, False)
+                self.prequeue_memory = 0
+            elif self.prequeue.count == 1:
+                if self.reader.wake_on(cpu):
+                    work += self._wakeup_ps(cpu, self.reader)
+                if not self.receiver.scheduled and self.receiver.timeout_jiffy == _NONE:
+                    self.receiver.timeout_jiffy = (
+                        self.sim.now + _PREQUEUE_DELACK_PS
+                    ) // self.jiffy_ps
+                    self.set_delack(self.receiver.timeout_jiffy)
+            return work
+        self.softirq_processed += 1
+        work += self.process_cost_ps(skb, cpu, False)
+        return work + self.process(skb, cpu, False)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _save_rxhash(self, skb: Skb) -> cython.int:
+        """`sock_rps_save_rxhash`: a connection whose packets get another hash leaves its entry."""
+        rxhash: cython.longlong = 0
+        if skb.header is not None and skb.header.rxhash > 0:
+            rxhash = skb.header.rxhash
+        if rxhash != self.rxhash:
+            self.flows.reset(self.rxhash)
+            self.rxhash = rxhash
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def quiet(self, cpu: Cpu) -> cython.bint:
+        """Frames only queue up for a process that cannot run before this softirq ends.
+
+        That holds if it owns the socket, or is a reader that is awake already or sleeps where an
+        idle CPU keeps it.
+        """
+        user: Task = self.reader if self.reader is not None else self.writer
+        if self.lines.owner is not cpu or user is None or user.cpu is not cpu:
+            return False
+        if self.owned:
+            return True
+        if self.reader is None:
+            return False
+        return (
+            self.reader_installed
+            and not self.low_latency
+            and (not self.reader.sleeping or (cpu.current is None and len(cpu.runqueue) == 0))
+            and self.prequeue_memory + 64 * self.receiver.truesize(1) < self.receiver.window.rcvbuf
+        )
+
+    # -- protocol -------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def process_cost_ps(self, skb: Skb, cpu: Cpu, copying: cython.bint) -> cython.longlong:
+        """Work of TCP on one segment, its copy to the user included if `copying`."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        work: cython.longlong
+        elsewhere: cython.longlong = 0
+        if skb.toucher is not cpu:
+            elsewhere = self.buffers.freed_ps(cpu, skb.toucher)
+        self.freer = cpu
+        if length == 0:
+            self.ledger.tcp_ack += self.costs.ack_rx_ps
+            return self.costs.ack_rx_ps + elsewhere
+        work = self.costs.tcp_rx_ps
+        if copying:
+            work += self.costs.skb_free_ps
+            elsewhere += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
+        elsewhere += self._checksum_ps(length)
+        work = self.spread.vary(work + elsewhere)
+        self.ledger.tcp_receive += work - elsewhere
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def copy_cost_ps(
+        self,
+        cpu: Cpu,
+        length: cython.longlong,
+        home_node: cython.int,
+        writer_node: cython.int,
+    ) -> cython.longlong:
+        """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
+        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
+        extra: cython.longlong
+        key: cython.int = (cpu.node * 64 + home_node) * 64 + writer_node
+        if key != self.line_key:
+            self.line_key = key
+            self.line_extra_ps = (
+                self.memory.memory_line_ps(cpu.node, home_node, writer_node) - self.memory.local_ps
+            )
+        extra = lines * self.line_extra_ps // 1000 // self.costs.copy_overlap * 1000
+        self.ledger.copy_lines += extra
+        self.ledger.copy += lines * self.costs.copy_line_ps
+        return lines * self.costs.copy_line_ps + extra
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def send_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
+        """Copy `length` bytes of the user into buffers that the port's device has read before.
+
+        Each line has to be taken back from the device's node before it can be written, and
+        stores are carried out in order, so nothing overlaps. The user's own buffers are small
+        and stay in the cache.
+        """
+        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
+        far_ps: cython.longlong = lines * (
+            self.memory.memory_line_ps(cpu.node, cpu.node, self.nic.node) - self.memory.local_ps
+        )
+        self.ledger.copy += lines * self.costs.copy_line_ps
+        self.ledger.copy_lines += far_ps
+        return lines * self.costs.copy_line_ps + far_ps + self._checksum_ps(length)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _checksum_ps(self, length: cython.longlong) -> cython.longlong:
+        """What the CPU's checksum of a payload costs; nothing if the device computes it."""
+        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
+        self.ledger.checksum += lines * self.csum_line_ps
+        return lines * self.csum_line_ps
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
+        """Copy from the receive queue, buffers freed."""
+        each: cython.longlong = self.receiver.rcv_mss
+        segments: cython.longlong
+        if self.queue_merged > each:
+            each = self.queue_merged
+        segments = (length + each - 1) // each
+        self.ledger.tcp_receive += segments * self.costs.skb_free_ps
+        return (
+            self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
+            + segments * self.costs.skb_free_ps
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def process(  # noqa: C901, PLR0912 - what TCP makes of a segment
+        self, skb: Skb, cpu: Cpu, direct: cython.bint
+    ) -> cython.longlong:
+        """`tcp_v4_do_rcv`: change the state; return the further work (ACK, sending, wake-ups).
+
+        `direct`: the reader is installed and takes in-order data straight into its buffer.
+        """
+        length: cython.longlong = skb.end_seq - skb.seq
+        work: cython.longlong = 0
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        timeout: cython.longlong
+        in_order: cython.longlong
+        at_once: cython.bint
+        if length > 0:
+            direct = direct and self.takes_directly(skb)
+            if not direct:
+                self.queue_home = skb.home_node
+                self.queue_writer = skb.writer_node
+                # segments that the driver has merged are freed as one
+                self.queue_merged = length if skb.segment_bytes > 0 else 0
+            if skb.ack > 0:
+                work += self._acknowledged(skb, cpu)
+            if skb.seq <= self.receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+                # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
+                self.ts_recent = skb.tsval
+            if self.receiver.rule_clock_us:
+                self.receiver.now_us = self.sim.now // _US
+            in_order = self.receiver.rcv_nxt
+            at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
+            if self.receiver.collapsed > 0:
+                work += self._collapsed_ps()
+            if skb.ack > 0:
+                work += self.output(cpu)
+            if skb.ack > 0 and not self.receiver.scheduled:
+                # the acknowledgement went out with data
+                pass
+            elif at_once:
+                work += self.send_ack(cpu)
+            elif self.receiver.compress_started:
+                self.hold_back()
+            else:
+                timeout = self.receiver.schedule_delack(jiffy)
+                if timeout == 0:
+                    work += self.send_ack(cpu)
+                else:
+                    self.set_delack(timeout)
+            if direct:
+                self.reader_room -= length
+                self.delivered += length
+                self.receiver.space_adjust(jiffy)
+            elif self.poll is not None:
+                if self.receiver.rcv_nxt > in_order:
+                    work += self.poll.callback(cpu)
+            elif (
+                not self.owned
+                and self.reader is not None
+                and self.reader_waiting
+                and self.reader.wake_on(cpu)
+            ):
+                work += self._wakeup_ps(cpu, self.reader)
+            self.latency.add(self.sim.now - skb.arrival_ps)
+            return work
+        work = self._acknowledged(skb, cpu)
+        return work + self.output(cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _acknowledged(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`tcp_ack`: what a segment says about what was sent; return the work."""
+        work: cython.longlong = 0
+        acked: cython.longlong
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
+        acked = self.sender.acknowledge(
+            skb.ack,
+            skb.window,
+            self.sim.now // self.jiffy_ps,
+            skb.sack,
+            skb.tsecr,
+            skb.end_seq > skb.seq,
+        )
+        if acked > 0:
+            work += self._clean_queue(cpu, acked)
+            if self.writer_waiting and self.sender.write_space():
+                if self.poll is not None:
+                    self.writer_waiting = False
+                    work += self.poll.callback(cpu)
+                elif self.writer.wake_on(cpu):
+                    work += self._wakeup_ps(cpu, self.writer)
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _wakeup_ps(self, cpu: Cpu, task: Task) -> cython.longlong:
+        """`try_to_wake_up` on `cpu`, which has put `task` on the run queue of its CPU."""
+        work: cython.longlong = self.costs.wakeup_ps
+        if task.cpu is not cpu:
+            work += self.runqueue_lines * self.memory.dirty_line_ps(cpu, task.cpu)
+        self.ledger.wakeup += work
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _clean_queue(self, cpu: Cpu, acked: cython.longlong) -> cython.longlong:
+        """`tcp_clean_rtx_queue`: fetch the lines of `acked` segments from who sent them."""
+        work: cython.longlong = 0
+        while acked > 0 and self.send_toucher is not cpu:
+            acked -= 1
+            work += self.buffers.freed_ps(cpu, self.send_toucher)
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _collapsed_ps(self) -> cython.longlong:
+        """`tcp_collapse`: what copying the receive queue into fewer buffers has cost."""
+        length: cython.longlong = self.receiver.collapsed
+        work: cython.longlong = (
+            (length + self.costs.line_bytes - 1) // self.costs.line_bytes * self.costs.copy_line_ps
+        )
+        self.receiver.collapsed = 0
+        self.collapses += 1
+        self.ledger.tcp_receive += work
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def takes_directly(self, skb: Skb) -> cython.bint:
+        """Whether the installed reader gets the payload straight into its buffer."""
+        return (
+            skb.end_seq > skb.seq
+            and skb.seq == self.receiver.rcv_nxt
+            and skb.seq == self.receiver.copied_seq
+            and skb.end_seq - skb.seq <= self.reader_room
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def send_ack(self, cpu: Cpu) -> cython.longlong:
+        """`tcp_send_ack`: transmit a pure ACK; return the work."""
+        work: cython.longlong
+        skb: Skb
+        bytes_on_wire: cython.int = self.wire_overhead + self.header_bytes
+        if bytes_on_wire < _MIN_WIRE_BYTES:
+            bytes_on_wire = _MIN_WIRE_BYTES
+        self.acks_sent += 1
+        skb = new_skb(self.remote, 0, 0, 0, 0, bytes_on_wire, False)
+        self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)
+        skb.header = self.header
+        skb.toucher = cpu
+        work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
+        if self.nic.copies:
+            work += self.nic.length_cost_ps(cpu, bytes_on_wire)
+        self.nic.transmit(skb)
+        self.nic.flush()
+        self.ledger.tcp_ack += self.costs.ack_tx_ps
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def output(self, cpu: Cpu) -> cython.longlong:
+        """`tcp_write_xmit`: send what the windows allow; return the work."""
+        work: cython.longlong = self.stage(cpu)
+        self.send_staged()
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def stage(self, cpu: Cpu) -> cython.longlong:
+        """Make the segments that the windows allow, for `send_staged`; return their work."""
+        work: cython.longlong = 0
+        frames: cython.longlong
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
+        frames = self.sender.stage(
+            self.staged,
+            self.remote,
+            self.wire_overhead + self.header_bytes,
+            cpu,
+            self.sim.now // self.jiffy_ps,
+        )
+        if self.staged.count > 0:
+            self.send_toucher = cpu
+            self.ledger.tcp_send += frames * self.costs.tcp_tx_ps
+            work = frames * self.costs.tcp_tx_ps
+        while frames > 0:
+            # TCP, IP and driver for one segment, or one large one that the NIC cuts
+            work += self.nic.transmit_cost_ps(cpu)
+            frames -= 1
+        if self.nic.copies:
+            work += self._copied_ps(cpu)
+        return work
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _copied_ps(self, cpu: Cpu) -> cython.longlong:
+        """What the lengths of the staged segments cost, where a CPU copies them to the port."""
+        work: cython.longlong = 0
+        skb: Skb = self.staged.head
+        while skb is not None:
+            work += self.nic.length_cost_ps(cpu, skb.wire_bytes)
+            skb = skb.next
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def send_staged(self) -> cython.int:
+        """Give the staged segments to the NIC; data that have come are acknowledged with them."""
+        skb: Skb
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        if self.staged.count > 0:
+            while self.staged.count > 0:
+                skb = self.staged.pop()
+                skb.header = self.header
+                if self.receiver.segments > 0:
+                    self.acknowledge_with(skb, jiffy)
+                    self.receiver.data_sent(jiffy)
+                self.nic.transmit(skb)
+            self.nic.flush()
+        return self.arm_rto(jiffy)
+
+    # -- reader's side --------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def lock(self, cpu: Cpu) -> cython.longlong:
+        """`lock_sock` by a process on `cpu`; return what fetching the socket's lines costs."""
+        work: cython.longlong = self.lines.touch(cpu)
+        if self.flows is not None:
+            # inet_recvmsg, inet_sendmsg
+            self.flows.record(self.rxhash, cpu.cpu_id)
+        self.owned = True
+        self.ledger.socket_lines += work
+        return work
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def unlock(self) -> cython.int:
+        """End of `release_sock`, the backlog being empty; a timer may have been put off to it."""
+        self.owned = False
+        if self.deferred:
+            self.deferred = False
+            self._delack_timer()
+            self._compressed_timer()
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def read_queue(self, count: cython.longlong) -> cython.longlong:
+        """The reader has copied up to `count` bytes from the receive queue; return how many."""
+        readable: cython.longlong = self.receiver.rcv_nxt - self.receiver.copied_seq
+        if count > readable:
+            count = readable
+        self.receiver.copied(count, self.sim.now // self.jiffy_ps)
+        self.delivered += count
+        return count
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def after_copy(self, cpu: Cpu, copied: cython.longlong) -> cython.longlong:
+        """`cleanup_rbuf`: send the ACK or window update that the copy made due."""
+        if self.receiver.ack_due_after_copy(copied):
+            return self.send_ack(cpu)
+        return 0
+
+    # -- timers ---------------------------------------------------------------------------
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """A timer has run; whether anything is due is looked up."""
+        if kind == RTO:
+            self.rto_event = 0
+            self._retransmission_timer()
+        elif kind == COMPRESSED:
+            self._compressed_timer()
+        else:
+            self.delack_event = 0
+            self._delack_timer()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _retransmission_timer(self) -> cython.int:
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        if self.sender.congestion.wants_us:
+            self.sender.now_us = self.sim.now // _US
+        # while the user owns the socket: look again later
+        if self.sender.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
+            self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
+            if self.sender.stage_probe(
+                self.staged, self.remote, self.wire_overhead + self.header_bytes, self.timer_cpu
+            ):
+                self.send_toucher = self.timer_cpu
+                self.send_staged()
+        return self.arm_rto(jiffy)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _delack_timer(self) -> cython.int:
+        jiffy: cython.longlong = self.sim.now // self.jiffy_ps
+        due: cython.longlong = self.receiver.timeout_jiffy
+        work: cython.longlong
+        if due == _NONE:
+            return 0
+        if due >= jiffy:
+            self.set_delack(due)
+            return 0
+        if self.owned:
+            self.receiver.timer_found_owned()
+            if self.receiver.defers_timer:
+                self.deferred = True
+                return 0
+            self.receiver.timeout_jiffy = jiffy + self.receiver.delack_min
+            self.set_delack(self.receiver.timeout_jiffy)
+            return 0
+        self.receiver.timeout_jiffy = _NONE
+        work = self._drain_prequeue()
+        if self.receiver.delack_expired(jiffy):
+            self.delayed_acks += 1
+            work += self.send_ack(self.timer_cpu)
+        self.timer_cpu.raise_irq(self.timer_work, work)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _compressed_timer(self) -> cython.int:
+        """`tcp_compressed_ack_kick`; an ACK sent meanwhile has covered what was held back."""
+        if self.receiver.compressed == 0 or self.sim.now < self.compressed_ps:
+            return 0
+        if self.owned:
+            self.deferred = True
+            return 0
+        self.timer_cpu.raise_irq(self.timer_work, self.send_ack(self.timer_cpu))
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _drain_prequeue(self) -> cython.longlong:
+        """The timer finds segments that their reader has not come for; return the work."""
+        skb: Skb
+        work: cython.longlong = 0
+        while self.prequeue.count > 0:
+            skb = self.prequeue.pop()
+            work += self.process_cost_ps(skb, self.timer_cpu, False)
+            work += self.process(skb, self.timer_cpu, False)
+        self.prequeue_memory = 0
+        return work

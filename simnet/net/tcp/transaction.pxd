@@ -1,0 +1,16 @@
+from simnet.host.cpu cimport Cpu
+from simnet.kernel.histogram cimport LogHistogram
+from simnet.net.tcp.process cimport TcpReader
+from simnet.net.tcp.socket cimport TcpSocket
+
+cdef class TcpTransactor(TcpReader):
+    cdef readonly long long sends_bytes
+    cdef readonly long long expects_bytes
+    cdef readonly bint begins
+    cdef long long missing
+    cdef readonly long long started_ps
+    cdef readonly long long transactions
+    cdef readonly LogHistogram one_way
+    cdef int _next_call(self, Cpu cpu) except -1
+    cdef int _leave(self, Cpu cpu) except -1
+    cpdef void step(self, Cpu cpu) except *

@@ -1,0 +1,139 @@
+"""A process that sends a message, waits for the answer, and begins again; and its partner.
+
+Source: the calls of netperf 2.4.5's TCP_RR (src/nettest_bsd.c, `send_tcp_rr` and
+`recv_tcp_rr`): one send for the whole message, then recv for what is missing of the other's,
+until nothing is. Both ends are the same process; one of them begins. Inside the calls:
+`tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.process`.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.host.scheduler import Scheduler
+from simnet.kernel.histogram import LogHistogram
+from simnet.net.tcp.process import TcpReader
+from simnet.net.tcp.socket import TcpSocket
+
+__all__ = ["TcpTransactor"]
+
+# states: what the piece of work that has just been executed was
+_SCHEDULED_IN = cython.declare(cython.int, 0)
+_USER_CODE = cython.declare(cython.int, 1)
+
+
+@cython.cclass
+class TcpTransactor(TcpReader):
+    """One end.
+
+    Args:
+        scheduler: of the machine.
+        path: component path.
+        cpu: where it was last.
+        socket: connected socket.
+        sends_bytes: of the message that it sends.
+        expects_bytes: of the message that it waits for.
+        begins: it sends first.
+        allowed: CPUs it may run on.
+
+    Attributes:
+        transactions: that are over, counted where they begin.
+        one_way: histogram of half their durations, in ps, from send to send.
+        delivered: bytes that it has got.
+    """
+
+    sends_bytes: cython.longlong
+    expects_bytes: cython.longlong
+    begins: cython.bint
+    missing: cython.longlong
+    started_ps: cython.longlong
+    transactions: cython.longlong
+    one_way: LogHistogram
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        path: str,
+        cpu: Cpu,
+        socket: TcpSocket,
+        sends_bytes: int,
+        expects_bytes: int,
+        *,
+        begins: bool,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler, path, cpu, socket, expects_bytes, allowed)
+        self.sends_bytes = sends_bytes
+        self.expects_bytes = expects_bytes
+        self.begins = begins
+        self.missing = 0 if begins else expects_bytes
+        self.started_ps = -1
+        self.transactions = 0
+        self.one_way = LogHistogram()
+        socket.writer = self
+
+    @property
+    def delivered(self) -> int:
+        """Bytes that it has got."""
+        return self.socket.delivered
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of half a transaction's time: (upper ps, count)."""
+        return self.one_way.buckets()
+
+    def step(self, cpu: Cpu) -> None:
+        """Go on after a piece of work."""
+        state: cython.int = self.state
+        if state == _USER_CODE:
+            self.calls += 1
+            if self.yield_if_needed(cpu):
+                self.state = _SCHEDULED_IN
+            else:
+                self._next_call(cpu)
+        elif state == _SCHEDULED_IN:
+            self._next_call(cpu)
+        elif not self._continue_send(cpu):
+            TcpReader.step(self, cpu)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _next_call(self, cpu: Cpu) -> cython.int:
+        """In user mode: receive what is missing, or send."""
+        self.debt_ps += self.socket.lock(cpu)
+        if self.missing > 0:
+            self.recv_bytes = self.missing
+            self.room = self.missing
+            self._loop(cpu)
+            return 0
+        if self.started_ps >= 0:
+            self.transactions += 1
+            self.one_way.add((self.sim.now - self.started_ps) >> 1)
+        if self.begins:
+            self.started_ps = self.sim.now
+        self.missing = self.expects_bytes
+        self.left = self.sends_bytes
+        self._send(cpu)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _leave(self, cpu: Cpu) -> cython.int:
+        """Leave recv with what has come."""
+        self.missing -= self.recv_bytes - self.room
+        self.state = _USER_CODE
+        self.costs.ledger.syscall += self.costs.syscall_ps
+        self.costs.ledger.application += self.costs.user_recv_ps
+        cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _sent(self, cpu: Cpu) -> cython.int:
+        """Leave send."""
+        self.socket.unlock()
+        self.state = _USER_CODE
+        self.costs.ledger.syscall += self.costs.syscall_ps
+        self.costs.ledger.application += self.costs.user_send_ps
+        cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_send_ps)
+        return 0

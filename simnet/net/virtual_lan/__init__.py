@@ -1,0 +1,1 @@
+"""The virtual LAN of a hypervisor: the driver ibmveth and its buffer pools."""

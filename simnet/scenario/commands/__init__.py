@@ -1,0 +1,1 @@
+"""From knobs to what is typed on a real machine, and back."""

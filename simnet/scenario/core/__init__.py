@@ -1,0 +1,1 @@
+"""The language of models and scenarios: units, TOML, schema, knobs, provenance."""

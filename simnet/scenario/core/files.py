@@ -1,0 +1,296 @@
+"""What a scenario file consists of, before models are looked up and knobs applied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import core_schema
+
+from simnet.scenario.core.parameter import ModelState, Scalar, State
+from simnet.scenario.core.schema import Section, file_model
+from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
+from simnet.scenario.parts.irqbalance.schema import Balancer
+from simnet.scenario.parts.partition.schema import Partition, Pool
+from simnet.scenario.parts.relay.schema import Relay
+from simnet.scenario.parts.sas.schema import Gpfsperf
+from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition, FfsbGroup, Vscsi
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+__all__ = [
+    "IrqMap",
+    "PeerTable",
+    "Run",
+    "ScenarioFile",
+    "Setting",
+    "TuningTable",
+    "Workload",
+]
+
+
+class Workload(Section):
+    """What runs on the system."""
+
+    type: Annotated[
+        str,
+        Choice("workload", ("netperf-tcp-stream", "iperf", "relay", "ffsb", "sas", "gpfsperf")),
+    ]
+    test: Annotated[
+        str,
+        Choice(
+            "what runs on the system: netserver receives from the peers, netperf sends to them,"
+            " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
+            " and waits for the responses (peers are then simulated as machines), relay passes"
+            " messages on from one port to the other, files are read and written on its disks; of"
+            " sas, how many jobs run at once on a node; of gpfsperf, what it does",
+            (
+                "netserver",
+                "netperf",
+                "bidirectional",
+                "tcp_rr",
+                "relay",
+                "files",
+                "20-test",
+                "30-test",
+                "create-seq",
+                "read-seq",
+                "mixrw-seq",
+            ),
+        ),
+    ]
+    nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]
+    message_bytes: Annotated[int, size("bytes per send(); of a message", "1 B", "16 MiB")] = 1
+    recv_size_bytes: Annotated[
+        int, size("bytes asked for per recv(); 0: the receive buffer's size", "0 B", "16 MiB")
+    ] = 0
+    request_bytes: Annotated[int, size("of a request of tcp_rr", "1 B", "16 MiB")] = 1
+    response_bytes: Annotated[int, size("of a response of tcp_rr", "1 B", "16 MiB")] = 1
+    connections: Annotated[
+        int, count("streams of each test at each port, as iperf -P has it", 1, 1024)
+    ] = 1
+    reporter: Annotated[
+        bool, Flag("iperf 2.0.2: a second thread looks for something to report at each tick")
+    ] = False
+    length_permille: Annotated[
+        int, ratio("share of each job of sas that is simulated", "0.01", "1")
+    ] = 1000
+    failed_disks: Annotated[
+        int, count("disks of a file system's servers that have failed, one a server", 0, 8)
+    ] = 0
+    peers_simulated: Annotated[
+        str,
+        Choice(
+            "how: as ends of streams (TCP, NIC, one CPU each), as whole machines, or auto: as"
+            " machines if they receive, since how evenly they acknowledge matters",
+            ("auto", "ends", "machines"),
+        ),
+    ] = "auto"
+
+
+class Run(Section):
+    """How long to simulate.
+
+    With a precision the run ends as soon as throughput and CPU time are known that well; it finds
+    the end of its warm-up by itself, and `duration_ps` is the most, warm-up included.
+    """
+
+    warm_up_ps: Annotated[int, time("simulated time before measuring", "0 s", "1000 s")]
+    duration_ps: Annotated[int, time("simulated time that is measured", "1 us", "100000 s")]
+    seed: Annotated[int, count("seed of all random numbers", 0, 2**63 - 1)] = 1
+    precision_permille: Annotated[
+        int,
+        ratio(
+            "half width of 95 % intervals, relative, that ends the run; 0: none does", "0", "0.5"
+        ),
+    ] = 0
+
+
+if TYPE_CHECKING:
+    WorkloadTable: TypeAlias = BaseModel
+    RunTable: TypeAlias = BaseModel
+    RelayTable: TypeAlias = BaseModel
+    PartitionTable: TypeAlias = BaseModel
+    PoolTable: TypeAlias = BaseModel
+    QueueTable: TypeAlias = BaseModel
+    DiskPartitionTable: TypeAlias = BaseModel
+    VscsiTable: TypeAlias = BaseModel
+    FfsbTable: TypeAlias = BaseModel
+    GpfsperfTable: TypeAlias = BaseModel
+    _BalancerTable: TypeAlias = BaseModel
+else:
+    WorkloadTable = file_model(Workload, bare=True)
+    RunTable = file_model(Run, bare=True)
+    RelayTable = file_model(Relay, bare=True)
+    PartitionTable = file_model(Partition, bare=True)
+    PoolTable = file_model(Pool, bare=True)
+    QueueTable = file_model(BlockQueue, bare=True)
+    DiskPartitionTable = file_model(DiskPartition, bare=True)
+    VscsiTable = file_model(Vscsi, bare=True)
+    FfsbTable = file_model(FfsbGroup, bare=True)
+    GpfsperfTable = file_model(Gpfsperf, bare=True)
+    _BalancerTable = file_model(Balancer, bare=True)
+
+
+class _Table(BaseModel):
+    """A table of a scenario file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DiskTable(_Table):
+    """A disk of a host: a model with partitions, or a virtual one that a partition backs."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]+$", description="device, as in sdb")]
+    model: Annotated[str, Field(description="disk model, of a real disk")] = ""
+    backing: Annotated[str, Field(description="partition of the peer's, of a virtual disk")] = ""
+    partitions: tuple[DiskPartitionTable, ...] = ()
+    queue: Annotated[QueueTable | None, Field(description="its request queue")] = None
+
+
+class PeerTable(_Table):
+    """Machines of one kind at the other end of the cables."""
+
+    server: Annotated[str, Field(description="server model")]
+    kernel: Annotated[str, Field(description="kernel model")]
+    count: Annotated[int, Field(ge=1, le=64, description="how many")] = 1
+    cabled: Annotated[
+        int | None, Field(ge=1, le=64, description="how many of its ports are used; all if absent")
+    ] = None
+    slaves: Annotated[
+        tuple[str, ...], Field(description='ports that are one bond, as in ["eth0", "eth1"]')
+    ] = ()
+    partition: Annotated[
+        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
+    ] = None
+    disks: tuple[DiskTable, ...] = ()
+
+
+class SystemTable(_Table):
+    """The system under test and what it is cabled to.
+
+    Port k of the server is cabled to port k of the peers, counted through.
+    """
+
+    server: Annotated[str, Field(description="server model")]
+    kernel: Annotated[str, Field(description="kernel model")]
+    switch: Annotated[
+        str, Field(description="switch model; none if absent, where nothing is on a network")
+    ] = ""
+    fabric: Annotated[
+        str, Field(description="InfiniBand fabric model, in place of the switch; none if absent")
+    ] = ""
+    hypervisor: Annotated[
+        str, Field(description="hypervisor model; system and peers are its partitions then")
+    ] = ""
+    partition: Annotated[
+        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
+    ] = None
+    disks: tuple[DiskTable, ...] = ()
+    lpars: Annotated[
+        str, Field(description="partitions of the server that are clients of a file system")
+    ] = ""
+    client: Annotated[str, Field(description="file system on those partitions")] = ""
+    storage: Annotated[str, Field(description="storage model: servers and disks")] = ""
+    file_system: Annotated[str, Field(description="file system model, on its servers")] = ""
+    sas: Annotated[str, Field(description="workload model: SAS mixed analytics")] = ""
+    peers: Annotated[
+        tuple[PeerTable, ...],
+        Field(description="the other ends"),
+    ] = ()
+
+
+class IrqMap(_Table):
+    """Where the interrupts are while irqbalance runs: an smp_affinity mask per interrupt."""
+
+    description: Annotated[str, Field(description="one line")]
+    state: ModelState
+    source: str
+    smp_affinity: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[0-9]+$")], str],
+        Field(description="hexadecimal CPU mask by interrupt number"),
+    ]
+
+
+class IrqbalanceTable(_BalancerTable):
+    """How a running irqbalance is represented: by where it leaves interrupts, or simulated."""
+
+    map: Annotated[str, Field(description="a map below, or daemon: simulate the daemon")]
+    maps: dict[str, IrqMap] = Field(default={})
+
+
+class Setting(_Table):
+    """A knob's value; a table with source and state where a bare value does not say enough."""
+
+    value: Scalar
+    source: str
+    state: State = "chosen"
+
+
+def _widen(raw: Any) -> Any:
+    return raw if isinstance(raw, dict) else {"value": raw, "source": ""}
+
+
+class _BareSetting:
+    """Accepts a bare value where a :class:`Setting` stands."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(_widen, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        bare = {"type": ["string", "number", "boolean"]}
+        return {"anyOf": [bare, handler(schema)]}
+
+
+class TuningTable(_Table):
+    """A named tuning: knobs that are turned together."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, Annotated[Setting, _BareSetting()]]
+
+    description: Annotated[str, Field(min_length=1, description="what it does, one line")]
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The knobs by name, in the order of the file."""
+        return self.__pydantic_extra__
+
+
+class ScenarioFile(_Table):
+    """A scenario: models, workload, tuning."""
+
+    kind: Literal["scenario"]
+    description: Annotated[str, Field(min_length=1, description="what this is, one line")]
+    document: Annotated[str, Field(description="the document it comes from")] = ""
+    system: SystemTable
+    workload: WorkloadTable
+    relay: Annotated[RelayTable | None, Field(description="what is relayed, with test = relay")] = (
+        None
+    )
+    vscsi: Annotated[
+        VscsiTable | None, Field(description="how the peer's disks are the system's")
+    ] = None
+    ffsb: Annotated[
+        tuple[FfsbTable, ...], Field(description="thread groups of FFSB, with test = files")
+    ] = ()
+    gpfsperf: Annotated[
+        GpfsperfTable | None, Field(description="arguments of gpfsperf, with type = gpfsperf")
+    ] = None
+    pool: Annotated[PoolTable | None, Field(description="the hypervisor's pool of processors")] = (
+        None
+    )
+    irqbalance: IrqbalanceTable
+    tuning: Annotated[
+        dict[str, Annotated[Setting, _BareSetting()]],
+        Field(description="knobs by the names that an administrator types"),
+    ] = Field(default={})
+    tunings: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], TuningTable],
+        Field(description="tunings that are tried on demand, by name: a description and knobs"),
+    ] = Field(default={})
+    run: RunTable

@@ -1,0 +1,256 @@
+"""A knob: how its value is read, written, applied on a real machine and undone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from simnet.scenario.core.parameter import Spec, Value
+from simnet.scenario.core.specs import Flag, Quantity
+from simnet.scenario.core.units import UnitError, parse_quantity
+from simnet.scenario.core.unread import UNREAD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["AppliedKnob", "CpuMask", "Knob", "ModelName", "NodeNumber", "cpu_mask_text"]
+
+Scope = Literal[
+    "kernel",
+    "port",
+    "rx-queue",
+    "tx-queue",
+    "nic",
+    "bonding",
+    "slave",
+    "cable",
+    "switch",
+    "flows",
+    "irqbalance",
+    "interface",
+    "application",
+    "partition",
+    "disk",
+    "iosched",
+    "scale",
+    "lpars",
+    "filesystem",
+    "model",
+    "none",
+]
+# what takes 1 and 0 where others take on and off
+_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
+
+
+def cpu_mask_text(cpus: tuple[int, ...]) -> str:
+    """Return a mask as ``/proc/irq/N/smp_affinity`` takes it: hexadecimal, commas every 32 CPUs."""
+    digits = f"{sum(1 << cpu for cpu in cpus):x}"
+    words = []
+    while digits:
+        digits, word = digits[:-8], digits[-8:]
+        words.append(word)
+    return ",".join(reversed(words))
+
+
+@dataclass(frozen=True)
+class CpuMask(Spec):
+    """A set of CPUs as a hexadecimal mask; ``none_allowed`` where 0 switches something off."""
+
+    none_allowed: bool = False
+
+    def parse(self, raw: Any) -> Value:
+        """Return the CPUs of the mask, ascending; see :meth:`Spec.parse`."""
+        text = str(raw)
+        words = text.removeprefix("0x").split(",")
+        if not all(re.fullmatch(r"[0-9a-fA-F]{1,64}", word) for word in words):
+            raise UnitError(f"expected a hexadecimal CPU mask such as '4' or 'ff', got {text!r}")
+        if any(len(word) > 8 for word in words[1:]):  # noqa: PLR2004 (32 CPUs a word)
+            raise UnitError(f"expected at most 8 digits after each comma, got {text!r}")
+        mask = int(words[0] + "".join(word.zfill(8) for word in words[1:]), 16)
+        if not mask and not self.none_allowed:
+            raise UnitError("the mask is empty: at least one CPU has to take the interrupt")
+        return tuple(cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1)
+
+    def text(self, value: Any) -> str:
+        """Return the mask in hexadecimal."""
+        return cpu_mask_text(value)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string", "pattern": "^(0x)?[0-9a-fA-F]+(,[0-9a-fA-F]{1,8})*$"}
+
+
+@dataclass(frozen=True)
+class NodeNumber(Spec):
+    """A NUMA node: its number, ``nic`` for the node of the stream's NIC, ``any`` for no binding."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the node's number, or ``"nic"`` or ``"any"``; see :meth:`Spec.parse`."""
+        text = str(raw)
+        if text in {"nic", "any"}:
+            return text
+        if not re.fullmatch(r"\d{1,4}", text):
+            raise UnitError(f"expected a node number, nic or any, got {text!r}")
+        return int(text)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": ["integer", "string"]}
+
+
+@dataclass(frozen=True)
+class ModelName(Spec):
+    """The name of a model, or of a file with one."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the name; see :meth:`Spec.parse`."""
+        return str(raw)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string"}
+
+
+@dataclass(frozen=True)
+class AppliedKnob:
+    """A knob as set in a scenario or on the command line.
+
+    Attributes:
+        name: as typed.
+        value: the value that is set.
+        before: the value without it.
+        apply: command that sets it on the machine.
+        undo: command that restores ``before``.
+        modelled: False when the model ignores it.
+        note: caveat; empty when there is none.
+        source: file and line, or ``--set``.
+    """
+
+    name: str
+    value: str
+    before: str
+    apply: str
+    undo: str
+    modelled: bool
+    note: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One knob, or one for each port, interrupt or queue.
+
+    Attributes:
+        name: as typed, with ``{port}``, ``{irq}``, ``{queue}`` or ``{disk}`` if there are
+            several; for all queues a ``*`` may be typed.
+        doc: what it does, one line.
+        spec: form and legal range of its value.
+        scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
+            its NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
+            the switch, the binding of the streams, irqbalance, the port as an interface of IP
+            (routes through it), what an application asks of its sockets, the host's share of its
+            machine, clients of a file system and what is on them, its servers, a whole model of
+            the system, or nothing.
+        target: the attribute; empty for scope ``none``.
+        command: how to set it, with ``{value}``.
+        unset: the command for a value of 0 that stands for not set; empty if `command` does.
+        unit: unit of a bare number; empty when the value has none.
+        note: caveat for people.
+        since: first upstream kernel that has it.
+        feature: the kernel's attribute that says whether it has it, where distributions differ.
+        compile_time: it is a constant: the kernel has to be rebuilt.
+        drivers: network drivers that have it; empty for all.
+        system: operating system that has it.
+    """
+
+    name: str
+    doc: str
+    spec: Spec
+    scope: Scope
+    target: str
+    command: str
+    unit: str = ""
+    note: str = ""
+    since: str = "2.6.0"
+    feature: str = ""
+    compile_time: bool = False
+    drivers: tuple[str, ...] = ()
+    unset: str = ""
+    system: Literal["linux", "aix"] = "linux"
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a simulation depends on it."""
+        return self.scope != "none" and self.target not in UNREAD
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        escaped = re.escape(self.name)
+        escaped = escaped.replace(r"\{irq\}", r"(?P<irq>\d+)")
+        escaped = escaped.replace(r"\{disk\}", r"(?P<disk>[a-z]+)")
+        escaped = escaped.replace(r"\{queue\}", r"(?P<queue>\d{1,4}|\*)")
+        return re.compile(escaped.replace(r"\{port\}", r"(?P<port>[a-z]+\d+)"))
+
+    def match(self, name: str) -> dict[str, str] | None:
+        """Return port, interrupt and queue of a typed name, or None when it is another knob."""
+        found = self._pattern.fullmatch(" ".join(name.split()))
+        return found.groupdict() if found else None
+
+    def typed(self, value: str, parts: Mapping[str, str]) -> str:
+        """Return the command that sets the knob to a value, as `admin_text` writes it."""
+        on = value == "on"
+        verbs = {"start_stop": "start" if on else "stop", "detach": "" if on else " -d"}
+        command = self.unset if self.unset and value == "0" else self.command
+        typed = command.format(value=value, **verbs, **parts)
+        if parts.get("queue") != "*":
+            return typed
+        file = self.name.format(**parts)
+        return f"for file in {file}; do echo {value} > $file; done"
+
+    def parse(self, raw: Any) -> Value:
+        """Return a value in base units; a bare number is in the knob's own unit.
+
+        The machine takes whole numbers of that unit and nothing else, so neither does this.
+
+        Raises:
+            UnitError: not a legal value; the message says what was expected.
+        """
+        if not self.unit:
+            return self.spec.parse(raw)
+        text = str(raw)
+        items = text.split(",") if "," in text else text.split()
+        several = isinstance(self.spec, Quantity) and self.spec.length
+        typed = [self._with_unit(item) for item in items] if several else self._with_unit(text)
+        value = self.spec.parse(typed)
+        numbers: Any = value if several else (value,)
+        if any(number % self._unit_in_base for number in numbers):
+            raise UnitError(f"expected a whole number of {self.unit}, got {text!r}")
+        return value
+
+    def _with_unit(self, text: str) -> str:
+        bare = re.fullmatch(r"\s*[+-]?[\d.]+\s*", text)
+        return f"{text.strip()} {self.unit}" if bare else text
+
+    @cached_property
+    def _unit_in_base(self) -> int:
+        """Base units in one unit of the knob."""
+        if not isinstance(self.spec, Quantity):
+            return 1
+        return parse_quantity(f"1 {self.unit}", self.spec.quantity_kind)
+
+    def admin_text(self, value: Any) -> str:
+        """Return a value (base units) as the real machine takes it."""
+        items = value if isinstance(value, tuple) else (value,)
+        if isinstance(self.spec, Quantity) and self.unit:
+            return " ".join(_number(item, self._unit_in_base) for item in items)
+        if isinstance(self.spec, Flag) and self.command.startswith(_NUMERIC_FLAGS):
+            return "1" if value else "0"
+        return self.spec.text(value)
+
+
+def _number(value: int, scale: int) -> str:
+    """Return a value in a unit; a model's own may be no whole number of it."""
+    whole, rest = divmod(value, scale)
+    return str(whole) if not rest else f"{value / scale:g}"

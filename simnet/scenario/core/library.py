@@ -1,0 +1,256 @@
+"""Finding and reading models and scenarios, with errors that name file, line and key."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ValidationError
+
+from simnet import _share
+from simnet.errors import InputError
+from simnet.files import read_text
+from simnet.scenario.core import toml
+from simnet.scenario.core.files import ScenarioFile
+from simnet.scenario.core.parameter import Parameter
+from simnet.scenario.core.schema import MODELS, ModelFile, ModelKind, file_model
+from simnet.scenario.core.section import Section
+from simnet.scenario.core.tree import Tree
+from simnet.spelling import nearest
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+__all__ = [
+    "MODEL_FOLDERS",
+    "find_model",
+    "find_scenario",
+    "flat",
+    "kind_of",
+    "model_names",
+    "nearest",
+    "parse_model",
+    "read_model",
+    "read_scenario",
+    "read_section",
+    "scenario_names",
+]
+
+_Section = TypeVar("_Section", bound=Section)
+
+MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
+    "cpu": "cpus",
+    "server": "servers",
+    "nic": "nics",
+    "switch": "switches",
+    "fabric": "fabrics",
+    "kernel": "kernels",
+    "disk": "disks",
+    "hypervisor": "hypervisors",
+    "storage": "storages",
+    "filesystem": "filesystems",
+    "lpars": "lpars",
+    "client": "clients",
+    "workload": "workloads",
+}
+_LONGEST_SHOWN: Final = 60
+
+
+def model_names(kind: ModelKind) -> tuple[str, ...]:
+    """Return the names of all models of a kind that come with simnet."""
+    return _names(_share.folder("models") / MODEL_FOLDERS[kind])
+
+
+def scenario_names() -> tuple[str, ...]:
+    """Return the names of all scenarios that come with simnet."""
+    return _names(_share.folder("scenarios"))
+
+
+def _names(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in folder.glob("*.toml")))
+
+
+def find_model(kind: ModelKind, name: str, beside: Path | None = None) -> Path:
+    """Return the file of a model.
+
+    Args:
+        kind: which kind.
+        name: a model that comes with simnet, or a path that ends with ``.toml``.
+        beside: the file that names the model; relative paths start from its folder.
+
+    Raises:
+        InputError: no such model; the message names the nearest.
+    """
+    if name.endswith(".toml"):
+        return (beside.parent if beside else Path()) / name
+    names = model_names(kind)
+    if name not in names:
+        raise InputError(f"unknown {kind} model {name!r}{nearest(name, names)}")
+    return _share.folder("models") / MODEL_FOLDERS[kind] / f"{name}.toml"
+
+
+def find_scenario(name: str) -> Path:
+    """Return the file of a scenario.
+
+    Args:
+        name: a scenario that comes with simnet, or a path.
+
+    Raises:
+        InputError: no such scenario; the message names the nearest.
+    """
+    if name in scenario_names():
+        return _share.folder("scenarios") / f"{name}.toml"
+    if name.endswith(".toml") or "/" in name or Path(name).is_file():
+        return Path(name)
+    raise InputError(f"unknown scenario{nearest(name, scenario_names())}", key=name)
+
+
+def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
+    """Return a model in its file form, checked, and the document with line numbers.
+
+    Raises:
+        InputError: the file cannot be read or breaks the schema.
+    """
+    shown = _shown(path)
+    return _model(kind, read_text(path, shown=shown), shown)
+
+
+def read_section(section: type[_Section], kind: ModelKind, name: str) -> _Section:
+    """Return the values of a model that comes with simnet, or of that of a file.
+
+    Args:
+        section: what the model is made of.
+        kind: which kind.
+        name: as in `simnet list`, or a path that ends with ``.toml``.
+
+    Raises:
+        InputError: no such model, or it breaks the schema.
+    """
+    form, _ = read_model(kind, find_model(kind, name))
+    tree = Tree()
+    tree.graft((), section, form)
+    return section(**tree.values)
+
+
+def parse_model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
+    """Return the model that a text holds, as `read_model` does; messages call it `shown`."""
+    return _model(kind, text, shown)
+
+
+@functools.lru_cache(maxsize=64)
+def _model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
+    """Return a checked model; a sweep loads the same text thousands of times."""
+    return _checked(file_model(MODELS[kind], kind), toml.parse(text, shown))
+
+
+def kind_of(name: str) -> ModelKind | None:
+    """Return which kind of model a file says it is; None for anything else.
+
+    Raises:
+        InputError: the file cannot be read or is no TOML.
+    """
+    kind = toml.read(Path(name), _shown(Path(name))).data.get("kind")
+    return next((known for known in MODEL_FOLDERS if known == kind), None)
+
+
+def flat(form: BaseModel) -> tuple[dict[str, Parameter], dict[str, Any]]:
+    """Return a model's values by dotted key, and what it consists of (CPU, ports) by key."""
+    values: dict[str, Parameter] = {}
+    structure: dict[str, Any] = {}
+    for key in type(form).model_fields:
+        item = getattr(form, key)
+        if isinstance(item, Parameter):
+            values[key] = item
+        elif isinstance(item, BaseModel):
+            values |= {f"{key}.{inner}": value for inner, value in flat(item)[0].items()}
+        elif isinstance(item, tuple):
+            structure[key] = [part.model_dump(mode="json") for part in item]
+        elif item is not None and key not in ModelFile.header:
+            # None is a value that the file leaves to its default
+            structure[key] = item
+    return values, structure
+
+
+def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:
+    """Return a scenario in its file form, checked, and the document with line numbers.
+
+    Raises:
+        InputError: the file cannot be read or breaks the schema.
+    """
+    form, document = _checked(ScenarioFile, toml.read(path, _shown(path)))
+    return cast("ScenarioFile", form), document
+
+
+def _checked(form: type[BaseModel], document: toml.Document) -> tuple[BaseModel, toml.Document]:
+    try:
+        return form.model_validate(document.data), document
+    except ValidationError as error:
+        raise _translate(error, form, document) from error
+
+
+def _shown(path: Path) -> str:
+    """Return a path as a person would type it: relative to the current folder where it is below."""
+    try:
+        return str(Path(os.path.realpath(path)).relative_to(Path.cwd()))
+    except (OSError, ValueError):  # elsewhere, or the current folder is gone
+        return str(path)
+
+
+def _translate(
+    error: ValidationError, form: type[BaseModel], document: toml.Document
+) -> InputError:
+    """Return the first error of a file as one line: unknown keys before what they leave missing."""
+    details = sorted(error.errors(), key=lambda detail: detail["type"] == "missing")
+    detail = details[0]
+    path: toml.KeyPath = tuple(part for part in detail["loc"] if part != "[key]")
+    field = (detail.get("ctx") or {}).get("field", "value")
+    if field != "value":
+        path = (*path, field)
+    return document.error(_message(detail, form), path)
+
+
+def _message(detail: ErrorDetails, form: type[BaseModel]) -> str:
+    kind, given, message = detail["type"], detail["input"], detail["msg"]
+    if kind == "extra_forbidden":
+        name = str(detail["loc"][-1])
+        return f"unknown key{nearest(name, _keys_at(form, detail['loc'][:-1]))}"
+    if kind == "missing":
+        return "missing"
+    if kind in {"model_type", "model_attributes_type", "dict_type"}:
+        keys = _keys_at(form, detail["loc"])
+        if "value" in keys:
+            return 'expected a table such as {value = ..., state = "assumed", source = "..."}'
+        return f"expected a table with the keys {', '.join(keys)}"
+    if kind in {"value", "range"}:
+        return message
+    message = message.replace("Input should be", "expected").replace("String should", "should")
+    shown = repr(given)
+    known = len(shown) <= _LONGEST_SHOWN and not isinstance(given, (dict, list))
+    return f"{message[0].lower()}{message[1:]}" + (f", got {shown}" if known else "")
+
+
+def _keys_at(form: type[BaseModel], path: toml.KeyPath) -> tuple[str, ...]:
+    """Return the legal keys of the table at a place of a file."""
+    annotation: Any = form
+    for part in path:
+        if get_origin(annotation) is tuple and isinstance(part, int):
+            annotation = get_args(annotation)[0]
+        elif get_origin(annotation) is dict:
+            annotation = get_args(annotation)[1]
+        elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            field = annotation.model_fields.get(str(part))
+            annotation = field.annotation if field else _extra(annotation)
+        if get_origin(annotation) not in {tuple, dict, None} and get_args(annotation):
+            annotation = get_args(annotation)[0]  # Annotated[X, ...], X | None
+    if annotation is Parameter:
+        return ("value", "source", "state", "low", "high")
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return tuple(annotation.model_fields)
+    return ()
+
+
+def _extra(form: type[BaseModel]) -> Any:
+    """Return the type of the values whose keys a table leaves free."""
+    return get_args(get_type_hints(form)["__pydantic_extra__"])[1]

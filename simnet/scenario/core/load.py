@@ -1,0 +1,387 @@
+"""From a scenario's name and a few settings to the effective configuration."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import TYPE_CHECKING, Any
+
+from simnet.errors import InputError
+from simnet.scenario.commands.captured import Captured, captured
+from simnet.scenario.core import library
+from simnet.scenario.core.checks import check_whole, peer_ports
+from simnet.scenario.core.effective import Application, Effective
+from simnet.scenario.core.entries import Entry, entries, tuning_names
+from simnet.scenario.core.files import Run, Workload
+from simnet.scenario.core.knob import AppliedKnob
+from simnet.scenario.core.knobs import MODELS
+from simnet.scenario.core.schema import (
+    Bonding,
+    Cpu,
+    Fabric,
+    Hypervisor,
+    Kernel,
+    Machine,
+    NetworkOptions,
+    Nic,
+    Switch,
+    file_model,
+)
+from simnet.scenario.core.settings import Table
+from simnet.scenario.core.tree import Path, Tree, dotted
+from simnet.scenario.parts.disks.schema import Disk
+from simnet.scenario.parts.irqbalance.schema import Balancer
+from simnet.scenario.parts.nsd.schema import Filesystem, Storage
+from simnet.scenario.parts.partition.schema import Partition, Pool
+from simnet.scenario.parts.relay.schema import Relay
+from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
+from simnet.scenario.parts.scale.schema import Lpars, Scale
+from simnet.scenario.parts.storage.load import graft_disks, graft_groups
+from simnet.scenario.parts.storage.schema import Vscsi
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path as FilePath
+
+    from pydantic import BaseModel
+
+    from simnet.scenario.core.files import PeerTable, ScenarioFile, SystemTable
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.parameter import Spec, Value
+    from simnet.scenario.core.schema import ModelKind, Section
+    from simnet.scenario.core.toml import Document, KeyPath
+
+__all__ = ["load", "present", "setting_names"]
+
+
+def load(
+    scenario: str | FilePath,
+    *,
+    settings: Mapping[str, str] | None = None,
+    tunings: Sequence[str] = (),
+    seed: int | None = None,
+    duration: str | None = None,
+    warm_up: str | None = None,
+    precision: str | None = None,
+    apply: Sequence[str] = (),
+) -> Effective:
+    """Return everything that a simulation of the scenario reads, defaults included.
+
+    Args:
+        scenario: name of a scenario that comes with simnet, or path of a file.
+        settings: by name, as typed after ``--set``: scenario parameters (``nodes``,
+            ``message``), knobs (``net.ipv4.tcp_rmem``, ``/proc/irq/177/smp_affinity``,
+            ``ethtool -C eth0 rx-usecs``), model values (``cpu.costs.hardirq``); with ``peer:`` in
+            front those of the peers.
+        tunings: names of the scenario's tunings; each applies on top of the one before, and
+            settings on top of all. ``"a+b"`` is the same as ``"a", "b"``.
+        seed: seed of all random numbers; the scenario's when None.
+        duration: measured simulated time with unit; the scenario's when None.
+        warm_up: simulated time before that, with unit; the scenario's when None.
+        precision: relative half width that ends the run, as in ``"1 %"``; the scenario's when None.
+        apply: files with what ``lsattr -El``, ``no -a`` or ``mmlsconfig`` printed on the system,
+            see :mod:`simnet.scenario.commands.captured`; they apply before the tunings.
+
+    Raises:
+        InputError: a file, a value or a knob that cannot be used, with file, line and key.
+    """
+    options = {"seed": seed, "duration": duration, "warm_up": warm_up, "precision": precision}
+    asked = {name: str(value) for name, value in options.items() if value is not None}
+    names = tuning_names(tunings)
+    assembly, table, name = _assembled(scenario, settings or {}, names, asked, apply)
+    return assembly.finish(table, name, names)
+
+
+def present(
+    scenario: str | FilePath,
+    name: str,
+    *,
+    settings: Mapping[str, str] | None = None,
+    tunings: Sequence[str] = (),
+    apply: Sequence[str] = (),
+    option: str = "--set",
+) -> tuple[Spec, Value]:
+    """Return what a setting takes, and its value in a scenario with other settings, in base units.
+
+    Args:
+        scenario: name of a scenario that comes with simnet, or path of a file.
+        name: as typed after ``--set``; where it stands for several places, the first counts.
+        settings: by name, see :func:`load`.
+        tunings: names of the scenario's tunings.
+        apply: files, see :func:`load`.
+        option: where the name was given, for errors.
+
+    Raises:
+        InputError: no such setting, or something of the above cannot be used.
+    """
+    _, table, _ = _assembled(scenario, settings or {}, tuning_names(tunings), {}, apply)
+    return table.present(Entry(name, "", option))
+
+
+def setting_names(scenario: str | FilePath) -> list[str]:
+    """Return the names of all that can be set in a scenario, as typed after ``--set``.
+
+    Raises:
+        InputError: no such scenario.
+    """
+    _, table, _ = _assembled(scenario, {}, (), {})
+    return sorted(set(table.legal_names()))
+
+
+def _assembled(
+    scenario: str | FilePath,
+    settings: Mapping[str, str],
+    tunings: tuple[str, ...],
+    options: Mapping[str, str],
+    apply: Sequence[str] = (),
+) -> tuple[_Assembly, Table, str]:
+    """Return a scenario's models, with all settings applied, and its name."""
+    path = library.find_scenario(str(scenario))
+    form, document = library.read_scenario(path)
+    given = entries(form, document, tunings, settings, options)
+    models = [(entry, knob) for entry in given for knob in MODELS if knob.name == entry.name]
+    chosen = {knob.target: _model_name(entry, knob, path) for entry, knob in models}
+    used = form.model_copy(update={"system": form.system.model_copy(update=chosen)})
+    assembly = _Assembly(used, document, path)
+    overrides = {
+        " ".join(knob.split()): f"--tuning {name}"
+        for name in tunings
+        for knob in form.tunings[name].settings
+    } | {" ".join(name.split()): "--set" for name in settings}
+    assembly.captured = captured(assembly.tree, apply, overrides)
+    if apply:
+        given = entries(form, document, tunings, settings, options, assembly.captured.entries)
+    table = Table(assembly.tree, form.irqbalance, document)
+    table.remarks += assembly.captured.remarks
+    table.applied += [_exchanged(form.system, *model) for model in models]
+    table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
+    exchanged = [entry for entry, _ in models]
+    table.apply([entry for entry in given if entry not in exchanged])
+    return assembly, table, path.stem
+
+
+def _model_name(entry: Entry, knob: Knob, scenario: FilePath) -> str:
+    """Return the model that a setting names; a file is relative to where the setting stands."""
+    kind: ModelKind = "server" if knob.target == "server" else "kernel"
+    name = str(entry.raw)
+    try:
+        found = library.find_model(kind, name, beside=scenario if entry.line else None)
+    except InputError as error:
+        raise entry.error(error.message) from error
+    if not name.endswith(".toml"):
+        return name
+    try:
+        return os.path.realpath(found)
+    except (OSError, ValueError) as error:  # no current folder, or no path at all
+        raise entry.error(f"cannot be read: {error}") from error
+
+
+def _exchanged(system: SystemTable, entry: Entry, knob: Knob) -> AppliedKnob:
+    """Record that the system got another model than the scenario's."""
+    before = str(getattr(system, knob.target))
+    value = str(entry.raw)
+    return AppliedKnob(
+        name=entry.name,
+        value=value,
+        before=before,
+        apply=knob.typed(value, {}),
+        undo=knob.typed(before, {}),
+        modelled=knob.modelled,
+        note="",
+        source=entry.parameter(knob.spec, value).source,
+    )
+
+
+class _Assembly:
+    """Puts the models of a scenario into one tree."""
+
+    def __init__(self, form: ScenarioFile, document: Document, path: FilePath) -> None:
+        self.tree = Tree()
+        self.models: dict[str, str] = {}
+        self.document = document
+        self.path = path
+        self.captured = Captured((), (), ())
+        self._read: dict[FilePath, tuple[BaseModel, Document]] = {}
+        self._host(("host",), form.system, ("system",))
+        self.tree.put_plain(("peers",), [])
+        number = 0
+        for row, peer in enumerate(form.system.peers):
+            for _ in range(peer.count):
+                self._host(("peers", number), peer, ("system", "peers", row))
+                number += 1
+        self._parts(form.system)
+        if form.pool is not None:
+            self._table("pool", Pool, form.pool)
+        if form.gpfsperf is not None:
+            self._table("gpfsperf", Gpfsperf, form.gpfsperf)
+        self._table("balancer", Balancer, form.irqbalance, "irqbalance")
+        self._table("workload", Workload, form.workload)
+        if form.relay is not None:
+            self._table("relay", Relay, form.relay)
+        if form.vscsi is not None:
+            self._table("vscsi", Vscsi, form.vscsi)
+        graft_groups(self.tree, form.ffsb, document)
+        self._table("run", Run, form.run)
+
+    def _parts(self, system: SystemTable) -> None:
+        """Put in what hosts are on, the clients of a file system, and what those are on."""
+        parts: tuple[tuple[str, ModelKind, str, type[Section]], ...] = (
+            ("switch", "switch", "switch", Switch),
+            ("fabric", "fabric", "fabric", Fabric),
+            ("hypervisor", "hypervisor", "hypervisor", Hypervisor),
+            ("lpars", "lpars", "lpars", Lpars),
+            ("client", "client", "scale", Scale),
+            ("storage", "storage", "storage", Storage),
+            ("file_system", "filesystem", "filesystem", Filesystem),
+            ("sas", "workload", "sas", SasMix),
+        )
+        for key, kind, place, section in parts:
+            name = getattr(system, key)
+            if name:
+                model, document, path = self.model(
+                    kind, name, self.document, self.path, ("system", key)
+                )
+                self.tree.graft((place,), section, model, (document, ()))
+                self.models[place] = name
+                if place == "storage":
+                    self._cluster_disks(model, document, path)
+
+    def _cluster_disks(self, storage: Any, document: Document, path: FilePath) -> None:
+        """Put in the disks of a file system's servers."""
+        for place in ("disk", "log_disk"):
+            name = getattr(storage, place)
+            model, written, _ = self.model("disk", name, document, path, (place,))
+            self.tree.graft((place,), Disk, model, (written, ()))
+            self.models[place] = name
+
+    def _table(self, name: str, section: type[Section], form: BaseModel, table: str = "") -> None:
+        self.tree.graft((name,), section, form, (self.document, (table or name,)))
+
+    def model(
+        self, kind: ModelKind, name: str, document: Document, beside: FilePath, key: KeyPath
+    ) -> tuple[Any, Document, FilePath]:
+        """Return the model that a key of a document names, its document and its file."""
+        try:
+            path = library.find_model(kind, name, beside=beside)
+        except InputError as error:
+            raise document.error(error.message, key) from error
+        if path not in self._read:
+            self._read[path] = library.read_model(kind, path)
+        return *self._read[path], path
+
+    def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
+        known = (self.document, self.path)
+        server, document, path = self.model("server", table.server, *known, (*key, "server"))
+        kernel, told, _ = self.model("kernel", table.kernel, *known, (*key, "kernel"))
+        cpu, built, _ = self.model("cpu", server.cpu, document, path, ("cpu",))
+        self.tree.put_plain((*place, "name"), table.server)
+        for section, form, written in (
+            (Machine, server, document),
+            (Cpu, cpu, built),
+            (Kernel, kernel, told),
+        ):
+            self.tree.graft((*place, section.__name__.lower()), section, form, (written, ()))
+        if kernel.system != "aix":
+            # of no interest to anybody: nothing reads them
+            for attribute in NetworkOptions.model_fields:
+                del self.tree.provenance[dotted((*place, "kernel", attribute))]
+        self.tree.put_plain((*place, "ports"), [])
+        self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
+        self.tree.put_plain((*place, "application"), dict(Application().model_dump()))
+        if table.partition is not None:
+            there = (self.document, (*key, "partition"))
+            self.tree.graft((*place, "partition"), Partition, table.partition, there)
+        cabled = getattr(table, "cabled", None) or len(server.ports)
+        slaves = getattr(table, "slaves", ())
+        for slave in slaves:
+            if slave not in [port.name for port in server.ports[:cabled]]:
+                raise self.document.error(f"no cabled port {slave}", (*key, "slaves"))
+        for number, port in enumerate(server.ports[:cabled]):
+            row: KeyPath = ("ports", number)
+            nic, written, _ = self.model("nic", port.nic, document, path, (*row, "nic"))
+            here: Path = (*place, "ports", number)
+            for field in ("name", "node", "irq"):
+                self.tree.written[dotted((*here, field))] = (document, (*row, field))
+            self.tree.put_plain((*here, "name"), port.name)
+            self.tree.put_plain((*here, "node"), port.node)
+            self.tree.put_plain((*here, "irq"), port.irq)
+            self.tree.put_plain((*here, "enslaved"), port.name in slaves)
+            self.tree.put_plain((*here, "unplugged_ps"), 0)
+            self.tree.put_plain((*here, "plugged_ps"), 0)
+            self.tree.put_plain((*here, "quickack"), value=False)
+            self.tree.put_plain((*here, "recvspace_bytes"), 0)
+            self.tree.put_plain((*here, "sendspace_bytes"), 0)
+            self.tree.graft((*here, "nic"), Nic, nic, (written, ()))
+            self.models[dotted((*here, "nic"))] = port.nic
+        graft_disks(self, place, table.disks, key)
+        names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
+        self.models.update({dotted((*place, part)): name for part, name in names.items()})
+
+    def finish(self, table: Table, scenario: str, tunings: tuple[str, ...]) -> Effective:
+        """Return the configuration with its streams, checked as a whole.
+
+        Raises:
+            InputError: values that are legal one by one do not fit together.
+        """
+        check_whole(self.tree, table)
+        self.tree.put_plain(("scenario",), scenario)
+        self.tree.put_plain(("flows",), _flows(self.tree, table))
+        return Effective(
+            **self.tree.values,
+            provenance=self.tree.provenance,
+            models=self.models,
+            applied=tuple(table.applied),
+            remarks=tuple(table.remarks),
+            captured=self.captured,
+            tunings=tunings,
+        )
+
+
+def _receive_buffer(kernel: Mapping[str, Any]) -> int:
+    """What netserver asks for per recv: the buffer of a socket that has no connection yet."""
+    if kernel["system"] == "aix":
+        return int(kernel["tcp_recvspace_bytes"])
+    return int(kernel["tcp_rmem_bytes"][1])
+
+
+def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
+    """Return one stream for each port on the nodes that carry traffic.
+
+    The bidirectional test has two on the first port of each node, and none on the others; in
+    tcp_rr messages are requests, and what is received are responses. With several connections
+    there are as many of each.
+    """
+    workload = tree.get(("workload",))
+    if workload["test"] in {"relay", "files"} or "lpars" in tree.values:
+        return []
+    both = workload["test"] == "bidirectional"
+    ends = peer_ports(tree)
+    flows: list[dict[str, Any]] = []
+    nodes = set()
+    for number, port in enumerate(tree.get(("host", "ports"))):
+        if port["node"] >= workload["nodes"] or (both and port["node"] in nodes):
+            continue
+        nodes.add(port["node"])
+        bindings = {
+            name: port["node"] if node == "nic" else None if node == "any" else node
+            for name, node in table.bindings.items()
+        }
+        tests = ("netserver", "netperf") if both else (workload["test"],)
+        count = workload["connections"]
+        for test, stream in itertools.product(tests, range(count)):
+            receiver = ("host",) if test == "netserver" else ("peers", ends[number][0])
+            asks = test == "tcp_rr"
+            flows.append(
+                {
+                    "name": f"{port['name']}{f'.{test}' * both}{f'.{stream}' * (count > 1)}",
+                    "port": number,
+                    "peer": ends[number][0],
+                    "peer_port": ends[number][1],
+                    "receives": test == "netserver",
+                    "message_bytes": workload["request_bytes" if asks else "message_bytes"],
+                    "recv_bytes": workload["response_bytes" if asks else "recv_size_bytes"]
+                    or _receive_buffer(tree.get((*receiver, "kernel"))),
+                    **bindings,
+                }
+            )
+    return flows

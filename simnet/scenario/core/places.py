@@ -1,0 +1,207 @@
+"""Which places in the tree of values a knob changes: hosts, ports, queues, interrupts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.errors import InputError
+from simnet.host.release import release
+from simnet.scenario.core.schema import Kernel, spec_of
+from simnet.scenario.core.specs import Feature
+from simnet.scenario.core.tree import DEFAULT, dotted
+from simnet.scenario.parts.partition.schema import Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simnet.scenario.core.entries import Entry
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.tree import Path, Tree
+
+__all__ = ["Places", "ranges"]
+
+# clients of a file system and what serves them: scopes, and places in the tree
+_CLUSTER: Final = ("scale", "lpars", "filesystem")
+
+
+class Places:
+    """Looks up hosts, ports, queues and interrupts.
+
+    Args:
+        tree: the values.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+
+    def hosts(self, *, peers: bool) -> tuple[Path, ...]:
+        """Return the places of all peers, or of the system under test."""
+        if not peers:
+            return (("host",),)
+        return tuple(("peers", number) for number in range(len(self._tree.get(("peers",)))))
+
+    def everywhere(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], hosts: tuple[Path, ...]
+    ) -> tuple[Path, ...]:
+        """Return the places on all hosts that have the knob; it is an error if none has."""
+        paths: list[Path] = []
+        refused: list[InputError] = []
+        for host in hosts:
+            try:
+                paths += self._places(entry, knob, parts, host)
+            except InputError as error:
+                refused.append(error)
+        if refused and len(refused) == len(hosts):
+            raise refused[0]
+        return tuple(paths)
+
+    def _places(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
+    ) -> Iterator[Path]:
+        """Yield the places in the tree that a knob changes on one host."""
+        own = {"flows", "irqbalance", "switch", "cable", "model", *_CLUSTER}
+        if knob.scope in own and host != ("host",):
+            raise entry.error("only for the system under test, not for its peers")
+        if knob.scope in {"flows", "irqbalance"}:
+            return
+        if knob.scope == "switch":
+            if "switch" not in self._tree.values:
+                raise entry.error("nothing here is on a switch")
+            yield ("switch", knob.target)
+            return
+        if knob.scope in _CLUSTER:
+            if knob.scope not in self._tree.values:
+                raise entry.error("only where partitions are clients of a file system")
+            yield (knob.scope, knob.target)
+            return
+        self._check_kernel(entry, knob, host)
+        if knob.scope == "partition" and "partition" not in self._tree.get(host):
+            name = self._tree.get((*host, "name"))
+            raise entry.error(f"{name} is no partition of a hypervisor")
+        if knob.scope in {"kernel", "bonding", "application", "partition"}:
+            yield (*host, knob.scope, knob.target)
+            return
+        if knob.scope in {"disk", "iosched"}:
+            part = "queue" if knob.scope == "disk" else "iosched"
+            yield (*host, "disks", self._chosen_disk(entry, parts, host), part, knob.target)
+            return
+        if knob.scope == "none" and not parts and not knob.drivers:
+            return
+        for number in self._chosen_ports(entry, knob, parts, host):
+            yield from self._of_port(entry, knob, parts, (*host, "ports", number))
+
+    def _chosen_disk(self, entry: Entry, parts: Mapping[str, str], host: Path) -> int:
+        names = [disk["name"] for disk in self._tree.get((*host, "disks"))]
+        if parts["disk"] not in names:
+            machine = self._tree.get((*host, "name"))
+            legal = f"expected one of {', '.join(names)}" if names else "it has none"
+            raise entry.error(f"{machine} has no disk {parts['disk']}: {legal}")
+        return names.index(parts["disk"])
+
+    def _check_kernel(self, entry: Entry, knob: Knob, host: Path) -> None:
+        """Refuse a knob that the host's kernel does not have."""
+        kernel = self._tree.get((*host, "kernel"))
+        version, system = kernel["version"], kernel["system"]
+        if system != knob.system:
+            names = {"linux": "Linux", "aix": "AIX"}
+            machine = self._tree.get((*host, "name"))
+            message = f"only in {names[knob.system]}; {machine} runs {names[system]} {version}"
+            raise entry.error(message)
+        if release(version) < release(knob.since):
+            raise entry.error(f"not in Linux {version}: it came with Linux {knob.since}")
+        if knob.feature and not kernel[knob.feature]:
+            raise entry.error(self._missing(knob.feature, (*host, "kernel")))
+
+    def _missing(self, feature: str, kernel: Path) -> str:
+        """Say that a kernel has no such thing, or that its model does not say so."""
+        name, version = feature.upper(), self._tree.get((*kernel, "version"))
+        spec = spec_of(Kernel, feature)
+        if self._tree.provenance[dotted((*kernel, feature))].source != DEFAULT:
+            return f"not in this kernel, Linux {version}: it has no {name}"
+        since = f"; Linux has it since {spec.since}" if isinstance(spec, Feature) else ""
+        message = f"the model of this kernel, Linux {version}, does not say whether it has {name}"
+        return f"{message}: kernel.{feature}=on does{since}"
+
+    def _of_port(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], port: Path
+    ) -> Iterator[Path]:
+        if knob.scope in {"rx-queue", "tx-queue"}:
+            for queue in self._chosen_queues(entry, knob, parts, port):
+                yield (*port, knob.target, queue)
+        elif knob.scope == "port" and self.queues(port) > 1:
+            yield (*port, "queue_affinity", int(parts["irq"]) - self._tree.get((*port, "irq")))
+        elif knob.scope == "nic":
+            yield (*port, "nic", knob.target)
+        elif knob.scope != "none":
+            yield (*port, knob.target)
+
+    def _chosen_ports(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
+    ) -> list[int]:
+        ports = self._tree.get((*host, "ports"))
+        machine = self._tree.get((*host, "name"))
+        chosen = [
+            number
+            for number, port in enumerate(ports)
+            if parts.get("port", port["name"]) == port["name"]
+            and int(parts.get("irq", port["irq"])) in self.irqs((*host, "ports", number))
+        ]
+        if not ports:
+            raise entry.error(f"{machine} has no ports here")
+        if not chosen:
+            what = f"port {parts['port']}" if "port" in parts else f"interrupt {parts['irq']}"
+            irqs = [irq for n in range(len(ports)) for irq in self.irqs((*host, "ports", n))]
+            legal = ", ".join(port["name"] for port in ports if "port" in parts) or ranges(irqs)
+            raise entry.error(f"{machine} has no {what}: expected one of {legal}")
+        if knob.drivers:
+            fitting = [n for n in chosen if ports[n]["nic"]["driver"] in knob.drivers]
+            if not fitting:
+                driver = ports[chosen[0]]["nic"]["driver"]
+                needed = " or ".join(knob.drivers)
+                raise entry.error(
+                    f"needs driver {needed}, the port's driver on {machine} is {driver}"
+                )
+            return fitting
+        return chosen
+
+    def queues(self, port: Path) -> int:
+        """Return how many receive queues a port has."""
+        return int(self._tree.get((*port, "nic", "rx_queues")))
+
+    def irqs(self, port: Path) -> range:
+        """Return a port's interrupts: one a receive queue, with consecutive numbers."""
+        first = self._tree.get((*port, "irq"))
+        return range(first, first + self.queues(port))
+
+    def _chosen_queues(
+        self, entry: Entry, knob: Knob, parts: Mapping[str, str], port: Path
+    ) -> range:
+        way = knob.scope.removesuffix("-queue")
+        queues = self._tree.get((*port, "nic", f"{way}_queues"))
+        if parts["queue"] == "*":
+            return range(queues)
+        chosen = int(parts["queue"])
+        if chosen >= queues:
+            legal = f"{way}-0" if queues == 1 else f"{way}-0 to {way}-{queues - 1}"
+            raise entry.error(f"{parts['port']} has no queue {way}-{chosen}: it has {legal}")
+        return range(chosen, chosen + 1)
+
+    def cpu_count(self, host: Path) -> int:
+        """Return how many logical CPUs a host has."""
+        if "partition" in self._tree.get(host):
+            return Partition(**self._tree.get((*host, "partition"))).logical_cpus
+        machine = self._tree.get((*host, "machine"))
+        cpu = self._tree.get((*host, "cpu"))
+        sockets = machine["nodes"] * machine["sockets_per_node"]
+        return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])
+
+
+def ranges(numbers: list[int]) -> str:
+    """Return ascending numbers, neighbours joined, as in ``80-87, 90``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join("-".join(map(str, dict.fromkeys((run[0], run[-1])))) for run in runs)

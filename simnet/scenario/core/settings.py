@@ -1,0 +1,390 @@
+"""Settings: scenario parameters, model values and knobs, put into the tree of values."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.errors import InputError
+from simnet.net.steering.version import rounded_entries
+from simnet.scenario.core.entries import PEER, Entry, is_peer, parsed
+from simnet.scenario.core.files import Run, Workload
+from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob
+from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.library import nearest
+from simnet.scenario.core.parameter import Spec
+from simnet.scenario.core.places import Places
+from simnet.scenario.core.schema import (
+    Cpu,
+    Fabric,
+    Kernel,
+    Machine,
+    NetworkOptions,
+    Nic,
+    Section,
+    Switch,
+)
+from simnet.scenario.core.tree import Path, Tree, dotted, walk
+from simnet.scenario.core.unread import UNREAD
+from simnet.scenario.parts.disks.schema import Disk
+from simnet.scenario.parts.host.checks import check_machines
+from simnet.scenario.parts.interrupts.settings import IRQ_MAP, Interrupts
+from simnet.scenario.parts.irqbalance.schema import Balancer
+from simnet.scenario.parts.nsd.schema import Filesystem, Storage
+from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
+from simnet.scenario.parts.relay.schema import Relay
+from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
+from simnet.scenario.parts.scale.schema import Lpars, Scale
+from simnet.scenario.parts.storage.settings import disk_names, storage_parameters
+from simnet.spelling import family
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.files import IrqbalanceTable
+    from simnet.scenario.core.toml import Document
+
+__all__ = ["Table"]
+
+_HOST_SECTIONS: Final[dict[str, type[Section]]] = {
+    "cpu": Cpu,
+    "machine": Machine,
+    "kernel": Kernel,
+    "nic": Nic,
+    "partition": Partition,
+}
+_TABLE_SIZES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
+_QUEUES: Final = ("rx_queues", "tx_queues")
+_OF_QUEUES: Final = ("port", "rx-queue", "tx-queue")
+_IGNORED: Final = "accepted, but not modelled: it changes nothing here"
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What a name stands for: places with their spec, or a knob on top; nothing: the map."""
+
+    paths: tuple[Path, ...] = ()
+    spec: Spec | None = None
+    knob: Knob | None = None
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+class Table:
+    """Applies settings to a tree that holds the models' values.
+
+    Attributes:
+        tree: the values.
+        applied: the knobs that were set.
+        remarks: one line each, for people.
+        bindings: ``cpubind_node`` and ``preferred_node`` as set: a node, ``"nic"`` or ``"any"``.
+        origins: the setting behind a changed value or another model, by dotted path.
+    """
+
+    def __init__(self, tree: Tree, irqbalance: IrqbalanceTable, document: Document) -> None:
+        self.tree = tree
+        self._places = Places(tree)
+        self.applied: list[AppliedKnob] = []
+        self.remarks: list[str] = []
+        self.bindings: dict[str, Any] = {"cpubind_node": "any", "preferred_node": "any"}
+        self.origins: dict[str, Entry] = {}
+        self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
+        self._given: list[Entry] = []
+        self._document = document
+        self.interrupts = Interrupts(tree, self.remarks, irqbalance, document)
+
+    def apply(self, given: list[Entry]) -> None:
+        """Apply all settings: values first, then the daemon's map, then the knobs.
+
+        A value that is given after a knob of the same place is stronger all the same.
+
+        Raises:
+            InputError: an unknown name, or a value that cannot be used.
+        """
+        self._given = given
+        targets = [(entry, self._target(entry)) for entry in given]
+        before = self._reached(targets)
+        self.interrupts.choose(given)
+        for entry, target in targets:
+            if target.paths and target.spec:
+                self._set(entry, target, target.spec)
+        check_machines(self.tree, self)
+        self.interrupts.size_queues()
+        knobs = [(entry, target, target.knob) for entry, target in targets if target.knob]
+        # how many CPUs there are decides where interrupts may go
+        for entry, target, knob in knobs:
+            if _counts_cpus(knob):
+                self._turn(entry, target, knob)
+        self._check_masks(targets)
+        self.interrupts.settle()
+        # how many queues there are decides which of them can be set
+        for entry, target, knob in sorted(knobs, key=lambda one: not _counts_queues(one[2])):
+            if not _counts_cpus(knob):
+                later = self._shrunk_after(entry, targets) if entry in before else None
+                self._turn(entry, target, knob, later)
+        self.interrupts.warn()
+
+    def _reached(self, targets: list[tuple[Entry, _Target]]) -> list[Entry]:
+        """Return the settings of queues that the adapter has, if their number is set at all."""
+        found: list[Entry] = []
+        if any(_sets_queues(target) for _, target in targets):
+            for entry, target in targets:
+                if target.knob and target.knob.scope in _OF_QUEUES:
+                    with contextlib.suppress(InputError):
+                        self._paths(entry, target)
+                        found.append(entry)
+        return found
+
+    def _shrunk_after(self, entry: Entry, targets: list[tuple[Entry, _Target]]) -> Entry | None:
+        """Return what is given after a setting and says how many queues there are."""
+        rest = itertools.dropwhile(lambda one: one[0] is not entry, targets)
+        return next((other for other, target in rest if _sets_queues(target)), None)
+
+    def _set(self, entry: Entry, target: _Target, spec: Spec) -> None:
+        """Give the places of a parameter its value."""
+        value = parsed(entry, spec)
+        for path in target.paths:
+            self._put(path, entry, spec, value)
+        if target.paths[0][-1] in UNREAD:
+            self.remarks.append(f"{entry.name}: {_IGNORED}")
+
+    def _check_masks(self, targets: list[tuple[Entry, _Target]]) -> None:
+        """Refuse CPUs in the value of a parameter that the machine does not have."""
+        for entry, target in targets:
+            if isinstance(target.spec, CpuMask) and target.paths:
+                self.interrupts.check_mask(entry, self.tree.get(target.paths[0]), ("host",))
+
+    def _stronger(self, entry: Entry, paths: tuple[Path, ...]) -> Entry | None:
+        """Return the parameter that is given after a knob and sets all of its places."""
+        position = self._given.index(entry)
+        found = [self.origins.get(dotted(path)) for path in paths]
+        values = [other for other in found if other is not None and other.name in self._known]
+        later = all(self._given.index(other) > position for other in values)
+        return values[0] if paths and len(values) == len(paths) and later else None
+
+    def present(self, entry: Entry) -> tuple[Spec, Any]:
+        """Return what a setting takes and its value at the first place that it stands for.
+
+        Raises:
+            InputError: an unknown name, or a knob of something that is no value of its own.
+        """
+        target = self._target(entry)
+        spec = target.knob.spec if target.knob else target.spec
+        paths = self._paths(entry, target)
+        if not paths or spec is None:
+            raise entry.error("expected the name of a value")
+        return spec, self.tree.get(paths[0])
+
+    def error(self, path: Path, key: str, message: str, *others: Path) -> InputError:
+        """Return an error at the setting of a value, or where its file has it.
+
+        Args:
+            path: the value at fault.
+            key: a key of the scenario's file, where no file has the value itself.
+            message: what was expected.
+            others: values that it does not fit; the fault is that of the one which was set.
+        """
+        set_ = [self.origins[at] for at in map(dotted, (path, *others)) if at in self.origins]
+        # who sets a value by an option knows the file's
+        entry = min(set_, key=lambda one: one.line is not None, default=None)
+        if entry:
+            return entry.error(message)
+        told = tuple(key.split("."))
+        document, place = self.tree.written.get(dotted(path), (self._document, told))
+        if document is self._document and place[: len(told)] != told:
+            place = told
+        return document.error(message, place)
+
+    def _put(self, path: Path, entry: Entry, spec: Spec, value: Any) -> None:
+        self.tree.put(path, entry.parameter(spec, value))
+        self.origins[dotted(path)] = entry
+
+    # -- names -----------------------------------------------------------------------------
+
+    def _target(self, entry: Entry) -> _Target:
+        name = entry.name
+        if name == IRQ_MAP:
+            return _Target()
+        plain = name.removeprefix(PEER)
+        if not self._known:
+            self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
+        if name in self._known:
+            return _Target(*self._known[name])
+        for knob in KNOBS:
+            parts = knob.match(plain)
+            if parts is not None:
+                return _Target((), knob.spec, knob, tuple(parts.items()))
+        legal = set(self.legal_names())
+        raise entry.error(f"unknown knob{nearest(name, legal) or family(name, legal)}")
+
+    def _paths(self, entry: Entry, target: _Target) -> tuple[Path, ...]:
+        """Return the places that a name stands for; those of a knob depend on other values."""
+        if not target.knob:
+            return target.paths
+        hosts = self._places.hosts(peers=is_peer(entry))
+        return self._places.everywhere(entry, target.knob, dict(target.parts), hosts)
+
+    def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
+        """Yield name, places and spec of every scenario parameter and model value."""
+        tables: tuple[tuple[str, type[Section]], ...] = (("workload", Workload), ("run", Run))
+        for top, section in tables:
+            for path, spec in walk(section):
+                yield _key(path, spec), ((top, *path),), spec
+        parts: tuple[tuple[str, str, type[Section]], ...] = (
+            ("switch", "switch", Switch),
+            ("irqbalance", "balancer", Balancer),
+            ("fabric", "fabric", Fabric),
+            ("relay", "relay", Relay),
+            ("hypervisor", "hypervisor", Hypervisor),
+            ("lpars", "lpars", Lpars),
+            ("scale", "scale", Scale),
+            ("storage", "storage", Storage),
+            ("disk", "disk", Disk),
+            ("log_disk", "log_disk", Disk),
+            ("filesystem", "filesystem", Filesystem),
+            ("sas", "sas", SasMix),
+            ("gpfsperf", "gpfsperf", Gpfsperf),
+            ("pool", "pool", Pool),
+        )
+        for name, top, section in parts:
+            if top in self.tree.values:
+                for path, spec in walk(section):
+                    yield f"{name}.{_key(path, spec)}", ((top, *path),), spec
+        for prefix, peers in (("", False), (PEER, True)):
+            for top, section in _HOST_SECTIONS.items():
+                for path, spec in walk(section):
+                    places = tuple(
+                        place
+                        for host in self._places.hosts(peers=peers)
+                        for place in self._inside(host, top, path)
+                    )
+                    if places:
+                        yield f"{prefix}{top}.{_key(path, spec)}", places, spec
+            hosts = self._places.hosts(peers=peers)
+            for name, places, spec in storage_parameters(self.tree, hosts, shared=not peers):
+                yield f"{prefix}{name}", places, spec
+
+    def _inside(self, host: Path, top: str, path: Path) -> Iterator[Path]:
+        if top == "kernel" and path[0] in NetworkOptions.model_fields:
+            if self.tree.get((*host, "kernel", "system")) == "aix":
+                yield (*host, top, *path)
+            return
+        if top == "partition" and top not in self.tree.get(host):
+            return
+        if top != "nic":
+            yield (*host, top, *path)
+            return
+        for number in range(len(self.tree.get((*host, "ports")))):
+            yield (*host, "ports", number, "nic", *path)
+
+    def legal_names(self) -> Iterator[str]:
+        """Yield every name that can be set here, those of all queues with ``*``."""
+        yield IRQ_MAP
+        for name, _, _ in self._parameters():
+            yield name
+        for prefix, peers in (("", False), (PEER, True)):
+            hosts = self._places.hosts(peers=peers)
+            ports = [p for host in hosts for p in self.tree.get((*host, "ports"))]
+            for knob in KNOBS:
+                if "{disk}" in knob.name:
+                    for disk in disk_names(self.tree, hosts):
+                        yield prefix + knob.name.format(disk=disk)
+                    continue
+                if "{" not in knob.name:
+                    yield prefix + knob.name
+                    continue
+                for port in ports:
+                    name = knob.name.format(port=port["name"], irq=port["irq"], queue="*")
+                    yield prefix + name
+
+    # -- values ----------------------------------------------------------------------------
+
+    def _turn(self, entry: Entry, target: _Target, knob: Knob, shrunk: Entry | None = None) -> None:
+        """Turn a knob; one of a queue that `shrunk` has taken away since then is gone, too."""
+        try:
+            paths = self._paths(entry, target)
+        except InputError:
+            if shrunk is None:
+                raise
+            self.remarks.append(f"{entry.name}: gone with {shrunk.name}")
+            return
+        stronger = self._stronger(entry, paths)
+        if stronger:
+            self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
+            return
+        value = parsed(entry, knob)
+        if isinstance(knob.spec, CpuMask):
+            for path in paths:
+                self.interrupts.check_mask(entry, value, path[: path.index("ports")])
+        if knob.scope == "flows":
+            before = self.bindings[knob.target]
+            self._check_node(entry, value)
+            self.bindings[knob.target] = value
+        elif knob.scope == "irqbalance":
+            before = self.tree.get(("irqbalance",)) != "off"
+            self.interrupts.switch_irqbalance(on=value)
+        else:
+            before = self.tree.get(paths[0]) if paths else None
+            for path in paths:
+                if _counts_queues(knob):
+                    self.interrupts.check_queues(entry, value, path)
+                self._put(path, entry, knob.spec, value)
+            if knob.scope == "port":
+                self.interrupts.place_by_hand(entry, value)
+        self._record(entry, target, knob, value, before)
+
+    def _record(self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any) -> None:
+        parts = dict(target.parts)
+        new = knob.admin_text(value)
+        old = "" if before is None else knob.admin_text(before)
+        where = "on each peer: " if is_peer(entry) else ""
+
+        def command(text: str) -> str:
+            return where + knob.typed(text, parts)
+
+        source = entry.parameter(knob.spec, value).source
+        self.applied.append(
+            AppliedKnob(
+                name=entry.name,
+                value=new,
+                before=old,
+                apply=command(new),
+                undo=command(old) if old and knob.scope != "cable" else "",
+                modelled=knob.modelled,
+                note=knob.note,
+                source=source,
+            )
+        )
+        note = f"; {knob.note}" if knob.note else ""
+        if not knob.modelled:
+            self.remarks.append(f"{entry.name}: {_IGNORED}{note if knob.scope == 'kernel' else ''}")
+        if knob.target in _TABLE_SIZES and rounded_entries(value) != value:
+            size = rounded_entries(value)
+            self.remarks.append(f"{entry.name}: {value} becomes {size}, the next power of two")
+        if knob.compile_time:
+            self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
+
+    def _check_node(self, entry: Entry, node: Any) -> None:
+        nodes = self.tree.get(("host", "machine", "nodes"))
+        if isinstance(node, int) and node >= nodes:
+            name = self.tree.get(("host", "name"))
+            raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
+
+
+def _counts_queues(knob: Knob) -> bool:
+    return knob.target in _QUEUES
+
+
+def _sets_queues(target: _Target) -> bool:
+    if target.knob:
+        return _counts_queues(target.knob)
+    return any(path[-1] in _QUEUES for path in target.paths)
+
+
+def _counts_cpus(knob: Knob) -> bool:
+    return knob.scope == "partition"
+
+
+def _key(path: Path, spec: Spec) -> str:
+    return ".".join((*map(str, path[:-1]), spec.key(str(path[-1]))))

@@ -1,0 +1,277 @@
+"""The kinds of values that a key can take: quantities, names, flags, links."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from simnet.scenario.core.parameter import SHAPE, Spec, Value
+from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
+
+__all__ = [
+    "Choice",
+    "Edges",
+    "Feature",
+    "Flag",
+    "HashKey",
+    "PortName",
+    "Quantity",
+    "count",
+    "cycles",
+    "frequency",
+    "rate",
+    "ratio",
+    "size",
+    "time",
+]
+
+
+_HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
+
+
+@dataclass(frozen=True)
+class Quantity(Spec):
+    """A number with a unit, or several.
+
+    Attributes:
+        kind: key of :data:`simnet.scenario.core.units.KINDS`.
+        low: smallest legal value, with unit.
+        high: largest legal value, with unit.
+        length: how many numbers; 0 for one number that is not a list.
+    """
+
+    kind: str = "count"
+    low: str = "0"
+    high: str = "0"
+    length: int = 0
+
+    @property
+    def quantity_kind(self) -> Kind:
+        """The kind of quantity."""
+        return KINDS[self.kind]
+
+    @property
+    def suffix(self) -> str:
+        """What the attribute name adds to the file's key: the unit."""
+        return self.quantity_kind.suffix
+
+    @property
+    def unit(self) -> str:
+        """The base unit as shown to people."""
+        return self.quantity_kind.base
+
+    @cached_property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest legal value in base units."""
+        kind = self.quantity_kind
+        return parse_quantity(self.low, kind), parse_quantity(self.high, kind)
+
+    def parse(self, raw: Any) -> Value:
+        """Return the value in base units; see :meth:`Spec.parse`."""
+        if not self.length:
+            return self._parse_one(raw)
+        items = raw if isinstance(raw, (list, tuple)) else str(raw).split()
+        if len(items) != self.length:
+            raise UnitError(f"expected {self.length} values, got {len(items)}")
+        return tuple(self._parse_one(item) for item in items)
+
+    def _parse_one(self, raw: Any) -> int:
+        if not isinstance(raw, (str, int, float)):
+            kind = self.quantity_kind
+            raise UnitError(f"expected {kind.name} such as {kind.example!r}")
+        value = parse_quantity(raw, self.quantity_kind)
+        self.check(value)
+        return value
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`UnitError` unless ``value`` (base units) is in the legal range."""
+        low, high = self.bounds
+        for item in value if isinstance(value, tuple) else (value,):
+            if not low <= item <= high:
+                shown = format_quantity(item, self.quantity_kind)
+                raise UnitError(f"{shown} is outside the legal range {self.low} to {self.high}")
+
+    def text(self, value: Any) -> str:
+        """Return ``value`` (base units) as a person writes it."""
+        items = value if isinstance(value, tuple) else (value,)
+        return ", ".join(format_quantity(item, self.quantity_kind) for item in items)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        one: dict[str, Any] = {
+            "description": f"{self.low} to {self.high}",
+            SHAPE: "quantity" if self.quantity_kind.unit else "number",
+        }
+        if not self.length:
+            return one
+        return {
+            "type": "array",
+            "items": one,
+            "minItems": self.length,
+            "maxItems": self.length,
+        }
+
+
+@dataclass(frozen=True)
+class Choice(Spec):
+    """One of a few names."""
+
+    choices: tuple[str, ...] = ()
+
+    def parse(self, raw: Any) -> Value:
+        """Return the name; see :meth:`Spec.parse`."""
+        self.check(raw)
+        return str(raw)
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`UnitError` unless ``value`` is one of the names."""
+        if value not in self.choices:
+            raise UnitError(f"expected one of {', '.join(self.choices)}, got {value!r}")
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"enum": list(self.choices)}
+
+
+_FLAGS: Final = {"on": True, "1": True, "true": True, "off": False, "0": False, "false": False}
+
+
+@dataclass(frozen=True)
+class Flag(Spec):
+    """On or off."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return True or False; see :meth:`Spec.parse`."""
+        flag = raw if isinstance(raw, bool) else _FLAGS.get(str(raw).lower())
+        if flag is None:
+            raise UnitError(f"expected on or off, got {raw!r}")
+        return flag
+
+    def text(self, value: Any) -> str:
+        """Return ``on`` or ``off``."""
+        return "on" if value else "off"
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
+class Feature(Flag):
+    """Whether a kernel has something: on or off; left out where its model does not say.
+
+    Attributes:
+        since: first upstream version of Linux that has it.
+    """
+
+    since: str = ""
+
+    @property
+    def unsaid(self) -> str:
+        """That nothing is known."""
+        return "unknown"
+
+
+@dataclass(frozen=True)
+class PortName(Spec):
+    """A network interface, or ``none``."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the name; see :meth:`Spec.parse`."""
+        self.check(raw)
+        return str(raw)
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`UnitError` unless ``value`` can be the name of an interface."""
+        if not re.fullmatch(r"none|[a-z]+[0-9]+", str(value)):
+            raise UnitError(f"expected an interface such as eth0, or none, got {value!r}")
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string", "pattern": "^(none|[a-z]+[0-9]+)$"}
+
+
+@dataclass(frozen=True)
+class HashKey(Spec):
+    """The key of a Toeplitz hash: 40 bytes, as ``ethtool -X`` takes them, or ``microsoft``.
+
+    The name stands for the key that Microsoft verifies the hash with.
+    """
+
+    def parse(self, raw: Any) -> Value:
+        """Return the bytes as ``6d:5a:...``, or the name; see :meth:`Spec.parse`."""
+        self.check(raw)
+        return str(raw).lower()
+
+    def check(self, value: Any) -> None:
+        """Raise :class:`UnitError` unless ``value`` is a key."""
+        if not re.fullmatch(_HASH_KEY, str(value)):
+            raise UnitError(f"expected microsoft or 40 bytes such as 6d:5a:56:..., got {value!r}")
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "string", "pattern": f"^{_HASH_KEY}$"}
+
+
+@dataclass(frozen=True)
+class Edges(Spec):
+    """The links of a graph: pairs of numbers."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the pairs, smaller number first; see :meth:`Spec.parse`."""
+        try:
+            pairs = tuple(sorted((min(a, b), max(a, b)) for a, b in raw))
+        except (TypeError, ValueError):
+            raise UnitError("expected pairs of node numbers such as [[0, 1], [1, 2]]") from None
+        if not all(isinstance(end, int) and end >= 0 for pair in pairs for end in pair):
+            raise UnitError("expected pairs of node numbers such as [[0, 1], [1, 2]]")
+        if any(a == b for a, b in pairs) or len(set(pairs)) != len(pairs):
+            raise UnitError("expected each link once and between two different nodes")
+        return pairs
+
+    def text(self, value: Any) -> str:
+        """Return the pairs as ``0-1 0-2``."""
+        return " ".join(f"{a}-{b}" for a, b in value)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        node = {"type": "integer", "minimum": 0}
+        pair = {"type": "array", "items": node, "minItems": 2, "maxItems": 2}
+        return {"type": "array", "items": pair}
+
+
+def time(doc: str, low: str, high: str) -> Quantity:
+    """Return the spec of a time; the attribute ends with ``_ps``."""
+    return Quantity(doc, "time", low, high)
+
+
+def size(doc: str, low: str, high: str, length: int = 0) -> Quantity:
+    """Return the spec of a size; the attribute ends with ``_bytes``."""
+    return Quantity(doc, "size", low, high, length)
+
+
+def rate(doc: str, low: str, high: str) -> Quantity:
+    """Return the spec of a data rate; the attribute ends with ``_bps`` (bits per second)."""
+    return Quantity(doc, "rate", low, high)
+
+
+def frequency(doc: str, low: str, high: str) -> Quantity:
+    """Return the spec of a frequency; the attribute ends with ``_hz``."""
+    return Quantity(doc, "frequency", low, high)
+
+
+def cycles(doc: str, low: int = 0, high: int = 1_000_000) -> Quantity:
+    """Return the spec of clock cycles; the attribute ends with ``_cycles``."""
+    return Quantity(doc, "cycles", f"{low} cycles", f"{high} cycles")
+
+
+def ratio(doc: str, low: str, high: str) -> Quantity:
+    """Return the spec of a ratio; the attribute ends with ``_permille``."""
+    return Quantity(doc, "ratio", low, high)
+
+
+def count(doc: str, low: int, high: int) -> Quantity:
+    """Return the spec of a plain number; the attribute has no suffix."""
+    return Quantity(doc, "count", str(low), str(high))

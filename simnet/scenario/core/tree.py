@@ -1,0 +1,131 @@
+"""The values of a configuration while it is put together: a tree of numbers with provenance."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_origin
+
+from simnet.scenario.core.parameter import Parameter, Spec
+from simnet.scenario.core.schema import Section, section_in, spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import BaseModel
+
+    from simnet.scenario.core.toml import Document, KeyPath
+
+__all__ = ["DEFAULT", "Tree", "dotted", "walk"]
+
+Path: TypeAlias = tuple[str | int, ...]
+
+# the source of what no file says
+DEFAULT: Final = "default"
+_PART: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+
+
+def dotted(path: Path) -> str:
+    """Return ``("ports", 3, "nic")`` as ``"ports[3].nic"``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+class Tree:
+    """Nested values in base units, and the parameter behind each.
+
+    Attributes:
+        values: what becomes the effective configuration.
+        provenance: by dotted path.
+        written: file and key of what a model or scenario consists of, by dotted path.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.provenance: dict[str, Parameter] = {}
+        self.written: dict[str, tuple[Document, KeyPath]] = {}
+
+    def put(self, path: Path, parameter: Parameter) -> None:
+        """Set one value."""
+        self.put_plain(path, parameter.value)
+        self.provenance[dotted(path)] = parameter
+
+    def put_plain(self, path: Path, value: Any) -> None:
+        """Set a value that has no provenance of its own, such as a name."""
+        place: Any = self.values
+        for part, following in itertools.pairwise(path):
+            if isinstance(part, int):
+                place = place[part]
+            else:
+                place = place.setdefault(part, [] if isinstance(following, int) else {})
+            if isinstance(following, int) and following == len(place):
+                place.append({})
+        place[path[-1]] = value
+
+    def graft(
+        self,
+        path: Path,
+        section: type[Section],
+        form: BaseModel,
+        written: tuple[Document, KeyPath] | None = None,
+    ) -> None:
+        """Put a checked file form of a section at a place of the tree.
+
+        Args:
+            path: the place.
+            section: what it becomes there.
+            form: what was read.
+            written: the file, and its table; a value that names no source has its line as one.
+        """
+        for attribute, info in section.model_fields.items():
+            spec = spec_of(section, attribute)
+            here = (*path, attribute)
+            key = spec.key(attribute) if spec else attribute
+            there = (written[0], (*written[1], key)) if written else None
+            if there:
+                self.written[dotted(here)] = there
+            if spec is None:
+                given = getattr(form, attribute)
+                inner = section_in(info.annotation)
+                if inner is None:
+                    self.put_plain(here, given)
+                else:
+                    self.graft(here, inner, given, there)
+                continue
+            parameter = getattr(form, key) or _default(spec, info.default)
+            if there and not parameter.source:
+                source = f"{there[0].file}:{there[0].line(there[1])}"
+                parameter = parameter.model_copy(update={"source": source})
+            self.put(here, parameter)
+
+    def get(self, path: Path) -> Any:
+        """Return the value or subtree at a place."""
+        place: Any = self.values
+        for part in path:
+            place = place[part]
+        return place
+
+
+def _default(spec: Spec, value: Any) -> Parameter:
+    return Parameter(
+        value=value,
+        unit=spec.unit,
+        source=DEFAULT,
+        state="chosen",
+        text=spec.unsaid or spec.text(value),
+    )
+
+
+def walk(section: type[Section], path: Path = ()) -> Iterator[tuple[Path, Spec]]:
+    """Yield the attribute path and spec of every value of a section and its subsections."""
+    for attribute, info in section.model_fields.items():
+        spec = spec_of(section, attribute)
+        here = (*path, attribute)
+        if spec is not None:
+            yield here, spec
+        else:
+            inner = section_in(info.annotation)
+            if inner is not None and get_origin(info.annotation) is not tuple:
+                yield from walk(inner, here)

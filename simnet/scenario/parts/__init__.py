@@ -1,0 +1,1 @@
+"""What a scenario can consist of, one folder a subject."""

@@ -1,0 +1,291 @@
+"""Build bonds and the switch that their frames go through.
+
+Addresses are not known, so they are drawn: Ethernet addresses and TCP ports from the seed. IP
+addresses are numbered through, as administrators do: the system is 10.0.0.1, the peers follow
+from 10.0.0.11 on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from simnet.host.onset import Onset
+from simnet.kernel.random import stream
+from simnet.net.bonding.bond import MODES, Bond, BondRoute, Slave
+from simnet.net.bonding.monitor import SINGLE_PORT, BondMonitor, Timing
+from simnet.net.bonding.rlb import Neighbour, Rlb
+from simnet.net.link.skb import Header, Station
+from simnet.net.link.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
+from simnet.net.remote.receiver import RemoteReceiver
+from simnet.net.remote.sender import RemoteSender
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.link.skb import Outlet
+    from simnet.net.link.wire import Port
+    from simnet.net.nic.port import Nic
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Effective, Flow, Host
+
+__all__ = ["BondedFlow", "connect", "onsets"]
+
+_PS = 10**12
+_MS = 10**9
+_OUI = 0x00_0D_60 << 24
+_SYSTEM_IP = 0x0A_00_00_01
+_FIRST_PEER_IP = 0x0A_00_00_0B
+_FIRST_EPHEMERAL_PORT = 32768
+_EPHEMERAL_PORTS = 28232
+# what the driver sets where a mode needs to know the links (bond_check_params)
+_FORCED_MIIMON_PS = 100 * _MS
+
+
+@dataclass(frozen=True)
+class BondedFlow:
+    """A stream by the system's bond: its socket there, and the other end.
+
+    Attributes:
+        flow: the stream.
+        socket: on the system.
+        remote: device of the peer.
+        peer_socket: on the peer; None where the peer is a remote sender.
+        peer: the peer as a machine; None where it is a remote sender.
+    """
+
+    flow: Flow
+    socket: TcpSocket
+    remote: Port
+    peer_socket: TcpSocket | None = None
+    peer: Machine | None = None
+
+
+@dataclass(frozen=True)
+class _Interface:
+    """A bond, or a plain device of a peer, with its addresses."""
+
+    station: Station
+    ip: int
+    bond: Bond | None = None
+    policy: str = ""
+    rlb: Rlb | None = None
+
+
+def onsets(effective: Effective) -> Iterator[Onset]:
+    """What happens to cables: one wants to see it."""
+    for port in effective.ports:
+        for what in ("unplugged", "plugged"):
+            after_ps = getattr(port, f"{what}_ps")
+            if after_ps:
+                yield Onset(f"{port.name}'s cable", f"is {what}", after_ps, "end")
+
+
+def connect(
+    sim: Simulator,
+    effective: Effective,
+    system: Machine,
+    nics: Sequence[Nic],
+    flows: Sequence[BondedFlow],
+    *,
+    seed: int,
+    per_frame: bool,
+) -> dict[str, Any]:
+    """Make the bonds and the switch, and have the flows use them; return the parts by name."""
+    builder = _Builder(sim, effective, seed=seed, per_frame=per_frame)
+    host = effective.host
+    slaves = [nic for nic, port in zip(nics, host.ports, strict=True) if port.enslaved]
+    mine = builder.bond("sut.bond0", host, system, slaves, _SYSTEM_IP)
+    for nic, port in zip(nics, host.ports, strict=True):
+        monitor = builder.monitors[0]
+        if port.unplugged_ps:
+            monitor.set_cable(slaves.index(nic), port.unplugged_ps, plugged=False)
+        if port.plugged_ps:
+            monitor.set_cable(slaves.index(nic), port.plugged_ps, plugged=True)
+    for number, theirs in enumerate(builder.peers(flows)):
+        builder.flow(flows[number], mine, theirs)
+    return {"bonds": builder.bonds, "monitors": builder.monitors, "switch": builder.switch}
+
+
+class _Builder:
+    """Puts the pieces together."""
+
+    def __init__(self, sim: Simulator, effective: Effective, *, seed: int, per_frame: bool) -> None:
+        self.sim = sim
+        self.effective = effective
+        self.seed = seed
+        self.per_frame = per_frame
+        self.bonds: list[Bond] = []
+        self.monitors: list[BondMonitor] = []
+        self.switch: list[Egress | Ingress | PortChannel] = []
+        self.neighbours: dict[tuple[int, int], Neighbour] = {}
+
+    def _station(self, path: str) -> Station:
+        return Station(_OUI | stream(self.seed, f"{path}.mac").below(1 << 24))
+
+    def _egress(self, device: Port) -> Egress:
+        switch = self.effective.lan
+        egress = Egress(
+            self.sim,
+            f"switch.to.{device.path}",
+            device,
+            rate_bps=switch.link_rate_bps,
+            propagation_ps=switch.cable_delay_ps,
+            buffer_bytes=switch.buffer_per_port_bytes,
+            per_frame=self.per_frame,
+        )
+        self.switch.append(egress)
+        return egress
+
+    def _ingress(self, device: Any, learns: Outlet) -> Ingress:
+        switch = self.effective.lan
+        ingress = Ingress(
+            self.sim,
+            f"{device.path}.to.switch",
+            learns,
+            switch.cable_delay_ps,
+            switch.latency_ps,
+        )
+        device.path_out = ingress
+        self.switch.append(ingress)
+        return ingress
+
+    def bond(
+        self, path: str, host: Host, machine: Machine, nics: Sequence[Nic], ip: int
+    ) -> _Interface:
+        """Make a bond of a machine's NICs, and what the switch is told about it."""
+        settings, kernel = host.bonding, host.kernel
+        mode = MODES.index(settings.mode)
+        channel = None
+        if mode not in SINGLE_PORT:
+            method = LOAD_BALANCE.index(self.effective.lan.load_balance)
+            channel = PortChannel(self.sim, f"switch.channel.{path}", method)
+            self.switch.append(channel)
+        bond = Bond(
+            self.sim,
+            path,
+            mode=mode,
+            costs=machine.costs,
+            memory=machine.memory,
+            shared_lines=kernel.bond_lines,
+        )
+        for index, nic in enumerate(nics):
+            egress = self._egress(nic)
+            ingress = self._ingress(nic, channel or egress)
+            bond.enslave(Slave(index, nic, ingress, egress, self._station(nic.path)))
+        names = [nic.name for nic in nics]
+        rlb = Rlb(bond) if settings.mode == "balance-alb" else None
+        monitor = BondMonitor(
+            self.sim,
+            f"{path}.monitor",
+            bond,
+            _timing(host),
+            primary=names.index(settings.primary) if settings.primary in names else -1,
+            channel=channel,
+            rlb=rlb,
+        )
+        self.bonds.append(bond)
+        self.monitors.append(monitor)
+        return _Interface(bond.station, ip, bond, settings.xmit_hash_policy, rlb)
+
+    def peers(self, flows: Sequence[BondedFlow]) -> list[_Interface]:
+        """Return the interface at the other end of each flow.
+
+        A peer's slaves are one interface, and all streams of a port share that of the port.
+        """
+        known: dict[int | str, _Interface] = {}
+        devices: dict[str, Port] = {}
+        found = []
+        for bonded in flows:
+            host = self.effective.peers[bonded.flow.peer]
+            ip = _FIRST_PEER_IP + len(devices)
+            devices.setdefault(bonded.remote.path, bonded.remote)
+            slave = host.ports[bonded.flow.peer_port].enslaved and bonded.peer is not None
+            key = bonded.flow.peer if slave else bonded.remote.path
+            if key not in known:
+                known[key] = self._far_bond(bonded, flows, ip) if slave else self._far(bonded, ip)
+            found.append(known[key])
+        return found
+
+    def _far(self, bonded: BondedFlow, ip: int) -> _Interface:
+        """Make the interface that a peer's port is."""
+        egress = self._egress(bonded.remote)
+        self._ingress(bonded.remote, egress)
+        station = self._station(bonded.remote.path)
+        station.outlet = egress
+        return _Interface(station, ip)
+
+    def _far_bond(self, bonded: BondedFlow, flows: Sequence[BondedFlow], ip: int) -> _Interface:
+        """Make the interface that a peer's slaves are together."""
+        host = self.effective.peers[bonded.flow.peer]
+        nics: dict[str, Any] = {
+            other.remote.path: other.remote
+            for other in flows
+            if other.flow.peer == bonded.flow.peer and host.ports[other.flow.peer_port].enslaved
+        }
+        machine = cast("Machine", bonded.peer)
+        return self.bond(f"{machine.path}.bond0", host, machine, list(nics.values()), ip)
+
+    def flow(self, bonded: BondedFlow, mine: _Interface, theirs: _Interface) -> None:
+        """Give a stream its headers, and its sockets the way to send by."""
+        name, remote = bonded.flow.name, bonded.remote
+        ports = stream(self.seed, f"flow.{name}.ports")
+        here, there = (_FIRST_EPHEMERAL_PORT + ports.below(_EPHEMERAL_PORTS) for _ in range(2))
+        out = Header(mine.station, theirs.station, mine.ip, theirs.ip, here, there)
+        back = Header(theirs.station, mine.station, theirs.ip, mine.ip, there, here)
+        bonded.socket.nic = self._route(f"flow.{name}.route", mine, out, bonded.socket)
+        if theirs.bond is not None and bonded.peer_socket is not None:
+            path = f"flow.{name}.peer_route"
+            bonded.peer_socket.nic = self._route(path, theirs, back, bonded.peer_socket)
+        elif bonded.peer_socket is not None:
+            bonded.peer_socket.header = back
+        else:
+            remote.path_out.header = back  # type: ignore[attr-defined]  # `peers` made it
+        self._resolve(f"flow.{name}.arp", mine, theirs, back, remote)
+        self._resolve(f"flow.{name}.peer_arp", theirs, mine, out, None)
+
+    def _route(
+        self, path: str, interface: _Interface, header: Header, socket: TcpSocket
+    ) -> BondRoute:
+        policy = interface.policy
+        if interface.bond is None:
+            raise LookupError(path)
+        return BondRoute(self.sim, path, interface.bond, header, policy, socket.nic.node)
+
+    def _resolve(
+        self,
+        path: str,
+        asked: _Interface,
+        client: _Interface,
+        header: Header,
+        remote: Port | None,
+    ) -> None:
+        """The client asks for the interface's address before it connects."""
+        if asked.rlb is None:
+            return
+        key = (id(asked.rlb), client.ip)
+        neighbour = self.neighbours.get(key)
+        if neighbour is None:
+            neighbour = Neighbour(self.sim, path, client.ip, client.station, [])
+            self.neighbours[key] = neighbour
+        neighbour.headers.append(header)
+        asked.rlb.reply_to(neighbour)
+        if isinstance(remote, RemoteSender | RemoteReceiver):
+            remote.neighbour = neighbour
+
+
+def _timing(host: Host) -> Timing:
+    settings, hz = host.bonding, host.kernel.hz
+    miimon_ps = settings.miimon_ps
+    if settings.mode in {"802.3ad", "balance-tlb", "balance-alb"}:
+        miimon_ps = miimon_ps or _FORCED_MIIMON_PS
+    miimon_ms = miimon_ps // _MS
+    return Timing(
+        # (miimon * HZ) / 1000; a timer that is set for now runs with the next jiffy
+        miimon_jiffies=max(miimon_ms * hz // 1000, 1) if miimon_ms else 0,
+        updelay=settings.updelay_ps // miimon_ps if miimon_ps else 0,
+        downdelay=settings.downdelay_ps // miimon_ps if miimon_ps else 0,
+        jiffy_ps=_PS // hz,
+    )

@@ -1,0 +1,1 @@
+"""A host: machine, ports, sockets."""

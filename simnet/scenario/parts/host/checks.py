@@ -1,0 +1,110 @@
+"""What a machine has to be before interrupts, queues and processes can have a place on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.scenario.core.schema import Kernel, Memory, value_spec
+
+if TYPE_CHECKING:
+    from simnet.errors import InputError
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
+
+__all__ = ["SECOND_PS", "check_machines", "check_timer"]
+
+SECOND_PS: Final = 10**12
+
+# of each two the first is nearer, and costs no more; what a machine has several of then
+_NEARER: Final = (
+    ("local_latency_ps", "remote_latency_ps", "nodes"),
+    ("same_node_dirty_ps", "remote_dirty_ps", "nodes"),
+    ("same_bus_dirty_ps", "same_node_dirty_ps", "buses_per_node"),
+)
+
+
+def check_machines(tree: Tree, table: Table) -> None:
+    """Check the system under test and its peers.
+
+    Raises:
+        InputError: a port or link at a node that does not exist, nodes that are not linked,
+            sockets that do not fill the buses, a name or interrupt used twice, memory that is the
+            faster the farther it is.
+    """
+    for place in (("host",), *(("peers", number) for number in range(len(tree.get(("peers",)))))):
+        _check_ports(tree, place, table)
+        _check_links(tree, place, table)
+        _check_memory(tree, place, table)
+
+
+def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
+    """Refuse a time that a kernel's timers cannot tell from none."""
+    given, hz = tree.get((*kernel, attribute)), tree.get((*kernel, "hz"))
+    spec, jiffy_ps = value_spec(Kernel, attribute), SECOND_PS // hz
+    if given < jiffy_ps:
+        message = f"{spec.text(given)} is less than a jiffy, {spec.text(jiffy_ps)} at HZ {hz}"
+        raise table.error((*kernel, attribute), "system", message, (*kernel, "hz"))
+
+
+def _check_ports(tree: Tree, place: Path, table: Table) -> None:
+    machine, ports = tree.get((*place, "machine")), tree.get((*place, "ports"))
+    nodes: Path = (*place, "machine", "nodes")
+    for number, port in enumerate(ports):
+        here: Path = (*place, "ports", number)
+        if port["node"] >= machine["nodes"]:
+            message = f"{port['name']} is at NUMA node {port['node']}: {_last(machine)}"
+            raise table.error((*here, "node"), "system", message, nodes)
+        for field in ("name", "irq"):
+            if port[field] in [earlier[field] for earlier in ports[:number]]:
+                message = f"{port[field]} is used twice"
+                raise table.error((*here, field), "system", message)
+
+
+def _check_links(tree: Tree, place: Path, table: Table) -> None:
+    machine = tree.get((*place, "machine"))
+
+    def error(message: str, field: str, *others: str) -> InputError:
+        paths = ((*place, "machine", name) for name in others)
+        return table.error((*place, "machine", field), "system", message, *paths)
+
+    for end in sorted({end for link in machine["links"] for end in link}):
+        if end >= machine["nodes"]:
+            message = f"a link ends at NUMA node {end}: {_last(machine)}"
+            raise error(message, "links", "nodes")
+    if len(_reached_from_0(machine["links"])) < machine["nodes"]:
+        message = f"some of {machine['nodes']} nodes cannot be reached from others"
+        raise error(message, "links", "nodes")
+    sockets, buses = machine["sockets_per_node"], machine["buses_per_node"]
+    if sockets % buses:
+        message = f"the sockets of a node must fill its buses: {sockets} sockets, {buses} buses"
+        raise error(message, "buses_per_node", "sockets_per_node")
+
+
+def _check_memory(tree: Tree, place: Path, table: Table) -> None:
+    path: Path = (*place, "cpu", "memory")
+    memory, machine = tree.get(path), tree.get((*place, "machine"))
+    for near, far, several in _NEARER:
+        if machine[several] > 1 and memory[near] > memory[far]:
+            message = f"{_shown(near, memory)} is more than {_shown(far, memory)}"
+            message += ": what is farther costs no less"
+            raise table.error((*path, near), "system", message, (*path, far))
+
+
+def _shown(field: str, memory: dict[str, Any]) -> str:
+    spec = value_spec(Memory, field)
+    return f"{spec.key(field)} ({spec.text(memory[field])})"
+
+
+def _last(machine: dict[str, Any]) -> str:
+    return f"the machine has nodes 0 to {machine['nodes'] - 1}"
+
+
+def _reached_from_0(links: tuple[tuple[int, int], ...]) -> set[int]:
+    """Return the nodes with a way to node 0; networkx would cost its import at every start."""
+    reached, before = {0}, 0
+    while len(reached) > before:
+        before = len(reached)
+        for link in links:
+            if reached.intersection(link):
+                reached.update(link)
+    return reached

@@ -1,0 +1,1 @@
+"""IP over InfiniBand."""

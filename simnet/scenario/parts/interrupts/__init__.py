@@ -1,0 +1,1 @@
+"""What delivers and places interrupts."""

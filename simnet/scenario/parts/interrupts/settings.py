@@ -1,0 +1,187 @@
+"""Settings of interrupts and queues: how many there are, and which CPUs serve them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.scenario.core.entries import Entry, is_peer, parsed
+from simnet.scenario.core.knob import CpuMask
+from simnet.scenario.core.parameter import Parameter
+from simnet.scenario.core.places import Places, ranges
+from simnet.scenario.core.schema import Cpu, Kernel, Machine
+from simnet.scenario.parts.interrupts.build import apic_mode_of
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.files import IrqbalanceTable
+    from simnet.scenario.core.toml import Document
+    from simnet.scenario.core.tree import Path, Tree
+
+__all__ = ["IRQ_MAP", "Interrupts"]
+
+IRQ_MAP: Final = "irqbalance.map"
+_DAEMON: Final = "irqbalance.daemon"
+_NO_MAP: Final = ("daemon", "none")
+
+
+class Interrupts:
+    """Interrupts and queues of all ports.
+
+    Args:
+        tree: the values.
+        remarks: one line each, for people.
+        irqbalance: of the scenario.
+        document: its file.
+    """
+
+    def __init__(
+        self, tree: Tree, remarks: list[str], irqbalance: IrqbalanceTable, document: Document
+    ) -> None:
+        self.tree = tree
+        self.remarks = remarks
+        self._places = Places(tree)
+        self._irqbalance = irqbalance
+        self._document = document
+        self._moved: list[str] = []  # interrupts that were placed by hand and are still there
+        self._map = irqbalance.map
+        self._map_entry = Entry(
+            IRQ_MAP, irqbalance.map, document.file, document.line(("irqbalance", "map"))
+        )
+
+    def choose(self, given: list[Entry]) -> None:
+        """Take the map, or the simulated daemon, that the last of the settings says."""
+        if any(entry.name == _DAEMON for entry in given):
+            self._map = "daemon"  # who chooses one wants it simulated
+        for entry in given:
+            if entry.name == IRQ_MAP:
+                self._map, self._map_entry = str(entry.raw), entry
+
+    def size_queues(self) -> None:
+        """Give each queue of a port that has several what can be set of it."""
+        for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
+            for number in range(len(self.tree.get((*host, "ports")))):
+                port: Path = (*host, "ports", number)
+                receiving, sending = (
+                    self.tree.get((*port, "nic", f"{way}_queues")) for way in ("rx", "tx")
+                )
+                several = receiving > 1
+                self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving * several))
+                self.tree.put_plain((*port, "rps_cpus"), [()] * receiving)
+                self.tree.put_plain((*port, "rps_flow_cnt"), [0] * receiving)
+                self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
+
+    def settle(self) -> None:
+        """Give every interrupt the mask that the chosen map says, or the kernel's default."""
+        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
+        for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
+            everyone = tuple(range(self._places.cpu_count(host)))
+            for number in range(len(self.tree.get((*host, "ports")))):
+                parameter = Parameter(
+                    value=everyone,
+                    unit="",
+                    source="kernel default: every CPU",
+                    state="datasheet",
+                    text=CpuMask("").text(everyone),
+                )
+                port: Path = (*host, "ports", number)
+                self.tree.put((*port, "smp_affinity"), parameter)
+                for queue in range(len(self.tree.get((*port, "queue_affinity")))):
+                    self.tree.put((*port, "queue_affinity", queue), parameter)
+        self._use_map()
+
+    def switch_irqbalance(self, *, on: bool) -> None:
+        """Stop the daemon, which leaves the interrupts alone, or start it, which moves them."""
+        if not on:
+            self.tree.put_plain(("irqbalance",), "off")
+            return
+        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
+        if self._moved and self._map not in _NO_MAP:
+            names = ", ".join(self._moved)
+            self.remarks.append(f"{names}: overwritten by irqbalance, which is started after it")
+            self._moved.clear()
+            self._use_map()
+
+    def place_by_hand(self, entry: Entry, cpus: tuple[int, ...]) -> None:
+        """Note a mask that was written, and which of several CPUs take interrupts."""
+        if is_peer(entry):
+            return
+        self._moved.append(entry.name)
+        if len(cpus) > 1:
+            host = self.tree.get(("host",))
+            mode = apic_mode_of(
+                Machine.model_construct(**host["machine"]),
+                Cpu.model_construct(**host["cpu"]),
+                Kernel.model_construct(**host["kernel"]),
+            )
+            self.remarks.append(f"{entry.name}: {mode.meaning(cpus)}")
+
+    def _use_map(self) -> None:
+        if self._map in _NO_MAP:
+            return
+        if self._map not in self._irqbalance.maps:
+            legal = (*self._irqbalance.maps, *_NO_MAP)
+            raise self._map_entry.error(
+                f"unknown map {self._map!r}: expected one of {', '.join(legal)}"
+            )
+        chosen = self._irqbalance.maps[self._map]
+        ports = self.tree.get(("host", "ports"))
+        known: dict[str, Path] = {}
+        for port in range(len(ports)):
+            here: Path = ("host", "ports", port)
+            irqs = self._places.irqs(here)
+            several = len(irqs) > 1
+            for queue, number in enumerate(irqs):
+                last: Path = ("queue_affinity", queue) if several else ("smp_affinity",)
+                known[str(number)] = (*here, *last)
+        for irq, mask in chosen.smp_affinity.items():
+            key = ("irqbalance", "maps", self._map, "smp_affinity", irq)
+            line = self._document.line(key)
+            entry = Entry(
+                ".".join(key), mask, self._document.file, line, chosen.source, chosen.state
+            )
+            if irq not in known:
+                numbers = ranges([int(number) for number in known])
+                raise entry.error(f"no such interrupt: expected one of {numbers}")
+            spec = CpuMask("")
+            value = parsed(entry, spec)
+            self.check_mask(entry, value, ("host",))
+            self.tree.put(known[irq], entry.parameter(spec, value))
+
+    def check_mask(self, entry: Entry, cpus: Any, host: Path) -> None:
+        """Refuse CPUs that a machine does not have."""
+        cpu_count = self._places.cpu_count(host)
+        if cpus and cpus[-1] >= cpu_count:
+            name = self.tree.get((*host, "name"))
+            raise entry.error(
+                f"CPU {cpus[-1]} is beyond the machine: {name} has CPUs 0 to {cpu_count - 1}"
+            )
+
+    def check_queues(self, entry: Entry, count: Any, path: Path) -> None:
+        """Refuse more queues than the adapter has; those that go take their settings along."""
+        port: Path = path[:-2]
+        most = self.tree.get(path)
+        if count > most:
+            name = self.tree.get((*port, "name"))
+            raise entry.error(f"{name} has {most} queues: expected 1 to {most}")
+        if path[-1] == "tx_queues":
+            del self.tree.get((*port, "xps_cpus"))[count:]
+            return
+        for setting in ("rps_cpus", "rps_flow_cnt"):
+            del self.tree.get((*port, setting))[count:]
+        del self.tree.get((*port, "queue_affinity"))[count if count > 1 else 0 :]
+
+    def warn(self) -> None:
+        """Tell of settings that the daemon undoes, or does not have."""
+        if self._moved and self.tree.get(("irqbalance",)) != "off":
+            self.remarks.append(
+                f"{', '.join(self._moved)}: irqbalance is on and would move this again within 10 s;"
+                " set irqbalance=off too"
+            )
+        self._warn_about_options()
+
+    def _warn_about_options(self) -> None:
+        balancer = self.tree.get(("balancer",))
+        daemon = balancer["daemon"]
+        if balancer["powerthresh"] and daemon != "1.0":
+            self.remarks.append(f"irqbalance.powerthresh: {daemon} has no such option")
+        if balancer["oneshot"] and daemon in {"first-fit", "hand"}:
+            self.remarks.append(f"irqbalance.oneshot: {daemon} has no such option")

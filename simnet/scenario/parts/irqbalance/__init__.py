@@ -1,0 +1,1 @@
+"""The daemon that places interrupts."""

@@ -1,0 +1,274 @@
+"""What of a network path can be full: CPUs, ports, links, and the windows of TCP.
+
+What a stream waits for is what Linux's `tcp_info` counts from version 4.9 on (net/ipv4/tcp.c,
+`tcp_chrono_start`): the receiver's window, the send buffer; and what it does not count, the
+congestion window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.net.link.switch import Egress, PortChannel
+from simnet.net.link.wire import SwitchedPath
+from simnet.scenario.parts.partition.resources import partition_resources
+from simnet.scenario.system.resource import Resource, Wait, busy, carried, cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.host.scheduler import Task
+    from simnet.net.infiniband.fabric import Fabric
+    from simnet.net.link.wire import Port
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.net.remote.far_hosts import FarHosts
+    from simnet.net.remote.link import RemoteLink
+    from simnet.net.remote.receiver import RemoteReceiver
+    from simnet.net.remote.sender import RemoteSender
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.core.effective import Port as EffectivePort
+    from simnet.scenario.parts.bonding.build import BondedFlow
+
+__all__ = ["NETWORK", "FarPort", "NetworkPath", "wait_of"]
+
+NETWORK: Final = "network"
+"""The group of all ports and links: a faster network replaces them together."""
+_PERMILLE: Final = 1000
+# a dual-port adapter: `io_bandwidth` is of both ports
+_PORTS_PER_BUS: Final = 2
+
+
+def wait_of(flow: str, sender: TcpSender) -> Wait:
+    """What a connection that sends a stream waits for now."""
+    unsent = sender.write_seq - sender.snd_nxt
+    if unsent > 0:
+        if sender.snd_una + sender.snd_wnd - sender.snd_nxt < min(unsent, sender.mss):
+            return Wait(flow, "receive window", sender.snd_wnd, bound=True)
+        if sender.packets_out() >= sender.congestion.cwnd:
+            window = sender.congestion.cwnd * sender.mss
+            return Wait(flow, "congestion window", window, bound=True)
+    queued = sender.wmem_queued()
+    # `sk_stream_write_space`: the writer is not woken before a third is free; what is less than a
+    # segment waits for Nagle, and it is the writer's to fill it up
+    if unsent < sender.mss and sender.sndbuf - queued < queued // 2:
+        return Wait(flow, "send buffer", sender.write_seq - sender.snd_una, bound=True)
+    return Wait(flow, "path" if unsent > 0 else "application")
+
+
+@dataclass(frozen=True)
+class FarPort:
+    """A port of a machine that is no part of the system.
+
+    Attributes:
+        name: with its machine's, as in `peer0.eth0`.
+        nic: the port.
+        rate_bps: at which it sends.
+        owner: prefix of the names of its machine's CPUs.
+        flows: that pass it.
+    """
+
+    name: str
+    nic: Nic
+    rate_bps: int
+    owner: str
+    flows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SendingHalf:
+    """TCP's half that sends, at one end of a flow; a jiffy is that of its host."""
+
+    flow: str
+    sender: TcpSender
+    jiffy_ps: int
+
+
+@dataclass
+class NetworkPath:
+    """The parts of a network scenario, noted while it is built.
+
+    Attributes:
+        effective: the configuration.
+        machine: the system under test.
+        ports: of it.
+        tasks: flow, process, and the prefix of its machine's CPUs.
+        senders: flow, and TCP's half that sends its payload.
+        asking: flows of requests, each with one outstanding at a time.
+        far_machines: prefix of the CPUs' names, and machine.
+        far_ports: of these machines.
+        far_links: name of the port, what sends by it, its rate, and flows; of hosts that are no
+            machines.
+        ends: name and flows of a host that is one CPU for each stream.
+        fabrics: in place of a switch; each with its flows.
+        bonded: flows by a bond of the system.
+        halves: of all connections, whatever they send.
+    """
+
+    effective: Effective
+    machine: Machine
+    ports: Sequence[Nic | MultiqueuePort]
+    tasks: list[tuple[str, Task, str]] = field(default_factory=list)
+    senders: list[tuple[str, TcpSender]] = field(default_factory=list)
+    asking: list[str] = field(default_factory=list)
+    far_machines: list[tuple[str, Machine]] = field(default_factory=list)
+    far_ports: list[FarPort] = field(default_factory=list)
+    far_links: list[tuple[str, RemoteLink | FarHosts, int, tuple[str, ...] | None]] = field(
+        default_factory=list
+    )
+    ends: list[tuple[str, RemoteSender | RemoteReceiver, str]] = field(default_factory=list)
+    fabrics: list[tuple[Fabric, tuple[str, ...]]] = field(default_factory=list)
+    bonded: list[BondedFlow] = field(default_factory=list)
+    halves: list[SendingHalf] = field(default_factory=list)
+
+    def waits(self) -> Iterator[Wait]:
+        """What each stream waits for; a transaction waits for its response all the time."""
+        for flow in self.asking:
+            yield Wait(flow, "response", 1, "request", bound=True)
+        for flow, sender in self.senders:
+            yield wait_of(flow, sender)
+
+    def resources(self) -> Iterator[Resource]:
+        """CPUs, ports and links of both ends."""
+        yield from cpus(self.machine, flows=self._flows_by_cpu("", self._own_ports()))
+        if self.effective.hypervisor:
+            # the virtual LAN is as fast as the processors that copy
+            yield from self._far_cpus()
+            machines = [(prefix, machine, None) for prefix, machine in self.far_machines]
+            yield from partition_resources([("", self.machine, None), *machines])
+            return
+        for index, port in enumerate(self.effective.ports):
+            yield from self._port(self.ports[index], port, self._flows_of(index))
+        yield from self._far_cpus()
+        for far in self.far_ports:
+            coming = self._link_bps(far.rate_bps)
+            yield _port(f"{far.name} send", "peer port", far.nic.tx_bytes, far.rate_bps, far.flows)
+            yield _port(f"{far.name} receive", "peer port", far.nic.rx_bytes, coming, far.flows)
+        for name, link, rate, flows in self.far_links:
+            path = link.path_out
+            if isinstance(path, SwitchedPath):
+                yield _port(f"{name} send", "peer port", path.bytes, rate, flows)
+        for name, end, flow in self.ends:
+            yield busy(f"{name} cpu", "peer cpu", end.busy_ps, flows=(flow,))
+        for fabric, flows in self.fabrics:
+            yield from self._fabric(fabric, flows)
+        yield from self._buses()
+
+    def _far_cpus(self) -> Iterator[Resource]:
+        for prefix, machine in self.far_machines:
+            ports = [(far.nic, far.flows) for far in self.far_ports if far.owner == prefix]
+            by_cpu = self._flows_by_cpu(prefix, ports)
+            yield from cpus(machine, kind="peer cpu", prefix=prefix, flows=by_cpu)
+
+    # -- the system's ports ------------------------------------------------------------------
+
+    def _port(
+        self, made: Nic | MultiqueuePort, port: EffectivePort, flows: tuple[str, ...] | None
+    ) -> Iterator[Resource]:
+        """Both directions; what comes is as fast as the switch's port to it."""
+        rate = port.nic.link_rate_bps
+        coming = self._link_bps(rate)
+        name = port.name
+        yield carried(
+            f"{name} receive", "port", made.rx_bytes, coming, flows=flows, group=NETWORK,
+            drops=made.drops,
+        )  # fmt: skip
+        yield _port(f"{name} send", "port", made.tx_bytes, rate, flows)
+
+    def _link_bps(self, rate_bps: int) -> int:
+        """Rate at which frames come by a port: the switch's, or the fabric's own."""
+        fabric = self.effective.fabric
+        return rate_bps if fabric else self.effective.lan.link_rate_bps
+
+    def _flows_of(self, index: int) -> tuple[str, ...] | None:
+        """Flows of a port; a relay's pass all ports."""
+        effective = self.effective
+        if effective.relay:
+            return None
+        if effective.ports[index].enslaved:
+            return tuple(
+                bonded.flow.name
+                for bonded in self.bonded
+                if self._slave_of(bonded) in {None, self.ports[index]}
+            )
+        return tuple(flow.name for flow in effective.flows if flow.port == index)
+
+    def _slave_of(self, bonded: BondedFlow) -> Port | None:
+        """The slave that a flow comes by, as the switch chooses now; None for any of them."""
+        remote: Any = bonded.remote
+        header = getattr(remote.path_out, "header", None)
+        if header is None or not bonded.flow.receives:
+            return None
+        outlet = header.destination.outlet
+        if isinstance(outlet, PortChannel) and outlet.members:
+            outlet = outlet.members[outlet.bucket(header) % len(outlet.members)]
+        return outlet.destination if isinstance(outlet, Egress) else None
+
+    def _own_ports(self) -> Iterator[tuple[Nic | MultiqueuePort, tuple[str, ...] | None]]:
+        for index, port in enumerate(self.ports):
+            yield port, self._flows_of(index)
+
+    def _flows_by_cpu(
+        self,
+        prefix: str,
+        ports: Iterable[tuple[Nic | MultiqueuePort, tuple[str, ...] | None]],
+    ) -> dict[int, tuple[str, ...]] | None:
+        """Which flows each CPU takes interrupts or packets for, or runs a process of now."""
+        if self.effective.relay:
+            return None
+        host = self.effective.host
+        found: dict[int, dict[str, None]] = {}
+        for number, (port, flows) in enumerate(ports):
+            serving = {cpu for line in port.lines for cpu, count in enumerate(line.counts) if count}
+            if not prefix:
+                serving.update(*host.ports[number].rps_cpus)
+            for cpu in serving:
+                found.setdefault(cpu, {}).update(dict.fromkeys(flows or ()))
+        for flow, task, owner in self.tasks:
+            if owner == prefix:
+                found.setdefault(task.cpu.cpu_id, {})[flow] = None
+        return {cpu: tuple(flows) for cpu, flows in found.items()}
+
+    # -- between -----------------------------------------------------------------------------
+
+    def _fabric(self, fabric: Fabric, flows: tuple[str, ...]) -> Iterator[Resource]:
+        """Each link that has carried something; other jobs' share of those between switches."""
+        model = self.effective.fabric
+        others = model.background_permille if model else 0
+        now = fabric.sim.now
+        for (first, second), link in fabric.links.items():
+            if not link.packets:
+                continue
+            between = first.startswith("switch") and second.startswith("switch")
+            used = link.bytes * link.byte_ps + between * now * others // _PERMILLE
+            yield busy(f"link {link.name}", "link", used, flows=flows, group=NETWORK)
+
+    def _buses(self) -> Iterator[Resource]:
+        """The bus of each adapter, which no mechanism queues for."""
+        machine = self.effective.machine
+        by_node: dict[int, list[int]] = {}
+        for index, port in enumerate(self.effective.ports):
+            by_node.setdefault(port.node, []).append(index)
+        for node, indices in by_node.items():
+            for first in range(0, len(indices), _PORTS_PER_BUS):
+                both = indices[first : first + _PORTS_PER_BUS]
+                ports = [self.ports[index] for index in both]
+                names = "+".join(self.effective.ports[index].name for index in both)
+                flows = [flow for index in both for flow in self._flows_of(index) or ()]
+                yield carried(
+                    f"I/O bus of {names}, node {node}",
+                    "I/O bus",
+                    sum(port.rx_bytes + port.tx_bytes for port in ports),
+                    machine.io_bandwidth_bps,
+                    flows=None if self.effective.relay else tuple(dict.fromkeys(flows)),
+                    simulated=False,
+                )
+
+
+def _port(
+    name: str, kind: str, sent_bytes: int, rate_bps: int, flows: tuple[str, ...] | None
+) -> Resource:
+    return carried(name, kind, sent_bytes, rate_bps, flows=flows, group=NETWORK)

@@ -1,0 +1,110 @@
+"""Build ports that may have several queues, and what their sockets send by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from simnet.kernel.random import stream
+from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
+from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
+from simnet.net.steering.socket_queue import SocketQueue, socket_hash
+from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
+from simnet.scenario.parts.host.build import make_nic
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.link.skb import Header
+    from simnet.net.nic.port import Nic
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.core.schema import Switch
+
+__all__ = ["make_port", "send_by"]
+
+_WORD = 1 << 32
+
+
+def make_port(
+    sim: Simulator,
+    machine: Machine,
+    host: Host,
+    port: Port,
+    *,
+    switch: Switch,
+    seed: int,
+    per_frame: bool,
+) -> Nic | MultiqueuePort:
+    """A port with as many queues as it has, each with its interrupt line; see `make_nic`.
+
+    Queue k receives by ring k and sends by ring k; its interrupt is the k-th from `port.irq`.
+    """
+    model = port.nic
+    queues = max(model.rx_queues, model.tx_queues)
+    made = partial(
+        make_nic, sim, machine, host, port, switch=switch, seed=seed, per_frame=per_frame
+    )
+    if queues == 1:
+        return made()
+    return MultiqueuePort(
+        sim,
+        f"{machine.path}.{port.name}",
+        port.name,
+        [made(queue=queue) for queue in range(queues)],
+        tx_queues=model.tx_queues,
+        rss=_rss(port),
+        xps=XpsMap(len(machine.cpus), port.xps_cpus) if any(port.xps_cpus) else None,
+    )
+
+
+def _rss(port: Port) -> Rss:
+    """The driver's key, and its table or the one that the administrator asked for."""
+    model = port.nic
+    key = MICROSOFT_KEY
+    if model.rss_key != "microsoft":
+        key = bytes.fromhex(model.rss_key.replace(":", ""))
+    first = 1 if model.rss_default_queue and model.rx_queues > 1 else 0
+    sorted_to = model.rss_equal or model.rx_queues - first
+    return Rss(Toeplitz(key), equal_table(model.rss_table_entries, sorted_to, first))
+
+
+def send_by(
+    port: Nic | MultiqueuePort,
+    socket: TcpSocket,
+    machine: Machine,
+    host: Host,
+    header: Header,
+    *,
+    seed: int,
+) -> None:
+    """Have a socket send by a port, and by the queue of it that the host's kernel picks.
+
+    Args:
+        port: what `make_port` made.
+        socket: of the host; its `nic` is set.
+        machine: the host.
+        host: its configuration.
+        header: of what the socket sends.
+        seed: of all random streams.
+    """
+    if not isinstance(port, MultiqueuePort):
+        socket.nic = port
+        return
+    rules = _tx_rules(host.kernel.version, xps=host.kernel.xps)
+    word = socket_hash(header, *_secrets(seed, machine.path))
+    SocketQueue(f"{socket.path}.queue", port, socket, rules, word)
+
+
+@cache
+def _tx_rules(version: str, *, xps: bool) -> TxQueueRules:
+    """How a kernel's sockets choose their queues: the same for thousands of them."""
+    return replace(tx_queue_rules(version), steers=xps)
+
+
+@cache
+def _secrets(seed: int, machine: str) -> tuple[int, int]:
+    """What a kernel draws when it boots: one for all sockets, one for all devices."""
+    drawn = stream(seed, f"{machine}.tx_hash")
+    return drawn.below(_WORD), drawn.below(_WORD)

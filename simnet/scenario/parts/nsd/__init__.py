@@ -1,0 +1,1 @@
+"""Servers of a parallel file system."""

@@ -1,0 +1,153 @@
+"""Build partitions of a hypervisor: the pool of processors that they share, the virtual LAN."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.errors import seconds_text
+from simnet.host.onset import Onset
+from simnet.host.partition import LogicalPartition, ProcessorPool
+from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
+from simnet.net.virtual_lan.ibmveth_pools import pool_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.nic.net_device import NetDevice
+    from simnet.net.nic.port import Nic
+    from simnet.scenario.core.effective import Effective, Host, Port
+    from simnet.scenario.core.schema import Cpu, Hypervisor
+    from simnet.scenario.core.schema import Machine as MachineModel
+    from simnet.scenario.parts.partition.schema import Pool
+
+__all__ = [
+    "connect_by_hypervisor",
+    "join_pool",
+    "make_ibmveth",
+    "make_pool",
+    "onsets",
+    "received_buffer_bytes",
+    "seen_by",
+]
+
+_PERMILLE: Final = 1000
+# dispatch windows that a mean is of, at least
+_WINDOWS: Final = 5
+_THREADS: Final = 2
+_CAPPED: Final = "cap"
+
+
+def seen_by(host: Host) -> tuple[MachineModel, Cpu]:
+    """Return machine and processors as a host's operating system sees them.
+
+    A partition sees its virtual processors as the cores of one socket.
+    """
+    partition = host.partition
+    if partition is None:
+        return host.machine, host.cpu
+    machine = host.machine.model_copy(update={"sockets_per_node": 1, "buses_per_node": 1})
+    threads = _THREADS if partition.smt else 1
+    cpu = host.cpu.model_copy(
+        update={"cores_per_socket": partition.procs, "threads_per_core": threads}
+    )
+    return machine, cpu
+
+
+def onsets(effective: Effective) -> Iterator[Onset]:
+    """The windows in which processors are given out, several of which a mean is of."""
+    if effective.hypervisor is not None:
+        window_ps = effective.hypervisor.dispatch_window_ps
+        does = f"gives out processors every {seconds_text(window_ps)} s"
+        yield Onset("the hypervisor", does, _WINDOWS * window_ps, "length")
+
+
+def make_pool(sim: Simulator, effective: Effective) -> ProcessorPool | None:
+    """The physical processors that a hypervisor's partitions share; None without a hypervisor."""
+    hypervisor, pool = effective.hypervisor, effective.pool
+    if hypervisor is None:
+        return None
+    machine = effective.machine
+    there = machine.nodes * machine.sockets_per_node * effective.cpu.cores_per_socket
+    made = ProcessorPool(
+        sim,
+        "pool",
+        count=(pool.processors if pool else 0) or there,
+        window_ps=hypervisor.dispatch_window_ps,
+        dispatch_ps=hypervisor.dispatch_ps,
+        slice_ps=hypervisor.excess_slice_ps,
+        phase_ps=hypervisor.phase_ps,
+    )
+    if pool is not None:
+        _add_others(made, pool)
+    return made
+
+
+def _add_others(made: ProcessorPool, pool: Pool) -> None:
+    """Partitions that always compute."""
+    for number in range(pool.others):
+        other = LogicalPartition(
+            f"other{number}",
+            entitled_ps=made.window_ps * pool.others_proc_units_permille // _PERMILLE,
+            capped=pool.others_sharing_mode == _CAPPED,
+            weight=pool.others_uncap_weight,
+            phase_ps=pool.others_phase_ps,
+        )
+        made.add(other, [[]])
+
+
+def join_pool(pool: ProcessorPool, machine: Machine, host: Host) -> None:
+    """Make a host's CPUs threads of virtual processors."""
+    partition = host.partition
+    if partition is None:
+        return
+    threads = machine.layout.threads_per_core
+    pool.add(
+        LogicalPartition(
+            machine.path,
+            entitled_ps=pool.window_ps * partition.proc_units_permille // _PERMILLE,
+            capped=partition.sharing_mode == _CAPPED,
+            weight=partition.uncap_weight,
+            phase_ps=partition.phase_ps,
+        ),
+        [machine.cpus[first : first + threads] for first in range(0, len(machine.cpus), threads)],
+    )
+
+
+def make_ibmveth(device: NetDevice, port: Port) -> Ibmveth:
+    """A port of the hypervisor's virtual LAN; `connect_by_hypervisor` completes it."""
+    model = port.nic
+    return Ibmveth(device, buffers_by_pool=model.rx_pool_buffers, mtu=model.mtu_bytes)
+
+
+def connect_by_hypervisor(
+    hypervisor: Hypervisor, nic: Nic, host: Host, far: Nic, far_host: Host
+) -> None:
+    """Join the ports of two hosts by the virtual LAN."""
+    if isinstance(nic, Ibmveth) and isinstance(far, Ibmveth):
+        nic.attach(far, _calls(hypervisor, host))
+        far.attach(nic, _calls(hypervisor, far_host))
+
+
+def _calls(hypervisor: Hypervisor, host: Host) -> HypervisorCalls:
+    lan = hypervisor.lan
+    return HypervisorCalls(
+        clock_hz=host.cpu.clock_hz,
+        call_cycles=hypervisor.hcall_cycles,
+        interrupt_calls=hypervisor.interrupt_hcalls,
+        send_cycles=lan.send_cycles,
+        copy_line_cycles=lan.copy_line_cycles,
+        add_buffer_cycles=lan.add_buffer_cycles,
+        map_cycles=lan.map_cycles,
+        signal_cycles=lan.signal_cycles,
+        latency_ps=hypervisor.interrupt_latency_ps,
+    )
+
+
+def received_buffer_bytes(port: Port) -> int:
+    """The buffer that a full frame of a port is received in."""
+    model = port.nic
+    if model.moderation == "hypervisor":
+        return pool_bytes(model.mtu_bytes)
+    return model.rx_buffer_bytes

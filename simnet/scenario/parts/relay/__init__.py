@@ -1,0 +1,1 @@
+"""A relay of small messages."""

@@ -1,0 +1,255 @@
+"""Build a relay: the hosts behind two ports, the connections, the workers, the load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.random import stream
+from simnet.net.link.skb import Header, Station
+from simnet.net.remote.far_hosts import FarHosts
+from simnet.scenario.parts.host.build import (
+    PS,
+    frame_overhead_bytes,
+    join,
+    make_receiver,
+    make_sender,
+    make_socket,
+)
+from simnet.scenario.parts.nic.build import send_by
+from simnet.scenario.system.system import DropCount, MessageCounts
+from simnet.workload.relay_system import Load, RelayPort, Workers, connect_relay
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.net.tcp.receive.receiver import TcpReceiver
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.steering.build import HostSteering
+    from simnet.scenario.system.system import Receiver
+    from simnet.workload.relay_load import Deliveries
+    from simnet.workload.relay_system import Relay
+
+__all__ = ["Direction", "RelayBuilt", "build_relay"]
+
+_PERMILLE: Final = 1000
+_SERVICE_PORT: Final = 80
+# net.ipv4.ip_local_port_range
+_FIRST_LOCAL_PORT: Final = 32768
+_LOCAL_PORTS: Final = 61000 - 32768
+_SERVERS: Final = 64
+_OWN_ADDRESSES: Final = (0x0A000001, 0x0A010001)
+_SERVER_ADDRESSES: Final = 0x0A010100
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Messages one way, as a flow: what has been delivered, in bytes, and how late it was."""
+
+    deliveries: Deliveries
+
+    @property
+    def delivered(self) -> int:
+        """Payload bytes that the far ends have got."""
+        return self.deliveries.delivered_bytes
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the times from a message's creation to its delivery: (upper ps, count)."""
+        return self.deliveries.latency_buckets()
+
+
+@dataclass(frozen=True)
+class RelayBuilt:
+    """A relay in place.
+
+    Attributes:
+        relay: its parts.
+        flows: name, port that receives, and receiver of each direction.
+        nics: the machine's ports.
+        steering: of the machine.
+        far: the hosts behind each port.
+    """
+
+    relay: Relay
+    flows: list[tuple[str, str, Receiver]]
+    nics: tuple[Nic | MultiqueuePort, ...]
+    steering: HostSteering | None
+    far: tuple[FarHosts, ...]
+
+    def drops(self) -> tuple[DropCount, ...]:
+        """What was dropped outside the rings: in CPUs' backlogs, before transmit rings."""
+        backlogs = self.steering.drops() if self.steering else {}
+        found = [
+            DropCount("backlog", path.split(".")[-2], count) for path, count in backlogs.items()
+        ]
+        return (*found, *(DropCount("qdisc", nic.name, nic.qdisc_drops) for nic in self.nics))
+
+    def messages(self) -> MessageCounts:
+        """Messages of both directions."""
+        counts = self.relay.counters()
+        return MessageCounts(
+            offered=counts["offered"],
+            delivered=counts["delivered"],
+            retransmitted=counts["retransmissions"],
+        )
+
+
+def build_relay(
+    sim: Simulator,
+    effective: Effective,
+    machine: Machine,
+    nics: Sequence[Nic | MultiqueuePort],
+    steering: HostSteering | None,
+    *,
+    seed: int,
+    per_frame: bool,
+) -> RelayBuilt:
+    """Put everything around the machine and its first two ports.
+
+    Args:
+        sim: the simulation.
+        effective: the configuration; its `relay` is there.
+        machine: the system under test.
+        nics: its ports.
+        steering: what its kernel steers received packets with, if anything.
+        seed: of all random streams.
+        per_frame: one event per frame (the reference) instead of batches.
+    """
+    given = effective.relay
+    if given is None:
+        message = "a configuration without a relay"
+        raise ValueError(message)
+    sides = [
+        _Side(sim, effective, machine, nics, number, steering, seed=seed, per_frame=per_frame)
+        for number in range(2)
+    ]
+    cpus = len(machine.cpus)
+    size_bytes = effective.workload.message_bytes
+    pinned = given.placement == "pinned"
+    allowed: list[frozenset[int] | None] = [
+        frozenset({worker % cpus}) if pinned else None for worker in range(given.workers)
+    ]
+    relay = connect_relay(
+        sim,
+        machine,
+        front=sides[0].port(),
+        back=sides[1].port(),
+        connections=given.connections,
+        workers=Workers(
+            allowed=allowed,
+            hand_out=given.balance,
+            buffer_bytes=given.recv_bytes,
+            max_events=given.max_events,
+            epoll_lines=effective.kernel.epoll_lines,
+            runqueue_lines=effective.kernel.runqueue_lines,
+        ),
+        load=Load(
+            rate_mhz=given.rate * 1000,
+            sizes=[(size_bytes, 1)],
+            upstream_sizes=[(given.upstream_message_bytes or size_bytes, 1)],
+            forward_permille=_PERMILLE - given.upstream_share_permille,
+            sigma=given.rate_spread_permille / _PERMILLE,
+            batch_permille=_PERMILLE * (given.burst_messages if given.arrivals == "bursty" else 1),
+        ),
+        seed=seed,
+    )
+    names = [nic.name for nic in nics]
+    flows: list[tuple[str, str, Receiver]] = [
+        (f"{names[0]}->{names[1]}", names[0], Direction(relay.forward)),
+        (f"{names[1]}->{names[0]}", names[1], Direction(relay.backward)),
+    ]
+    return RelayBuilt(relay, flows, tuple(nics), steering, tuple(side.far for side in sides))
+
+
+class _Side:
+    """One port of the machine, the hosts behind it, and how a connection's ends there are made."""
+
+    def __init__(
+        self,
+        sim: Simulator,
+        effective: Effective,
+        machine: Machine,
+        nics: Sequence[Nic | MultiqueuePort],
+        number: int,
+        steering: HostSteering | None,
+        *,
+        seed: int,
+        per_frame: bool,
+    ) -> None:
+        self.sim = sim
+        self.host = effective.host
+        self.far_host = effective.peers[number]
+        self.machine = machine
+        self.nic = nics[number]
+        self.steering = steering
+        self.number = number
+        self.seed = seed
+        self.latency = LogHistogram()
+        luck = stream(seed, f"relay.addresses{number}")
+        self.addresses = [
+            (0x0B000000 + int(luck.below(1 << 24)), 1024 + int(luck.below(65536 - 1024)))
+            for _ in range(effective.relay.connections if effective.relay else 0)
+        ]
+        self.here, self.there = Station(2 * number), Station(2 * number + 1)
+        link = self.far_host.ports[0].nic.link_rate_bps
+        self.far = FarHosts(sim, f"peer{number}", link)
+        join(sim, effective.lan, self.nic, self.far, self.far, per_frame=per_frame)
+
+    def port(self) -> RelayPort:
+        """What the relay needs to know of it."""
+        return RelayPort(
+            far=self.far,
+            make_socket=self._socket,
+            make_end=self._end,
+            jiffy_ps=PS // self.far_host.kernel.hz,
+            overhead_bytes=frame_overhead_bytes(self.far_host),
+            make_header=self._header,
+        )
+
+    def _socket(self, connection: int, path: str) -> TcpSocket:
+        socket = make_socket(
+            self.sim,
+            self.host,
+            self.host.ports[self.number],
+            self.machine,
+            self.nic,
+            path=f"{path}.socket",
+            seed=self.seed,
+            far=self.far_host.ports[0],
+            latency=self.latency,
+        )
+        coming = self._header(connection)
+        going = Header(
+            self.here,
+            self.there,
+            coming.destination_ip,
+            coming.source_ip,
+            coming.destination_port,
+            coming.source_port,
+        )
+        send_by(self.nic, socket, self.machine, self.host, going, seed=self.seed)
+        if self.steering is not None:
+            self.steering.follow(socket)
+        return socket
+
+    def _end(self, _connection: int) -> tuple[TcpSender, TcpReceiver]:
+        port = self.far_host.ports[0]
+        sender = make_sender(self.far_host, port, self.host.ports[self.number])
+        return sender, make_receiver(self.far_host, port)
+
+    def _header(self, connection: int) -> Header:
+        """Addresses of the frames from there: a client's anywhere, a server's one of a few."""
+        local = _FIRST_LOCAL_PORT + connection % _LOCAL_PORTS
+        own = _OWN_ADDRESSES[self.number]
+        if self.number == 0:
+            address, port = self.addresses[connection]
+            return Header(self.there, self.here, address, own, port, _SERVICE_PORT)
+        server = _SERVER_ADDRESSES + connection // _LOCAL_PORTS % _SERVERS + connection % _SERVERS
+        return Header(self.there, self.here, server, own, _SERVICE_PORT, local)

@@ -1,0 +1,1 @@
+"""Jobs on a parallel file system."""

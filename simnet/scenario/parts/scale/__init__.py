@@ -1,0 +1,1 @@
+"""Clients of a parallel file system."""

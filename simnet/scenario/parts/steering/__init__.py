@@ -1,0 +1,1 @@
+"""Receive packet steering."""

@@ -1,0 +1,119 @@
+"""Build what a host's kernel has to steer received packets to other CPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.host.buffers import Buffers
+from simnet.host.memory import SharedLines
+from simnet.kernel.random import stream
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.steering.backlog import Backlog
+from simnet.net.steering.steering import PacketSteering, SocketFlowTable
+from simnet.net.steering.version import steering_rules
+from simnet.scenario.parts.host.build import make_spread
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.nic.port import Nic
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Host, Port
+
+__all__ = ["HostSteering", "steer_host"]
+
+
+def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:
+    """What steers a host's received packets; None where nothing is set that would."""
+    if not host.kernel.rps or not any(
+        any(port.rps_cpus) or any(port.rps_flow_cnt) for port in host.ports
+    ):
+        return None
+    return HostSteering(sim, host, machine, seed)
+
+
+class HostSteering:
+    """The backlogs and flow tables of one host, for its receive queues and sockets.
+
+    Args:
+        sim: the simulation.
+        host: the configuration; its kernel has RPS.
+        machine: the machine made of it.
+        seed: of all random streams; the kernel's hash has a secret of its own from it.
+
+    Attributes:
+        backlogs: one a CPU, by number.
+        sockets: `rps_sock_flow_entries`; None for no table.
+        queues: the steerings attached so far.
+    """
+
+    def __init__(self, sim: Simulator, host: Host, machine: Machine, seed: int) -> None:
+        kernel = host.kernel
+        self.host = host
+        self.costs = machine.costs
+        self.rules = steering_rules(kernel.version, kernel.rxhash_bits, kernel.rps_index_shift)
+        self.hash_seed = stream(seed, f"{machine.path}.hashrnd").below(1 << 32)
+        self.sockets: SocketFlowTable | None = None
+        if kernel.rps_sock_flow_entries:
+            self.sockets = SocketFlowTable(
+                kernel.rps_sock_flow_entries, len(machine.cpus), self.rules
+            )
+        self.queues: list[PacketSteering] = []
+        self.backlogs: list[Backlog] = []
+        for cpu in machine.cpus:
+            backlog = Backlog(
+                sim,
+                f"{cpu.path}.backlog",
+                cpu=cpu,
+                weight=kernel.dev_weight,
+                limit=kernel.netdev_max_backlog,
+                costs=machine.costs,
+                buffers=Buffers(
+                    machine.memory, machine.costs.ledger, kernel.skb_lines, kernel.slab_lines
+                ),
+                lines=SharedLines(machine.memory, kernel.softnet_lines),
+                rules=self.rules,
+            )
+            backlog.spread = make_spread(host, backlog.path, seed)
+            self.backlogs.append(backlog)
+
+    def attach(self, queue: Nic, port: Port, number: int, seed: int) -> None:
+        """Steer what a receive queue gets, if a map or a flow table of it is set.
+
+        Args:
+            queue: the queue.
+            port: what it belongs to.
+            number: of the queue at its port.
+            seed: of all random streams.
+        """
+        cpus = port.rps_cpus[number] if number < len(port.rps_cpus) else ()
+        entries = port.rps_flow_cnt[number] if number < len(port.rps_flow_cnt) else 0
+        if not cpus and not entries:
+            return
+        steering = PacketSteering(
+            self.rules,
+            self.backlogs,
+            self.costs,
+            cpus=cpus,
+            flow_entries=entries,
+            sockets=self.sockets,
+            seed=self.hash_seed,
+        )
+        steering.spread = make_spread(self.host, f"{queue.path}.steering", seed)
+        queue.steering = steering
+        self.queues.append(steering)
+
+    def attach_port(self, made: Nic | MultiqueuePort, port: Port, seed: int) -> None:
+        """Steer what each queue of a port gets; see `attach`."""
+        queues = made.queues if isinstance(made, MultiqueuePort) else [made]
+        for number, queue in enumerate(queues):
+            self.attach(queue, port, number, seed)
+
+    def follow(self, socket: TcpSocket) -> None:
+        """Have a socket tell where it is read and written."""
+        if self.sockets is not None:
+            socket.flows = self.sockets
+
+    def drops(self) -> dict[str, int]:
+        """Packets dropped so far, by backlog."""
+        return {backlog.path: backlog.drops for backlog in self.backlogs}

@@ -1,0 +1,1 @@
+"""Disks of a host, and virtual SCSI."""

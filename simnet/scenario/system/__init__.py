@@ -1,0 +1,1 @@
+"""From an effective configuration to a system that runs, and its counters."""

@@ -1,0 +1,151 @@
+"""What of a system can be full, and what its flows wait for: the counters behind bottlenecks.
+
+A built system offers both at any instant, see `simnet.scenario.system.system.System`. A resource
+counts what has been used of it since the simulation began; the difference of two instants over what
+it could have given in between is its utilisation. What a flow waits for is a state: looked at often
+enough, the shares of the looks are shares of the time (PASTA's condition is that the looks do not
+keep step with what they look at; whoever looks draws the instants).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+
+__all__ = ["Resource", "Unit", "Wait", "busy", "carried", "cpus"]
+
+PS_PER_S: Final = 10**12
+_CONTEXTS: Final = ("irq", "softirq", "system", "user")
+_STEAL: Final = "steal"
+
+Unit = Literal["ps", "bit", "B", "request"]
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A part that work passes, and how much of it has been used until an instant.
+
+    Attributes:
+        name: as people call it: `cpu3`, `eth0 receive`, `hdisk2`; one of its kind in a system.
+        kind: what sort of part: `cpu`, `port`, `link`, `disk`.
+        used: since the simulation began, in `unit`; never less at a later instant.
+        capacity_per_s: of the same unit in a second: 10**12 for each server that is busy or not.
+        unit: `ps` of busy time, `bit`, `B` or `request`.
+        flows: names of the flows that pass it at this instant; None for all.
+        group: what is replaced together with it, as the ports of a faster network are; empty for
+            what is replaced alone.
+        drops: packets or requests that it has turned away.
+        split: parts of `used` by name.
+        simulated: False for what nothing waits for: its capacity is a fact of the data sheet that
+            no mechanism enforces.
+    """
+
+    name: str
+    kind: str
+    used: int
+    capacity_per_s: int
+    unit: Unit = "ps"
+    flows: tuple[str, ...] | None = None
+    group: str = ""
+    drops: int = 0
+    split: tuple[tuple[str, int], ...] = ()
+    simulated: bool = True
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What a flow waits for at one instant.
+
+    Attributes:
+        flow: its name.
+        reason: `send buffer`, `receive window`, `congestion window`, `response`, `queue depth`:
+            as much is outstanding as may be. `application`: nothing is there to be sent, the
+            process is at work or waits itself. `path`: what may be sent is under way.
+        limit: how much may be outstanding; 0 where nothing limits it.
+        unit: of the limit.
+        bound: whether `reason` is a limit on what may be outstanding.
+    """
+
+    flow: str
+    reason: str
+    limit: int = 0
+    unit: Unit = "B"
+    bound: bool = False
+
+
+def busy(
+    name: str,
+    kind: str,
+    busy_ps: int,
+    *,
+    servers: int = 1,
+    flows: tuple[str, ...] | None = None,
+    group: str = "",
+    drops: int = 0,
+) -> Resource:
+    """A resource of servers that work or not, `busy_ps` being the sum of their busy times."""
+    capacity = servers * PS_PER_S
+    return Resource(name, kind, busy_ps, capacity, flows=flows, group=group, drops=drops)
+
+
+def carried(
+    name: str,
+    kind: str,
+    carried_bytes: int,
+    rate_bps: int,
+    *,
+    flows: tuple[str, ...] | None = None,
+    group: str = "",
+    drops: int = 0,
+    simulated: bool = True,
+) -> Resource:
+    """A resource with a rate in bit/s, all that it carries counted, overhead too."""
+    return Resource(
+        name,
+        kind,
+        8 * carried_bytes,
+        rate_bps,
+        "bit",
+        flows=flows,
+        group=group,
+        drops=drops,
+        simulated=simulated,
+    )
+
+
+def cpus(
+    machine: Machine,
+    *,
+    kind: str = "cpu",
+    prefix: str = "",
+    flows: dict[int, tuple[str, ...]] | None = None,
+) -> tuple[Resource, ...]:
+    """The logical CPUs of a machine, their busy time split by context.
+
+    Time that a hypervisor stole is told beside, and is no part of what was used.
+
+    Args:
+        machine: whose.
+        kind: `cpu`, or another for machines that are not the system.
+        prefix: of the names, as in `peer0 `.
+        flows: names of the flows that each CPU works for, by number; None for all.
+    """
+    found = []
+    for cpu in machine.cpus:
+        times = cpu.times()
+        split = tuple((name, times[f"{name}_ps"]) for name in _CONTEXTS)
+        stolen = times["steal_ps"]
+        found.append(
+            Resource(
+                f"{prefix}cpu{cpu.cpu_id}",
+                kind,
+                sum(used for _, used in split),
+                PS_PER_S,
+                flows=None if flows is None else flows.get(cpu.cpu_id, ()),
+                split=(*split, (_STEAL, stolen)) if stolen else split,
+            )
+        )
+    return tuple(found)

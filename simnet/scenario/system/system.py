@@ -1,0 +1,384 @@
+"""A built system: what runs, and its counters at one instant."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simnet.scenario.system.activity import activity_of, partition_of
+from simnet.scenario.system.resource import cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from simnet.host.cpu import Cpu
+    from simnet.host.machine import Machine
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.scenario.system.activity import Activity, PartitionCounts
+    from simnet.scenario.system.jobs import JobCounts, LparCounts
+    from simnet.scenario.system.resource import Resource, Wait
+    from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
+
+__all__ = [
+    "CpuTimes",
+    "DiskCounts",
+    "DiskReader",
+    "DropCount",
+    "FlowCounts",
+    "MessageCounts",
+    "Offers",
+    "PeerCpu",
+    "PortCounts",
+    "Receiver",
+    "Snapshot",
+    "System",
+]
+
+_ALLOCATIONS_PER_COLLECTION = 200_000
+_OPTIONAL = ("drops", "messages", "disks", "peer_cpus", "partition", "jobs", "lpars")
+
+
+@dataclass(frozen=True)
+class CpuTimes:
+    """Cumulative time of one logical CPU: exact, and as tick sampling saw it."""
+
+    id: int
+    node: int
+    user_ps: int
+    system_ps: int
+    softirq_ps: int
+    irq_ps: int
+    iowait_ps: int
+    steal_ps: int
+    idle_ps: int
+    user_ticks: int
+    system_ticks: int
+    softirq_ticks: int
+    irq_ticks: int
+    idle_ticks: int
+
+
+@dataclass(frozen=True)
+class PortCounts:
+    """Cumulative counters of one port; bytes as the driver counts them (no FCS).
+
+    `out_of_order` are packets behind one with a higher number as a reorder window gets them and
+    as it hands them up; empty without a window.
+    """
+
+    name: str
+    node: int
+    irq: int
+    rx_bytes: int
+    tx_bytes: int
+    rx_packets: int
+    tx_packets: int
+    interrupts: int
+    drops: int
+    interrupts_by_cpu: dict[int, int]
+    out_of_order: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class FlowCounts:
+    """Cumulative counters of one stream.
+
+    Attributes:
+        name: of the flow.
+        port: name of the system's port.
+        bytes: payload that the receiving application has got.
+        latency: histogram of the time from a frame's arrival in the NIC to its processing by
+            TCP for the reader, or of half of each transaction's: pairs of upper bound in ps and
+            count.
+    """
+
+    name: str
+    port: str
+    bytes: int
+    latency: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class DropCount:
+    """Packets that one place has dropped, cumulative.
+
+    Attributes:
+        place: backlog, qdisc, socket or switch; what a port's ring drops is in `PortCounts`.
+        at: which of them: a port's name, or a CPU as in `cpu3`.
+        packets: how many.
+    """
+
+    place: str
+    at: str
+    packets: int
+
+
+@dataclass(frozen=True)
+class MessageCounts:
+    """Messages of an open-loop load, cumulative; delivered is whose last byte has arrived."""
+
+    offered: int
+    delivered: int
+    retransmitted: int
+
+
+@dataclass(frozen=True)
+class DiskCounts:
+    """Counters of one disk's queue, as `/proc/diskstats` has them, exactly.
+
+    Attributes:
+        host: whose disk: "client", or "peer0" and so on.
+        device: its name there.
+        counts: what they are.
+    """
+
+    host: str
+    device: str
+    counts: DiskSnapshot
+
+
+@dataclass(frozen=True)
+class PeerCpu:
+    """Cumulative time of one logical CPU of a peer."""
+
+    host: str
+    id: int
+    user_ps: int
+    system_ps: int
+    iowait_ps: int
+    steal_ps: int
+    idle_ps: int
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All counters at one instant.
+
+    Attributes:
+        time_ps: when.
+        cpus: in the order of their numbers.
+        ports: of the system under test.
+        flows: in the order of the configuration.
+        work_ps: the ledger of the system's CPUs.
+        drops: by place, rings apart, in the same order in every snapshot.
+        messages: of an open-loop load; None without one.
+        disks: of the system and of the server of its disks, in the order of the configuration.
+        peer_cpus: of that server.
+        partition: of a host that is one; None otherwise.
+        jobs: what each has done.
+        lpars: what the partitions that the jobs run on have done.
+    """
+
+    time_ps: int
+    cpus: tuple[CpuTimes, ...]
+    ports: tuple[PortCounts, ...]
+    flows: tuple[FlowCounts, ...]
+    work_ps: dict[str, int]
+    drops: tuple[DropCount, ...] = field(default=(), repr=False)
+    messages: MessageCounts | None = field(default=None, repr=False)
+    disks: tuple[DiskCounts, ...] = field(default=(), repr=False)
+    peer_cpus: tuple[PeerCpu, ...] = field(default=(), repr=False)
+    partition: PartitionCounts | None = field(default=None, repr=False)
+    jobs: tuple[JobCounts, ...] = field(default=(), repr=False)
+    lpars: tuple[LparCounts, ...] = field(default=(), repr=False)
+
+    def counters(self) -> dict[str, Any]:
+        """Every number by name, groups as they are; what the system does not have is left out."""
+        found = {part.name: getattr(self, part.name) for part in fields(self)}
+        for name in _OPTIONAL:
+            if not found[name]:
+                del found[name]
+        return found
+
+    def digest(self) -> str:
+        """Stable digest of every number."""
+        text = repr(self)
+        for name in _OPTIONAL:
+            counts = getattr(self, name)
+            text += repr(counts) if counts else ""
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+class Receiver(Protocol):
+    """Where a stream is received: in a socket of the system, or at a remote end."""
+
+    @property
+    def delivered(self) -> int:
+        """Payload bytes that the reading process has got."""
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
+
+
+class DiskReader(Protocol):
+    """Reads the storage of a built system."""
+
+    def disks(self) -> tuple[DiskCounts, ...]:
+        """Counters of all disks."""
+
+    def peer_cpus(self) -> tuple[PeerCpu, ...]:
+        """Times of the CPUs that serve the disks."""
+
+    def iowait_ps(self, cpu: Cpu) -> int:
+        """Idle time of a CPU of the system in which somebody waited for a disk."""
+
+    def blocked(self) -> int:
+        """Processes of the system that wait for a disk now."""
+
+    def interrupts(self) -> int:
+        """How often disks have interrupted the system."""
+
+
+class Offers(Protocol):
+    """Tells of a built system what can be full and what its flows wait for."""
+
+    def resources(self) -> Iterable[Resource]:
+        """What can be full, and how much of it has been used; CPUs of the system included."""
+
+    def waits(self) -> Iterable[Wait]:
+        """What each flow waits for now; nothing where that is not known."""
+
+
+class System:
+    """Machines, network and workload of one scenario, ready to run.
+
+    Args:
+        env: the simulation's environment.
+        machine: the system under test.
+        nics: its ports.
+        flows: name, port name and receiver of each stream.
+        parts: what else it is made of, by name: senders, and a bond's parts.
+        drops: reads what was dropped outside the rings; always the same places, in one order.
+        messages: reads the counters of an open-loop load.
+        offers: tells what can be full; the machine's CPUs where it is None.
+        storage: reads the disks, if there are any.
+
+    Attributes:
+        ends: its work ends by itself, and a run then.
+    """
+
+    ends = False
+
+    def __init__(  # noqa: PLR0913 (each part is there or not)
+        self,
+        env: Any,
+        machine: Machine,
+        nics: Sequence[Nic | MultiqueuePort],
+        flows: Sequence[tuple[str, str, Receiver]],
+        parts: dict[str, Any],
+        *,
+        drops: Callable[[], tuple[DropCount, ...]] | None = None,
+        messages: Callable[[], MessageCounts] | None = None,
+        offers: Offers | None = None,
+        storage: DiskReader | None = None,
+    ) -> None:
+        self.env = env
+        self.machine = machine
+        self.nics = tuple(nics)
+        self.flows = tuple(flows)
+        self.parts = parts
+        self._drops = drops
+        self._messages = messages
+        self._offers = offers
+        self._storage = storage
+
+    def run(self, duration_ps: int) -> None:
+        """Simulate `duration_ps` more."""
+        before = gc.get_threshold()
+        # frames come and go by the million and leave nothing to collect; what is there already
+        # need not be looked at again
+        if before[0]:
+            gc.set_threshold(max(before[0], _ALLOCATIONS_PER_COLLECTION), *before[1:])
+        freezes = gc.get_freeze_count() == 0
+        if freezes:
+            gc.freeze()
+        try:
+            self.env.run(until=self.env.sim.now + duration_ps)
+        finally:
+            gc.set_threshold(*before)
+            if freezes:
+                gc.unfreeze()
+
+    def snapshot(self) -> Snapshot:
+        """Read all counters."""
+        now = self.env.sim.now
+        for nic in self.nics:
+            nic.advance(now)
+        return Snapshot(
+            time_ps=now,
+            cpus=tuple(self._cpu_times(cpu) for cpu in self.machine.cpus),
+            ports=tuple(_port_counts(nic) for nic in self.nics),
+            flows=tuple(
+                FlowCounts(name, port, receiver.delivered, receiver.latency_buckets())
+                for name, port, receiver in self.flows
+            ),
+            work_ps=self.machine.costs.ledger.work(),
+            drops=self._drops() if self._drops else (),
+            messages=self._messages() if self._messages else None,
+            disks=self._storage.disks() if self._storage else (),
+            peer_cpus=self._storage.peer_cpus() if self._storage else (),
+            partition=partition_of(self.machine),
+        )
+
+    def activity(self) -> Activity:
+        """What vmstat reads."""
+        raised = sum(line.total for nic in self.nics for line in nic.lines)
+        storage = self._storage
+        if storage is None:
+            return activity_of(self.machine, raised)
+        return activity_of(
+            self.machine,
+            raised + storage.interrupts(),
+            blocked=storage.blocked(),
+            iowait_ps=sum(storage.iowait_ps(cpu) for cpu in self.machine.cpus),
+        )
+
+    def _cpu_times(self, cpu: Cpu) -> CpuTimes:
+        times = cpu.times()
+        iowait_ps = self._storage.iowait_ps(cpu) if self._storage else 0
+        times["idle_ps"] -= iowait_ps
+        return CpuTimes(id=cpu.cpu_id, node=cpu.node, iowait_ps=iowait_ps, **times)
+
+    def resources(self) -> tuple[Resource, ...]:
+        """What can be full, and how much of it has been used until now, in any order."""
+        if self._offers is None:
+            return cpus(self.machine)
+        return tuple(self._offers.resources())
+
+    def waits(self) -> tuple[Wait, ...]:
+        """What each flow waits for now, as far as that is known."""
+        return () if self._offers is None else tuple(self._offers.waits())
+
+    def progress(self) -> tuple[int, int]:
+        """Payload that applications have got, in bytes, and time that CPUs have worked, in ps.
+
+        The same as in a snapshot, at a fiftieth of its cost.
+        """
+        times = [cpu.times() for cpu in self.machine.cpus]
+        rest = sum(time["idle_ps"] + time["steal_ps"] for time in times)
+        worked = self.env.sim.now * len(self.machine.cpus) - rest
+        return sum(receiver.delivered for _, _, receiver in self.flows), worked
+
+    def fingerprint(self) -> str:
+        """Digest of all counters now."""
+        return self.snapshot().digest()
+
+
+def _port_counts(nic: Nic | MultiqueuePort) -> PortCounts:
+    by_cpu = [sum(counts) for counts in zip(*(line.counts for line in nic.lines), strict=True)]
+    return PortCounts(
+        name=nic.name,
+        node=nic.node,
+        irq=nic.lines[0].irq,
+        rx_bytes=nic.rx_bytes - nic.uncounted_bytes * nic.rx_packets,
+        tx_bytes=nic.tx_bytes - nic.uncounted_bytes * nic.tx_packets,
+        rx_packets=nic.rx_packets,
+        tx_packets=nic.tx_packets,
+        interrupts=sum(line.total for line in nic.lines),
+        drops=nic.drops,
+        interrupts_by_cpu={cpu: n for cpu, n in enumerate(by_cpu) if n},
+        out_of_order=nic.out_of_order(),
+    )

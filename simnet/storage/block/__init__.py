@@ -1,0 +1,1 @@
+"""The block layer: the request queue and its I/O schedulers."""

@@ -1,0 +1,170 @@
+"""Anticipation: whether a read of another place waits for the next one of the same process.
+
+Source: the `as_antic_*`, `as_can_*` and `as_close_req` functions of block/as-iosched.c, Linux
+2.6.18. The state is off, or waits for the read that is under way, or for the next one with a timer,
+or has finished without a request dispatched since.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.process_history import ProcessHistory, smoothed
+from simnet.storage.block.request import Request
+
+if TYPE_CHECKING:
+    from simnet.storage.block.queue import RequestQueue
+
+__all__ = ["ANTIC_TIMER", "OFF", "WAITING", "WAIT_REQUEST", "Anticipation"]
+
+OFF, WAIT_REQUEST, WAIT_NEXT, FINISHED = range(4)
+WAITING = frozenset({WAIT_REQUEST, WAIT_NEXT})
+ANTIC_TIMER = 0
+_CLOSE_SECTORS = 8192
+_CLOSE_MS = 20
+
+
+class Anticipation(Elevator):
+    """The part of the anticipatory scheduler that waits.
+
+    Attributes:
+        status: one of the states.
+        process: whose next read may be waited for; None after a write.
+        process_finished: whether its last read is complete, since `antic_start`.
+        last_sector: sector after the last dispatched request, by asynchronous and synchronous.
+        batch_kind: which of the two is being served.
+        exit_prob, exit_no_coop: probabilities (256 is 1) that a process ends while it is waited
+            for, and that none comes near it then.
+        new_ttime_mean, new_seek_mean: what new processes do.
+    """
+
+    antic_expire: int
+
+    def __init__(self, queue: RequestQueue) -> None:
+        self.last_sector = [0, 0]
+        self.batch_kind = 0
+        self.status = OFF
+        self.antic_start = 0
+        self.process: ProcessHistory | None = None
+        self.process_finished = False
+        self.exit_prob = self.exit_no_coop = 0
+        self.new_ttime_total = self.new_ttime_mean = 0
+        self.new_seek_total = self.new_seek_mean = 0
+        super().__init__(queue)
+
+    def _history(self, request: Request) -> ProcessHistory:
+        history: ProcessHistory = request.queue
+        return history
+
+    def _wait_next(self) -> None:
+        """`as_antic_waitnext`."""
+        self.q.set_timer(ANTIC_TIMER, self.antic_start + self.antic_expire)
+        self.status = WAIT_NEXT
+
+    def _wait_request(self) -> None:
+        """`as_antic_waitreq`: the time starts when the read that is under way is complete."""
+        if self.status == OFF:
+            if self.process is None or self.process_finished:
+                self._wait_next()
+            else:
+                self.status = WAIT_REQUEST
+
+    def _stop(self) -> None:
+        """`as_antic_stop`."""
+        if self.status in WAITING:
+            if self.status == WAIT_NEXT:
+                self.q.delete_timer(ANTIC_TIMER)
+            self.status = FINISHED
+            self.q.schedule_work()
+
+    def timer(self, number: int) -> None:
+        """`as_antic_timeout`: nothing came."""
+        if self.status in WAITING:
+            process = self.process
+            self.status = FINISHED
+            self.q.schedule_work()
+            if process is not None:
+                if process.ttime_samples == 0:
+                    self.exit_prob = (7 * self.exit_prob + 256) // 8
+                if not process.running:
+                    self.exit_no_coop = (7 * self.exit_no_coop + 256) // 8
+
+    def work(self) -> None:
+        """`as_work_handler`."""
+        if not self.empty():
+            self.q.run()
+
+    def _update_history(self, process: ProcessHistory, request: Request) -> None:
+        """`as_update_iohist`: a synchronous request tells of think time and seek distance."""
+        if not request.is_sync:
+            return
+        new = process.ttime_samples == 0
+        told = process.observe(request, self.q.jiffies, self.q.hz)
+        if told is not None and new:
+            ttime, distance = told
+            self.new_ttime_total = smoothed(self.new_ttime_total, ttime)
+            self.new_ttime_mean = self.new_ttime_total // 256
+            self.exit_prob = 7 * self.exit_prob // 8
+            self.new_seek_total = smoothed(self.new_seek_total, distance)
+            self.new_seek_mean = self.new_seek_total // 256
+
+    def _close(self, process: ProcessHistory, request: Request) -> bool:
+        """`as_close_req`: near enough to what was read last, for the time already waited."""
+        last = self.last_sector[self.batch_kind]
+        if self.status == OFF or not self.process_finished:
+            delay_ms = 0
+        else:
+            delay_ms = (self.q.jiffies - self.antic_start) * 1000 // self.q.hz
+        if delay_ms and (delay_ms > _CLOSE_MS or delay_ms > self.antic_expire):
+            # the kernel compares milliseconds with jiffies here
+            return True
+        delta = _CLOSE_SECTORS << delay_ms
+        if last <= request.sector + delta // 2 and request.sector <= last + delta:
+            return True
+        mean = self.new_seek_mean if process.seek_samples == 0 else process.seek_mean
+        return mean > abs(request.sector - last)
+
+    def _can_break(self, request: Request | None) -> bool:
+        """`as_can_break_anticipation`."""
+        process = self.process
+        if process is None:
+            return True
+        if request is not None and process is self._history(request):
+            return True
+        if self.process_finished and self.q.jiffies - self.antic_start >= self.antic_expire:
+            return True
+        if process.nr_queued or process.nr_dispatched:
+            return True
+        if request is not None and request.is_sync and self._close(process, request):
+            if not process.running:
+                if process.ttime_samples == 0:
+                    self.exit_prob = (7 * self.exit_prob + 256) // 8
+                self.exit_no_coop = 7 * self.exit_no_coop // 8
+            self._update_history(process, request)
+            return True
+        return self._hopeless(process)
+
+    def _hopeless(self, process: ProcessHistory) -> bool:
+        """Whether a process is not worth waiting for: it has ended, or thinks too long."""
+        if not process.running:
+            if process.ttime_samples == 0:
+                self.exit_prob = (7 * self.exit_prob + 256) // 8
+            if self.exit_no_coop > 128:  # noqa: PLR2004 - half of 256
+                return True
+        if process.ttime_samples == 0:
+            return (
+                self.new_ttime_mean > self.antic_expire
+                or self.exit_prob * self.exit_no_coop > 128 * 256
+            )
+        return process.ttime_mean > self.antic_expire
+
+    def _can_anticipate(self, request: Request | None) -> bool:
+        """`as_can_anticipate`."""
+        if self.process is None or self.status == FINISHED:
+            return False
+        return not self._can_break(request)
+
+    def process_exits(self, data: ProcessHistory) -> None:
+        """`exit_as_io_context`."""
+        data.running = False

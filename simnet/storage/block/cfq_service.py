@@ -1,0 +1,199 @@
+"""The queues of cfq, and which is served next: by priority, in the order of the last service.
+
+Source: `cfq_resort_rr_list` to `cfq_set_active_queue` in block/cfq-iosched.c, Linux 2.6.18. The
+kernel puts a preempted queue before the last one of the list; so does this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.storage.block.cfq_queue import SYNC, CfqContext, CfqQueue
+from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.request import IoContext, Request
+
+if TYPE_CHECKING:
+    from simnet.storage.block.queue import RequestQueue
+
+__all__ = ["IDLE_CLASS", "IDLE_SLICE", "PRIORITIES", "CfqService"]
+
+IDLE_SLICE, IDLE_CLASS = range(2)
+PRIORITIES = 8
+
+
+class CfqService(Elevator):
+    """The part of cfq that lets queues take turns.
+
+    Attributes:
+        queues: by process; asynchronous ones of all processes are at None.
+        rr_lists, busy_rr, cur_rr, idle_rr: queues with requests: those that wait, by priority;
+            with requests in the device; of this round; of class "idle".
+        busy_queues: how many there are.
+        active: the queue that has its slice, and the process that used it first.
+        dispatch_slice: requests dispatched in this slice.
+        last_end_request: jiffy of the last completion of another class than "idle".
+    """
+
+    slice_idle: int
+
+    def __init__(self, queue: RequestQueue) -> None:
+        self.rr_lists: list[list[CfqQueue]] = [[] for _ in range(PRIORITIES)]
+        self.busy_rr: list[CfqQueue] = []
+        self.cur_rr: list[CfqQueue] = []
+        self.idle_rr: list[CfqQueue] = []
+        self.busy_queues = 0
+        self.active: CfqQueue | None = None
+        self.active_context: CfqContext | None = None
+        self.cur_prio = self.cur_end_prio = 0
+        self.dispatch_slice = self.last_end_request = 0
+        self.queues: dict[IoContext | None, list[CfqQueue]] = {}
+        super().__init__(queue)
+
+    def _resort(self, queue: CfqQueue, *, preempted: bool = False) -> None:
+        """`cfq_resort_rr_list`."""
+        if queue.place is not None:
+            queue.place.remove(queue)
+        if queue.prio_class == "rt":
+            place = self.cur_rr
+        elif queue.prio_class == "idle":
+            place = self.idle_rr
+        else:
+            place = self.busy_rr if queue.dispatched else self.rr_lists[queue.ioprio]
+        queue.place = place
+        if preempted:
+            place.insert(max(len(place) - 1, 0), queue)
+            return
+        position = len(place)
+        if place is not self.busy_rr:
+            # by when they were served last
+            while position:
+                served = place[position - 1].service_last
+                if not served or served < queue.service_last:
+                    break
+                position -= 1
+        place.insert(position, queue)
+
+    def _next_priority(self) -> bool:
+        """`cfq_get_next_prio_level`: 0; 0, 1; 0, 1, 2; and so on."""
+        wrapped = False
+        while True:
+            levels = range(self.cur_prio, self.cur_end_prio + 1)
+            level = next((each for each in levels if self.rr_lists[each]), -1)
+            if level >= 0:
+                break
+            self.cur_prio = 0
+            self.cur_end_prio += 1
+            if self.cur_end_prio == PRIORITIES:
+                self.cur_end_prio = 0
+                if wrapped:
+                    return False
+                wrapped = True
+        chosen = self.rr_lists[level]
+        for queue in chosen:
+            queue.place = self.cur_rr
+        self.cur_rr[:0] = chosen
+        chosen.clear()
+        self.cur_prio = level + 1
+        if self.cur_prio > self.cur_end_prio:
+            self.cur_end_prio = self.cur_prio
+            self.cur_prio = 0
+        if self.cur_end_prio == PRIORITIES:
+            self.cur_prio = self.cur_end_prio = 0
+        return True
+
+    def _activate(self, queue: CfqQueue | None) -> CfqQueue | None:
+        """`__cfq_set_active_queue`."""
+        if queue is not None:
+            self.q.delete_timer(IDLE_CLASS)
+            queue.slice_end = queue.slice_left = 0
+            queue.must_alloc_slice = queue.fifo_expire = False
+        self.active = queue
+        return queue
+
+    def _set_active(self) -> CfqQueue | None:
+        """`cfq_set_active_queue`."""
+        queue = None
+        if self.cur_rr or self._next_priority():
+            queue = self.cur_rr[0]
+        elif self.busy_rr:
+            queue = self.busy_rr[0]
+        elif self.idle_rr:
+            end = self.last_end_request + self.q.hz // 10
+            if self.q.jiffies >= end:
+                queue = self.idle_rr[0]
+            else:
+                self.q.set_timer(IDLE_CLASS, end)
+        return self._activate(queue)
+
+    def _schedule_dispatch(self) -> None:
+        if self.busy_queues:
+            self.q.schedule_work()
+
+    def _expire(self, queue: CfqQueue | None, *, preempted: bool = False) -> None:
+        """`__cfq_slice_expired`."""
+        if queue is None:
+            return
+        now = self.q.jiffies
+        if queue.wait_request:
+            self.q.delete_timer(IDLE_SLICE)
+        if not preempted and not queue.dispatched:
+            queue.service_last = now
+            self._schedule_dispatch()
+        queue.must_dispatch = queue.wait_request = False
+        queue.slice_left = max(queue.slice_end - now, 0)
+        if queue.on_rr:
+            self._resort(queue, preempted=preempted)
+        if queue is self.active:
+            self.active = None
+        self.active_context = None
+        self.dispatch_slice = 0
+
+    def _find(self, key: IoContext | None, context: IoContext) -> CfqQueue | None:
+        """`cfq_find_cfq_hash`: a process without a class takes any queue with its key."""
+        for queue in reversed(self.queues.get(key, [])):
+            if (
+                context.ioprio_class == "none"
+                or (queue.prio_class, queue.ioprio) == context.priority
+            ):
+                return queue
+        return None
+
+    def allocated(self, request: Request) -> None:
+        """`cfq_set_request`: all writes are asynchronous there."""
+        context = request.context
+        data = context.elevator_data.get(self)
+        if data is None:
+            data = context.elevator_data[self] = CfqContext(context, self.q.jiffies)
+        request.is_sync = not request.write
+        queue = data.queues[request.is_sync]
+        if queue is None:
+            key = context if request.is_sync else None
+            queue = self._find(key, context)
+            if queue is None:
+                queue = CfqQueue(key, context.priority, 2 * self.slice_idle)
+                self.queues.setdefault(key, []).append(queue)
+            data.queues[request.is_sync] = queue
+        queue.allocated += 1
+        request.queue = queue
+
+    def freed(self, request: Request) -> None:
+        """`cfq_put_request`: with its last request the queue of an ended process goes."""
+        queue: CfqQueue = request.queue
+        queue.allocated -= 1
+        if queue.key is not None and not queue.key.running and not queue.allocated:
+            self._forget(queue)
+
+    def _forget(self, queue: CfqQueue) -> None:
+        if queue is self.active:
+            self._expire(queue)
+        self.queues.pop(queue.key, None)
+
+    def process_exits(self, data: CfqContext) -> None:
+        """`cfq_exit_single_io_context`."""
+        for queue in data.queues:
+            if queue is not None and queue is self.active:
+                self._expire(queue)
+        own = data.queues[SYNC]
+        if own is not None and not own.allocated:
+            self._forget(own)
+        data.queues = [None, None]

@@ -1,0 +1,165 @@
+"""deadline: batches in the order of sectors, and no request waits much longer than its deadline.
+
+Source: block/deadline-iosched.c of Linux 2.6.18. A batch goes on while the next request begins just
+where the last one ended, for up to `fifo_batch` requests. Then reads go before writes unless they
+have done so `writes_starved` times; the direction goes on in the order of sectors from where it
+was, or starts again with its oldest request when that one's deadline is over, when the other
+direction was served in between, or when there is none with a higher sector.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator, Tunable
+from simnet.storage.block.request import READ, WRITE, Bio, Request
+from simnet.storage.block.sort_list import MergeHash, SortList
+
+if TYPE_CHECKING:
+    from simnet.storage.block.queue import RequestQueue
+
+__all__ = ["Deadline"]
+
+
+class Deadline(Elevator):
+    """The deadline scheduler."""
+
+    name: ClassVar[str] = "deadline"
+    tunables: ClassVar[dict[str, Tunable]] = {
+        "read_expire": Tunable(500, time=True),
+        "write_expire": Tunable(5000, time=True),
+        "writes_starved": Tunable(2, least=-(1 << 31)),
+        "front_merges": Tunable(1, most=1),
+        "fifo_batch": Tunable(16),
+    }
+
+    def __init__(self, queue: RequestQueue) -> None:
+        self.sort_list = (SortList(), SortList())
+        self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
+        self.hash = MergeHash()
+        self.next: list[Request | None] = [None, None]
+        self.batching = 0
+        self.last_sector = 0
+        self.starved = 0
+        super().__init__(queue)
+
+    def tuned(self) -> None:
+        """Take the tunables over."""
+        values = self.values
+        self.fifo_expire = (values["read_expire"], values["write_expire"])
+        self.writes_starved = values["writes_starved"]
+        self.fifo_batch = values["fifo_batch"]
+        self.front_merges = values["front_merges"]
+
+    def add(self, request: Request) -> None:
+        """`deadline_add_request`."""
+        self._sort(request)
+        request.expires = self.q.jiffies + self.fifo_expire[request.rw]
+        self.fifo[request.rw].append(request)
+        if request.mergeable:
+            self.hash.add(request)
+
+    def _sort(self, request: Request) -> None:
+        """`deadline_add_drq_rb`: a request for the same sector goes to the driver first."""
+        alias = self.sort_list[request.rw].add(request)
+        while alias is not None:
+            self._move(alias)
+            alias = self.sort_list[request.rw].add(request)
+
+    def _unsort(self, request: Request) -> None:
+        """`deadline_del_drq_rb`."""
+        if self.next[request.rw] is request:
+            self.next[request.rw] = self.sort_list[request.rw].following(request)
+        self.sort_list[request.rw].remove(request)
+
+    def _remove(self, request: Request) -> None:
+        """`deadline_remove_request`."""
+        self.fifo[request.rw].remove(request)
+        self._unsort(request)
+        self.hash.remove(request)
+
+    def merge(self, bio: Bio) -> tuple[int, Any]:
+        """`deadline_merge`."""
+        request = self.hash.find(bio.sector)
+        if request is not None and self.may_merge(request, bio):
+            return BACK_MERGE, request
+        if self.front_merges:
+            request = self.sort_list[WRITE if bio.write else READ].find(bio.sector + bio.sectors)
+            if request is not None and self.may_merge(request, bio):
+                return FRONT_MERGE, request
+        return NO_MERGE, None
+
+    def merged(self, request: Request) -> None:
+        """`deadline_merged_request`."""
+        self.hash.remove(request)
+        self.hash.add(request)
+        if request.sector != request.key:
+            self._unsort(request)
+            self._sort(request)
+
+    def merged_requests(self, request: Request, following: Request) -> None:
+        """`deadline_merged_requests`: the earlier deadline holds for both."""
+        self.merged(request)
+        fifo = self.fifo[request.rw]
+        if following.expires < request.expires:
+            fifo.remove(request)
+            fifo.insert(fifo.index(following), request)
+            request.expires = following.expires
+        self._remove(following)
+
+    def dispatch(self, *, force: bool = False) -> int:
+        """`deadline_dispatch_requests`: one request."""
+        request = self.next[WRITE] or self.next[READ]
+        if request is not None:
+            if self.last_sector != request.sector:
+                # a batch ends with the first request that does not follow
+                self.batching += self.fifo_batch
+            if self.batching < self.fifo_batch:
+                self.batching += 1
+                self._move(request)
+                return 1
+        rw = self._direction()
+        if rw is None:
+            return 0
+        oldest = self.fifo[rw][0]
+        following = self.next[rw]
+        if self.q.jiffies > oldest.expires or following is None:
+            following = oldest
+        self.batching = 1
+        self._move(following)
+        return 1
+
+    def _direction(self) -> int | None:
+        """Reads unless writes have starved; None if there is neither."""
+        if self.fifo[READ]:
+            if not self.fifo[WRITE]:
+                return READ
+            self.starved += 1
+            if self.starved <= self.writes_starved:
+                return READ
+        if not self.fifo[WRITE]:
+            return None
+        self.starved = 0
+        return WRITE
+
+    def _move(self, request: Request) -> None:
+        """`deadline_move_request`."""
+        following = self.sort_list[request.rw].following(request)
+        self.next = [None, None]
+        self.next[request.rw] = following
+        self.last_sector = request.end
+        self._remove(request)
+        self.q.dispatch_tail(request)
+
+    def empty(self) -> bool:
+        """`deadline_queue_empty`."""
+        return not (self.fifo[READ] or self.fifo[WRITE])
+
+    def former(self, request: Request) -> Request | None:
+        """`deadline_former_request`."""
+        return self.sort_list[request.rw].preceding(request)
+
+    def latter(self, request: Request) -> Request | None:
+        """`deadline_latter_request`."""
+        return self.sort_list[request.rw].following(request)

@@ -1,0 +1,190 @@
+"""The counters of `/proc/diskstats`, and what `iostat -x` makes of them.
+
+Counters: block/ll_rw_blk.c of Linux 2.6.18 (`drive_stat_acct`, `disk_round_stats`,
+`blk_account_io_done`). The kernel keeps times in jiffies; here they are kept exactly as well.
+Columns: iostat.c of sysstat 9.1.5. A request counts from its insertion into the scheduler until it
+is complete; `svctm` is utilisation over throughput, no time that anything takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simnet.storage.block.request import READ, WRITE
+
+__all__ = ["DiskStats", "IostatRow", "Snapshot", "iostat"]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The counters at one time; times in ps.
+
+    Attributes:
+        time_ps: when.
+        ios, merges, sectors, ticks_ps: of reads and writes: completed requests, merged bios,
+            transferred sectors, time from insertion to completion.
+        in_flight: requests in scheduler and device.
+        busy_ps: time with any in flight (`io_ticks`).
+        queue_ps: requests in flight, over time (`time_in_queue`).
+    """
+
+    time_ps: int
+    ios: tuple[int, int]
+    merges: tuple[int, int]
+    sectors: tuple[int, int]
+    ticks_ps: tuple[int, int]
+    in_flight: int
+    busy_ps: int
+    queue_ps: int
+
+
+class DiskStats:
+    """Counters of one device.
+
+    Args:
+        jiffy_ps: of the kernel.
+
+    Attributes:
+        in_flight: requests that are in scheduler and device.
+        merged_ps: time in flight of requests that were merged into others, less the time by
+            which those count from earlier: with it Little's law is an identity.
+    """
+
+    def __init__(self, jiffy_ps: int) -> None:
+        self.jiffy_ps = jiffy_ps
+        self.in_flight = 0
+        self.ios = [0, 0]
+        self.merges = [0, 0]
+        self.sectors = [0, 0]
+        self.ticks_ps = [0, 0]
+        self.busy_ps = self.queue_ps = self.merged_ps = self._stamp_ps = 0
+        self._ticks = [0, 0]
+        self._busy = self._queue = self._stamp = 0
+
+    def round(self, now_ps: int) -> None:
+        """Account for the time since the last change (`disk_round_stats`)."""
+        jiffy = now_ps // self.jiffy_ps
+        if self.in_flight:
+            elapsed_ps, elapsed = now_ps - self._stamp_ps, jiffy - self._stamp
+            self.busy_ps += elapsed_ps
+            self.queue_ps += self.in_flight * elapsed_ps
+            self._busy += elapsed
+            self._queue += self.in_flight * elapsed
+        self._stamp_ps = now_ps
+        self._stamp = jiffy
+
+    def started(self, now_ps: int) -> None:
+        """A request was inserted."""
+        self.round(now_ps)
+        self.in_flight += 1
+
+    def merged(self, now_ps: int, start_ps: int, earlier_ps: int) -> None:
+        """A request became part of one that counts from `earlier_ps` earlier than before."""
+        self.round(now_ps)
+        self.in_flight -= 1
+        self.merged_ps += now_ps - start_ps - earlier_ps
+
+    def ended(self, now_ps: int, rw: int, sectors: int, start_ps: int) -> None:
+        """A request is complete."""
+        self.sectors[rw] += sectors
+        self.ios[rw] += 1
+        self.ticks_ps[rw] += now_ps - start_ps
+        self._ticks[rw] += now_ps // self.jiffy_ps - start_ps // self.jiffy_ps
+        self.round(now_ps)
+        self.in_flight -= 1
+
+    def snapshot(self, now_ps: int, *, exact: bool = True) -> Snapshot:
+        """Return the counters now, exactly or as a kernel that counts jiffies has them."""
+        self.round(now_ps)
+        ticks, busy, queue = self.ticks_ps, self.busy_ps, self.queue_ps
+        if not exact:
+            ticks = [self._ticks[rw] * self.jiffy_ps for rw in (READ, WRITE)]
+            busy, queue = self._busy * self.jiffy_ps, self._queue * self.jiffy_ps
+            now_ps = now_ps // self.jiffy_ps * self.jiffy_ps
+        return Snapshot(
+            time_ps=now_ps,
+            ios=(self.ios[READ], self.ios[WRITE]),
+            merges=(self.merges[READ], self.merges[WRITE]),
+            sectors=(self.sectors[READ], self.sectors[WRITE]),
+            ticks_ps=(ticks[READ], ticks[WRITE]),
+            in_flight=self.in_flight,
+            busy_ps=busy,
+            queue_ps=queue,
+        )
+
+
+@dataclass(frozen=True)
+class IostatRow:
+    """One device's columns of `iostat -x`.
+
+    Attributes:
+        device: as in sda.
+        rrqm_s, wrqm_s: merged bios a second.
+        r_s, w_s: completed requests a second.
+        rsec_s, wsec_s: sectors of 512 bytes a second.
+        avgrq_sz: sectors of a request.
+        avgqu_sz: requests in flight, mean.
+        await_ms: from insertion to completion, mean.
+        svctm_ms: utilisation over throughput.
+        util: time with requests in flight, percent.
+    """
+
+    device: str
+    rrqm_s: float
+    wrqm_s: float
+    r_s: float
+    w_s: float
+    rsec_s: float
+    wsec_s: float
+    avgrq_sz: float
+    avgqu_sz: float
+    await_ms: float
+    svctm_ms: float
+    util: float
+
+    @property
+    def rkb_s(self) -> float:
+        """KiB a second that were read."""
+        return self.rsec_s / 2
+
+    @property
+    def wkb_s(self) -> float:
+        """KiB a second that were written."""
+        return self.wsec_s / 2
+
+
+def iostat(device: str, before: Snapshot, after: Snapshot) -> IostatRow:
+    """Return what `iostat -x` says of the time between two snapshots.
+
+    Raises:
+        ValueError: no time has passed between them.
+    """
+    interval_ps = after.time_ps - before.time_ps
+    if interval_ps <= 0:
+        raise ValueError(f"{device}: iostat needs an interval, got {interval_ps} ps")
+    per_s = 10**12 / interval_ps
+
+    def change(name: str) -> tuple[int, int]:
+        new, old = getattr(after, name), getattr(before, name)
+        return new[READ] - old[READ], new[WRITE] - old[WRITE]
+
+    reads, writes = change("ios")
+    read_sectors, written_sectors = change("sectors")
+    read_merges, write_merges = change("merges")
+    ios = reads + writes
+    throughput = ios * per_s
+    busy = (after.busy_ps - before.busy_ps) / interval_ps
+    return IostatRow(
+        device=device,
+        rrqm_s=read_merges * per_s,
+        wrqm_s=write_merges * per_s,
+        r_s=reads * per_s,
+        w_s=writes * per_s,
+        rsec_s=read_sectors * per_s,
+        wsec_s=written_sectors * per_s,
+        avgrq_sz=(read_sectors + written_sectors) / ios if ios else 0.0,
+        avgqu_sz=(after.queue_ps - before.queue_ps) / interval_ps,
+        await_ms=sum(change("ticks_ps")) / ios / 10**9 if ios else 0.0,
+        svctm_ms=busy / throughput * 1000 if throughput else 0.0,
+        util=busy * 100,
+    )

@@ -1,0 +1,167 @@
+"""The limit on a queue's requests: who gets one, who sleeps, who may go on.
+
+Source: `get_request`, `get_request_wait` and `freed_request` in block/ll_rw_blk.c of Linux 2.6.18.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU
+from simnet.kernel.simulator import Simulator
+from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
+from simnet.storage.block.switch import Switching
+
+__all__ = ["WAKE", "RequestLimit", "Resume"]
+
+WAKE = 3
+_NR_BATCHING = 32
+_LEAST_REQUESTS = 4
+
+Resume = Callable[[Bio], None]
+
+
+class RequestLimit(Component):
+    """The part of a queue that allocates requests.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        hz: of the kernel.
+        nr_requests: of each direction.
+        wakeup_ps: from waking a process that sleeps for a request until it runs.
+
+    Attributes:
+        count: allocated requests by direction.
+        congested: by direction, as the page cache sees it.
+        elvpriv: requests that the scheduler knows.
+        waits: how often a process slept for a request.
+    """
+
+    elevator: Elevator
+    switching: Switching
+
+    def __init__(
+        self, sim: Simulator, path: str, hz: int, nr_requests: int, wakeup_ps: int
+    ) -> None:
+        super().__init__(sim, path)
+        self.hz = hz
+        self.wakeup_ps = wakeup_ps
+        self.count = [0, 0]
+        self.full = [False, False]
+        self.congested = [False, False]
+        self.sleepers: tuple[deque[tuple[Bio, Resume | None]], ...] = (deque(), deque())
+        self.woken: deque[tuple[Bio, Resume | None]] = deque()
+        self.uncongested: list[tuple[int, Callable[[], None]]] = []
+        self.elvpriv = self.waits = 0
+        self.set_nr_requests(nr_requests)
+
+    @property
+    def jiffies(self) -> int:
+        """The kernel's clock."""
+        raise NotImplementedError
+
+    def insert(self, request: Request) -> None:
+        """Give a request to the scheduler."""
+        raise NotImplementedError
+
+    def unplug(self) -> None:
+        """Let the driver have what is held back."""
+        raise NotImplementedError
+
+    def _batching(self, context: IoContext) -> bool:
+        """`ioc_batching`: 32 requests, for a fiftieth of a second."""
+        return context.nr_batch_requests == _NR_BATCHING or (
+            context.nr_batch_requests > 0 and self.jiffies < context.last_waited + self.hz // 50
+        )
+
+    def _set_batching(self, context: IoContext) -> None:
+        if not self._batching(context):
+            context.nr_batch_requests = _NR_BATCHING
+            context.last_waited = self.jiffies
+
+    def get_request(self, bio: Bio) -> Request | None:
+        """`get_request`."""
+        rw = WRITE if bio.write else READ
+        must = self.elevator.may_queue(bio)
+        count = self.count[rw] + 1
+        batcher = None
+        if count >= self.congestion_on:
+            if count >= self.nr_requests:
+                batcher = bio.context
+                if not self.full[rw]:
+                    self._set_batching(batcher)
+                    self.full[rw] = True
+                elif not must and not self._batching(batcher):
+                    return None
+            self.congested[rw] = True
+        if count > 3 * self.nr_requests // 2:
+            return None
+        self.count[rw] = count
+        request = Request(bio, self.jiffies, self.sim.now)
+        request.elvpriv = not self.switching.under_way
+        if request.elvpriv:
+            self.elvpriv += 1
+            self.elevator.allocated(request)
+        if batcher is not None and self._batching(batcher):
+            batcher.nr_batch_requests -= 1
+        return request
+
+    def sleep(self, bio: Bio, resume: Resume | None) -> None:
+        """`get_request_wait`: let the device have what there is, and sleep."""
+        self.waits += 1
+        self.sleepers[bio.write].append((bio, resume))
+        self.unplug()
+
+    def wakes(self, bio: Bio, resume: Resume | None) -> None:
+        """A process that slept for a request tries again, as a batcher."""
+        self._set_batching(bio.context)
+        request = self.get_request(bio)
+        if request is None:
+            self.sleep(bio, resume)
+            return
+        self.insert(request)
+        if resume is not None:
+            resume(bio)
+
+    def free(self, request: Request) -> None:
+        """Give a request back (`__blk_put_request`, `freed_request`)."""
+        rw = request.rw
+        if request.elvpriv:
+            self.elevator.freed(request)
+            self.elvpriv -= 1
+        self.count[rw] -= 1
+        self._freed(rw)
+
+    def _freed(self, rw: int) -> None:
+        if self.count[rw] < self.congestion_off and self.congested[rw]:
+            self.congested[rw] = False
+            waiting = [pair for pair in self.uncongested if pair[0] == rw]
+            self.uncongested = [pair for pair in self.uncongested if pair[0] != rw]
+            for _, callback in waiting:
+                callback()
+        if self.count[rw] + 1 <= self.nr_requests:
+            if self.sleepers[rw]:
+                self.woken.append(self.sleepers[rw].popleft())
+                self.sim.after(self.wakeup_ps, self, WAKE, 0, CPU)
+            self.full[rw] = False
+
+    def set_nr_requests(self, number: int) -> None:
+        """Write `nr_requests` (`queue_requests_store`); at least 4."""
+        self.nr_requests = number = max(number, _LEAST_REQUESTS)
+        self.congestion_on = min(number - number // 8 + 1, number)
+        self.congestion_off = max(number - number // 8 - number // 16 - 1, 1)
+        for rw in (READ, WRITE):
+            if self.count[rw] >= self.congestion_on:
+                self.congested[rw] = True
+            if self.count[rw] >= number:
+                self.full[rw] = True
+            else:
+                self._freed(rw)
+
+    def when_uncongested(self, rw: int, callback: Callable[[], None]) -> None:
+        """Call back once when a direction is not congested any more (`blk_congestion_wait`)."""
+        self.uncongested.append((rw, callback))

@@ -1,0 +1,92 @@
+"""What a scheduler learns of a process' synchronous requests: think times and seek distances.
+
+Source: `struct as_io_context`, `as_update_thinktime` and `as_update_seekdist` of
+block/as-iosched.c, which block/cfq-iosched.c of Linux 2.6.18 has for itself. Means decay by an
+eighth a sample and are fixed-point numbers: 256 is one sample.
+"""
+
+from __future__ import annotations
+
+from simnet.storage.block.request import Request
+
+__all__ = ["ProcessHistory", "SeekHistory", "ThinkHistory", "smoothed"]
+
+_FEW_SAMPLES = 60
+_MAX_THINK_PER_S = 50
+
+
+def smoothed(total: int, value: int) -> int:
+    """A decaying total of fixed-point samples."""
+    return (7 * total + 256 * value) // 8
+
+
+class ThinkHistory:
+    """Think times, in jiffies.
+
+    Attributes:
+        ttime_samples, ttime_total, ttime_mean: decaying number, sum and mean.
+        last_end_request: jiffy at which a request of the process was complete last.
+    """
+
+    def __init__(self, jiffy: int = 0) -> None:
+        self.ttime_samples = self.ttime_total = self.ttime_mean = 0
+        self.last_end_request = jiffy
+
+    def thought(self, ttime: int) -> None:
+        """Add a think time."""
+        self.ttime_samples = (7 * self.ttime_samples + 256) // 8
+        self.ttime_total = smoothed(self.ttime_total, ttime)
+        self.ttime_mean = (self.ttime_total + 128) // self.ttime_samples
+
+
+class SeekHistory(ThinkHistory):
+    """Think times, and the distances from request to request in sectors.
+
+    Attributes:
+        seek_samples, seek_total, seek_mean: decaying number, sum and mean.
+        last_request_pos: sector after the last request.
+    """
+
+    def __init__(self, jiffy: int = 0) -> None:
+        super().__init__(jiffy)
+        self.seek_samples = self.seek_total = self.seek_mean = 0
+        self.last_request_pos = 0
+
+    def sought(self, distance: int) -> None:
+        """Add a distance; a single long one is cut, more so when many are known."""
+        slack = 2 * 1024 * 1024 if self.seek_samples <= _FEW_SAMPLES else 2 * 1024 * 64
+        distance = min(distance, self.seek_mean * 4 + slack)
+        self.seek_samples = (7 * self.seek_samples + 256) // 8
+        self.seek_total = smoothed(self.seek_total, distance)
+        self.seek_mean = (self.seek_total + self.seek_samples // 2) // self.seek_samples
+
+
+class ProcessHistory(SeekHistory):
+    """The anticipatory scheduler's knowledge of a process.
+
+    Attributes:
+        running: whether it exists.
+        io_started, io_running: whether a request of it has been queued, and completed.
+        nr_queued, nr_dispatched: requests in the scheduler, and between it and the driver.
+    """
+
+    def __init__(self, *, running: bool = True) -> None:
+        super().__init__()
+        self.running = running
+        self.io_started = self.io_running = False
+        self.nr_queued = self.nr_dispatched = 0
+
+    def observe(self, request: Request, jiffies: int, hz: int) -> tuple[int, int] | None:
+        """Learn from a synchronous request; return think time and distance, None for the first."""
+        told = None
+        if self.io_started or self.io_running:
+            ttime = 0
+            if self.io_running and not self.nr_queued and not self.nr_dispatched:
+                ttime = min(jiffies - self.last_end_request, hz // _MAX_THINK_PER_S - 1)
+            self.thought(ttime)
+            distance = abs(request.sector - self.last_request_pos)
+            self.sought(distance)
+            told = ttime, distance
+        self.last_request_pos = request.end
+        self.io_started = True
+        return told

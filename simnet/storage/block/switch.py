@@ -1,0 +1,94 @@
+"""Which schedulers there are, and how a queue changes from one to another while it works.
+
+Source: `elevator_switch` in block/elevator.c of Linux 2.6.18: requests bypass both schedulers until
+the last one that the old scheduler knows is complete, which is looked at every 10 ms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.kernel.priority import CPU
+from simnet.spelling import nearest
+from simnet.storage.block.anticipatory import Anticipatory
+from simnet.storage.block.cfq import Cfq
+from simnet.storage.block.deadline import Deadline
+from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.noop import Noop
+
+if TYPE_CHECKING:
+    from simnet.storage.block.queue import RequestQueue
+
+__all__ = ["ELEVATORS", "Switching"]
+
+ELEVATORS: dict[str, type[Elevator]] = {
+    elevator.name: elevator for elevator in (Noop, Anticipatory, Deadline, Cfq)
+}
+_SWITCH = 4
+_SLEEP_MS = 10
+
+
+class Switching:
+    """The change of a queue's scheduler.
+
+    Attributes:
+        under_way: whether requests bypass the scheduler.
+        wanted: schedulers that have been asked for, in this order.
+    """
+
+    def __init__(self, queue: RequestQueue, scheduler: str) -> None:
+        self.q = queue
+        self.under_way = False
+        self.wanted: list[str] = []
+        self._check(scheduler)
+
+    def _check(self, name: str) -> None:
+        if name not in ELEVATORS:
+            expected = f"expected one of {', '.join(ELEVATORS)}{nearest(name, ELEVATORS)}"
+            raise ValueError(f"{self.q.path}: no scheduler {name!r}: {expected}")
+
+    def make(self, name: str) -> Elevator:
+        """Return a scheduler of this name for the queue."""
+        return ELEVATORS[name](self.q)
+
+    def show(self) -> str:
+        """Return the schedulers, that in use in brackets, as `cat queue/scheduler` does."""
+        used = self.q.elevator.name
+        return " ".join(f"[{name}]" if name == used else name for name in ELEVATORS)
+
+    def to(self, name: str) -> None:
+        """Change the scheduler, as `echo NAME > queue/scheduler` does.
+
+        Raises:
+            ValueError: no such scheduler.
+        """
+        self._check(name)
+        self.wanted.append(name)
+        if not self.under_way:
+            self._begin()
+
+    def _begin(self) -> None:
+        while self.wanted and self.wanted[0] == self.q.elevator.name:
+            del self.wanted[0]
+        if self.wanted:
+            self.under_way = True
+            self.q.drain()
+            self.step()
+
+    def step(self) -> None:
+        """See whether the old scheduler knows of any request; if not, put in the other one."""
+        q = self.q
+        q.drain()
+        if q.elvpriv:
+            q.remove_plug()
+            q.run()
+            # msleep sleeps a jiffy longer, so as not to be short
+            jiffies = -(-_SLEEP_MS * q.hz // 1000) + 1
+            at_ps = (q.sim.now // q.jiffy_ps + jiffies) * q.jiffy_ps
+            q.sim.at(at_ps, q, _SWITCH, 0, CPU)
+            return
+        q.elevator.shut()
+        q.elevator = self.make(self.wanted.pop(0))
+        q.last_merge = None
+        self.under_way = False
+        self._begin()

@@ -1,0 +1,1 @@
+"""Disks: mechanical and solid state, with their caches."""

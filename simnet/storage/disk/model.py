@@ -1,0 +1,87 @@
+"""What a disk is: the numbers that `models/disks/` holds, in base units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["QUEUE_POLICIES", "SECTOR_BYTES", "DiskModel"]
+
+SECTOR_BYTES = 512
+QUEUE_POLICIES = ("fcfs", "sstf", "c-look", "sptf")
+
+
+@dataclass(frozen=True)
+class DiskModel:
+    """One kind of disk, mechanical or flash; the schema of a disk model explains each value.
+
+    Attributes:
+        medium: "magnetic" or "flash".
+        capacity_bytes: what the host can address.
+        bus_rate_bps: between the disk's buffer and the host.
+        command_overhead_ps: from the arrival of a command until the disk can act on it.
+        queue_depth: commands that the disk holds at once.
+        queue_policy: one of `QUEUE_POLICIES`; flash takes commands as they come.
+        queue_age_limit_ps: a command that waits longer goes first; 0 for never.
+        write_cache: whether a write is complete when it is in the buffer.
+        cache_bytes: the buffer, of reads and writes.
+        cache_segments: streams that the buffer can read ahead for; 0 for no read-ahead.
+        rpm: revolutions per minute.
+        heads: recording surfaces.
+        zones: bands of tracks with equally many sectors.
+        outer_rate_bps, inner_rate_bps: sustained, of the first and of the last zone.
+        seek_track_ps, seek_average_ps, seek_full_ps: to the neighbour track, between random
+            places, across the disk.
+        write_settle_ps: longer that a seek takes before a write.
+        head_switch_ps: to another surface of the same cylinder.
+        flash_channels: pages that are read or programmed at the same time.
+        flash_page_bytes, flash_read_ps, flash_program_ps: a page, and what it takes.
+    """
+
+    medium: str
+    capacity_bytes: int
+    bus_rate_bps: int
+    command_overhead_ps: int
+    queue_depth: int
+    queue_policy: str = "fcfs"
+    queue_age_limit_ps: int = 0
+    write_cache: bool = False
+    cache_bytes: int = 0
+    cache_segments: int = 0
+    rpm: int = 0
+    heads: int = 0
+    zones: int = 1
+    outer_rate_bps: int = 0
+    inner_rate_bps: int = 0
+    seek_track_ps: int = 0
+    seek_average_ps: int = 0
+    seek_full_ps: int = 0
+    write_settle_ps: int = 0
+    head_switch_ps: int = 0
+    flash_channels: int = 0
+    flash_page_bytes: int = 0
+    flash_read_ps: int = 0
+    flash_program_ps: int = 0
+
+    def __post_init__(self) -> None:
+        if self.queue_policy not in QUEUE_POLICIES:
+            legal = ", ".join(QUEUE_POLICIES)
+            raise ValueError(f"queue_policy {self.queue_policy!r} is not one of {legal}")
+        if self.medium not in {"magnetic", "flash"}:
+            raise ValueError(f"medium {self.medium!r} is not magnetic or flash")
+        needed = (
+            ("flash_channels", "flash_page_bytes", "flash_read_ps", "flash_program_ps")
+            if self.medium == "flash"
+            else ("rpm", "heads", "outer_rate_bps", "inner_rate_bps")
+        )
+        for name in needed:
+            if getattr(self, name) < 1:
+                raise ValueError(f"a {self.medium} disk needs {name} above 0")
+
+    @property
+    def sectors(self) -> int:
+        """Sectors of 512 bytes that the host can address."""
+        return self.capacity_bytes // SECTOR_BYTES
+
+    def bus_ps(self, sectors: int) -> int:
+        """Time that a transfer takes on the bus."""
+        return sectors * SECTOR_BYTES * 8 * 10**12 // self.bus_rate_bps

@@ -1,0 +1,1 @@
+"""Files: the page cache, read-ahead and writing back."""

@@ -1,0 +1,1 @@
+"""The servers of a parallel file system, and the network before them."""

@@ -1,0 +1,254 @@
+"""A parallel file system as its clients see it: ask for a block, be called when it is there.
+
+The blocks of a file go round all vdisks of all servers, from one on that differs from file to
+file. With the block allocation "cluster" the blocks of a file lie side by side on each vdisk; with
+"scatter" anywhere. Where a file begins comes from a hash of its number, so nothing is remembered of
+a file, however many there are; files may lie over each other, which changes no time.
+
+A read is a short message to the server, and the data back; a write a short message, one back that
+asks for the data, the data, and a short acknowledgement. All messages between a client and a server
+share one connection each way, in order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.kernel.simulator import Simulator
+from simnet.net.fluid.flow import Flow, Message, new_message
+from simnet.net.fluid.flow_fabric import FlowFabric
+from simnet.storage.disk.surface import Surface
+from simnet.storage.nsd.fabric import NsdFabric
+from simnet.storage.nsd.model import ClusterModel
+from simnet.storage.nsd.nsd import NsdRequest
+from simnet.storage.nsd.server import Frontend, NsdServer
+from simnet.storage.raid.rebuild import Rebuild
+from simnet.storage.raid.track import mix
+
+__all__ = ["NsdCluster"]
+
+_REQUEST = cython.declare(cython.int, 0)
+_FETCH = cython.declare(cython.int, 1)
+_DATA = cython.declare(cython.int, 2)
+_ANSWER = cython.declare(cython.int, 3)
+_FILE_BITS = 38
+_BLOCK_BITS = cython.declare(cython.int, 24)
+_MOST_FILES = cython.declare(cython.longlong, 1 << _FILE_BITS)
+_MOST_BLOCKS = cython.declare(cython.longlong, 1 << 24)
+
+
+@cython.final
+@cython.cclass
+class NsdCluster(Frontend):
+    """Fabric and servers.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        model: what they are.
+        seed: of what is left to chance: the TCP ports of the clients.
+
+    Attributes:
+        fabric, servers: what it consists of.
+        reads, writes, read_bytes, written_bytes: answered.
+        under_way: submitted and not answered.
+    """
+
+    model: ClusterModel
+    fabric: NsdFabric
+    flows: FlowFabric
+    to_servers: list[Any]
+    to_clients: list[Any]
+    balanced: cython.bint
+    rebalance_ps: cython.longlong
+    rebalanced_ps: cython.longlong
+    servers: list[Any]
+    count: cython.longlong
+    nsds: cython.longlong
+    tracks: cython.longlong
+    scatter: cython.bint
+    block_bytes: cython.longlong
+    clients: cython.int
+    message_bytes: cython.longlong
+    inline_bytes: cython.longlong
+    rebuilds: list[Any]
+    reads: cython.longlong
+    writes: cython.longlong
+    read_bytes: cython.longlong
+    written_bytes: cython.longlong
+    under_way: cython.longlong
+
+    def __init__(self, sim: Simulator, path: str, model: ClusterModel, seed: int = 1) -> None:
+        super().__init__(sim, path)
+        self.model = model
+        self.fabric = NsdFabric(sim, f"{path}.fabric", model.fabric, seed)
+        self.flows = self.fabric.flows
+        # by client, then by server
+        self.to_servers = self.fabric.connections(to_client=False)
+        self.to_clients = self.fabric.connections(to_client=True)
+        self.balanced = model.fabric.lag_mode == "balance-alb"
+        self.rebalance_ps = model.fabric.rebalance_ps
+        self.rebalanced_ps = 0
+        surface = Surface(model.disk)
+        self.servers = [
+            NsdServer(sim, f"{path}.server{n}", model, surface, self)
+            for n in range(model.fabric.servers)
+        ]
+        self.count = model.fabric.servers
+        self.nsds = model.nsds * model.fabric.servers
+        self.tracks = self.servers[0].raid.layout.tracks
+        self.scatter = model.allocation == "scatter"
+        self.block_bytes = model.block_bytes
+        self.clients = model.fabric.clients
+        self.message_bytes = model.fabric.message_bytes
+        self.inline_bytes = model.server.inline_write_bytes
+        self.rebuilds = []
+        self.reads = 0
+        self.writes = 0
+        self.read_bytes = 0
+        self.written_bytes = 0
+        self.under_way = 0
+
+    def counters(self) -> dict[str, int]:
+        """Requests and bytes."""
+        names = ("reads", "writes", "read_bytes", "written_bytes", "under_way")
+        return {name: getattr(self, name) for name in names}
+
+    def waiting_for(self) -> str | None:
+        """Answers, if there are requests."""
+        return "answers" if self.under_way else None
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def submit(self, request: NsdRequest) -> cython.int:
+        """Send a request; its owner's `request_done` follows.
+
+        Raises:
+            ValueError: no such client, file or block, or a range that is not in a block.
+        """
+        size: cython.longlong = request.size_bytes
+        if (
+            request.client < 0
+            or request.client >= self.clients
+            or request.file < 0
+            or request.file >= _MOST_FILES
+            or request.block < 0
+            or request.block >= _MOST_BLOCKS
+            or request.offset_bytes < 0
+            or size < 1
+            or request.offset_bytes + size > self.block_bytes
+        ):
+            raise ValueError(f"{self.path}: {request!r}: no such client, file, block or range")
+        self._place(request)
+        request.submitted_ps = self.sim.now
+        self.under_way += 1
+        if request.write and size <= self.inline_bytes:
+            size += self.message_bytes
+        else:
+            size = self.message_bytes
+        self.flows.send(
+            self.to_servers[request.client * self.count + request.server],
+            new_message(size, self, _REQUEST, request),
+        )
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _place(self, request: NsdRequest) -> cython.int:
+        """Find the server, the vdisk and the track of a block."""
+        first: cython.ulonglong = mix(request.file)
+        number: cython.longlong = (first % self.nsds + request.block) % self.nsds
+        request.key = (request.file << _BLOCK_BITS) + request.block
+        request.server = number % self.count
+        request.nsd = number // self.count
+        if self.scatter:
+            request.track = mix(request.key) % self.tracks
+        else:
+            first = mix(first)
+            request.track = (first % self.tracks + request.block // self.nsds) % self.tracks
+        return 0
+
+    # -- messages -------------------------------------------------------------------------
+
+    @cython.cfunc
+    def _to_client(self, request: NsdRequest) -> Flow:
+        """The flow to a client; balance-alb may have assigned it another port meanwhile."""
+        if self.balanced and self.sim.now - self.rebalanced_ps > self.rebalance_ps:
+            self.rebalanced_ps = self.sim.now
+            self.fabric.rebalance()
+        flow: Flow = self.to_clients[request.client * self.count + request.server]
+        return flow
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def fetch(self, request: NsdRequest) -> cython.int:
+        """Ask the client for a write's data."""
+        return self.flows.send(
+            self._to_client(request),
+            new_message(self.message_bytes, self, _FETCH, request),
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def answer(self, request: NsdRequest) -> cython.int:
+        """Send data or acknowledgement to the client."""
+        size: cython.longlong = self.message_bytes
+        if not request.write:
+            size = request.size_bytes
+        return self.flows.send(
+            self._to_client(request),
+            new_message(size, self, _ANSWER, request),
+        )
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def message_arrived(self, message: Message) -> cython.int:
+        """A message has come, to a server or to a client."""
+        request: NsdRequest = message.tag
+        server: NsdServer = self.servers[request.server]
+        if message.kind == _REQUEST:
+            return server.arrive(request)
+        if message.kind == _FETCH:
+            return self.flows.send(
+                self.to_servers[request.client * self.count + request.server],
+                new_message(request.size_bytes, self, _DATA, request),
+            )
+        if message.kind == _DATA:
+            return server.take(request)
+        server.answered(request)
+        self.under_way -= 1
+        if request.write:
+            self.writes += 1
+            self.written_bytes += request.size_bytes
+        else:
+            self.reads += 1
+            self.read_bytes += request.size_bytes
+        request.done_ps = self.sim.now
+        return request.owner.request_done(request)
+
+    # -- failures -------------------------------------------------------------------------
+
+    def fail_disk(self, server: int, array: int, disk: int, *, rebuild: int = 0) -> None:
+        """Let a disk fail.
+
+        Args:
+            server: whose disk.
+            array: of that server.
+            disk: of that array.
+            rebuild: tracks that are rebuilt at a time; 0 for no rebuilding.
+
+        Raises:
+            ValueError: no such disk, it has failed before, or another one of the array is being
+                rebuilt.
+        """
+        if not 0 <= server < len(self.servers):
+            raise ValueError(f"{self.path}: no server {server}")
+        target: NsdServer = self.servers[server]
+        target.raid.fail_disk(array, disk)
+        if rebuild:
+            path = f"{target.raid.path}.rebuild{len(self.rebuilds)}"
+            self.rebuilds.append(
+                Rebuild(self.sim, path, target.raid, array, disk, self.model.nsds, rebuild)
+            )

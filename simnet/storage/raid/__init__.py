@@ -1,0 +1,1 @@
+"""Declustered RAID: tracks, disks, rebuilding, and the log of fast writes."""

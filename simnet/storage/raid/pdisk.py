@@ -1,0 +1,590 @@
+"""The disks of a RAID array, with the block layer's queue before each and the SAS paths behind.
+
+The mechanism is that of `simnet.storage.disk.disk`: the same geometry, seek curve and order of
+commands (the least time until the first sector passes) and read-ahead, to the picosecond, for a
+disk without write cache. All that is known of a disk's surface is in tables that all disks share.
+
+Before the disk is the block layer of Linux 3.10: `nr_requests` of each direction are in the
+scheduler, others wait for a place, and the disk gets `queue_depth` commands. noop passes requests
+on as they came; deadline is block/deadline-iosched.c (`deadline_dispatch_requests`). Requests are
+not merged: a disk that reads ahead, or has the next write already, loses no time between them.
+
+Behind the disk are SAS paths that several disks share. What a command moves is booked when the
+disk begins with it, as work that the path does one after the other; the command ends when the disk
+and every path are done. So a path never carries more than its rate, and adds nothing while it
+keeps up with its disks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+from simnet.storage.disk.model import SECTOR_BYTES
+from simnet.storage.disk.surface import ReadAhead, Surface
+
+if not cython.compiled:
+    from simnet.kernel.priority import WIRE
+
+__all__ = ["Pdisk", "SasPath", "Strip", "StripOwner", "new_strip"]
+
+_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
+# read_expire, write_expire, writes_starved and fifo_batch of deadline
+_READ_EXPIRE_PS = cython.declare(cython.longlong, 500 * 10**9)
+_WRITE_EXPIRE_PS = cython.declare(cython.longlong, 5000 * 10**9)
+_WRITES_STARVED = cython.declare(cython.int, 2)
+_FIFO_BATCH = cython.declare(cython.int, 16)
+_MEDIUM = cython.declare(cython.int, 0)
+_BUFFER = cython.declare(cython.int, 1)
+
+
+@cython.cclass
+class StripOwner(Component):
+    """Who sends strips to disks, a component."""
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def strip_done(self, strip: Strip) -> cython.int:
+        """A strip has been read or written."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.freelist(4096)
+@cython.cclass
+class Strip:
+    """A command for one disk; made by `new_strip`.
+
+    Attributes:
+        owner: hears when it is done.
+        tag: the owner's.
+        index: the owner's.
+        sector, sectors: where, how many.
+        write: False for a read.
+        submitted_ps: when the disk's queue took it.
+    """
+
+    owner: StripOwner
+    tag: Any
+    index: cython.int
+    sector: cython.longlong
+    sectors: cython.longlong
+    write: cython.bint
+    submitted_ps: cython.longlong
+    ready_ps: cython.longlong
+    cylinder: cython.longlong
+    head: cython.longlong
+    angle_ps: cython.longlong
+
+
+@cython.ccall
+def new_strip(
+    owner: StripOwner,
+    tag: Any,
+    index: cython.int,
+    sector: cython.longlong,
+    sectors: cython.longlong,
+    write: cython.bint,
+) -> Strip:
+    """Make a command; the arguments are its attributes."""
+    strip: Strip = Strip.__new__(Strip)
+    strip.owner = owner
+    strip.tag = tag
+    strip.index = index
+    strip.sector = sector
+    strip.sectors = sectors
+    strip.write = write
+    strip.submitted_ps = 0
+    strip.ready_ps = 0
+    strip.cylinder = 0
+    strip.head = 0
+    strip.angle_ps = 0
+    return strip
+
+
+@cython.final
+@cython.cclass
+class SasPath:
+    """A path that several disks share.
+
+    Args:
+        name: for people.
+        bytes_s: what it carries in a second, one way and the other together.
+
+    Attributes:
+        free_ps: when it has done all that was booked.
+        bytes: booked so far.
+    """
+
+    name: str
+    bytes_s: cython.longlong
+    sector_ps: cython.longlong
+    free_ps: cython.longlong
+    bytes: cython.longlong
+
+    def __init__(self, name: str, bytes_s: int) -> None:
+        self.name = name
+        self.bytes_s = bytes_s
+        self.sector_ps = -(-_SECTOR_BYTES * 10**12 // bytes_s)
+        self.free_ps = 0
+        self.bytes = 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def book(self, now: cython.longlong, sectors: cython.longlong) -> cython.longlong:
+        """Let it carry so many sectors; return when it has."""
+        if self.free_ps < now:
+            self.free_ps = now
+        self.free_ps += sectors * self.sector_ps
+        self.bytes += sectors * _SECTOR_BYTES
+        return self.free_ps
+
+
+@cython.final
+@cython.cclass
+class Pdisk(Component):
+    """One disk of an array, and the block layer's queue before it.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        surface: shared by all disks of its kind.
+        lane: the path to its enclosure, and
+        adapter: the adapters of the server, both shared with other disks.
+        nr_requests: of each direction in the scheduler.
+        queue_depth: commands that the disk is given at once.
+        deadline: the scheduler is deadline; else noop.
+
+    Attributes:
+        held: commands in the disk and before it.
+        largest: most of them at any time.
+        commands, read_sectors, written_sectors: done.
+        hits: reads that needed no access to the medium.
+        busy_ps: time that the disk worked on commands.
+        held_ps: commands in it and before it, over time (ps times commands).
+        failed: it answers no more.
+    """
+
+    surface: Surface
+    ahead: ReadAhead
+    lane: SasPath
+    adapter: SasPath
+    nr_requests: cython.int
+    queue_depth: cython.int
+    deadline: cython.bint
+    queue: list[Any]
+    reads: list[Any]
+    writes: list[Any]
+    served: list[Any]
+    hits: cython.longlong
+    following: Strip
+    batching: cython.int
+    starved: cython.int
+    active: Strip
+    event: cython.longlong
+    begun_ps: cython.longlong
+    bus_free_ps: cython.longlong
+    cylinder: cython.longlong
+    head: cython.longlong
+    held: cython.longlong
+    largest: cython.longlong
+    changed_ps: cython.longlong
+    held_ps: cython.longlong
+    commands: cython.longlong
+    read_sectors: cython.longlong
+    written_sectors: cython.longlong
+    busy_ps: cython.longlong
+    failed: cython.bint
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        surface: Surface,
+        lane: SasPath,
+        adapter: SasPath,
+        *,
+        nr_requests: int,
+        queue_depth: int,
+        deadline: bool,
+    ) -> None:
+        super().__init__(sim, path)
+        self.surface = surface
+        self.ahead = ReadAhead(surface)
+        self.lane = lane
+        self.adapter = adapter
+        self.nr_requests = nr_requests
+        self.queue_depth = min(queue_depth, surface.model.queue_depth)
+        self.deadline = deadline
+        self.queue = []
+        self.reads = []
+        self.writes = []
+        self.served = []
+        self.hits = 0
+        self.following = None
+        self.batching = 0
+        self.starved = 0
+        self.active = None
+        self.event = 0
+        self.begun_ps = 0
+        self.bus_free_ps = 0
+        self.cylinder = 0
+        self.head = 0
+        self.held = 0
+        self.largest = 0
+        self.changed_ps = 0
+        self.held_ps = 0
+        self.commands = 0
+        self.read_sectors = 0
+        self.written_sectors = 0
+        self.busy_ps = 0
+        self.failed = False
+
+    def counters(self) -> dict[str, int]:
+        """Commands and sectors done, time that it worked, commands held over time."""
+        self._count(0)
+        names = (
+            *("commands", "read_sectors", "written_sectors", "hits", "busy_ps", "held_ps"),
+            "largest",
+        )
+        return {name: getattr(self, name) for name in names}
+
+    def worked_ps(self) -> int:
+        """Time that it has worked on commands until now."""
+        return self.busy_ps + (self.sim.now - self.begun_ps if self.active is not None else 0)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def submit(self, strip: Strip) -> cython.int:
+        """Take a command; its owner hears when it is done.
+
+        Raises:
+            ValueError: sectors that the disk does not have, or it has failed.
+        """
+        if strip.sector < 0 or strip.sectors < 1 or self.failed:
+            raise ValueError(f"{self.path}: cannot do {strip.sector}+{strip.sectors}")
+        if strip.sector + strip.sectors > self.surface.sectors:
+            raise ValueError(f"{self.path}: {strip.sector}+{strip.sectors} is beyond the disk")
+        self._count(1)
+        strip.submitted_ps = self.sim.now
+        if self.held <= self.queue_depth:
+            self._take(strip)
+        elif strip.write:
+            self.writes.append(strip)
+        else:
+            self.reads.append(strip)
+        return 0
+
+    def fail(self) -> list[Any]:
+        """The disk answers no more; return the commands that will not be done."""
+        lost: list[Any] = [*self.served, *self.queue, *self.reads, *self.writes]
+        if self.active is not None:
+            self.sim.cancel(self.event)
+            self.busy_ps += self.sim.now - self.begun_ps
+            lost.insert(0, self.active)
+        self._count(-len(lost))
+        self.failed = True
+        self.active = None
+        self.following = None
+        self.served = []
+        self.queue = []
+        self.reads = []
+        self.writes = []
+        return lost
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The disk is done with a command, or its lane with one from the buffer."""
+        strip: Strip
+        if kind == _BUFFER:
+            if not self.failed:
+                strip = self.served[0]
+                del self.served[0]
+                self._complete(strip)
+            return
+        strip = self.active
+        self.busy_ps += self.sim.now - self.begun_ps
+        self.active = None
+        self._start()
+        self._complete(strip)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _complete(self, strip: Strip) -> cython.int:
+        self._count(-1)
+        self.commands += 1
+        if strip.write:
+            self.written_sectors += strip.sectors
+        else:
+            self.read_sectors += strip.sectors
+        if self.held >= self.queue_depth:
+            self._dispatch()
+        return strip.owner.strip_done(strip)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _count(self, change: cython.longlong) -> cython.int:
+        """Add up commands over time."""
+        self.held_ps += self.held * (self.sim.now - self.changed_ps)
+        self.changed_ps = self.sim.now
+        self.held += change
+        if self.held > self.largest:
+            self.largest = self.held
+        return 0
+
+    # -- the block layer ------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _dispatch(self) -> cython.int:
+        """Pass one of the waiting commands on to the disk."""
+        chosen: list[Any]
+        strip: Strip
+        if not self.deadline:
+            return self._oldest()
+        strip = self.following
+        if strip is None or self.batching >= _FIFO_BATCH:
+            if self.reads and not (self.writes and self._starve()):
+                chosen = self.reads
+            else:
+                self.starved = 0
+                chosen = self.writes
+            strip = self._begin(chosen)
+            self.batching = 0
+        self.batching += 1
+        chosen = self.writes if strip.write else self.reads
+        self.following = self._next_above(chosen, strip)
+        chosen.remove(strip)
+        return self._take(strip)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _oldest(self) -> cython.int:
+        """noop: the one that has waited longest; a read of two."""
+        strip: Strip = None
+        other: Strip = None
+        if self.reads:
+            strip = self.reads[0]
+        if self.writes:
+            other = self.writes[0]
+        if strip is None or (other is not None and other.submitted_ps < strip.submitted_ps):
+            strip = other
+            del self.writes[0]
+        else:
+            del self.reads[0]
+        return self._take(strip)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _starve(self) -> cython.bint:
+        """Whether it is the writes' turn although there are reads."""
+        self.starved += 1
+        return self.starved > _WRITES_STARVED
+
+    @cython.cfunc
+    def _begin(self, waiting: list[Any]) -> Strip:
+        """The first of a batch: the one after the last in this direction, or the oldest."""
+        oldest: Strip = waiting[0]
+        limit_ps: cython.longlong = _WRITE_EXPIRE_PS if oldest.write else _READ_EXPIRE_PS
+        after: Strip = self.following
+        if after is None or after.write != oldest.write:
+            return oldest
+        if self.sim.now - oldest.submitted_ps > limit_ps:
+            return oldest
+        return after
+
+    @cython.cfunc
+    def _next_above(self, waiting: list[Any], strip: Strip) -> Strip:
+        """The next one in the scheduler with a higher sector; None if there is none."""
+        count: cython.int = min(len(waiting), self.nr_requests)
+        position: cython.int
+        best: Strip = None
+        other: Strip
+        for position in range(count):
+            other = waiting[position]
+            if other.sector > strip.sector and (best is None or other.sector < best.sector):
+                best = other
+        return best
+
+    # -- the disk -------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _take(self, strip: Strip) -> cython.int:
+        """The disk has a command."""
+        surface: Surface = self.surface
+        ahead: ReadAhead = self.ahead
+        end: cython.longlong = strip.sector + strip.sectors
+        strip.ready_ps = self.sim.now + surface.overhead_ps
+        if strip.write:
+            ahead.drop(strip.sector, end)
+            if ahead.going and strip.sector < ahead.limit and ahead.start < end:
+                self._freeze()
+                ahead.drop(strip.sector, end)
+            # its data come first
+            if self.bus_free_ps < strip.ready_ps:
+                self.bus_free_ps = strip.ready_ps
+            self.bus_free_ps += surface.bus_ps(strip.sectors)
+            strip.ready_ps = self.bus_free_ps
+        elif self._held(strip.sector, end):
+            return self._serve(strip)
+        surface.find(strip.sector)
+        strip.cylinder = surface.at_cylinder
+        strip.head = surface.at_head
+        strip.angle_ps = surface.at_angle_ps
+        self.queue.append(strip)
+        return self._start()
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _held(self, sector: cython.longlong, end: cython.longlong) -> cython.bint:
+        """Whether a read is in the buffer. One that is just being read keeps the heads going."""
+        ahead: ReadAhead = self.ahead
+        if ahead.going and self.active is None:
+            ahead.advance(self.sim.now)
+            if ahead.start <= sector and end <= ahead.sector:
+                ahead.extend(end + self.surface.segment_sectors, self.sim.now)
+                return True
+        return ahead.hold(sector, end)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _serve(self, strip: Strip) -> cython.int:
+        """Complete a read from the buffer."""
+        end_ps: cython.longlong = max(strip.ready_ps, self.bus_free_ps)
+        self.hits += 1
+        end_ps = self._lanes(end_ps + self.surface.bus_ps(strip.sectors), strip.sectors)
+        self.bus_free_ps = end_ps
+        self.served.append(strip)
+        self.sim.at(end_ps, self, _BUFFER, 0, WIRE)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _lanes(self, end_ps: cython.longlong, sectors: cython.longlong) -> cython.longlong:
+        """When the SAS paths have carried a command that the disk is done with at `end_ps`."""
+        end_ps = max(end_ps, self.lane.book(self.sim.now, sectors))
+        return max(end_ps, self.adapter.book(self.sim.now, sectors))
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _freeze(self) -> cython.int:
+        """Something else needs the arm."""
+        ahead: ReadAhead = self.ahead
+        if ahead.going:
+            ahead.stop(self.sim.now)
+            self.cylinder = ahead.cylinder
+            self.head = ahead.head
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _start(self) -> cython.int:
+        """Let the idle mechanism take on the next command."""
+        ahead: ReadAhead = self.ahead
+        position: cython.int
+        strip: Strip
+        if self.active is not None or not self.queue:
+            return 0
+        if ahead.going:
+            ahead.advance(self.sim.now)
+            self.cylinder = ahead.cylinder
+            self.head = ahead.head
+        position = self._choose()
+        strip = self.queue[position]
+        del self.queue[position]
+        self.active = strip
+        self.begun_ps = self.sim.now
+        self.event = self.sim.at(
+            self._lanes(self._execute(strip), strip.sectors), self, _MEDIUM, 0, WIRE
+        )
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _execute(self, strip: Strip) -> cython.longlong:
+        """Move the mechanism for a command; return when it is done."""
+        surface: Surface = self.surface
+        ahead: ReadAhead = self.ahead
+        start_ps: cython.longlong = max(self.sim.now, strip.ready_ps)
+        end: cython.longlong = strip.sector + strip.sectors
+        end_ps: cython.longlong
+        if ahead.going:
+            ahead.advance(start_ps)
+            if not strip.write and ahead.start <= strip.sector <= ahead.sector:
+                # it begins in what is being read ahead: no seek, no rotation
+                ahead.extend(strip.sector, start_ps)
+                end_ps = ahead.read_until(end)
+                self.cylinder = ahead.cylinder
+                self.head = ahead.head
+                ahead.extend(end + surface.segment_sectors, end_ps)
+                return max(end_ps, start_ps + surface.bus_ps(strip.sectors))
+        self._freeze()
+        end_ps = self._transfer(start_ps, strip)
+        if strip.write:
+            return end_ps
+        ahead.begin(strip.sector, end, end_ps, self.cylinder, self.head)
+        return max(end_ps, start_ps + surface.bus_ps(strip.sectors))
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _choose(self) -> cython.int:
+        """The position of the command that goes next."""
+        surface: Surface = self.surface
+        ahead: ReadAhead = self.ahead
+        count: cython.int = len(self.queue)
+        strip: Strip = self.queue[0]
+        now: cython.longlong = self.sim.now
+        after_ps: cython.longlong
+        best_ps: cython.longlong = -1
+        best: cython.int = 0
+        position: cython.int
+        if count == 1 or not surface.sptf:
+            return 0
+        if surface.age_limit_ps > 0 and now - strip.submitted_ps > surface.age_limit_ps:
+            return 0
+        for position in range(count):
+            strip = self.queue[position]
+            after_ps = 0
+            if strip.ready_ps > now:
+                after_ps = strip.ready_ps - now
+            if (
+                not ahead.going
+                or strip.write
+                or strip.sector < ahead.start
+                or strip.sector > ahead.sector
+            ):
+                after_ps = surface.arrive_ps(
+                    now + after_ps,
+                    strip.cylinder - self.cylinder,
+                    strip.head != self.head,
+                    strip.angle_ps,
+                    surface.settle_ps if strip.write else 0,
+                )
+                after_ps -= now
+            if best_ps < 0 or after_ps < best_ps:
+                best_ps = after_ps
+                best = position
+        return best
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _transfer(self, now: cython.longlong, strip: Strip) -> cython.longlong:
+        """Seek, wait and pass sectors, track by track; return the end."""
+        surface: Surface = self.surface
+        settle_ps: cython.longlong = surface.settle_ps if strip.write else 0
+        sector: cython.longlong = strip.sector
+        left: cython.longlong = strip.sectors
+        count: cython.longlong
+        while left > 0:
+            surface.find(sector)
+            count = min(left, surface.at_left)
+            now = surface.reach_ps(now, self.cylinder, self.head, settle_ps)
+            now += count * surface.rotation_ps // surface.at_track
+            self.cylinder = surface.at_cylinder
+            self.head = surface.at_head
+            sector += count
+            left -= count
+        return now

@@ -1,0 +1,1 @@
+"""The client side of a parallel file system: pagepool and tokens."""

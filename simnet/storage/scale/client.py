@@ -1,0 +1,725 @@
+"""The client side of Spectrum Scale on one node: what becomes of reads and writes of whole blocks.
+
+A read finds its block in the pagepool, or on its way there, or asks the NSD server that owns it.
+Whoever reads one block after the other has the blocks ahead prefetched: as far as its window
+says, which doubles each time that it had to wait, and no further than the shares of memory and of
+requests allow. A written block is a buffer that is dirty from its first byte on; when it is full
+it is written behind the writer's back, the last one when the file is closed.
+
+- `prefetchPct` of the pagepool is the most that prefetched and dirty buffers take (see `pagepool`);
+- `prefetchThreads` is the most requests for prefetch and write-behind that are on their way;
+- `maxMBpS` says how much data those may be: that rate times the mean time that a request takes;
+- `workerThreads` is the most requests on their way that a process waits for;
+- `seqDiscardThreshhold`: blocks of larger files are dropped when read or written in sequence;
+- `maxFilesToCache`: files that are known at once; what is in memory of one that is forgotten goes.
+
+One call is one block: the calls of 256 KiB that a program makes within a block that is in memory
+cost CPU time, and nothing else comes of them.
+
+Source: IBM Spectrum Scale 4.2 administration and programming reference; F. Schmuck and
+R. Haskin, "GPFS: A Shared-Disk File System for Large Computing Clusters" (FAST 2002).
+"""
+
+# mypy: no-strict-optional
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cython
+
+from simnet.host.lpar import LparCpu
+from simnet.kernel.simulator import Simulator
+from simnet.storage.nsd.nsd import NsdClient, NsdRequest, new_request
+from simnet.storage.scale.pagepool import Buffer, CachedFile, Pagepool
+
+if not cython.compiled:
+    from simnet.storage.scale.pagepool import CLEAN, DIRTY, FLUSHING, READING
+
+__all__ = ["BlockUser", "Handle", "ScaleClient", "Tuning"]
+
+_PS_PER_S = cython.declare(cython.longlong, 10**12)
+_MB = cython.declare(cython.longlong, 10**6)
+_US = cython.declare(cython.longlong, 10**6)
+_FIRST_LATENCY_PS = cython.declare(cython.longlong, 20 * 10**9)
+_SMOOTHING = cython.declare(cython.longlong, 8)
+_MOST_AHEAD = cython.declare(cython.longlong, 1 << 30)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Attributes of mmchconfig, and what a node's memory of files goes by.
+
+    Attributes:
+        pagepool_bytes, prefetch_percent, prefetch_threads, worker_threads, max_mb_per_s,
+        max_files_to_cache, seq_discard_threshold_bytes: as mmchconfig has them.
+        block_bytes: of the file system.
+    """
+
+    pagepool_bytes: int
+    block_bytes: int
+    prefetch_percent: int
+    prefetch_threads: int
+    worker_threads: int
+    max_mb_per_s: int
+    max_files_to_cache: int
+    seq_discard_threshold_bytes: int
+
+
+@cython.cclass
+class BlockUser(NsdClient):
+    """Who reads or writes blocks; told when one that it had to wait for is there."""
+
+    def block_ready(self, handle: Handle) -> None:
+        """The block that was asked for by `handle` may be in memory: ask again."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.cclass
+class Handle:
+    """A file as one user has it open.
+
+    Attributes:
+        file, user: whose.
+        next_block: that follows in sequence; `sequential` says whether it was expected.
+        window: blocks to prefetch.
+        asked: the block after the last one prefetched.
+        last_block: the block after the last one of the file.
+        queued: whether it waits for its turn to prefetch.
+        writes: whether what it waits for is a buffer to write to.
+    """
+
+    file: CachedFile
+    user: BlockUser
+    next_block: cython.longlong
+    window: cython.longlong
+    asked: cython.longlong
+    last_block: cython.longlong
+    wanted: cython.longlong
+    sequential: cython.bint
+    queued: cython.bint
+    writes: cython.bint
+
+    def __init__(self, file: CachedFile, user: BlockUser, blocks: int) -> None:
+        self.file = file
+        self.user = user
+        self.next_block = 0
+        self.window = 1
+        self.asked = 0
+        self.last_block = blocks
+        self.wanted = 0
+        self.sequential = True
+        self.queued = False
+        self.writes = False
+
+    def not_in_sequence(self) -> None:
+        """What is read first from now on is not what follows, whichever it is."""
+        self.next_block = -1
+
+
+@cython.final
+@cython.cclass
+class ScaleClient(NsdClient):
+    """Pagepool, prefetch and write-behind of a node.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        number: of the node, from 0, as NSD servers know it.
+        cluster: takes requests (`submit(request)`).
+        cpu: where the daemon's work on what is transferred is done.
+        tuning: the attributes.
+        daemon_fs_per_byte: CPU time of the daemon, TCP and the adapter's driver, in fs a byte.
+
+    Attributes:
+        hits, late, misses: blocks read that were in memory, on their way, neither.
+        read_bytes, written_bytes: by requests to NSD servers, done.
+        prefetched: blocks asked for ahead of their reader.
+        dropped_bytes: written to files that were deleted before they were on disk.
+        bins: bytes that passed in each second of the simulation.
+    """
+
+    number: cython.int
+    cluster: Any
+    cpu: LparCpu
+    pool: Pagepool
+    block_bytes: cython.longlong
+    daemon_fs_per_byte: cython.longlong
+    prefetch_threads: cython.longlong
+    worker_threads: cython.longlong
+    max_bps: cython.longlong
+    discard_bytes: cython.longlong
+    latency_ps: cython.longlong
+    background: cython.longlong
+    background_bytes: cython.longlong
+    foreground: cython.longlong
+    flush_turn: cython.bint
+    files: Any
+    most_files: cython.longlong
+    hungry: Any
+    flushes: Any
+    short_of_memory: Any
+    short_of_share: Any
+    awaiting_clean: dict[int, list[Any]]
+    serving: cython.bint
+    served_again: cython.bint
+    hits: cython.longlong
+    late: cython.longlong
+    misses: cython.longlong
+    prefetched: cython.longlong
+    read_bytes: cython.longlong
+    written_bytes: cython.longlong
+    dropped_bytes: cython.longlong
+    requests: cython.longlong
+    bins: list[int]
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        number: int,
+        cluster: Any,
+        cpu: LparCpu,
+        tuning: Tuning,
+        daemon_fs_per_byte: int,
+    ) -> None:
+        super().__init__(sim, path)
+        self.number = number
+        self.cluster = cluster
+        self.cpu = cpu
+        self.pool = Pagepool(tuning.pagepool_bytes, tuning.block_bytes, tuning.prefetch_percent)
+        self.block_bytes = tuning.block_bytes
+        self.daemon_fs_per_byte = daemon_fs_per_byte
+        self.prefetch_threads = tuning.prefetch_threads
+        self.worker_threads = tuning.worker_threads
+        self.max_bps = tuning.max_mb_per_s * _MB
+        self.discard_bytes = tuning.seq_discard_threshold_bytes
+        self.most_files = tuning.max_files_to_cache
+        self.latency_ps = _FIRST_LATENCY_PS
+        self.background = self.background_bytes = self.foreground = 0
+        self.flush_turn = False
+        self.files = {}
+        self.hungry = deque()
+        self.flushes = deque()
+        self.short_of_memory = deque()
+        self.short_of_share = deque()
+        self.awaiting_clean = {}
+        self.serving = self.served_again = False
+        self.hits = self.late = self.misses = self.prefetched = 0
+        self.read_bytes = self.written_bytes = self.dropped_bytes = self.requests = 0
+        self.bins = []
+
+    # -- files --------------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def knows(self, number: cython.longlong) -> cython.bint:
+        """Whether the node has a file's inode in memory."""
+        return number in self.files
+
+    def open(self, number: int, size_bytes: int, user: BlockUser) -> Handle:
+        """Open a file; the least recently opened of too many is forgotten, if nobody uses it."""
+        file: CachedFile = self.files.pop(number, None)
+        if file is None:
+            file = CachedFile(number, size_bytes)
+            if len(self.files) >= self.most_files:
+                self._forget_oldest()
+        file.size_bytes = max(file.size_bytes, size_bytes)
+        self.files[number] = file
+        file.opens += 1
+        return Handle(file, user, -(-size_bytes // self.block_bytes))
+
+    def _forget_oldest(self) -> None:
+        for number, file in self.files.items():
+            if file.opens == 0 and all(
+                b.state == CLEAN and b.pins == 0 for b in file.buffers.values()
+            ):
+                self._drop_all(file)
+                del self.files[number]
+                return
+
+    def close(self, handle: Handle) -> None:
+        """Close a file: what is left of it in dirty buffers is written behind, too."""
+        handle.file.opens -= 1
+        self._abandon(handle)
+        handle.last_block = 0
+        for block in sorted(handle.file.buffers):
+            buffer: Buffer = handle.file.buffers[block]
+            if buffer.state == DIRTY and buffer.pins == 0:
+                self._queue_flush(buffer)
+        self.serve()
+
+    def when_clean(self, number: int, call: Callable[[], Any]) -> None:
+        """Call `call()` as soon as nothing of a file is dirty any more."""
+        file: CachedFile = self.files.get(number)
+        if file is None or all(buffer.state <= CLEAN for buffer in file.buffers.values()):
+            call()
+        else:
+            self.awaiting_clean.setdefault(number, []).append(call)
+
+    def _tell_clean(self, file: CachedFile) -> None:
+        if all(buffer.state <= CLEAN for buffer in file.buffers.values()):
+            for call in self.awaiting_clean.pop(file.number):
+                call()
+
+    def give_up(self, number: int) -> None:
+        """A token has been revoked: write what is dirty, forget what is clean."""
+        file: CachedFile = self.files.get(number)
+        if file is None:
+            return
+        for block in sorted(file.buffers):
+            buffer: Buffer = file.buffers[block]
+            if buffer.state == CLEAN and buffer.pins == 0:
+                self.pool.drop(buffer)
+            elif buffer.state == DIRTY and buffer.pins == 0:
+                self._queue_flush(buffer)
+        self.serve()
+
+    def delete(self, number: int) -> None:
+        """Delete a file that nobody has open: what of it is not on disk yet never will be."""
+        file: CachedFile = self.files.pop(number, None)
+        if file is not None:
+            file.gone = True
+            self._drop_all(file)
+            self.serve()
+
+    def _drop_all(self, file: CachedFile) -> None:
+        for block in sorted(file.buffers):
+            buffer: Buffer = file.buffers[block]
+            if buffer.pins:
+                continue
+            if buffer.state == CLEAN:
+                self.pool.drop(buffer)
+            elif buffer.state == DIRTY:
+                self.dropped_bytes += buffer.last_bytes - buffer.first_bytes
+                self.pool.drop_dirty(buffer)
+
+    # -- reading ------------------------------------------------------------------------------
+
+    @cython.ccall
+    def read(self, handle: Handle, block: cython.longlong) -> Buffer:
+        """Return a block's buffer, pinned, or None: the user is told when to ask again."""
+        buffer: Buffer = self.pool.find(handle.file, block)
+        first: cython.bint = handle.wanted != block + 1
+        if first:
+            self._follow(handle, block)
+        if buffer is not None and buffer.state != READING:
+            if first:
+                self.hits += 1
+            handle.wanted = 0
+            self.pool.read(buffer)
+            self.pool.pin(buffer)
+            if handle.sequential:
+                self._look_ahead(handle)
+            return buffer
+        if first:
+            handle.window = min(2 * handle.window, _MOST_AHEAD)
+            if buffer is None:
+                self.misses += 1
+            else:
+                self.late += 1
+        handle.wanted = block + 1
+        handle.writes = False
+        if buffer is None:
+            buffer = self._ask_for(handle, block)
+            if buffer is None:
+                return None
+        if buffer.waiting is None:
+            buffer.waiting = []
+        buffer.waiting.append(handle)
+        if handle.sequential:
+            self._look_ahead(handle)
+        return None
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def touch(self, handle: Handle, block: cython.longlong) -> cython.bint:
+        """Whether a block is in memory; if so it has just been used."""
+        buffer: Buffer = self.pool.find(handle.file, block)
+        if buffer is None or buffer.state == READING:
+            return False
+        self.pool.pin(buffer)
+        self.pool.unpin(buffer, True)
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _follow(self, handle: Handle, block: cython.longlong) -> cython.int:
+        """Note which block is read: whether it is the next in sequence."""
+        handle.sequential = block == handle.next_block
+        if not handle.sequential:
+            self._abandon(handle)
+            handle.window = 1
+            handle.asked = block + 1
+        handle.next_block = block + 1
+        handle.asked = max(handle.asked, block + 1)
+        return 0
+
+    @cython.cfunc
+    def _ask_for(self, handle: Handle, block: cython.longlong) -> Buffer:
+        """Have a block read for a process that waits; None if that has to wait, too."""
+        buffer: Buffer = None
+        if self.foreground < self.worker_threads:
+            buffer = self.pool.take(handle.file, block)
+        if buffer is None:
+            self.short_of_memory.append(handle)
+            return None
+        self.foreground += 1
+        self._request(buffer, False, True)
+        return buffer
+
+    def read_part(
+        self, file: CachedFile, block: cython.longlong, size_bytes: int, user: Any
+    ) -> int:
+        """Read sub-blocks of a block for `user.request_done(request)`, without a buffer.
+
+        What a random call of less than a block does: nobody will want the rest.
+        """
+        piece: cython.longlong = self.block_bytes // 32
+        whole: cython.longlong = -(-size_bytes // piece) * piece
+        whole = min(whole, self.block_bytes)
+        self.misses += 1
+        self.requests += 1
+        self.cluster.submit(
+            new_request(self.number, file.number, block, 0, whole, False, user, None)
+        )
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def took_part(self, size_bytes: cython.longlong) -> cython.int:
+        """Count a part of a block that has come."""
+        self.read_bytes += size_bytes
+        self._work(size_bytes)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _abandon(self, handle: Handle) -> cython.int:
+        """What has been prefetched for a handle is ahead of nobody any more."""
+        block: cython.longlong = handle.next_block
+        while block < handle.asked:
+            buffer: Buffer = self.pool.find(handle.file, block)
+            if buffer is not None:
+                self.pool.read(buffer)
+            block += 1
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def release(self, handle: Handle, buffer: Buffer) -> cython.int:
+        """Let a block that has been read go."""
+        self.pool.unpin(buffer, self._keeps(handle.file, handle.sequential))
+        return self.serve()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _keeps(self, file: CachedFile, sequential: cython.bint) -> cython.bint:
+        return not (sequential and file.size_bytes > self.discard_bytes)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _look_ahead(self, handle: Handle) -> cython.int:
+        """Have a handle wait for its turn to prefetch, if there is anything to prefetch."""
+        end: cython.longlong = min(handle.next_block + handle.window, handle.last_block)
+        if handle.asked < end and not handle.queued:
+            handle.queued = True
+            self.hungry.append(handle)
+            self.serve()
+        return 0
+
+    # -- writing ------------------------------------------------------------------------------
+
+    @cython.ccall
+    def write(self, handle: Handle, block: cython.longlong) -> Buffer:
+        """Return a buffer to write a block to, pinned and dirty, or None: see `read`."""
+        buffer: Buffer = self.pool.find(handle.file, block)
+        handle.wanted = block + 1
+        handle.writes = True
+        if buffer is not None and buffer.state == READING:
+            if buffer.waiting is None:
+                buffer.waiting = []
+            buffer.waiting.append(handle)
+            return None
+        if buffer is None or buffer.state == CLEAN:
+            if not self.pool.has_share(handle.file, block):
+                self.short_of_share.append(handle)
+                return None
+            if buffer is None:
+                buffer = self.pool.take(handle.file, block)
+                if buffer is None:
+                    self.short_of_memory.append(handle)
+                    return None
+                buffer.state = CLEAN
+                buffer.first_bytes = self.block_bytes
+                buffer.last_bytes = 0
+                buffer.pins -= 1
+            else:
+                buffer.first_bytes = self.block_bytes
+        self.pool.pin(buffer)
+        self.pool.mark_dirty(buffer)
+        handle.wanted = 0
+        handle.file.written = True
+        return buffer
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def written(
+        self,
+        handle: Handle,
+        buffer: Buffer,
+        first_bytes: cython.longlong,
+        last_bytes: cython.longlong,
+        behind: cython.bint,
+    ) -> cython.int:
+        """Data have been copied to a part of a buffer.
+
+        `behind`: the writer is done with the block, it may go to disk.
+        """
+        buffer.first_bytes = min(buffer.first_bytes, first_bytes)
+        buffer.last_bytes = max(buffer.last_bytes, last_bytes)
+        self.pool.unpin(buffer, True)
+        if behind and buffer.state == DIRTY and buffer.pins == 0:
+            self._queue_flush(buffer)
+        return self.serve()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _queue_flush(self, buffer: Buffer) -> cython.int:
+        # pinned by the queue: it stays what it is until its turn
+        buffer.pins += 1
+        self.flushes.append(buffer)
+        return 0
+
+    # -- requests -----------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _request(self, buffer: Buffer, write: cython.bint, waited: cython.bint) -> cython.int:
+        """Send the read of a whole buffer, or the write of its dirty sub-blocks."""
+        first: cython.longlong = 0
+        size: cython.longlong = buffer.memory_bytes
+        piece: cython.longlong = self.block_bytes // 32
+        if write:
+            first = buffer.first_bytes // piece * piece
+            size = (buffer.last_bytes + piece - 1) // piece * piece - first
+        self.requests += 1
+        buffer.waited = waited
+        if not waited:
+            self.background += 1
+            self.background_bytes += size
+        self.cluster.submit(
+            new_request(
+                self.number, buffer.file.number, buffer.block, first, size, write, self, buffer
+            )
+        )
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def request_done(self, request: NsdRequest) -> cython.int:
+        """A block has come, or is on disk."""
+        buffer: Buffer = request.tag
+        file: CachedFile = buffer.file
+        took_ps: cython.longlong = self.sim.now - request.submitted_ps
+        self.latency_ps += (took_ps - self.latency_ps + _SMOOTHING) // _SMOOTHING
+        if buffer.waited:
+            self.foreground -= 1
+        else:
+            self.background -= 1
+            self.background_bytes -= request.size_bytes
+        self._work(request.size_bytes)
+        buffer.pins -= 1
+        if request.write:
+            self.written_bytes += request.size_bytes
+            if buffer.again:
+                buffer.again = False
+                buffer.state = DIRTY
+                if buffer.pins == 0:
+                    self._queue_flush(buffer)
+            else:
+                self.pool.mark_clean(buffer)
+                self.pool.settle(buffer, self._keeps(file, True))
+            if self.awaiting_clean and file.number in self.awaiting_clean:
+                self._tell_clean(file)
+        else:
+            self.read_bytes += request.size_bytes
+            buffer.state = CLEAN
+            waiting = buffer.waiting
+            buffer.waiting = None
+            # prefetched for a reader that has not come: it waits on the list
+            self.pool.settle(buffer, True)
+            if waiting is not None:
+                for handle in waiting:
+                    self._wake(handle)
+        return self.serve()
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _wake(self, handle: Handle) -> cython.int:
+        handle.user.block_ready(handle)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _work(self, size_bytes: cython.longlong) -> cython.int:
+        """What the daemon, TCP and the driver do for data that pass, beside the processes."""
+        second: cython.Py_ssize_t = self.sim.now // _PS_PER_S
+        while len(self.bins) <= second:
+            self.bins.append(0)
+        self.bins[second] += size_bytes
+        if self.daemon_fs_per_byte:
+            self.cpu.background(size_bytes * self.daemon_fs_per_byte // 1000)
+        return 0
+
+    # -- who waits ----------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def serve(self) -> cython.int:
+        """Let those who wait go on, as far as memory, shares and threads reach."""
+        if self.serving:
+            self.served_again = True
+            return 0
+        self.serving = True
+        self.served_again = True
+        while self.served_again:
+            self.served_again = False
+            self._serve(self.short_of_share)
+            self._serve(self.short_of_memory)
+            self._serve_background()
+            if (self.short_of_share or self.short_of_memory) and self._is_quiet():
+                self._make_room()
+        self.serving = False
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _is_quiet(self) -> cython.bint:
+        """Whether no request is on its way that room could come from."""
+        return self.background == 0 and self.foreground == 0 and not self.flushes
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _make_room(self) -> cython.int:
+        """Have blocks that are not full yet written, and let go what has been prefetched.
+
+        Those whom they are for may themselves be among the waiting.
+        """
+        file: CachedFile
+        for file in self.files.values():
+            for block in sorted(file.buffers):
+                buffer: Buffer = file.buffers[block]
+                if buffer.pins:
+                    continue
+                if buffer.state == DIRTY:
+                    self._queue_flush(buffer)
+                    self.served_again = True
+                elif buffer.ahead:
+                    self.pool.read(buffer)
+                    self.served_again = True
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _serve(self, waiting: Any) -> cython.int:
+        """Let the first of a queue ask again, and the next, until one has to wait on."""
+        count: cython.Py_ssize_t = len(waiting)
+        while count > 0 and waiting:
+            self._wake(waiting.popleft())
+            count -= 1
+            if len(waiting) > count:
+                waiting.rotate(1)  # it stays the first
+                break
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _serve_background(self) -> cython.int:
+        """Give threads to write-behind and to prefetch, in turn where both want one."""
+        while self._has_thread():
+            self.flush_turn = not self.flush_turn
+            if self.flush_turn and self.flushes:
+                self._flush_one()
+            elif self.hungry and self._prefetch_one():
+                continue
+            elif self.flushes:
+                self._flush_one()
+            else:
+                break
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _has_thread(self) -> cython.bint:
+        """Whether one more request for prefetch or write-behind may be on its way."""
+        allowed: cython.longlong
+        if self.background >= self.prefetch_threads:
+            return False
+        allowed = self.max_bps // _MB * (self.latency_ps // _US)
+        return self.background == 0 or self.background_bytes + self.block_bytes <= allowed
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _flush_one(self) -> cython.int:
+        """Write the buffer that has waited longest, unless it needs none any more."""
+        buffer: Buffer = self.flushes.popleft()
+        if buffer.file.gone:
+            buffer.pins -= 1
+            if buffer.pins == 0 and buffer.state == DIRTY:
+                self.dropped_bytes += buffer.last_bytes - buffer.first_bytes
+                self.pool.drop_dirty(buffer)
+            return 0
+        if buffer.state != DIRTY:
+            buffer.pins -= 1
+            return 0
+        buffer.state = FLUSHING
+        self._request(buffer, True, False)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _prefetch_one(self) -> cython.bint:
+        """Ask for the next block of the handle whose turn it is, if anything can be asked for."""
+        turns: cython.Py_ssize_t = len(self.hungry)
+        handle: Handle
+        buffer: Buffer
+        end: cython.longlong
+        while turns > 0:
+            turns -= 1
+            handle = self.hungry.popleft()
+            end = min(handle.next_block + handle.window, handle.last_block)
+            while handle.asked < end and self.pool.find(handle.file, handle.asked) is not None:
+                handle.asked += 1
+            if handle.asked >= end or handle.file.gone:
+                handle.queued = False
+                continue
+            if not self.pool.has_share(handle.file, handle.asked):
+                self.hungry.appendleft(handle)
+                return False
+            buffer = self.pool.take(handle.file, handle.asked)
+            if buffer is None:
+                self.hungry.appendleft(handle)
+                return False
+            self.pool.mark_ahead(buffer)
+            self.prefetched += 1
+            handle.asked += 1
+            self._request(buffer, False, False)
+            self.hungry.append(handle)
+            return True
+        return False
+
+    def counters(self) -> dict[str, int]:
+        """What was read and written, and how."""
+        names = ("hits", "late", "misses", "prefetched", "requests")
+        sizes = ("read_bytes", "written_bytes", "dropped_bytes")
+        return {name: getattr(self, name) for name in (*names, *sizes)}
+
+    def waiting_for(self) -> str | None:
+        """Requests on their way."""
+        count = self.background + self.foreground
+        return f"{count} requests" if count else None

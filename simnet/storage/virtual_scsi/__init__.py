@@ -1,0 +1,1 @@
+"""Disks between partitions: virtual SCSI, and the adapter behind it."""

@@ -1,0 +1,1 @@
+"""Parameters of models fitted to measurements."""

@@ -1,0 +1,109 @@
+"""Fitted values into the files of models, everything else in the files left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from simnet.errors import InputError
+from simnet.files import NewFile, read_text
+from simnet.scenario.core.library import find_model, find_scenario, parse_model
+from simnet.scenario.core.schema import ModelKind
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.core.parameter import Parameter
+    from simnet.study.calibrate.calibrate import Calibration
+    from simnet.study.statistics.leastsquares import Estimate
+
+__all__ = ["Written", "write_fitted"]
+
+_KIND_OF_PLACE: Final[Mapping[str, ModelKind]] = {"machine": "server"}
+_DIGITS: Final = 3
+_RANGE: Final = "; range: "
+
+
+@dataclass(frozen=True)
+class Written:
+    """A value that was changed, as a person writes it."""
+
+    name: str
+    file: Path
+    before: str
+    after: str
+
+
+def write_fitted(found: Calibration, effective: Effective) -> list[Written]:
+    """Write the fitted values into the models of a configuration, as `calibrated`.
+
+    Ranges stay: they are what is known without the fit. The source names measurements and date.
+
+    Raises:
+        InputError: a parameter that the data don't fix, or that no model holds, or a file that
+            can't be written; then nothing is changed.
+    """
+    unidentified = [one.name for one in found.fit.estimates if not one.identified]
+    if unidentified:
+        expected = "nothing is written: the data don't fix this parameter; leave it out"
+        raise InputError(expected, key=unidentified[0])
+    import tomlkit
+
+    texts: dict[Path, tuple[ModelKind, Any]] = {}
+    changes = []
+    for estimate in found.fit.estimates:
+        path = found.base[estimate.name].paths[0]
+        kind, file, keys = _place(effective, path)
+        if file not in texts:
+            texts[file] = (kind, tomlkit.parse(read_text(file)))
+        entry = texts[file][1]
+        for key in keys:
+            entry = entry[key]
+        changes.append(_change(entry, estimate, effective.provenance[path], file, found))
+    with ExitStack() as stack:
+        for file, (kind, document) in texts.items():
+            text = tomlkit.dumps(document)
+            parse_model(kind, text, str(file))
+            new = NewFile(file)
+            stack.enter_context(new).write(text.encode())
+            new.settle()
+    return changes
+
+
+def _place(effective: Effective, path: str) -> tuple[ModelKind, Path, tuple[str, ...]]:
+    """Kind and file of the model that holds a value, and the keys there."""
+    owner = path
+    while owner and owner not in effective.models:
+        owner = owner.rpartition(".")[0]
+    if not owner:
+        raise InputError("a value of a model was expected: the scenario sets this one", key=path)
+    place = owner.rpartition(".")[2]
+    kind = _KIND_OF_PLACE.get(place, cast("ModelKind", place))
+    file = find_model(kind, effective.models[owner], beside=find_scenario(effective.scenario))
+    keys = path.removeprefix(f"{owner}.").split(".")
+    keys[-1] = keys[-1].removesuffix(effective.provenance[path].suffix)
+    return kind, file, tuple(keys)
+
+
+def _change(
+    entry: Any, estimate: Estimate, parameter: Parameter, file: Path, found: Calibration
+) -> Written:
+    after = parameter.as_text(_rounded(estimate.value))
+    low, high = (parameter.as_text(_rounded(end)) for end in (estimate.low, estimate.high))
+    ids = ", ".join(dict.fromkeys(target.id for target in found.targets))
+    today = datetime.now(tz=UTC).date().isoformat()
+    before = str(entry["source"])
+    reason = before.partition(_RANGE)[2] or before
+    entry["value"] = int(after) if isinstance(entry["value"], int) else after
+    entry["state"] = "calibrated"
+    entry["source"] = f"{ids}, {today}; 95 %: {low} to {high}{_RANGE}{reason}"
+    return Written(estimate.name, file, parameter.text, after)
+
+
+def _rounded(value: float) -> int:
+    """To three digits: a fit knows no more."""
+    whole = round(value)
+    return round(whole, _DIGITS - len(str(abs(whole)))) if abs(whole) >= 10**_DIGITS else whole

@@ -1,0 +1,86 @@
+"""Stages of a calibration as data: `validation/calibration/*.toml`.
+
+A stage says what is fitted to which measurements, and how every point is simulated. A later stage
+uses more measurements; what it could not know before is predicted first and frozen.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from simnet._share import folder
+from simnet.errors import InputError
+from simnet.scenario.core import toml
+from simnet.scenario.core.library import nearest
+from simnet.study.calibrate.calibrate import DURATION, SEEDS, Runs
+
+__all__ = ["Stage", "stage", "stages"]
+
+
+class Stage(BaseModel):
+    """One stage.
+
+    Attributes:
+        name: as after `--stage`.
+        description: one line.
+        against: measurements, each as `ID` or `ID:KEY,KEY`.
+        parameters: names by model.
+        messages: message sizes for ratios that are means over sizes; all when empty.
+        duration: simulated time that is measured at every point.
+        warm_up: simulated time before.
+        seeds: of every point.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    description: str
+    against: tuple[str, ...] = Field(min_length=1)
+    parameters: tuple[str, ...] = Field(min_length=1)
+    messages: tuple[str, ...] = ()
+    duration: str = DURATION
+    warm_up: str | None = None
+    seeds: tuple[int, ...] = Field(default=SEEDS, min_length=1)
+
+    @property
+    def runs(self) -> Runs:
+        """How its points are simulated."""
+        return Runs(self.duration, self.warm_up, self.seeds, self.messages)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: str
+    scenario: str
+    stage: tuple[Stage, ...]
+
+
+@cache
+def stages(directory: Path | None = None) -> dict[str, dict[str, Stage]]:
+    """All stages by scenario and name, from `validation/calibration` or another directory.
+
+    Raises InputError, naming file and key, for an entry that does not have the expected form.
+    """
+    found: dict[str, dict[str, Stage]] = {}
+    for path in sorted((directory or folder("validation") / "calibration").glob("*.toml")):
+        document = toml.read(path, str(path))
+        try:
+            form = _File.model_validate(document.data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise document.error(first["msg"], first["loc"]) from error
+        found.setdefault(form.scenario, {}).update({one.name: one for one in form.stage})
+    return found
+
+
+def stage(scenario: str, name: str) -> Stage:
+    """One stage of a scenario's calibration; raises InputError that names the nearest."""
+    known = stages().get(scenario, {})
+    if name not in known:
+        legal = f"expected one of {', '.join(known)}" if known else "the scenario has no stages"
+        raise InputError(f"{legal}{nearest(name, known)}", file="--stage", key=name)
+    return known[name]

@@ -1,0 +1,1 @@
+"""The largest load within limits."""

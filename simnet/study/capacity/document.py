@@ -1,0 +1,150 @@
+"""What `simnet capacity` answers: the document `simnet.capacity/1`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from simnet.study.capacity.verdict import Verdict
+from simnet.study.run.loss import Latency
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["SCHEMA", "Capacity", "Carried", "Interval", "PortLoad", "TriedLoad", "schema"]
+
+SCHEMA: Literal["simnet.capacity/1"] = "simnet.capacity/1"
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PortLoad(_Row):
+    """What one port carried: means over the runs."""
+
+    name: str
+    rx_bps: float
+    tx_bps: float
+    rx_packets_per_s: float
+    tx_packets_per_s: float
+
+
+class Carried(_Row):
+    """What a load was made of: means over its runs, and the latencies of all of them together."""
+
+    offered_per_s: float = Field(description="messages")
+    delivered_per_s: float = Field(description="messages")
+    goodput_bps: float = Field(description="payload delivered")
+    rx_bps: float = Field(description="received on all ports, frames as the driver counts them")
+    rx_packets_per_s: float = Field(description="received on all ports")
+    cpu_busy_percent: float = Field(description="mean over all logical CPUs")
+    latency_us: Latency
+    ports: tuple[PortLoad, ...]
+    drops: dict[str, float] = Field(description="packets a run by place, as in `backlog cpu3`")
+
+
+class Interval(_Row):
+    """A limited share at one load, and the interval that decides."""
+
+    name: str = Field(description="loss of packets; late or shortfall of messages")
+    limit: float
+    mean: float
+    low: float
+    high: float
+    verdict: Verdict
+
+
+class TriedLoad(_Row):
+    """One load: whether it meets the limits, and by what."""
+
+    load: float = Field(description="in the unit of the setting")
+    verdict: Verdict
+    runs: int
+    simulated_s: float = Field(description="measured time of each run")
+    intervals: tuple[Interval, ...]
+    carried: Carried
+
+
+class Capacity(_Row):
+    """The largest load that meets the limits, between `low` and `high`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_: Literal["simnet.capacity/1"] = Field(default=SCHEMA, alias="schema")
+    scenario: str
+    version: str
+    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
+    settings: dict[str, str] = Field(description="knobs set for all runs")
+    tunings: tuple[str, ...] = Field(description="tunings of the scenario that were applied")
+    setting: str = Field(description="what sets the load")
+    unit: str = Field(description="of the loads; empty for a plain number")
+    max_loss: float | None = Field(description="largest share of packets lost")
+    max_p99_us: float | None = Field(description="largest latency of 99 of 100 messages")
+    max_shortfall: float = Field(description="largest share of messages that may pile up")
+    precision: float = Field(description="relative width of the answer that was asked for")
+    confidence: float = Field(description="that the capacity lies between low and high")
+    low: float | None = Field(description="largest load that meets the limits; null: none does")
+    high: float | None = Field(description="smallest load above it that does not; null: none")
+    precise: bool = Field(description="whether the two are as close as was asked for")
+    undecided: tuple[float, ...] = Field(description="loads between of which nothing can be said")
+    exceptions: tuple[float, ...] = Field(
+        description="loads that exceed a limit although a larger one meets all"
+    )
+    simulations: int = Field(description="runs behind the answer")
+    conclusive: bool = Field(description="false: runs were too short, the answer tells nothing")
+    remarks: tuple[str, ...]
+    exit_status: int = Field(
+        description="0: found; 1: no load meets the limits; 3: not precise, or not conclusive"
+    )
+    loads: tuple[TriedLoad, ...] = Field(description="every load that was tried, ascending")
+
+    @property
+    def carried(self) -> Carried | None:
+        """What the largest load that meets the limits is made of."""
+        return next((one.carried for one in self.loads if one.load == self.low), None)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The document as `simnet capacity --json` prints it."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a load: verdict, intervals, rates and latency, units in the columns' names."""
+        import pandas as pd  # the command needs no data frame
+
+        rows = []
+        for one in self.loads:
+            row: dict[str, Any] = {
+                "load": one.load,
+                "verdict": one.verdict,
+                "runs": one.runs,
+                "simulated_s": one.simulated_s,
+            }
+            for found in one.intervals:
+                row[found.name] = found.mean
+                row[f"{found.name}_low"] = found.low
+                row[f"{found.name}_high"] = found.high
+            row |= one.carried.model_dump(exclude={"latency_us", "ports", "drops"})
+            for quantile, value in one.carried.latency_us.model_dump().items():
+                row[f"latency_us_{quantile}"] = value
+            for port in one.carried.ports:
+                for name, value in port.model_dump(exclude={"name"}).items():
+                    row[f"{port.name}_{name}"] = value
+            row["dropped_packets"] = sum(one.carried.drops.values())
+            rows.append(row)
+        return pd.DataFrame(rows).set_index("load")
+
+    def plot(self) -> Figure:
+        """Each limited quantity over the load, with intervals, its limit, and the answer."""
+        from simnet.study.figures import (
+            capacity as figure_capacity,  # matplotlib takes longer to load than a short run
+        )
+
+        return figure_capacity.curves(self)
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of `simnet.capacity/1`."""
+    return Capacity.model_json_schema(by_alias=True, mode="serialization")

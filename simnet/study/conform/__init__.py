@@ -1,0 +1,1 @@
+"""TCP against recorded traces and scripts of real kernels."""

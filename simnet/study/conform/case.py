@@ -1,0 +1,148 @@
+"""A scenario that a real kernel has run: what it was given, and what it sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from simnet.study.conform.connection import Connection
+from simnet.study.conform.end import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+__all__ = ["MS_PS", "Case", "Expected", "Step", "run_case"]
+
+MS_PS: Final = 1_000_000_000
+# longer than any delayed ACK, after the last thing that happens
+_REST_PS: Final = 1000 * MS_PS
+
+Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that happens to the kernel's end.
+
+    Attributes:
+        time_ps: when.
+        action: a segment comes in, or a call of the application.
+        seq, end_seq, push: of the segment; `end_seq` is the count or value of a call.
+        ack, window: of the segment; an `ack` of -1 covers all that has been sent.
+        blocks: of its SACK option.
+        more: MSG_MORE; of a read: that it waits.
+        code: assertions.
+        ecn: bits of `simnet.net.tcp.ecn`.
+        after: how many segments of those expected must be out before it; if they are late, so is
+            all that follows.
+    """
+
+    time_ps: int
+    action: Action
+    seq: int = 0
+    end_seq: int = 0
+    push: bool = False
+    ack: int = -1
+    window: int = 0
+    blocks: tuple[tuple[int, int], ...] = ()
+    more: bool = False
+    code: str = ""
+    ecn: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A segment that the kernel sent; None is not compared.
+
+    Attributes:
+        time_ps: when.
+        tolerance_ps: how far off the model may be; None: by whether a timer sent it.
+        ack, window, sack: as in `Segment`.
+        seq, end_seq: payload; None for "any segment with this acknowledgement".
+        ecn, ecn_bits: bits of `simnet.net.tcp.ecn`, and which of them count.
+    """
+
+    time_ps: int
+    ack: int
+    window: int | None = None
+    sack: tuple[tuple[int, int], ...] | None = None
+    seq: int | None = None
+    end_seq: int | None = None
+    tolerance_ps: int | None = None
+    line: int = 0
+    ecn: int | None = None
+    ecn_bits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One scenario.
+
+    Attributes:
+        file, line: where it is from.
+        name: of the scenario.
+        connection: what the ends agreed on, and the kernel.
+        first: first sequence number of the peer's data.
+        steps: in order.
+        expected: what the kernel sent, in order.
+        exact: payload and window are compared as well, and a burst may be expected as one.
+        tick_ps: when a tick of the kernel fell, if that is known.
+    """
+
+    file: str
+    line: int
+    name: str
+    connection: Connection
+    first: int
+    steps: tuple[Step, ...]
+    expected: tuple[Expected, ...]
+    exact: bool = False
+    tick_ps: int | None = None
+
+
+def run_case(case: Case, phase_ps: int = 0, late: Collection[int] = ()) -> Endpoint:
+    """Have the model live through it; `sent` of the result is what it sent.
+
+    `phase_ps` is when the kernel's first tick falls, less than a jiffy. Segments numbered `late`
+    are those that a timer sends only when it has run a jiffy late.
+    """
+    end = Endpoint(case.connection, case.first, phase_ps, _waits(case, late))
+    last_ps = 0
+    for step in case.steps:
+        end.at(step.time_ps, _call(end, step))
+        last_ps = max(last_ps, step.time_ps)
+    if case.expected:
+        last_ps = max(last_ps, case.expected[-1].time_ps)
+    end.run(last_ps + _REST_PS)
+    return end
+
+
+def _waits(case: Case, late: Collection[int]) -> Callable[[Endpoint], bool]:
+    """Whether the kernel's timer, due now, ran a jiffy later: what came next tells."""
+
+    def waits(end: Endpoint) -> bool:
+        number = len(end.sent)
+        if case.exact or number >= len(case.expected):
+            return False
+        following = case.expected[number]
+        later_ps = following.time_ps - end.sim.now
+        return (
+            number in late
+            or later_ps > end.jiffy_ps // 2
+            or (later_ps > 0 and following.ack > end.receiver.rcv_nxt)
+        )
+
+    return waits
+
+
+def _call(end: Endpoint, step: Step) -> Callable[[], object]:
+    if step.action == "receive":
+        return lambda: end.receive(step)
+    if step.action == "read":
+        return lambda: end.read(step.end_seq, blocking=step.more)
+    if step.action == "write":
+        return lambda: end.write(step.end_seq, more=step.more)
+    if step.action == "check":
+        return lambda: end.check(step.code)
+    return lambda: end.set_option(step.action, step.end_seq)

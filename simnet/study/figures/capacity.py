@@ -1,0 +1,80 @@
+"""The picture of a capacity: the limited quantities over the load, and where they cross limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from simnet.study.capacity.document import Capacity
+
+_PERCENT: Final = 100.0
+_WIDTH_INCHES: Final = 9.0
+_HEIGHT_INCHES: Final = 2.6
+# colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
+_COLOURS: Final = {"pass": "#009e73", "fail": "#d55e00", "undecided": "#999999"}
+_QUANTITIES: Final = {
+    "loss": "packets lost (%)",
+    "late": "messages later than p99's limit (%)",
+    "shortfall": "messages piling up (%)",
+}
+
+
+def curves(found: Capacity) -> Figure:
+    """A panel for each limited quantity: means with intervals, the limit, the answer shaded."""
+    names = [interval.name for interval in found.loads[0].intervals]
+    size = (_WIDTH_INCHES, _HEIGHT_INCHES * len(names))
+    figure = Figure(figsize=size, layout="constrained")
+    for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
+        _draw(axes, found, name)
+    figure.axes[-1].set_xlabel(" ".join(part for part in (found.setting, found.unit) if part))
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", fontsize="small")
+    figure.suptitle(f"{found.scenario}: {_said(found)}", fontsize="medium", x=0.01, ha="left")
+    return figure
+
+
+def _said(found: Capacity) -> str:
+    if found.low is None:
+        return "no load meets the limits"
+    if found.high is None:
+        return f"{found.low:,.0f} meets the limits"
+    return f"{found.low:,.0f} meets the limits, {found.high:,.0f} does not"
+
+
+def _draw(axes: Axes, found: Capacity, name: str) -> None:
+    tops = []
+    for verdict, colour in _COLOURS.items():
+        loads, means, below, above = [], [], [], []
+        for one in found.loads:
+            interval = next(i for i in one.intervals if i.name == name)
+            if one.verdict == verdict:
+                loads.append(one.load)
+                means.append(_PERCENT * interval.mean)
+                below.append(_PERCENT * max(interval.mean - interval.low, 0.0))
+                above.append(_PERCENT * max(interval.high - interval.mean, 0.0))
+        bars = axes.errorbar(
+            loads, means, [below, above], fmt="o", markersize=4, capsize=2, color=colour
+        )
+        bars.set_label(verdict)
+        tops += means
+    limit = _PERCENT * next(i.limit for i in found.loads[0].intervals if i.name == name)
+    axes.axhline(limit, color="black", linestyle="--", linewidth=1, label="limit")
+    if found.low is not None and found.high is not None:
+        axes.axvspan(found.low, found.high, color="#56b4e9", alpha=0.5, label="capacity")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("symlog", linthresh=limit)
+    axes.set_ylim(0, 2 * max([limit, *tops]))
+    axes.set_xticks([one.load for one in found.loads if _apart(one.load, found)])
+    axes.set_xticks([], minor=True)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_ylabel(_QUANTITIES[name])
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _apart(load: float, found: Capacity) -> bool:
+    """Whether a load is labelled: both ends of the answer, and the ends of all."""
+    return load in {found.low, found.loads[0].load, found.loads[-1].load}

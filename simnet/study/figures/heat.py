@@ -1,0 +1,76 @@
+"""The picture of where the load is: every logical CPU of a machine, systems side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+    from simnet.study.run.result import Result
+
+_COLUMNS: Final = 2
+_SIZE_INCHES: Final = (5.6, 2.2)
+_COLOURS: Final = "Reds"
+_WRITTEN_PERCENT: Final = 1.0
+_DARK_PERCENT: Final = 60.0
+
+
+def cpu_heat(results: Mapping[str, Result], figure: Figure | None = None) -> Figure:
+    """One panel a result, named by its key: a row a NUMA node, a square a logical CPU.
+
+    Colour and number are the percent of the time in which the CPU was busy; numbers below 1 %
+    are left out. Without `figure` one is made, outside of pyplot, so no display is needed.
+    """
+    columns = min(_COLUMNS, len(results)) or 1
+    rows = math.ceil(len(results) / columns) or 1
+    if figure is None:
+        size = (columns * _SIZE_INCHES[0], rows * _SIZE_INCHES[1])
+        figure = Figure(figsize=size, layout="constrained")
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    image = None
+    for (name, result), axes in zip(results.items(), panels, strict=False):
+        image = _panel(result, axes)
+        total = sum(cpu.busy for cpu in result.cpus)
+        title = f"{name}: {total:.0f} % of one CPU in all"
+        axes.set_title(title, fontsize="medium", loc="left")
+    for axes in panels[len(results) :]:
+        axes.set_axis_off()
+    if image is not None:
+        figure.colorbar(image, ax=panels, label="busy (% of one CPU)", aspect=30)
+    return figure
+
+
+def _panel(result: Result, axes: Axes) -> AxesImage:
+    nodes = sorted({cpu.node for cpu in result.cpus})
+    by_node = [[cpu for cpu in result.cpus if cpu.node == node] for node in nodes]
+    width = max(map(len, by_node))
+    grid = np.full((len(nodes), width), np.nan)
+    for row, cpus in enumerate(by_node):
+        for column, cpu in enumerate(cpus):
+            grid[row, column] = cpu.busy
+            if cpu.busy >= _WRITTEN_PERCENT:
+                ink = "white" if cpu.busy >= _DARK_PERCENT else "black"
+                axes.text(
+                    column, row, f"{cpu.busy:.0f}", ha="center", va="center", fontsize=7, color=ink
+                )
+    image = axes.imshow(grid, cmap=mpl.colormaps[_COLOURS], vmin=0, vmax=100, aspect="auto")
+    labels = [
+        f"{node}: {cpus[0].id}-{cpus[-1].id}" for node, cpus in zip(nodes, by_node, strict=True)
+    ]
+    axes.set_yticks(range(len(nodes)), labels, fontsize="small")
+    axes.set_xticks(range(width), list(map(str, range(width))), fontsize="x-small")
+    axes.set_xlabel("logical CPU, counted within its node (number)", fontsize="small")
+    axes.set_ylabel("node: its CPUs (ids)", fontsize="small")
+    axes.set_xticks(np.arange(-0.5, width), minor=True)
+    axes.set_yticks(np.arange(-0.5, len(nodes)), minor=True)
+    axes.grid(which="minor", color="#bbbbbb", linewidth=0.5)
+    axes.tick_params(which="minor", length=0)
+    return image

@@ -1,0 +1,116 @@
+"""The picture of what a packet costs: CPU time by mechanism, systems side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from simnet.study.whatif.mechanism import SIBLINGS, per_packet_us
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from simnet.study.run.result import Result
+
+# work that is the same everywhere, and what it costs more because of where things are
+_WORK_COLOURS: Final = ("YlGnBu", 0.15, 0.95)
+_PLACEMENT_COLOURS: Final = ("YlOrRd", 0.3, 0.8)
+_SIBLINGS_COLOUR: Final = "#999999"
+_REST: Final = "all else"
+_REST_COLOUR: Final = "#e8e8e8"
+_MEANING: Final = (
+    "system (yellow to blue: work needed anywhere; orange to red: because of where things are)"
+)
+# parts smaller than this share of the tallest bar can't be seen, or can't hold a number
+_DRAWN: Final = 0.01
+_NUMBERED: Final = 0.035
+_DARK: Final = 0.5
+_SIZE_INCHES: Final = (10.0, 6.5)
+
+
+def packet_bars(results: Mapping[str, Result], axes: Axes | None = None) -> Figure:
+    """Stacked bars of CPU microseconds per data packet, one bar a result, named by its key.
+
+    Yellow to blue is work that a packet needs anywhere, orange to red what it costs because of
+    where things are, grey what a busy SMT sibling adds. Small parts are drawn as one. Without
+    `axes` a figure of its own is made, outside of pyplot, so no display is needed. Raises
+    KeyError for a result whose configuration was left out.
+    """
+    if axes is None:
+        axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
+    parts, colours = _parts(results)
+    positions = range(len(results))
+    bottom = np.zeros(len(results))
+    tallest = max((sum(bar) for bar in zip(*parts.values(), strict=True)), default=0.0)
+    for name, heights in parts.items():
+        bars = axes.bar(
+            positions, heights, 0.7, bottom, label=name, color=colours[name], edgecolor="white"
+        )
+        numbers = [f"{us:.1f}" if us >= _NUMBERED * tallest else "" for us in heights]
+        ink = "white" if _luminance(colours[name]) < _DARK else "black"
+        axes.bar_label(bars, numbers, label_type="center", fontsize="x-small", color=ink)
+        bottom += heights
+    for position, height in zip(positions, bottom, strict=True):
+        axes.annotate(
+            f"{height:.1f}", (position, height), (0, 3), textcoords="offset points", ha="center"
+        )
+    axes.set_xticks(positions, list(results))
+    axes.set_xlabel(_MEANING, fontsize="small")
+    axes.set_ylabel("CPU time per data packet (us)")
+    axes.set_ylim(0, 1.08 * tallest if tallest else 1.0)
+    axes.set_title(_sentence(results), fontsize="medium", loc="left")
+    if parts:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", reverse=True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return cast("Figure", axes.get_figure(root=True))
+
+
+def _parts(results: Mapping[str, Result]) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Heights by mechanism, bottom to top, and colours: work, small ones, placement, siblings."""
+    found = [per_packet_us(result) for result in results.values()]
+    placed = {one.mechanism for result in results.values() for one in result.work if one.placement}
+    least = _DRAWN * max((sum(shares.values()) for shares in found), default=0.0)
+    heights = {
+        name: [shares.get(name, 0.0) for shares in found]
+        for name in dict.fromkeys(name for shares in found for name in shares)
+    }
+    drawn = [name for name, values in heights.items() if max(values) > least]
+    work = [name for name in drawn if name not in placed and name != SIBLINGS]
+    placement = [name for name in drawn if name in placed]
+    last = [name for name in drawn if name == SIBLINGS]
+    small = [values for name, values in heights.items() if name not in drawn]
+    rest = {_REST: [sum(values) for values in zip(*small, strict=True)]} if small else {}
+    colours = {
+        **_shades(work, _WORK_COLOURS),
+        _REST: _REST_COLOUR,
+        **_shades(placement, _PLACEMENT_COLOURS),
+        SIBLINGS: _SIBLINGS_COLOUR,
+    }
+    ordered = {name: heights[name] for name in work} | rest
+    return ordered | {name: heights[name] for name in (*placement, *last)}, colours
+
+
+def _shades(names: list[str], colours: tuple[str, float, float]) -> dict[str, str]:
+    scale, first, last = colours
+    shades = mpl.colormaps[scale](np.linspace(first, last, len(names)))
+    return {name: mpl.colors.to_hex(one) for name, one in zip(names, shades, strict=True)}
+
+
+def _luminance(colour: str) -> float:
+    """Brightness as the eye sees it, 0 to 1 (ITU-R BT.601)."""
+    red, green, blue = mpl.colors.to_rgb(colour)
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
+def _sentence(results: Mapping[str, Result]) -> str:
+    totals = {name: sum(per_packet_us(result).values()) for name, result in results.items()}
+    first = next((name for name, us in totals.items() if us), None)
+    if first is None or len(totals) == 1:
+        return "CPU time per data packet, by what it is spent on"
+    most = max(totals, key=totals.__getitem__)
+    times = totals[most] / totals[first]
+    return f"A data packet takes {times:.2g} times as much CPU time in “{most}” as in “{first}”"

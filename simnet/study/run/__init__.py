@@ -1,0 +1,1 @@
+"""One simulation and what it measured."""

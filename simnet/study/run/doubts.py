@@ -1,0 +1,143 @@
+"""Whether a run tells anything: what it was too short for, and who got nothing.
+
+A number from a run that ends before what matters has happened looks like any other. So each run is
+asked: had everything acted that acts only now and then, was anything delivered, were there more
+than a few packets? If not, its numbers decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simnet.errors import seconds_text
+from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
+from simnet.scenario.system.onsets import onsets
+
+if TYPE_CHECKING:
+    from simnet.host.onset import Onset
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.network.resources import SendingHalf
+    from simnet.scenario.system.system import Snapshot, System
+    from simnet.study.run.result import Result
+
+__all__ = ["Doubts", "doubts", "lengthened", "missed", "void"]
+
+# packets a port, fewer of which say little of interrupts and round trips
+_FEWEST: Final = 20
+_NAMED: Final = 4
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """What to know of the numbers of a run.
+
+    Attributes:
+        warnings: one line each.
+        conclusive: False where the numbers decide nothing.
+        silent: names of the flows that got nothing while others did.
+    """
+
+    warnings: tuple[str, ...] = ()
+    conclusive: bool = True
+    silent: tuple[str, ...] = ()
+
+
+def doubts(effective: Effective, system: System, start: Snapshot, end: Snapshot) -> Doubts:
+    """What to know of what was measured between two snapshots."""
+    if system.ends:
+        return Doubts()
+    late = missed(effective, start.time_ps, end.time_ps)
+    spoilt = [_too_short(one, start.time_ps, end.time_ps) for one in late]
+    span = f"{_s(end.time_ps - start.time_ps)} measured"
+    spoilt += _too_few(start, end, span)
+    silent = tuple(
+        last.name
+        for first, last in zip(start.flows, end.flows, strict=True)
+        if first.bytes == last.bytes and end.ports  # nobody may have asked a disk
+    )
+    if not silent or len(silent) == len(end.flows):
+        return Doubts(tuple(spoilt), not spoilt)
+    named = ", ".join(silent[:_NAMED]) + (", ..." if len(silent) > _NAMED else "")
+    said = f"{len(silent)} of {len(end.flows)} flows got nothing in the {span}: {named}"
+    return Doubts((*spoilt, said + _waiting(system, silent)), not spoilt, silent)
+
+
+def missed(effective: Effective, start_ps: int, end_ps: int) -> Iterator[Onset]:
+    """What a measurement between two instants comes too early for."""
+    reached = {"start": start_ps, "end": end_ps, "length": end_ps - start_ps}
+    return (one for one in onsets(effective) if one.after_ps > reached[one.by])
+
+
+def lengthened(usual: str, effectives: Iterable[Effective]) -> tuple[str, tuple[str, ...]]:
+    """The usual warm-up, or a longer one where something acts only later, and what that is."""
+    usual_ps = parse_quantity(usual, KINDS["time"])
+    late = {
+        one: None
+        for effective in effectives
+        for one in onsets(effective)
+        if one.by == "start" and one.after_ps > usual_ps
+    }
+    if not late:
+        return usual, ()
+    needed = format_quantity(max(one.after_ps for one in late) + usual_ps, KINDS["time"])
+    return needed, tuple(f"{_first_acts(one)}: the warm-up is {needed}" for one in late)
+
+
+def void(results: Iterable[Result]) -> tuple[int, str]:
+    """How many of the results decide nothing, and why the first of them does not."""
+    doubtful = [result.warnings[0] for result in results if not result.conclusive]
+    return len(doubtful), doubtful[0] if doubtful else ""
+
+
+def _first_acts(onset: Onset) -> str:
+    """What acts, and when: a part of a sentence."""
+    when = "" if onset.by == "length" else f" at {_s(onset.after_ps)}"
+    return f"{onset.name} {onset.does}{when}"
+
+
+def _too_short(onset: Onset, start_ps: int, end_ps: int) -> str:
+    said = f"this run is too short: {_first_acts(onset)}, "
+    if onset.by == "start":
+        needed = _s(onset.after_ps + start_ps)
+        return f"{said}the measurement starts at {_s(start_ps)}; a warm-up of {needed} would do"
+    if onset.by == "end":
+        return f"{said}the measurement ends at {_s(end_ps)}"
+    return f"{said}{_s(end_ps - start_ps)} is measured; {_s(onset.after_ps)} would do"
+
+
+def _too_few(start: Snapshot, end: Snapshot, span: str) -> Iterator[str]:
+    """Nothing has come, or next to nothing has happened."""
+    if end.messages is not None and start.messages is not None:
+        delivered = end.messages.delivered - start.messages.delivered
+    else:
+        delivered = sum(flow.bytes for flow in end.flows) - sum(f.bytes for f in start.flows)
+    packets = _packets(end) - _packets(start)
+    if not delivered and end.flows:
+        yield f"nothing was delivered in the {span}: these numbers tell nothing"
+    elif packets < _FEWEST * len(end.ports):
+        yield f"only {packets} packets in the {span}: too few to tell anything"
+
+
+def _packets(counted: Snapshot) -> int:
+    """Packets that ports have received and sent."""
+    return sum(port.rx_packets + port.tx_packets for port in counted.ports)
+
+
+def _waiting(system: System, flows: Sequence[str]) -> str:
+    """How long they wait at most until what is lost is sent again, if that is it."""
+    halves: Sequence[SendingHalf] = system.parts.get("halves", ())
+    silent = set(flows)
+    waits = [
+        half.sender.rto * half.jiffy_ps
+        for half in halves
+        if half.flow in silent and half.sender.packets_out()
+    ]
+    if not waits:
+        return ""
+    return f"; what they wait for is sent again after {_s(max(waits))} at most, if it was lost"
+
+
+def _s(time_ps: int) -> str:
+    return f"{seconds_text(time_ps)} s"

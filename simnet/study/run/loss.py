@@ -1,0 +1,183 @@
+"""What was lost, and where; and what became of the messages of an open-loop load.
+
+An open-loop load offers messages at a rate that does not wait for answers. So a system that is too
+slow shows it: queues fill and packets are dropped, or messages pile up before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from simnet.scenario.system.system import DropCount
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import PortCounts, Snapshot
+
+__all__ = [
+    "Drops",
+    "Latency",
+    "Messages",
+    "drops_of",
+    "latency_of",
+    "loss_of",
+    "messages_of",
+    "pooled",
+    "quantile_us",
+]
+
+_PS_PER_S = 10**12
+_PS_PER_US = 10**6
+_RING = "ring"
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Latency(_Row):
+    """Quantiles in microseconds; null without samples."""
+
+    p50: float | None
+    p99: float | None
+    p999: float | None = None
+
+
+class Drops(_Row):
+    """Packets that one place dropped while measured; a place that dropped none has no entry."""
+
+    place: str = Field(description="ring, backlog, qdisc, socket or switch")
+    at: str = Field(description="which: the port, or the CPU as in cpu3")
+    packets: int = Field(ge=1)
+
+
+class Messages(_Row):
+    """Messages of an open-loop load: counts while measured, rates a second, latency end to end."""
+
+    offered: Count
+    delivered: Count
+    retransmitted: Count
+    offered_per_s: float
+    delivered_per_s: float
+    latency_us: Latency
+    histogram: tuple[tuple[float, int], ...] = Field(
+        default=(), description="latencies: upper edge in us and number of messages, ascending"
+    )
+
+    def later_than(self, limit_us: float) -> int:
+        """Messages in buckets that reach above a latency; at most 1/128 too early."""
+        return sum(count for upper_us, count in self.histogram if upper_us > limit_us)
+
+
+def quantile_us(
+    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]], share: Fraction
+) -> float | None:
+    """Upper edge in microseconds of the bucket that holds the given share of the samples.
+
+    Both arguments are cumulative `(upper_ps, count)` buckets of one histogram; the samples are
+    those that came between. None without samples.
+    """
+    return _quantile_us(_between(start, end), share)
+
+
+def _between(
+    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    before = dict(start)
+    return [(upper, count - before.get(upper, 0)) for upper, count in sorted(end)]
+
+
+def _quantile_us(counts: Sequence[tuple[int, int]], share: Fraction) -> float | None:
+    rank = math.ceil(share * sum(count for _, count in counts))
+    seen = 0
+    for upper, count in counts:
+        seen += count
+        if count and seen >= rank:
+            return upper / _PS_PER_US
+    return None
+
+
+def latency_of(start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]) -> Latency:
+    """The quantiles of the samples that came between two states of a histogram."""
+    counts = _between(start, end)
+    return Latency(
+        p50=_quantile_us(counts, Fraction(50, 100)),
+        p99=_quantile_us(counts, Fraction(99, 100)),
+        p999=_quantile_us(counts, Fraction(999, 1000)),
+    )
+
+
+def drops_of(start: Snapshot, end: Snapshot) -> tuple[Drops, ...]:
+    """Packets dropped between two snapshots by place, the ports' rings first."""
+    before = {(drop.place, drop.at): drop.packets for drop in _dropped(start)}
+    counts = [
+        (drop.place, drop.at, drop.packets - before.get((drop.place, drop.at), 0))
+        for drop in _dropped(end)
+    ]
+    return tuple(
+        Drops(place=place, at=at, packets=packets) for place, at, packets in counts if packets
+    )
+
+
+def loss_of(start: Snapshot, end: Snapshot) -> float | None:
+    """Packets dropped anywhere as a share of those that came to the ports; None if none came."""
+    dropped = sum(drop.packets for drop in drops_of(start, end))
+    came = _came(end.ports) - _came(start.ports)
+    return min(dropped / came, 1.0) if came else None
+
+
+def messages_of(start: Snapshot, end: Snapshot) -> Messages | None:
+    """What became of the messages between two snapshots; None without an open-loop load."""
+    if start.messages is None or end.messages is None:
+        return None
+    elapsed_ps = end.time_ps - start.time_ps
+    before, after = _all(start), _all(end)
+    known = dict(before)
+    offered = end.messages.offered - start.messages.offered
+    delivered = end.messages.delivered - start.messages.delivered
+    return Messages(
+        offered=offered,
+        delivered=delivered,
+        retransmitted=end.messages.retransmitted - start.messages.retransmitted,
+        offered_per_s=offered * _PS_PER_S / elapsed_ps,
+        delivered_per_s=delivered * _PS_PER_S / elapsed_ps,
+        latency_us=latency_of(before, after),
+        histogram=tuple(
+            (upper_ps / _PS_PER_US, count - known.get(upper_ps, 0))
+            for upper_ps, count in after
+            if count > known.get(upper_ps, 0)
+        ),
+    )
+
+
+def pooled(messages: Sequence[Messages]) -> Latency:
+    """The quantiles of the messages of several runs together."""
+    counts: Counter[int] = Counter()
+    for one in messages:
+        counts.update({round(upper_us * _PS_PER_US): count for upper_us, count in one.histogram})
+    return latency_of((), sorted(counts.items()))
+
+
+def _dropped(snapshot: Snapshot) -> list[DropCount]:
+    rings = [DropCount(_RING, port.name, port.drops) for port in snapshot.ports]
+    return [*rings, *snapshot.drops]
+
+
+def _came(ports: Sequence[PortCounts]) -> int:
+    return sum(port.rx_packets + port.drops for port in ports)
+
+
+def _all(snapshot: Snapshot) -> list[tuple[int, int]]:
+    """One histogram of the latencies of all flows."""
+    counts: dict[int, int] = {}
+    for flow in snapshot.flows:
+        for upper_ps, count in flow.latency:
+            counts[upper_ps] = counts.get(upper_ps, 0) + count
+    return sorted(counts.items())

@@ -1,0 +1,152 @@
+"""What a run of jobs measured: jobs, partitions, and what passed between clients and servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.scenario.system.system import Snapshot
+
+__all__ = ["JobRow", "JobTotals", "LparRow", "Series", "jobs_of", "lpars_of", "series_of", "totals"]
+
+_PS_PER_S = 10**12
+_INTERVAL_S = 10
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class JobRow(_Row):
+    """One job; `real_s` is null when it had not ended when the run did."""
+
+    node: str
+    name: str
+    kind: str
+    start_s: float
+    real_s: float | None
+    cpu_s: float = Field(ge=0.0, description="time on hardware threads, user and system")
+    io_wait_s: float = Field(ge=0.0)
+    read_bytes: int = Field(ge=0)
+    written_bytes: int = Field(ge=0)
+
+
+class LparRow(_Row):
+    """One partition: utilisation as vmstat and lparstat tell it, by the PURR."""
+
+    name: str
+    cores: int
+    utilisation_percent: float
+    cpu_s: float = Field(ge=0.0, description="time on hardware threads, the daemon's included")
+    read_bps: float
+    write_bps: float
+    hit_percent: float | None = Field(description="of the blocks read, in the pagepool")
+
+
+class Series(_Row):
+    """What passed between clients and servers, both ways, in bytes a second.
+
+    `mean` is over the whole run, `peak` the largest mean of 10 s or of a run that is shorter,
+    `values` the means of one interval after the other; the last one may be shorter.
+    """
+
+    interval_s: int = _INTERVAL_S
+    mean: float
+    peak: float
+    values: tuple[float, ...]
+
+
+class JobTotals(_Row):
+    """Sums over the jobs that have ended, and how many have not."""
+
+    jobs: int
+    unfinished: int
+    real_s: float
+    cpu_s: float
+    io_wait_s: float
+    utilisation_percent: float = Field(description="of the cores of all partitions")
+
+
+def jobs_of(end: Snapshot) -> tuple[JobRow, ...]:
+    """Every job that has begun."""
+    return tuple(
+        JobRow(
+            node=job.node,
+            name=job.name,
+            kind=job.kind,
+            start_s=job.start_ps / _PS_PER_S,
+            real_s=(job.end_ps - job.start_ps) / _PS_PER_S if job.end_ps >= 0 else None,
+            cpu_s=job.cpu_ps / _PS_PER_S,
+            io_wait_s=job.io_wait_ps / _PS_PER_S,
+            read_bytes=job.read_bytes,
+            written_bytes=job.written_bytes,
+        )
+        for job in end.jobs
+        if job.start_ps >= 0
+    )
+
+
+def lpars_of(end: Snapshot) -> tuple[LparRow, ...]:
+    """Every partition, from the start of the run on."""
+    elapsed = max(end.time_ps, 1)
+    rows = []
+    for lpar in end.lpars:
+        blocks = lpar.hits + lpar.late + lpar.misses
+        rows.append(
+            LparRow(
+                name=lpar.name,
+                cores=lpar.cores,
+                utilisation_percent=100 * lpar.purr_ps / (elapsed * lpar.cores),
+                cpu_s=lpar.threads_ps / _PS_PER_S,
+                read_bps=8 * lpar.read_bytes * _PS_PER_S / elapsed,
+                write_bps=8 * lpar.written_bytes * _PS_PER_S / elapsed,
+                hit_percent=100 * lpar.hits / blocks if blocks else None,
+            )
+        )
+    return tuple(rows)
+
+
+def series_of(end: Snapshot) -> Series | None:
+    """The sum over the partitions; None without any."""
+    if not end.lpars:
+        return None
+    seconds = [0] * max(len(lpar.bins) for lpar in end.lpars)
+    for lpar in end.lpars:
+        for second, moved in enumerate(lpar.bins):
+            seconds[second] += moved
+    elapsed_s = end.time_ps / _PS_PER_S
+    window = sum(seconds[:_INTERVAL_S])
+    peak = window
+    for second in range(_INTERVAL_S, len(seconds)):
+        window += seconds[second] - seconds[second - _INTERVAL_S]
+        peak = max(peak, window)
+    starts = range(0, len(seconds), _INTERVAL_S)
+    return Series(
+        mean=sum(seconds) / elapsed_s if elapsed_s else 0.0,
+        peak=peak / min(_INTERVAL_S, elapsed_s) if elapsed_s else 0.0,
+        values=tuple(
+            sum(seconds[place : place + _INTERVAL_S]) / min(_INTERVAL_S, elapsed_s - place)
+            if elapsed_s > place
+            else 0.0
+            for place in starts
+        ),
+    )
+
+
+def totals(jobs: Sequence[JobRow], lpars: Sequence[LparRow]) -> JobTotals:
+    """Sums over jobs; of a result's `jobs` and `lpars`."""
+    done = [job for job in jobs if job.real_s is not None]
+    cores = sum(lpar.cores for lpar in lpars)
+    used = sum(lpar.utilisation_percent * lpar.cores for lpar in lpars)
+    return JobTotals(
+        jobs=len(jobs),
+        unfinished=len(jobs) - len(done),
+        real_s=sum(job.real_s or 0.0 for job in done),
+        cpu_s=sum(job.cpu_s for job in done),
+        io_wait_s=sum(job.io_wait_s for job in done),
+        utilisation_percent=used / cores if cores else 0.0,
+    )

@@ -1,0 +1,190 @@
+"""One simulation from a scenario to its result: `simnet.run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import simnet
+from simnet.errors import InputError
+from simnet.kernel.watch import watched_by
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.study.run.activity import EverySecond
+from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
+from simnet.study.run.doubts import doubts
+from simnet.study.run.result import Result
+from simnet.study.run.trace import TraceFile
+from simnet.study.statistics import runlength
+from simnet.study.work.memory import EnoughMemory
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.system.system import Snapshot, System
+
+
+class Watch(Protocol):
+    """Looks at a system while it is measured."""
+
+    def run(self, system: System, duration_ps: int) -> None:
+        """Simulate `duration_ps` more, in as many pieces as it likes."""
+
+
+def run(  # noqa: PLR0913 (each option of `simnet run`)
+    scenario: str | Path,
+    *,
+    settings: Settings | None = None,
+    tunings: str | Sequence[str] = (),
+    seed: int | None = None,
+    duration: str | None = None,
+    warmup: str | None = None,
+    precision: str | float | None = None,
+    apply: Names = (),
+    trace: str | Path | None = None,
+    per_frame: bool = False,
+) -> Result:
+    """Simulate a scenario and return what was measured.
+
+    Args:
+        scenario: a scenario's name, or the path of its file.
+        settings: knobs by the name that an administrator types, values with units:
+            `{"nodes": 2, "message": "1460 B"}`.
+        tunings: names of the scenario's tunings, applied in this order and before the settings.
+        seed: seed of all random numbers; the scenario's when None.
+        duration: simulated time that is measured, such as `"2 s"`; the scenario's when None.
+        warmup: simulated time before that, such as `"500 ms"`; the scenario's when None.
+        precision: end the run when the 95 % intervals of throughput and CPU time are as narrow
+            as this, relative to the means, such as `"1 %"`. The warm-up is then found, not given,
+            and `duration` is the most (see `runlength`). The scenario's when None.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
+        trace: file for a timeline that Perfetto opens; `.gz` at its end compresses it.
+        per_frame: one event a frame, the slow reference for batched arrivals.
+
+    Raises:
+        InputError: something of the above can't be used as given.
+        SimulationError: the simulation can't go on.
+    """
+    chosen, files = settings_of(settings), names_of(apply, "--apply")
+    effective = effective_of(
+        scenario,
+        settings=chosen,
+        tunings=names_of(tunings, "--tuning"),
+        seed=seed,
+        duration=text_of(duration, "--duration"),
+        warmup=text_of(warmup, "--warm-up"),
+        precision=text_of(precision, "--precision"),
+        apply=files,
+    )
+    return simulate(effective, settings=recorded(files, chosen), trace=trace, per_frame=per_frame)
+
+
+def recorded(
+    apply: Sequence[str], settings: Mapping[str, str] | Iterable[tuple[str, str]]
+) -> dict[str, str]:
+    """What was set, for the record in a result: files, and knobs by name."""
+    return ({"--apply": " ".join(apply)} if apply else {}) | dict(settings)
+
+
+def effective_of(
+    scenario: str | Path,
+    *,
+    settings: Mapping[str, str] | None = None,
+    tunings: Sequence[str] = (),
+    seed: int | None = None,
+    duration: str | None = None,
+    warmup: str | None = None,
+    precision: str | None = None,
+    apply: Sequence[str] = (),
+) -> Effective:
+    """The configuration that `run` would simulate; see there."""
+    return load(
+        scenario,
+        settings=settings,
+        tunings=tunings,
+        seed=seed,
+        duration=duration,
+        warm_up=warmup,
+        precision=precision,
+        apply=apply,
+    )
+
+
+def simulate(
+    effective: Effective,
+    *,
+    settings: Mapping[str, str] | None = None,
+    trace: str | Path | None = None,
+    per_frame: bool = False,
+    watch: Watch | None = None,
+    vmstat: bool = False,
+) -> Result:
+    """Simulate an effective configuration: build, warm up, measure, as long as it says.
+
+    `settings` only goes into the result, for the record; `watch` runs what is measured for a given
+    time; `vmstat` looks at the system every second, as is always done with a partition; see `run`
+    for the others.
+
+    Raises:
+        InputError: seconds are asked for, and how many there will be is not known, or they are of
+            no host; or it is more than memory has room for.
+        SimulationError: the simulation can't go on.
+    """
+    if vmstat and effective.run.precision_permille:
+        raise InputError("vmstat shows a given time: --duration, not --precision", key="--format")
+    if vmstat and effective.lpars:
+        raise InputError("vmstat shows one host, and here are partitions with jobs", key="--format")
+    seconds = EverySecond()
+    if watch is None and (vmstat or effective.host.partition):
+        watch = seconds
+    with TraceFile(trace) if trace is not None else nullcontext() as tracer:
+        with watched_by(EnoughMemory()):
+            system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
+        start, end, reached = _measure(system, effective, watch)
+        found = doubts(effective, system, start, end)
+    result = Result.from_snapshots(
+        start,
+        end,
+        scenario=effective.scenario,
+        seed=effective.run.seed,
+        version=simnet.__version__,
+        effective_digest=effective.digest(),
+        settings=settings,
+        configuration=effective.model_dump(mode="json"),
+    )
+    return result.model_copy(
+        update={
+            "tunings": effective.tunings,
+            "half_width_percent": reached,
+            "vmstat": seconds.rows(),
+            "warnings": found.warnings,
+            "conclusive": found.conclusive,
+            "silent": found.silent,
+        }
+    )
+
+
+def _measure(
+    system: System, effective: Effective, watch: Watch | None
+) -> tuple[Snapshot, Snapshot, dict[str, float | None]]:
+    """The counters at both ends of the measured time, and the intervals that were reached."""
+    timing = effective.run
+    if not timing.precision_permille:
+        if timing.warm_up_ps:
+            system.run(timing.warm_up_ps)
+        start = system.snapshot()
+        if watch is None:
+            system.run(timing.duration_ps)
+        else:
+            watch.run(system, timing.duration_ps)
+        return start, system.snapshot(), {}
+    found = runlength.measure(
+        system, permille=timing.precision_permille, most_ps=timing.duration_ps
+    )
+    names = ("throughput_bps", "cpu_busy_percent")
+    widths = {
+        name: None if width is None else 100 * width
+        for name, width in zip(names, found.look.half_widths, strict=True)
+    }
+    return found.start, found.end, widths

@@ -1,0 +1,1 @@
+"""Estimates with intervals: fits, optima, and when a run is long enough."""

@@ -1,0 +1,189 @@
+"""The cells of a grid, their means over seeds, and where the best lies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from simnet.errors import InputError
+from simnet.study.run.measures import MEASURES, measure
+
+__all__ = ["Cell", "Estimate", "Optimum", "cells", "optimum"]
+
+_CONFIDENCE: Final = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over runs with different seeds, and half of its 95 % interval (Student's t).
+
+    `half_width` is None for one run: it says nothing about others.
+    """
+
+    mean: float
+    half_width: float | None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Estimate:
+        """The estimate from independent runs."""
+        mean = math.fsum(values) / len(values)
+        if len(values) == 1:
+            return cls(mean, None)
+        from scipy.special import stdtrit
+
+        freedom = len(values) - 1
+        variance = math.fsum((value - mean) ** 2 for value in values) / freedom
+        quantile = float(stdtrit(freedom, (1 + _CONFIDENCE) / 2))
+        return cls(mean, quantile * math.sqrt(variance / len(values)))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of values.
+
+    Attributes:
+        settings: the values by knob, `tuning` among them where tunings vary.
+        values: each measure of every run, seeds in the same order in all cells.
+    """
+
+    settings: Mapping[str, str]
+    values: Mapping[str, tuple[float, ...]]
+
+    def estimate(self, measure: str) -> Estimate | None:
+        """The mean of a measure; None when it was not measured."""
+        return Estimate.of(self.values[measure]) if measure in self.values else None
+
+    def document(self) -> dict[str, Any]:
+        """Settings, number of runs, and means with half widths, for JSON."""
+        runs = len(next(iter(self.values.values())))
+        found: dict[str, Any] = {**self.settings, "runs": runs}
+        for name in MEASURES:
+            estimate = self.estimate(name)
+            found[name] = None if estimate is None else estimate.mean
+            found[f"{name}_half_width"] = None if estimate is None else estimate.half_width
+        return found
+
+
+def cells(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[Cell, ...]:
+    """The rows of equal values together, in the order in which they come first."""
+    found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return tuple(
+        Cell(
+            dict(zip(names, key, strict=True)),
+            {
+                name: tuple(float(run[name]) for run in runs)
+                for name in MEASURES
+                if all(run.get(name) is not None for run in runs)
+            },
+        )
+        for key, runs in found.items()
+    )
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best cell by one measure, and the set of those that may be as good.
+
+    Attributes:
+        measure: name of the measure, a key of `MEASURES`.
+        best: number of the cell with the best mean.
+        members: numbers of the cells that can't be told from the best, with 95 % confidence;
+            None when there is one run of each: nothing says how much they vary.
+        within: how far from the best a mean in the set may be, in the unit of the measure.
+        axes: the values of every knob, in order.
+        cells: all cells.
+    """
+
+    measure: str
+    best: int
+    members: tuple[int, ...] | None
+    within: float | None
+    axes: Mapping[str, tuple[str, ...]]
+    cells: tuple[Cell, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Everything for JSON, cells as their values."""
+        chosen = (
+            None if self.members is None else [dict(self.cells[i].settings) for i in self.members]
+        )
+        return {
+            "measure": self.measure,
+            "best": dict(self.cells[self.best].settings),
+            "not_distinguishable": chosen,
+            "within": self.within,
+        }
+
+    def sentence(self) -> str:
+        """Where the best lies and how flat it is there."""
+        shown = MEASURES[self.measure]
+        best = self.cells[self.best]
+        values = " ".join(f"{name}={value}" for name, value in best.settings.items())
+        estimate = Estimate.of(best.values[self.measure])
+        mean = shown.shown(estimate.mean)
+        if len(self.cells) == 1:
+            width = estimate.half_width
+            spread = "" if width is None else f" ±{shown.shown(width)} (95 %)"
+            return f"{shown.label}: {mean}{spread}"
+        said = f"best {shown.label}: {mean} at {values}"
+        if self.members is None:
+            return f"{said}; one run of each says nothing about how sure that is"
+        if len(self.members) == 1:
+            return f"{said}; all others are worse (95 %)"
+        return f"{said}; not distinguishable from it (95 %): {self._named()}"
+
+    def _named(self) -> str:
+        """The set in few words: ranges along one axis; how many, and between which values."""
+        members = self.members or ()
+        if len(members) == len(self.cells):
+            return f"all {len(members)}"
+        varied = [name for name, values in self.axes.items() if len(values) > 1]
+        places = {
+            name: sorted({self.axes[name].index(self.cells[i].settings[name]) for i in members})
+            for name in varied
+        }
+        spans = [f"{name} {_spans(self.axes[name], places[name])}" for name in varied]
+        if len(varied) == 1:
+            return spans[0]
+        return f"{len(members)} of {len(self.cells)} points, with {' and '.join(spans)}"
+
+
+def _spans(values: Sequence[str], places: Sequence[int]) -> str:
+    """Neighbours as `A to B`, others one by one."""
+    groups: list[list[int]] = []
+    for place in places:
+        if groups and place == groups[-1][-1] + 1:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    texts = [
+        values[group[0]] if len(group) == 1 else f"{values[group[0]]} to {values[group[-1]]}"
+        for group in groups
+    ]
+    return ", ".join(texts)
+
+
+def optimum(found: tuple[Cell, ...], by: str) -> Optimum:
+    """The optimum by a measure; InputError for one that there is not."""
+    import numpy as np
+
+    from simnet.study.statistics.best import contenders
+
+    chosen_measure = measure(by)
+    if any(by not in cell.values for cell in found):
+        raise InputError("not measured in these runs", file="--best", key=by)
+    values = np.array([cell.values[by] for cell in found])
+    largest = chosen_measure.largest
+    means = values.mean(axis=1) * (1 if largest else -1)
+    best = int(means.argmax())
+    chosen = contenders(values, largest=largest)
+    axes = {
+        name: tuple(dict.fromkeys(cell.settings[name] for cell in found))
+        for name in found[0].settings
+    }
+    if chosen is None:
+        return Optimum(by, best, None, None, axes, found)
+    return Optimum(by, chosen.best, chosen.members, chosen.within, axes, found)

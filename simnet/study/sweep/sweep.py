@@ -1,0 +1,294 @@
+"""A grid of simulations: every combination of some knobs' values, of tunings and of seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import simnet
+from simnet.errors import InputError
+from simnet.scenario.core.entries import tuning_names
+from simnet.study.run.arguments import (
+    Given,
+    Names,
+    Settings,
+    axes_of,
+    count_of,
+    names_of,
+    seed_of,
+    settings_of,
+    text_of,
+)
+from simnet.study.run.measures import measures
+from simnet.study.statistics.optimum import Cell, Optimum, cells, optimum
+from simnet.study.sweep.effort import check
+from simnet.study.sweep.grid import axis, combinations, size
+from simnet.study.work.cases import Case, Member, Progress, simulate_each
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["AS_IT_IS", "Point", "Sweep", "sweep"]
+
+_OVER: Final = "--over"
+_SEED: Final = "seed"
+_MOST_DIGITS: Final = 100
+SCHEMA: Final = "simnet.sweep/1"
+AS_IT_IS: Final = "none"
+"""Stands for the scenario without a tuning, among several."""
+
+_Cell = tuple[str, tuple[tuple[str, str], ...], int | None]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of the grid.
+
+    Attributes:
+        settings: the values of the knobs that vary.
+        tuning: the tuning's name as given; empty where tunings don't vary.
+        seed: of all its random numbers.
+        measured: what was measured, by name with unit; None for what was not.
+    """
+
+    settings: Mapping[str, str]
+    tuning: str
+    seed: int
+    measured: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All runs of a grid: by tuning, then the last knob's value changes first, then the seed.
+
+    `remarks` are what to know of the configurations and of the runs, one line each; where some run
+    was too short to tell anything, `conclusive` is False and the optimum is none.
+    """
+
+    scenario: str
+    knobs: tuple[str, ...]
+    points: tuple[Point, ...]
+    remarks: tuple[str, ...] = ()
+    conclusive: bool = True
+
+    @property
+    def tuned(self) -> bool:
+        """Whether tunings vary."""
+        return any(point.tuning for point in self.points)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What tells the cells apart: the knobs, and `tuning` where tunings vary."""
+        return (*self.knobs, *(("tuning",) if self.tuned else ()))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row a run: knobs, tuning, seed, and what was measured with units in names."""
+        tuned = self.tuned
+        return [
+            {
+                **point.settings,
+                **({"tuning": point.tuning} if tuned else {}),
+                "seed": point.seed,
+                **point.measured,
+            }
+            for point in self.points
+        ]
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The runs of equal values together, each cell with means and 95 % intervals."""
+        return cells(self.rows(), self.names)
+
+    def optimum(self, by: str = "throughput_bps") -> Optimum:
+        """The cell that is best by a measure, and those that can't be told from it.
+
+        More throughput is better; of everything else, less. Raises InputError for a name that is
+        no measure, or one that was not measured.
+        """
+        return optimum(self.cells, by)
+
+    def to_json(self, *, indent: int | None = 2, by: str = "throughput_bps") -> str:
+        """Rows, cells and optimum as a document `simnet.sweep/1`."""
+        document = {
+            "schema": SCHEMA,
+            "scenario": self.scenario,
+            "version": simnet.__version__,
+            "knobs": list(self.knobs),
+            "rows": self.rows(),
+            "cells": [cell.document() for cell in self.cells],
+            "optimum": self.optimum(by).document(),
+            "conclusive": self.conclusive,
+            "remarks": list(self.remarks),
+        }
+        return json.dumps(document, indent=indent)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a pandas data frame; the knobs' values are texts, as they were given."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def plot(self, by: str = "throughput_bps") -> Figure:
+        """The measure over the knobs, and the CPU time beside it, with the optimum marked.
+
+        A heat map over two knobs; else curves with 95 % intervals over the knob with the most
+        values, a line for each combination of the others.
+        """
+        from simnet.study.figures import sweep as sweepfigure
+
+        return sweepfigure.figure(self, by)
+
+
+def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
+    scenario: str | Path,
+    over: Mapping[str, Given | Sequence[Given]],
+    *,
+    tunings: str | Sequence[str] = (),
+    settings: Settings | None = None,
+    apply: Names = (),
+    replications: int = 1,
+    seed: int | None = None,
+    duration: str | None = None,
+    warmup: str | None = None,
+    precision: str | float | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    confirm: Callable[[str], bool] | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Simulate every combination of values, in parallel; none that was done before.
+
+    Results are kept as they are done: what an interrupt leaves is found by the next call.
+
+    Args:
+        scenario: a scenario's name, or the path of its file.
+        over: values by knob: a sequence, or a text such as `"1,2,4"` or `"10 us..50 us:10 us"`.
+        tunings: tunings to compare, each as `simnet run --tuning` takes it; `"none"` is the
+            scenario as it is.
+        settings: knobs that are the same in all runs.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed, the same in all runs;
+            see `captured`.
+        replications: runs of every combination, each with another seed, all with the same ones.
+        seed: of all random numbers, or the first of them; the scenario's when None.
+        duration: measured simulated time of each run; the scenario's when None.
+        warmup: simulated time before that; the scenario's when None.
+        precision: end each run when its intervals are this narrow, such as `"1 %"`; see `run`.
+        jobs: number of processes, one a CPU when None.
+        scheduler: address of a Dask scheduler whose workers simulate instead.
+        confirm: asked before more than 10,000 simulations, with a sentence that says how long they
+            take; None refuses them.
+        progress: called with the number of simulations done and in all.
+
+    Raises:
+        InputError: nothing varies, a knob, a value or a tuning can't be used, the cluster can't be
+            reached, or the grid is large and not confirmed.
+    """
+    if not over and not tunings and replications == 1:
+        raise InputError("something to vary was expected: KNOB=VALUES, or tunings", key=_OVER)
+    axes = {
+        name: axis(values, name) if isinstance(values, str) else values
+        for name, values in axes_of(over).items()
+    }
+    seeds = axes.pop(_SEED, None)
+    if seeds is not None and replications != 1:
+        raise InputError("--over seed=... says already which seeds", key="--replications")
+    fixed = {name: value for name, value in settings_of(settings).items() if name not in axes}
+    run = Member(
+        Case(str(scenario)),
+        duration=text_of(duration, "--duration"),
+        warmup=text_of(warmup, "--warm-up"),
+        precision=text_of(precision, "--precision"),
+    )
+    compared = names_of(tunings, "--tuning") or ("",)
+    grid = Grid(str(scenario), axes, compared, fixed, names_of(apply, "--apply"), run)
+    count_of(replications, "--replications", 1)
+    measured: dict[Member, dict[str, Any]] = {}
+    doubts: dict[Member, str] = {}
+    with _naming_the_axis(axes):
+        loaded = [member.effective() for _, member in grid.corners().members()]
+        first = loaded[0].run.seed if seed is None else seed_of(seed)
+        chosen = _seeds(seeds) if seeds else tuple(range(first, first + replications))
+        grid = replace(grid, seeds=chosen)
+        _, one = next(grid.members())
+        check(one, len(grid), confirm, jobs=jobs, scheduler=scheduler)
+        members = dict(grid.members())
+        done = simulate_each(
+            members.values(), jobs=jobs, scheduler=scheduler, progress=progress, lean=True
+        )
+        for member, result in done:
+            measured[member] = measures(result)
+            if not result.conclusive:
+                doubts[member] = result.warnings[0]
+    points = [
+        Point(dict(row), tuning, cast("int", member.seed), measured[member])
+        for (tuning, row, _), member in members.items()
+    ]
+    remarks = dict.fromkeys(remark for one in loaded for remark in one.remarks)
+    first_doubt = next((doubts[member] for member in members.values() if member in doubts), "")
+    if first_doubt:
+        remarks[f"{len(doubts)} of {len(points)} runs decide nothing: {first_doubt}"] = None
+    return Sweep(loaded[0].scenario, tuple(axes), tuple(points), tuple(remarks), not doubts)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What a sweep simulates.
+
+    Attributes:
+        scenario: a name, or the path of a file.
+        axes: the values of each knob that varies.
+        tunings: as given; empty for the scenario as it is where they don't vary.
+        fixed: knobs that are the same in all runs.
+        apply: files that are the same in all runs.
+        run: says how long each runs.
+        seeds: of the runs of each combination; None stands for the scenario's.
+    """
+
+    scenario: str
+    axes: Mapping[str, Sequence[str]]
+    tunings: tuple[str, ...]
+    fixed: Mapping[str, str]
+    apply: tuple[str, ...]
+    run: Member
+    seeds: tuple[int | None, ...] = (None,)
+
+    def __len__(self) -> int:
+        return size(self.axes) * len(self.tunings) * len(self.seeds)
+
+    def members(self) -> Iterator[tuple[_Cell, Member]]:
+        """Tuning, values and seed of each run, and the simulation; made one by one."""
+        for tuning in self.tunings:
+            names = () if tuning in {"", AS_IT_IS} else tuning_names([tuning])
+            for row in combinations(self.axes):
+                case = Case(self.scenario, (*self.fixed.items(), *row), names, self.apply)
+                for seed in self.seeds:
+                    yield (tuning, row, seed), replace(self.run, case=case, seed=seed)
+
+    def corners(self) -> Grid:
+        """The first and the last value of every axis: enough to find most mistakes at once."""
+        ends = {name: dict.fromkeys((values[0], values[-1])) for name, values in self.axes.items()}
+        return replace(self, axes={name: tuple(values) for name, values in ends.items()})
+
+
+def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
+    for text in texts:
+        if not text.isdecimal() or len(text) > _MOST_DIGITS:
+            raise InputError(f"expected whole numbers, got {text!r}", file=_OVER, key=_SEED)
+    return tuple(map(int, texts))
+
+
+@contextmanager
+def _naming_the_axis(axes: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    """Say of a value that a scenario refuses which option had it."""
+    try:
+        yield
+    except InputError as error:
+        if error.file == "--set" and error.key in axes:
+            raise InputError(error.message, file=_OVER, key=error.key) from error
+        raise

@@ -1,0 +1,118 @@
+"""Measurements as data: `validation/measurements/*.toml`, numbers that documents print."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from simnet._share import folder
+from simnet.errors import InputError
+from simnet.scenario.core import toml
+from simnet.scenario.core.library import nearest
+
+Use: TypeAlias = Literal["calibrate", "predict", "blind"]
+
+
+class Measurement(BaseModel):
+    """One entry: the values by key, and what they may be used for.
+
+    `use` is `calibrate` (parameters may be fitted to it) or `predict` (it only scores). The
+    file's `predict first, then calibrate` counts as `predict` here: whoever fits to it must first
+    freeze what was predicted without it, and say so in the file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    where: str
+    setup: dict[str, str | int] = {}
+    use: Literal["calibrate", "predict", "predict first, then calibrate"]
+    unit: str
+    value: dict[str, float]
+    note: str = ""
+    derived: bool = False
+
+    @field_validator("value", mode="before")
+    @classmethod
+    def _keyed(cls, value: object) -> object:
+        """A measurement of one number: its key is `value`."""
+        return {"value": value} if isinstance(value, int | float) else value
+
+    @property
+    def role(self) -> Use:
+        """What the numbers may be used for, as `simnet validate --json` says it."""
+        return "calibrate" if self.use == "calibrate" else "predict"
+
+
+class Wanted(BaseModel):
+    """What is to be predicted, but not known as a measurement: its numbers' keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1)
+    quantity: str
+    keys: tuple[str, ...]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: str
+    measurement: tuple[Measurement, ...]
+
+
+class _WantedFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    prediction: tuple[Wanted, ...]
+
+
+_Form = TypeVar("_Form", bound=BaseModel)
+
+
+@cache
+def measurements(directory: Path | None = None) -> dict[str, Measurement]:
+    """All measurements by id, from `validation/measurements` or another directory.
+
+    Raises InputError, naming file and key, for an entry that does not have the expected form.
+    """
+    found: dict[str, Measurement] = {}
+    for path in sorted((directory or folder("validation") / "measurements").glob("*.toml")):
+        for entry in _read(path, _File).measurement:
+            if entry.id in found:
+                expected = "every id once was expected, but it is defined twice"
+                raise InputError(expected, file=path, key=entry.id)
+            found[entry.id] = entry
+    return found
+
+
+def measurement(name: str) -> Measurement:
+    """The measurement with this id; raises InputError that names the nearest one."""
+    known = measurements()
+    if name in wanted():
+        raise InputError("a measurement was expected: this can only be predicted", key=name)
+    if name not in known:
+        raise InputError(f"a measurement was expected{nearest(name, known)}", key=name)
+    return known[name]
+
+
+@cache
+def wanted() -> dict[str, Wanted]:
+    """All predictions that are wanted, by id, from `validation/predictions/wanted.toml`.
+
+    Raises InputError, naming file and key, for an entry that does not have the expected form.
+    """
+    path = folder("validation") / "predictions" / "wanted.toml"
+    return {entry.id: entry for entry in _read(path, _WantedFile).prediction}
+
+
+def _read(path: Path, form: type[_Form]) -> _Form:
+    document = toml.read(path, str(path))
+    try:
+        return form.model_validate(document.data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise document.error(first["msg"], first["loc"]) from error

@@ -1,0 +1,1 @@
+"""What a tuning would do, and whether it is worth it."""

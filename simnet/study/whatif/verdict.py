@@ -1,0 +1,318 @@
+"""Whether a tuning is worth it: paired differences, their intervals, and the rule that decides.
+
+Runs with and without a tuning share their seeds, so every difference is one of twins, and the
+Student interval of the mean difference (95 %) holds only what the tuning adds. A second interval
+holds what is not known about the model: each draw of the uncertain parameters is simulated with
+and without the tuning, and 95 % of the differences lie in it. The verdict is of the hull of both.
+
+A metric is more or less when the whole interval is on one side of 0, the same when the interval
+lies within 1 % (nobody tunes for less, and the model is not that good), else it cannot be told.
+What decides, in this order:
+
+1. Throughput: more, then yes; less, then no.
+2. CPU time per byte, more: no. Its price is certain, and a gain is not.
+3. CPU time per byte, less: yes, unless throughput is expected to fall, and could by over 1 %.
+4. Both the same: no difference.
+5. Anything else: cannot tell.
+
+Of jobs, which end, the sum of their real times decides alone: less is yes, more is no.
+
+Latency and interrupt rates are shown and do not decide. But for an open-loop load, whose
+throughput is given: there latency (p99) comes second, less is yes, more is no.
+
+The change of a latency is the geometric mean over the pairs: a queue that fills in one run and not
+in the next makes it differ by orders of magnitude.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from simnet.study.run.result import Result
+from simnet.study.work.ensemble import interval as percentiles
+
+Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
+Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
+
+MARGIN_PERCENT = 1.0
+_CONFIDENCE_TAIL = 0.975
+_BITS = 8
+_NS_PER_S = 10**9
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of a result; None where it has none."""
+
+    name: str
+    unit: str
+    of: Callable[[Result], float | None]
+    geometric: bool = False
+
+
+def _cpus(result: Result) -> float:
+    return sum(cpu.busy for cpu in result.cpus)
+
+
+def _cpu_ns_per_byte(result: Result) -> float | None:
+    if not result.throughput_bps:
+        return None
+    return _cpus(result) / 100 * _NS_PER_S / (result.throughput_bps / _BITS)
+
+
+def _p50_us(result: Result) -> float | None:
+    found = [f.latency_us.p50 for f in result.flows if f.latency_us.p50 is not None]
+    return sum(found) / len(found) if found else None
+
+
+def _p99_us(result: Result) -> float | None:
+    return max(
+        (f.latency_us.p99 for f in result.flows if f.latency_us.p99 is not None), default=None
+    )
+
+
+def _real_s(result: Result) -> float | None:
+    done = [job.real_s for job in result.jobs if job.real_s is not None]
+    return sum(done) if done and len(done) == len(result.jobs) else None
+
+
+def _interrupts(result: Result) -> float | None:
+    return sum(port.interrupts_per_s for port in result.ports) if result.ports else None
+
+
+THROUGHPUT, CPU_PER_BYTE, TAIL = "throughput", "cpu_per_byte", "latency_p99"
+REAL_TIME = "real_time"
+METRICS = (
+    Metric(THROUGHPUT, "bit/s", lambda result: result.throughput_bps),
+    Metric("cpu_of_all", "% of all CPUs", lambda result: result.cpu_busy_percent),
+    Metric("cpu_of_one", "% of one CPU", _cpus),
+    Metric(CPU_PER_BYTE, "ns", _cpu_ns_per_byte),
+    Metric("latency_p50", "us", _p50_us, geometric=True),
+    Metric(TAIL, "us", _p99_us, geometric=True),
+    Metric("interrupts", "1/s", _interrupts),
+)
+# of runs of jobs, before the others
+OF_JOBS = Metric(REAL_TIME, "s", _real_s)
+
+
+def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+    return (OF_JOBS, *METRICS) if any(result.jobs for result in results) else METRICS
+
+
+class Interval(BaseModel):
+    """95 %, in percent of the value before."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    low: float
+    high: float
+
+
+class Change(BaseModel):
+    """What a tuning does to one metric.
+
+    `before` and `after` are means over the seeds, `percent` is the mean of the relative changes.
+    `seeds` is the interval of that mean, `parameters` that of a change over the draws of the
+    uncertain parameters; null where too little was simulated.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    metric: str
+    unit: str
+    before: float | None
+    after: float | None
+    percent: float | None
+    seeds: Interval | None
+    parameters: Interval | None
+
+    @property
+    def hull(self) -> Interval | None:
+        """The interval that decides: it holds both others."""
+        both = [found for found in (self.seeds, self.parameters) if found is not None]
+        if not both:
+            return None
+        return Interval(low=min(i.low for i in both), high=max(i.high for i in both))
+
+    @property
+    def direction(self) -> Direction:
+        """Whether the metric is more or less for certain, or the same but for the margin."""
+        hull = self.hull
+        if hull is None:
+            return "unknown"
+        if max(-hull.low, hull.high) <= MARGIN_PERCENT:
+            return "same"
+        if hull.low > 0:
+            return "more"
+        return "less" if hull.high < 0 else "unknown"
+
+
+def changes(
+    before: Sequence[Result],
+    after: Sequence[Result],
+    drawn: Mapping[str, Sequence[float]] | None = None,
+) -> tuple[Change, ...]:
+    """What every metric does.
+
+    Args:
+        before: results without the tuning.
+        after: results with it, in pairs with those before: equal seeds.
+        drawn: by metric, what :func:`ratios` says of the draws of the uncertain parameters.
+    """
+    return tuple(
+        _change(metric, before, after, (drawn or {}).get(metric.name, ()))
+        for metric in _metrics(before)
+    )
+
+
+def _change(
+    metric: Metric, before: Sequence[Result], after: Sequence[Result], drawn: Sequence[float]
+) -> Change:
+    found = _ratios(metric, before, after)
+    relative = [100 * (math.log(ratio) if metric.geometric else ratio - 1) for ratio in found]
+    percent = sum(relative) / len(relative) if relative else None
+    seeds = student(relative)
+    if metric.geometric and percent is not None:
+        percent = _grown(percent)
+        seeds = seeds and Interval(low=_grown(seeds.low), high=_grown(seeds.high))
+    parameters = None
+    if drawn and percent is not None:
+        low, high = percentiles(percent, [100 * (ratio - 1) for ratio in drawn])
+        parameters = Interval(low=low, high=high)
+    return Change(
+        metric=metric.name,
+        unit=metric.unit,
+        before=_mean(metric.of(result) for result in before),
+        after=_mean(metric.of(result) for result in after),
+        percent=percent,
+        seeds=_possible(seeds),
+        parameters=parameters,
+    )
+
+
+def _grown(logarithm: float) -> float:
+    """Change in percent, of a hundred times the logarithm of a ratio."""
+    return 100 * math.expm1(logarithm / 100)
+
+
+def _possible(interval: Interval | None) -> Interval | None:
+    """Nothing falls by more than all of it, whatever a distribution of means says."""
+    if interval is None:
+        return None
+    return Interval(low=max(interval.low, -100.0), high=interval.high)
+
+
+def ratios(before: Sequence[Result], after: Sequence[Result]) -> dict[str, list[float]]:
+    """After divided by before of every pair, by metric; without metrics that a pair lacks."""
+    found = {metric.name: _ratios(metric, before, after) for metric in _metrics(before)}
+    return {name: values for name, values in found.items() if len(values) == len(before)}
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _ratios(metric: Metric, before: Sequence[Result], after: Sequence[Result]) -> list[float]:
+    pairs = [(metric.of(b), metric.of(a)) for b, a in zip(before, after, strict=True)]
+    return [a / b for b, a in pairs if b and a is not None and (a or not metric.geometric)]
+
+
+def student(values: Sequence[float]) -> Interval | None:
+    """The 95 % interval of the mean of `values`; None for fewer than two."""
+    count = len(values)
+    if count < 2:  # noqa: PLR2004 (one value has no spread)
+        return None
+    from scipy.special import stdtrit  # scipy.stats takes a second to load
+
+    mean = sum(values) / count
+    variance = sum((value - mean) ** 2 for value in values) / (count - 1)
+    half = float(stdtrit(count - 1, _CONFIDENCE_TAIL)) * (variance / count) ** 0.5
+    return Interval(low=mean - half, high=mean + half)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer, the metric that decided, and a sentence with its numbers."""
+
+    answer: Answer
+    metric: str
+    sentence: str
+
+
+def verdict(found: Sequence[Change], *, open_loop: bool = False) -> Verdict:
+    """Apply the rule of this module's docstring."""
+    real = next((change for change in found if change.metric == REAL_TIME), None)
+    return _of_jobs(real) if real else _of_flows(found, open_loop=open_loop)
+
+
+def _of_flows(found: Sequence[Change], *, open_loop: bool) -> Verdict:
+    by_name = {change.metric: change for change in found}
+    throughput, cpu = by_name[THROUGHPUT], by_name[CPU_PER_BYTE]
+    sentence = f"throughput {said(throughput)}, CPU time per byte {said(cpu)}"
+    carried, spent = throughput.direction, cpu.direction
+    if carried in {"more", "less"}:
+        return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
+    if open_loop:
+        tail = by_name[TAIL]
+        sentence = f"throughput {said(throughput)}, p99 latency {said(tail)}"
+        if tail.direction in {"more", "less"}:
+            return Verdict("yes" if tail.direction == "less" else "no", TAIL, sentence)
+        sentence += f", CPU time per byte {said(cpu)}"
+    if spent == "more":
+        return Verdict("no", CPU_PER_BYTE, sentence)
+    if spent == "less" and not _at_risk(throughput):
+        return Verdict("yes", CPU_PER_BYTE, sentence)
+    if carried == spent == "same":
+        return Verdict("no difference", CPU_PER_BYTE, sentence)
+    return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else THROUGHPUT, sentence)
+
+
+def _of_jobs(real: Change) -> Verdict:
+    answers: dict[Direction, Answer] = {"less": "yes", "more": "no", "same": "no difference"}
+    answer = answers.get(real.direction, "cannot tell")
+    return Verdict(answer, REAL_TIME, f"real time of the jobs {said(real)}")
+
+
+def _at_risk(throughput: Change) -> bool:
+    hull = throughput.hull
+    if hull is None or throughput.percent is None:
+        return True
+    return throughput.percent < 0 and hull.low < -MARGIN_PERCENT
+
+
+def said(change: Change) -> str:
+    """A change with its deciding interval: ``+13.3 % (95 %: +9.8 to +16.2)``."""
+    hull = change.hull
+    if change.percent is None or hull is None:
+        return "is not known"
+    return f"{change.percent:+.1f} % (95 %: {hull.low:+.1f} to {hull.high:+.1f})"
+
+
+_ORDER: tuple[Answer, ...] = ("yes", "cannot tell", "no difference", "no")
+
+
+def rank(
+    answer: Answer, found: Sequence[Change], *, open_loop: bool = False
+) -> tuple[int, int, float]:
+    """Sort key, best first: verdict, throughput in steps of the margin, CPU time per byte.
+
+    For an open-loop load it is verdict, throughput, latency.
+    """
+    by_name = {change.metric: change.percent or 0.0 for change in found}
+    if REAL_TIME in by_name:
+        return _ORDER.index(answer), round(by_name[REAL_TIME] / MARGIN_PERCENT), by_name[REAL_TIME]
+    steps = round(by_name[THROUGHPUT] / MARGIN_PERCENT)
+    return _ORDER.index(answer), -steps, by_name[TAIL if open_loop else CPU_PER_BYTE]
+
+
+def exit_status(answers: Sequence[Answer]) -> int:
+    """0: the best-ranked tuning is recommended; 1: none is; 3: cannot tell."""
+    if "yes" in answers:
+        return 0
+    return 3 if "cannot tell" in answers else 1

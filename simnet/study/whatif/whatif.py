@@ -1,0 +1,464 @@
+"""What a tuning would do, before anyone tries it: `simnet whatif`.
+
+What is and every alternative are simulated with the same seeds, and again with the same draws of
+the parameters that are not known for certain. See `verdict` for what decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import simnet
+from simnet.errors import InputError
+from simnet.scenario.commands.commands import Commands, commands, turned
+from simnet.scenario.core.unread import UNREAD
+from simnet.study.run.arguments import (
+    Names,
+    Settings,
+    count_of,
+    names_of,
+    seed_of,
+    settings_of,
+    text_of,
+)
+from simnet.study.run.doubts import lengthened, void
+from simnet.study.run.result import Result
+from simnet.study.run.run import recorded
+from simnet.study.sas_ensemble import Workload, kept_for
+from simnet.study.validate.anchored import anchor_of, conditioned
+from simnet.study.whatif.mechanism import Moved, moved
+from simnet.study.whatif.tuning import Tuning, read_tuning
+from simnet.study.whatif.verdict import (
+    Answer,
+    Change,
+    Verdict,
+    changes,
+    exit_status,
+    rank,
+    ratios,
+    said,
+    verdict,
+)
+from simnet.study.work.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
+from simnet.study.work.ensemble import latin_hypercube
+from simnet.study.work.store import Store
+from simnet.study.work.vary import unsettled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from simnet.scenario.core.effective import Effective
+
+SCHEMA: Literal["simnet.whatif/1"] = "simnet.whatif/1"
+SEEDS = 8
+MEMBERS = 24
+DURATION = "500 ms"
+WARMUP = "300 ms"
+MEMBER_DURATION = "250 ms"
+MEMBER_WARMUP = "200 ms"
+# the same four where requests wait for disks, which take milliseconds for each
+DISK_TIMES = ("20 s", "8 s", "12 s", "6 s")
+_FIRST_MEMBER_SEED = 1000
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Judged(_Row):
+    """One tuning: what it does, whether to do it, and how.
+
+    `mechanisms` says where CPU time goes, the largest change first. `warnings` is what to know
+    before it is applied.
+    """
+
+    rank: int
+    tuning: str
+    description: str
+    verdict: Answer
+    decided_by: str
+    reason: str
+    changes: tuple[Change, ...]
+    mechanisms: tuple[Moved, ...]
+    settings: dict[str, str] = Field(description="knobs with the values that the tuning sets")
+    commands: tuple[Commands, ...]
+    warnings: tuple[str, ...]
+
+    def change(self, metric: str) -> Change:
+        """What the tuning does to a metric."""
+        return next(found for found in self.changes if found.metric == metric)
+
+
+class WhatIf(_Row):
+    """The alternatives to what is, best first, as the document `simnet.whatif/1`."""
+
+    schema_: Literal["simnet.whatif/1"] = Field(default=SCHEMA, alias="schema")
+    scenario: str
+    version: str
+    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
+    settings: dict[str, str] = Field(description="knobs set for all runs")
+    base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
+    seeds: int = Field(description="pairs of runs with equal seeds")
+    members: int = Field(description="pairs of runs with equal draws of uncertain parameters")
+    simulated_s: float = Field(description="measured time of a run with the known parameters")
+    cpus: int = Field(description="logical CPUs of the system")
+    remarks: tuple[str, ...] = Field(description="what to know of the system as it is")
+    exit_status: int = Field(description="0: rank 1 is recommended; 1: none is; 3: cannot tell")
+    tunings: tuple[Judged, ...]
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The document as `simnet whatif --json` prints it."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a tuning and metric: before, after, change and its intervals in percent."""
+        import pandas as pd  # the command needs no data frame
+
+        rows = []
+        for judged in self.tunings:
+            for change in judged.changes:
+                row: dict[str, Any] = {"tuning": judged.tuning, "verdict": judged.verdict}
+                row |= change.model_dump(exclude={"seeds", "parameters"})
+                for name, interval in (("seeds", change.seeds), ("parameters", change.parameters)):
+                    row[f"{name}_low"] = None if interval is None else interval.low
+                    row[f"{name}_high"] = None if interval is None else interval.high
+                rows.append(row)
+        return pd.DataFrame(rows).set_index(["tuning", "metric"])
+
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Changes of throughput and CPU time per byte with their intervals, best tuning first."""
+        from simnet.study.figures import (
+            whatif as figure_whatif,  # matplotlib takes longer to load than a short run
+        )
+
+        return figure_whatif.intervals(self, axes)
+
+
+@dataclass(frozen=True)
+class _Alternative:
+    """A tuning with the configuration that it makes; `warnings` are of its settings."""
+
+    tuning: Tuning
+    case: Case
+    effective: Effective
+    warnings: tuple[str, ...]
+
+
+def whatif(  # noqa: PLR0913 (what the command has options for)
+    scenario: str | Path,
+    tunings: str | Sequence[str],
+    *,
+    settings: Settings | None = None,
+    base_tunings: str | Sequence[str] = (),
+    seed: int = 1,
+    seeds: int = SEEDS,
+    members: int = MEMBERS,
+    duration: str | None = None,
+    warmup: str | None = None,
+    precision: str | float | None = None,
+    apply: Names = (),
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> WhatIf:
+    """Simulate a scenario as it is and with each tuning, and say which tuning is worth it.
+
+    Args:
+        scenario: a scenario's name, or the path of its file.
+        tunings: one or several, each as typed: a tuning of the scenario (`"affinity"`), several
+            together (`"affinity+numactl"`), or knobs (`"irqbalance=off,nodes=2"`).
+        settings: knobs for all runs, over what a named tuning says.
+        base_tunings: tunings of the scenario that are part of what is.
+        seed: first of the seeds.
+        seeds: pairs of runs with equal seeds.
+        members: pairs of runs with equal draws of the uncertain parameters; 0 for none.
+        duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
+            250 ms with drawn parameters; 20 s and 12 s where disks are used.
+        warmup: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
+            and 6 s where disks are used; later where something acts late, such as irqbalance.
+        precision: end runs with the known parameters when their own intervals are as narrow as
+            this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
+            `captured`.
+        jobs: number of processes; one a CPU when None. Results don't depend on it.
+        progress: called with the simulations done and in all.
+        store: where results are kept; the user's when None.
+
+    Raises:
+        InputError: something of the above can't be used as given.
+        SimulationError: a simulation can't go on.
+    """
+    base = Case(
+        str(scenario),
+        tuple(settings_of(settings).items()),
+        names_of(base_tunings, "--tuning"),
+        names_of(apply, "--apply"),
+    )
+    given = dict.fromkeys(names_of(tunings, "--tuning"))
+    plain = Member(base).effective()
+    alternatives = [_alternative(base, text) for text in given]
+    plan = _Plan(
+        base,
+        seed_of(seed),
+        count_of(seeds, "--seeds", 1),
+        count_of(members, "--members"),
+        text_of(duration, "--duration"),
+        text_of(warmup, "--warm-up"),
+        text_of(precision, "--precision"),
+        (plain, *(one.effective for one in alternatives)),
+    )
+    cases = [base, *(a.case for a in alternatives if _differs(plain, a))]
+    found = plan.simulate(cases, jobs=jobs, progress=progress, store=store)
+    judged = [_judged(plain, alternative, found, base) for alternative in alternatives]
+    first = found.paired[base][0]
+    open_loop = first.messages is not None
+    ranked = sorted(judged, key=lambda one: rank(one.verdict, one.changes, open_loop=open_loop))
+    return WhatIf(
+        scenario=plain.scenario,
+        version=simnet.__version__,
+        fingerprint=found.fingerprint,
+        settings=recorded(base.apply, base.settings),
+        base_tunings=plain.tunings,
+        seeds=seeds,
+        members=len(found.drawn[base]),
+        simulated_s=first.simulated_s,
+        cpus=len(first.cpus),
+        remarks=(*plain.remarks, *plan.remarks),
+        exit_status=exit_status([one.verdict for one in ranked]),
+        tunings=tuple(
+            one.model_copy(update={"rank": number, "reason": _reason(one, ranked)})
+            for number, one in enumerate(ranked, start=1)
+        ),
+    )
+
+
+def _reason(judged: Judged, ranked: Sequence[Judged]) -> str:
+    """Why, and which better-ranked tuning does exactly the same."""
+    first = next(one for one in ranked if one.changes == judged.changes)
+    if first is judged or not _moves(judged):
+        return judged.reason
+    return f"{judged.reason}; to the last bit what {first.tuning} does"
+
+
+def _moves(judged: Judged) -> bool:
+    return any(change.percent for change in judged.changes)
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of `simnet.whatif/1`."""
+    return WhatIf.model_json_schema(by_alias=True, mode="serialization")
+
+
+def _alternative(base: Case, text: str) -> _Alternative:
+    tuning = read_tuning(base.scenario, text)
+    settings = dict(base.settings)
+    for name, value in tuning.settings:
+        settings.pop(name, None)  # what is asked for comes last
+        settings[name] = value
+    names = (*base.tunings, *tuning.names)
+    case = Case(base.scenario, tuple(settings.items()), names, base.apply)
+    try:
+        effective = Member(case).effective()
+    except InputError as error:
+        if error.key in dict(tuning.settings):
+            raise InputError(error.message, key=error.key) from error
+        raise
+    knobs = {applied.name for applied in effective.applied}
+    warnings = [
+        f"{name}: no command sets it: it is a value of the scenario or of a model"
+        for name, _ in tuning.settings
+        if " ".join(name.split()) not in knobs
+    ]
+    warnings += [
+        f"{name}: set for all runs, which is stronger than the tuning"
+        for name, _ in base.settings
+        if " ".join(name.split()) in tuning.knobs
+    ]
+    return _Alternative(tuning, case, effective, tuple(warnings))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Results by case: with equal seeds, with equal draws, and of the anchor with those draws."""
+
+    paired: Mapping[Case, Sequence[Result]]
+    drawn: Mapping[Case, Sequence[Result]]
+    at_anchor: Sequence[Result]
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that depend on every result."""
+        results = [
+            result
+            for part in (self.paired, self.drawn)
+            for case in part.values()
+            for result in case
+        ]
+        text = " ".join(result.fingerprint for result in (*results, *self.at_anchor))
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which simulations answer the question."""
+
+    base: Case
+    seed: int
+    seeds: int
+    members: int
+    duration: str | None
+    warmup: str | None
+    precision: str | None
+    effectives: tuple[Effective, ...] = ()
+
+    def simulate(
+        self,
+        cases: Sequence[Case],
+        *,
+        jobs: int | None,
+        progress: Progress | None,
+        store: Store | None,
+    ) -> _Found:
+        """Simulate all cases; the base is one of them."""
+        paired = {case: self._paired(case) for case in cases}
+        drawn = {case: self._drawn(case) for case in cases}
+        anchor = anchor_of(self.base) if self.members else None
+        at_anchor = self._drawn(anchor) if anchor else []
+        work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
+        work += at_anchor
+        done = simulate_all(work, jobs=jobs, progress=progress, store=store)
+        results = dict(zip(work, done, strict=True))
+        return _Found(
+            {case: [results[member] for member in members] for case, members in paired.items()},
+            {case: [results[member] for member in members] for case, members in drawn.items()},
+            [results[member] for member in at_anchor],
+        )
+
+    @property
+    def _usual(self) -> tuple[str, str, str, str]:
+        """Duration and warm-up with the known parameters, and with drawn ones."""
+        if Member(self.base).effective().ffsb:
+            return DISK_TIMES
+        return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARMUP
+
+    @cached_property
+    def _times(self) -> tuple[str, str, str, str]:
+        """The same, with warm-ups as long as what acts late needs."""
+        duration, warmup, member_duration, member_warmup = self._usual
+        late = self.effectives
+        warmups = lengthened(warmup, late)[0], lengthened(member_warmup, late)[0]
+        return duration, warmups[0], member_duration, warmups[1]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What made warm-ups longer that nobody chose."""
+        if self.warmup or self.precision or ends_itself(self.base):
+            return ()
+        return lengthened(self._usual[1], self.effectives)[1]
+
+    def _paired(self, case: Case) -> list[Member]:
+        given = Member(case, None, self.duration, self.warmup, precision=self.precision)
+        if not self.precision and not ends_itself(case):
+            usual = self._times
+            duration, warmup = self.duration or usual[0], self.warmup or usual[1]
+            given = replace(given, duration=duration, warmup=warmup)
+        return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
+
+    def _drawn(self, case: Case) -> list[Member]:
+        """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
+        known = unsettled(Member(case).effective())
+        duration, warmup = self.duration, self.warmup
+        if not ends_itself(case):
+            usual = self._times
+            duration, warmup = duration or usual[2], warmup or usual[3]
+        return [
+            replace(draw.among(known).member(case), duration=duration, warmup=warmup)
+            for draw in self._draws()
+        ]
+
+    def _draws(self) -> list[Workload]:
+        """Values of what is uncertain: as kept for workloads that were fitted, else drawn."""
+        workloads = kept_for(self.base)
+        if workloads or not self.members:
+            return list(workloads[: self.members])
+        draws = latin_hypercube(uncertain(self.base), self.members)
+        return [Workload(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
+
+
+def _differs(base: Effective, alternative: _Alternative) -> bool:
+    """Whether a simulation could tell the two apart."""
+    return bool(_read(base) != _read(alternative.effective))
+
+
+def _read(effective: Effective) -> Any:
+    """Return the values that a simulation reads."""
+
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: without(v) for k, v in value.items() if k not in UNREAD}
+        return [without(item) for item in value] if isinstance(value, list) else value
+
+    return without(effective.model_dump(mode="json", exclude={"run"}))
+
+
+def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case: Case) -> Judged:
+    tuned = alternative.effective
+    case = alternative.case if alternative.case in found.paired else base_case
+    before, after = found.paired[base_case], found.paired[case]
+    drawn = ratios(found.drawn[base_case], found.drawn[case])
+    if found.at_anchor:
+        drawn = conditioned(drawn, found.at_anchor)
+    changed = changes(before, after, drawn)
+    decided = verdict(changed, open_loop=before[0].messages is not None)
+    answer, reason = decided.answer, decided.sentence
+    spoilt, why = void((*before, *after, *found.drawn[base_case], *found.drawn[case]))
+    if spoilt:
+        answer, reason = "cannot tell", why
+    if not _differs(base, alternative):
+        ignored = tuned.digest() != base.digest() or any(
+            one.value != one.before for one in turned(base, tuned)
+        )
+        answer = "cannot tell" if ignored else "no difference"
+        reason = "nothing of it is modelled" if ignored else "that is how the system is already"
+    return Judged(
+        rank=0,
+        tuning=alternative.tuning.text,
+        description=alternative.tuning.description,
+        verdict=answer,
+        decided_by=decided.metric,
+        reason=reason,
+        changes=changed,
+        mechanisms=moved(before, after),
+        settings={one.name: one.value for one in turned(base, tuned)},
+        commands=tuple(commands(base, tuned)),
+        warnings=(*alternative.warnings, *_warnings(base, tuned), *_slower(changed, decided)),
+    )
+
+
+def _warnings(base: Effective, tuned: Effective) -> list[str]:
+    """What to know before a tuning is applied, one line each."""
+    found = [remark for remark in tuned.remarks if remark not in base.remarks]
+    reloaded = [one.name for one in turned(base, tuned) if one.knob.name.startswith("modprobe ")]
+    return found + [f"{n}: the driver is reloaded, its ports are down meanwhile" for n in reloaded]
+
+
+def _slower(changed: Sequence[Change], decided: Verdict) -> list[str]:
+    """Latencies that rise for certain, unless that is what decided."""
+    return [
+        f"{change.metric.replace('_', ' ')} rises: {said(change)}"
+        for change in changed
+        if change.metric.startswith("latency")
+        and change.metric != decided.metric
+        and change.direction == "more"
+    ]

@@ -1,0 +1,1 @@
+"""Many simulations: described by data, drawn, done by workers, kept."""

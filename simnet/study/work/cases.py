@@ -1,0 +1,243 @@
+"""Many simulations: each described by data, done in worker processes, none done twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, cast
+
+from simnet.errors import InputError
+from simnet.scenario.core.files import Run
+from simnet.scenario.core.schema import spec_of
+from simnet.scenario.core.units import UnitError
+from simnet.study.run.run import effective_of, simulate
+from simnet.study.work.ensemble import Range
+from simnet.study.work.store import Store, sources_digest
+from simnet.study.work.vary import ranged, with_values
+from simnet.study.work.workers import cpus, done_by_workers
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
+
+# configurations before values and seeds: those of a grid take turns, and each takes 2 MB
+_MOST_LOADED = 64
+
+_PUT_TOGETHER = frozenset({"adapter_ports", "arrays", "array_disks", "enclosure_paths"})
+_LAYOUT = frozenset({"parity_strips", "vdisks", "first_permille", "extent_permille"})
+
+# attributes of a member by the keys of a scenario's table `run`
+_TIMES = {"duration": "duration", "warm_up": "warmup", "precision": "precision"}
+
+Progress = Callable[[int, int], None]
+"""Called with the number of simulations done and in all."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario with tunings and knobs set: what a measurement was taken of.
+
+    `apply` are files with the attributes of a machine, see `simnet.scenario.commands.captured`.
+    """
+
+    scenario: str
+    settings: tuple[tuple[str, str], ...] = ()
+    tunings: tuple[str, ...] = ()
+    apply: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Member:
+    """One simulation of a case; None stands for what the scenario says.
+
+    `values` are other values for parameters of models, by name, in base units.
+    """
+
+    case: Case
+    seed: int | None = None
+    duration: str | None = None
+    warmup: str | None = None
+    values: tuple[tuple[str, int], ...] = ()
+    precision: str | None = None
+
+    def effective(self) -> Effective:
+        """The configuration to simulate; InputError for what can't be used."""
+        effective = _loaded(self.case)
+        timing = {} if self.seed is None else {"seed": self.seed}
+        for option, attribute in _TIMES.items():
+            text = getattr(self, attribute)
+            if text is not None:
+                timing |= _parsed(option, text)
+        if timing:
+            run = effective.run.model_copy(update=timing)
+            effective = effective.model_copy(update={"run": run})
+        return with_values(effective, dict(self.values))
+
+
+def ends_itself(case: Case) -> bool:
+    """Whether what runs ends: no time is measured of it, and none before."""
+    return _loaded(case).lpars is not None
+
+
+@lru_cache(maxsize=_MOST_LOADED)
+def _loaded(case: Case) -> Effective:
+    settings = dict(case.settings)
+    return effective_of(case.scenario, settings=settings, tunings=case.tunings, apply=case.apply)
+
+
+def _parsed(option: str, text: str) -> dict[str, int]:
+    """The run's attribute that an option stands for, and its value in base units."""
+    for attribute in Run.model_fields:
+        spec = spec_of(Run, attribute)
+        if spec and spec.key(attribute) == option:
+            try:
+                return {attribute: cast("int", spec.parse(text))}
+            except UnitError as error:
+                where = f"--{option.replace('_', '-')}"
+                raise InputError(str(error), file=where, key=option) from error
+    raise LookupError(option)
+
+
+def uncertain(case: Case, *, layout: bool = False) -> list[Range]:
+    """The ranges of all parameters of a case that are assumed, or calibrated with an interval.
+
+    How a storage is put together is not drawn: those numbers fit each other or do not. Nor, unless
+    `layout` asks for it, is where its tracks lie: not every draw has room on the disk.
+    """
+    fixed = _PUT_TOGETHER if layout else _PUT_TOGETHER | _LAYOUT
+    return [
+        Range(p.name, p.low, p.high)
+        for p in ranged(Member(case).effective())
+        if p.name.rpartition(".")[2] not in fixed
+    ]
+
+
+def simulate_all(
+    members: Sequence[Member],
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+    lean: bool = False,
+) -> list[Result]:
+    """The results of all members, in their order; `simulate_each` says how."""
+    done = simulate_each(members, jobs=jobs, progress=progress, store=store, lean=lean)
+    found = dict(done)
+    return [found[member] for member in members]
+
+
+def simulate_each(
+    members: Iterable[Member],
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+    lean: bool = False,
+) -> Iterator[tuple[Member, Result]]:
+    """The result of each member as it is done, in no order.
+
+    Every member is checked before the first is simulated. Equal ones are simulated once, and none
+    that is in `store` (the user's when None). The process that simulates puts its result there at
+    once: whatever ends the others, or the caller, loses no finished run, and one whose process was
+    killed is done again; LostRunError says which ended its process every time. `jobs` is the number
+    of processes, by default one a CPU; the results don't depend on it. With the address of a Dask
+    `scheduler`, its workers simulate instead. `lean` leaves most of the effective configuration out
+    of the results: thousands of them would fill the memory.
+    """
+    kept = store or Store.of_user()
+    keys = {member: _key(member) for member in dict.fromkeys(members)}
+    missing = []
+    report = progress or _silent
+    for member, key in keys.items():
+        known = kept.get(key)
+        if known is None:
+            missing.append(member)
+        else:
+            yield member, _lean(known) if lean else known
+    count = len(keys) - len(missing)
+    report(count, len(keys))
+    tasks = (
+        Task(number, member.effective(), member.case.settings, keys[member])
+        for number, member in enumerate(missing)
+    )
+    if scheduler is None:
+        done = _on_processes(tasks, len(missing), jobs=jobs, store=kept, lean=lean)
+    else:
+        from simnet.study.work.cluster import on_cluster  # optional, as is Dask
+
+        done = on_cluster(tasks, scheduler, store=kept)
+    with closing(done):
+        for number, result in done:
+            count += 1
+            report(count, len(keys))
+            yield missing[number], _lean(result) if lean else result
+    kept.prune(kept=frozenset(keys.values()))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One simulation to do, with all that it needs: no file is read where it is done.
+
+    Attributes:
+        number: tells it from the others.
+        effective: what to simulate.
+        settings: for the record in the result.
+        key: names its result in a store.
+    """
+
+    number: int
+    effective: Effective
+    settings: tuple[tuple[str, str], ...]
+    key: str
+
+    def __str__(self) -> str:
+        """What it simulates, as a person would set it."""
+        given = ", ".join(f"{name}={value}" for name, value in self.settings)
+        tuned = "+".join(self.effective.tunings)
+        parts = (self.effective.scenario, tuned, given, f"seed {self.effective.run.seed}")
+        return ", ".join(part for part in parts if part)
+
+    def done(self, store: Store) -> Result:
+        """Simulate, keep the result and return it; one that a lost process has kept is taken."""
+        result = store.get(self.key)
+        if result is None:
+            result = simulate(self.effective, settings=dict(self.settings))
+            store.put(self.key, result)
+        return result
+
+
+def _on_processes(
+    tasks: Iterable[Task], count: int, *, jobs: int | None, store: Store, lean: bool
+) -> Generator[tuple[int, Result]]:
+    work = partial(_work, store=store, lean=lean)
+    # a worker costs more to start than one short simulation takes
+    workers = min(jobs or cpus(), count)
+    if workers > 1:
+        return done_by_workers(work, tasks, workers, name=str)
+    return (work(task) for task in tasks)
+
+
+def _work(task: Task, *, store: Store, lean: bool) -> tuple[int, Result]:
+    result = task.done(store)
+    return task.number, _lean(result) if lean else result
+
+
+def _lean(result: Result) -> Result:
+    kept = {name: result.configuration.get(name) for name in ("workload", "run")}
+    return result.model_copy(update={"configuration": kept})
+
+
+def _key(member: Member) -> str:
+    case = member.case
+    document = [sources_digest(), member.effective().digest(), case.settings, case.tunings]
+    text = json.dumps(document, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _silent(done: int, total: int) -> None:
+    """Report progress to nobody."""
