@@ -15,7 +15,16 @@ from tests.fuzz.mutate import mutated
 if TYPE_CHECKING:
     from random import Random
 
-__all__ = ["conformance", "listing", "model", "scenario"]
+__all__ = [
+    "any_toml",
+    "conformance",
+    "listing",
+    "listings",
+    "model",
+    "scenario",
+    "scripts",
+    "trace",
+]
 
 _ROOT: Final = Path(__file__).parents[2]
 
@@ -46,6 +55,11 @@ def scenario(random: Random, name: str) -> tuple[dict[str, str], str]:
         changed = mutated(random, _text(path), _text(random.choice(_models())[1]))
         return {"s.toml": _stored(own.encode()), "mine.toml": _stored(changed)}, "s.toml"
     return {"s.toml": _stored(mutated(random, text, _text(random.choice(_models())[1])))}, "s.toml"
+
+
+def any_toml(random: Random) -> str:
+    """Return the text of some model."""
+    return _text(random.choice(_models())[1])
 
 
 def model(random: Random) -> tuple[dict[str, str], str]:

@@ -21,6 +21,7 @@ _CHANGES: Final = (
 )  # fmt: skip
 _NEAR: Final = 0.6
 """How often a number becomes one that could be meant."""
+_LONG: Final = 40
 _PIECES: Final = (
     "\0", "\x1b[2J", "\x07", "\ufeff", "\u202e", "\r", "\n", "\n\n", "\t", '"', "'", "'''", '"""',
     "[", "]", "[[", "{", "}", "=", ".", ",", "#", "\\", "`", "//", "/*", "*/", "+0", "~", ">",
@@ -33,7 +34,7 @@ def mutated(random: Random, text: str, more: str = "") -> bytes:
     """Return a text with one change or several; `more` is where strange lines come from."""
     lines = text.split("\n")
     for _ in range(random.choice((1, 1, 1, 1, 2, 4))):
-        _change(random, lines, more.split("\n") if more else lines)
+        _change(random, lines, more.split("\n") if more else text.split("\n"))
     content = "\n".join(lines)
     if random.random() < 0.08:
         content = content[: random.randrange(len(content) + 1)]
@@ -90,7 +91,7 @@ def _numbered(random: Random, line: str) -> str:
     while end < len(line) and (line[end].isdigit() or line[end] in "._"):
         end += 1
     number = random.choice(_NUMBERS)
-    if random.random() < _NEAR and line[start:end].isdecimal():
+    if random.random() < _NEAR and line[start:end].isdecimal() and end - start < _LONG:
         before = int(line[start:end])
         number = str(random.choice((0, 1, before + 1, max(before - 1, 0), 2 * before, 10 * before)))
     return line[:start] + number + line[end:]

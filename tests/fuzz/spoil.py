@@ -29,6 +29,7 @@ DAMAGES: Final = (
 )
 
 _BOMB_BYTES: Final = 1 << 31
+_MOST_BYTES: Final = 1 << 24
 
 
 def spoil() -> None:
@@ -63,15 +64,16 @@ def _damage(name: str, files: list[Path], place: float, random: Random) -> None:
             file.unlink()
             file.mkdir()
         case _:
-            _edit(name, file, raw, random)
+            _edit(name, file, random)
 
 
-def _edit(name: str, file: Path, raw: bytes, random: Random) -> None:
+def _edit(name: str, file: Path, random: Random) -> None:
     """Change what the file says below its first line, and pack it again."""
     try:
-        head, _, text = gzip.decompress(raw).decode().partition("\n")
+        with gzip.open(file) as packed:
+            head, _, text = packed.read(_MOST_BYTES).decode().partition("\n")
         found = json.loads(text)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, zlib.error):
         return
     key = random.choice(sorted(found))
     if name == "digit":

@@ -151,6 +151,11 @@ class TestOneQueue:
         assert isinstance(bed.made, E1000e)
         assert bed.made.rate == 20_000
 
+    def test_as_many_queues_as_are_legal_can_be_built(self) -> None:
+        most = spec_of(NicModel, "rx_queues").bounds[1]  # type: ignore[union-attr]
+        bed = Bed(model("broadcom-bcm5716", rx_queues=most, tx_queues=most))
+        assert len(bed.made.queues) == most  # type: ignore[union-attr]
+
     def test_one_queue_of_a_bcm5716_needs_no_sorting(self) -> None:
         bed = Bed(model("broadcom-bcm5716", rx_queues=1, tx_queues=1))
         assert isinstance(bed.made, Bnx2)

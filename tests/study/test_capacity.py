@@ -165,6 +165,8 @@ def test_the_ends_of_the_range_say_that_there_may_be_more_or_nothing() -> None:
           " did you mean net.core.netdev_max_backlog?")),
         ({"load": "irqbalance", "settings": {}},
          "--load: irqbalance: expected the name of a value"),
+        ({"load": "system.server", "settings": {}},
+         "--load: system.server: expected the name of a value"),
         ({"load": "net.ipv4.tcp_rmem", "settings": {}},
          "--load: net.ipv4.tcp_rmem: a setting that is one number was expected"),
         ({"load": "test", "settings": {}},

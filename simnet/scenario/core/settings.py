@@ -12,7 +12,7 @@ from simnet.net.steering.version import rounded_entries
 from simnet.scenario.core.entries import PEER, Entry, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob
-from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.knobs import KNOBS, MODELS
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places
@@ -172,7 +172,7 @@ class Table:
         target = self._target(entry)
         spec = target.knob.spec if target.knob else target.spec
         paths = self._paths(entry, target)
-        if not paths or spec is None:
+        if not paths or spec is None or target.knob in MODELS:
             raise entry.error("expected the name of a value")
         return spec, self.tree.get(paths[0])
 

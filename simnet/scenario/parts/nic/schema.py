@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -10,6 +10,9 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, HashKey, Quantity, count, rate, size, time
 
 __all__ = ["Nic"]
+
+# of `simnet.net.nic.multiqueue`, which has a bit of a word for each
+_MOST_QUEUES: Final = 63
 
 
 class Nic(Section):
@@ -105,9 +108,9 @@ class Nic(Section):
         int, count("packets of a million that the driver drops on purpose", 0, 1_000_000)
     ] = 0
     rx_queues: Annotated[
-        int, count("receive queues, each with an interrupt of its own", 1, 128)
+        int, count("receive queues, each with an interrupt of its own", 1, _MOST_QUEUES)
     ] = 1
-    tx_queues: Annotated[int, count("transmit queues", 1, 128)] = 1
+    tx_queues: Annotated[int, count("transmit queues", 1, _MOST_QUEUES)] = 1
     rss_default_queue: Annotated[
         bool, Flag("the first receive queue takes only what RSS does not sort")
     ] = False
@@ -116,7 +119,7 @@ class Nic(Section):
     ] = 128
     rss_equal: Annotated[
         int,
-        count("receive queues that the indirection table is dealt out to; 0: all", 0, 128),
+        count("receive queues that the indirection table is dealt out to; 0: all", 0, _MOST_QUEUES),
     ] = 0
     rss_key: Annotated[str, HashKey("key of the RSS hash, 40 bytes")] = "microsoft"
     irq_values_first_queue: Annotated[
