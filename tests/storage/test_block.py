@@ -10,10 +10,30 @@ from hypothesis import strategies as st
 
 from simnet.storage.block.diskstats import iostat
 from simnet.storage.block.queue import ELEVATORS
-from simnet.storage.block.request import READ, WRITE, IoContext
+from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
+from simnet.storage.block.sort_list import MergeHash
 from tests.storage.parts import MS, US, Bench
 
 SCHEDULERS = tuple(ELEVATORS)
+
+
+def test_requests_that_cannot_grow_are_not_found_by_their_end() -> None:
+    found = MergeHash()
+    requests = [
+        Request(Bio(sector, 8, write=False, context=IoContext("a")), 0, 0)
+        for sector in (100, 100, 100, 200)
+    ]
+    for request in requests:
+        found.add(request)
+    requests[2].no_merge = True
+    # the latest of those that can
+    assert found.find(108) is requests[1]
+    requests[2].no_merge = False
+    assert found.find(108) is requests[1]
+    assert found.find(208) is requests[3]
+    assert found.find(100) is None
+
+
 every_scheduler = pytest.mark.parametrize("scheduler", SCHEDULERS)
 
 

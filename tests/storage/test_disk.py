@@ -319,6 +319,14 @@ class TestWriteCache:
         assert driver.log[0] == (0, 0)
         assert driver.log[1][0] > 5000
 
+    def test_a_flush_of_nothing_is_done_at_once(self) -> None:
+        sim = Simulator()
+        disk = round_disk(sim, **WRITE_CACHE)
+        driver = Driver(sim, disk)
+        disk.flush(driver, "flush")
+        sim.run_until(FOREVER)
+        assert driver.log == [(0, "flush")]
+
     def test_a_flush_waits_until_the_buffer_is_on_the_medium(self) -> None:
         sim = Simulator()
         disk = round_disk(sim, **WRITE_CACHE)

@@ -8,8 +8,9 @@ import pytest
 
 from simnet.storage.block.cfq import Cfq
 from simnet.storage.block.cfq_queue import CfqQueue
+from simnet.storage.block.elevator import nearer
 from simnet.storage.block.queue import ELEVATORS
-from simnet.storage.block.request import IoContext
+from simnet.storage.block.request import Bio, IoContext, Request
 from tests.storage.parts import MS, US, Bench
 
 
@@ -280,6 +281,18 @@ class TestCfq:
         before = [time for time, _ in near.log if time < far.log[0][0]]
         assert len(before) == pytest.approx(51, abs=1)
 
+    @pytest.mark.parametrize(("reads", "end_us"), [(2, 31_000), (3, 44_500)])
+    def test_a_process_that_thinks_longer_than_slice_idle_is_not_waited_for_after_three_reads(
+        self, reads: int, end_us: int
+    ) -> None:
+        bench = Bench(scheduler="cfq", hz=1000)
+        # a read every 21 ms, the think time counts as 16 ms at most
+        bench.reader("slow", range(1000, 1800, 8), think_ps=20 * MS)
+        far = bench.reader("far", [FAR], at=21 * (reads - 1) * MS + 1500 * US)
+        bench.run()
+        # means of 4, 10 and 12 jiffies, but more than 80 / 256 of a sample are asked for
+        assert far.log == [(end_us, FAR)]
+
     def test_writes_of_all_processes_share_a_queue_and_a_short_slice(self) -> None:
         bench = Bench(MS, scheduler="cfq", hz=1000)
         bench.reader("reader", range(0, 80_000, 8))
@@ -322,12 +335,16 @@ class TestCfq:
 
     def test_idle_class_waits_until_nobody_else_has_used_the_disk(self) -> None:
         bench = Bench(scheduler="cfq", hz=1000)
-        bench.user.contexts["idle"] = IoContext("idle", ioprio_class="idle")
+        names = ("idle", "idle too")
+        for name in names:
+            bench.user.contexts[name] = IoContext(name, ioprio_class="idle")
         bench.submit(1000, sync=True, process="a")
-        bench.submit(FAR, sync=True, process="idle", tag="idle")
-        bench.run()
+        for number, name in ((1, names[0]), (3, names[0]), (2, names[1])):
+            bench.submit(FAR * number, sync=True, process=name)
+        # one at a time in turn, with nobody twice in a row; the driver gets them by sector
+        assert bench.run() == [1000, FAR, 2 * FAR, 3 * FAR]
         # a tenth of a second after the last request of the others, at 1 ms
-        assert bench.user.log[1] == (102_000, "idle")
+        assert bench.user.log[1] == (102_000, FAR)
 
     def test_priorities_take_turns_from_the_highest_each_time_one_further(self) -> None:
         elevator = Bench(scheduler="cfq").queue.elevator
@@ -401,6 +418,34 @@ TUNABLES: dict[str, dict[str, int]] = {
 def test_tunables_are_as_the_kernel_shows_them(scheduler: str) -> None:
     elevator = Bench(scheduler=scheduler, hz=1000).queue.elevator
     assert {name: elevator.show(name) for name in elevator.tunables} == TUNABLES[scheduler]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "nearest"),
+    [
+        (1000, 1400, 1000),
+        (1300, 1200, 1200),
+        # backwards, up to 500, counts twice; the other way is preferred where both are as far
+        (900, 1150, 1150),
+        (900, 1250, 900),
+        (1200, 900, 1200),
+        (500, 2001, 500),
+        # what is farther back is as far as any, and then the lower one is nearer
+        (499, 9000, 9000),
+        (1000, 499, 1000),
+        (499, 1000, 1000),
+        (300, 200, 200),
+    ],
+)
+def test_the_nearest_request_is_ahead_or_not_far_back(
+    first: int, second: int, nearest: int
+) -> None:
+    context = IoContext("a")
+    requests = [
+        Request(Bio(sector, 8, write=False, context=context), 0, 0) for sector in (first, second)
+    ]
+    for one, other in (requests, requests[::-1]):
+        assert nearer(one, other, 1000, 500, 2).sector == nearest
 
 
 def test_times_are_rounded_up_to_jiffies_and_numbers_forced_into_their_range() -> None:

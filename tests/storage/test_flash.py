@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from simnet.scenario.parts.disks.build import disk_model, make_disk
 from simnet.storage.disk.disk import Disk
 from simnet.storage.disk.flash import FlashDisk
 from simnet.storage.disk.model import DiskModel
-from tests.storage.parts import SECTOR, US, Driver
+from tests.storage.parts import ROUND, SECTOR, US, Driver
 
 # a sector crosses the bus in 1 us; pages of 8 sectors
 MODEL: dict[str, Any] = {
@@ -28,6 +29,23 @@ MODEL: dict[str, Any] = {
     "flash_read_ps": 100 * US,
     "flash_program_ps": 1000 * US,
 }
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (DiskModel(**MODEL), "flash_channels"),
+        (DiskModel(**MODEL), "flash_page_bytes"),
+        (DiskModel(**MODEL), "flash_read_ps"),
+        (DiskModel(**MODEL), "flash_program_ps"),
+        *((ROUND, name) for name in ("rpm", "heads", "outer_rate_bps", "inner_rate_bps")),
+    ],
+)
+def test_a_disk_needs_what_its_medium_has(model: DiskModel, name: str) -> None:
+    known = asdict(model)
+    del known[name]
+    with pytest.raises(ValueError, match=f"a {model.medium} disk needs {name} above 0"):
+        DiskModel(**known)
 
 
 def drive(*commands: tuple[int, int, bool]) -> Driver:

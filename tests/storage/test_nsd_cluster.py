@@ -78,6 +78,8 @@ def test_what_is_no_request_is_refused() -> None:
         (0, 0, 0, MIB, BLOCK),
         (0, 0, 0, -1, 1),
         (0, 0, 0, 1, BLOCK),
+        (0, 1 << 38, 0, 0, 1),
+        (0, 0, 1 << 24, 0, 1),
     ):
         with pytest.raises(ValueError, match="no such client, file, block or range"):
             cluster.submit(
@@ -156,6 +158,8 @@ def test_memory_that_is_full_forgets_what_was_used_longest_ago() -> None:
     server = cluster.servers[caller.done[0].server]
     assert (server.hits, server.misses) == (1, 5)
     assert server.cached_bytes == 2 * BLOCK
+    # and what is done with has left its place in the table
+    assert {request.slot for request in caller.done} == {0}
 
 
 def test_small_writes_are_logged_and_go_to_the_disks_as_a_whole_track() -> None:
@@ -172,6 +176,26 @@ def test_small_writes_are_logged_and_go_to_the_disks_as_a_whole_track() -> None:
     assert server.logged == len(caller.done)
     assert (server.raid.full_writes, server.raid.part_writes) == (1, 0)
     assert server.log.counters()["used_bytes"] == 0
+
+
+@pytest.mark.parametrize(("writes", "left"), [(2, 2), (3, 2), (6, 2)])
+def test_a_log_that_holds_too_much_is_emptied_though_nothing_more_comes(
+    writes: int, left: int
+) -> None:
+    size = 65536
+    sim = Simulator()
+    cluster = NsdCluster(
+        sim, "fs", small(server_log_limit_bytes=8 * size, server_log_high_bytes=2 * size, nsds=1)
+    )
+    caller = Caller(cluster, 0, depth=1)
+    # every second block of a file is on the same one of two servers
+    for block in range(0, 2 * writes, 2):
+        caller.ask(1, block, 4096, size, write=True)
+    caller.go()
+    sim.run_until(10 * S)
+    server = cluster.servers[caller.done[0].server]
+    assert server.log.counters()["used_bytes"] == left * size
+    assert server.raid.part_writes == writes - left
 
 
 def test_a_log_that_is_full_makes_writes_wait_for_the_disks() -> None:

@@ -36,6 +36,23 @@ def rates(
     return [flow.rate_bytes_s / 1e9 for flow in flows]
 
 
+def test_a_round_trip_is_two_cables_a_switch_and_both_stacks_each_way() -> None:
+    def round_trip_ps(*lengths: int) -> int:
+        switch, cable, client, server = lengths
+        return replace(
+            whole().fabric,
+            switch_latency_ps=switch,
+            cable_delay_ps=cable,
+            client_stack_ps=client,
+            server_stack_ps=server,
+        ).round_trip_ps
+
+    # a segment has to pass two ports of 40 Gbit/s, 200 ps a byte; its acknowledgement is short
+    serial_ps = 2 * 200 * whole().fabric.client_port.frame_bytes
+    assert round_trip_ps(0, 0, 0, 0) == serial_ps
+    assert round_trip_ps(1000, 10, 5, 7) == serial_ps + 2 * (1000 + 2 * 10 + 5 + 7)
+
+
 @pytest.mark.parametrize("way", [READS, WRITES])
 def test_a_port_carries_its_goodput_and_no_more_than_its_bus(way: int) -> None:
     assert rates([(0, 0)], way) == pytest.approx([4.95], abs=0.01)

@@ -141,6 +141,31 @@ def test_a_disk_does_what_the_whole_disk_does_to_the_picosecond(asks: list[Ask])
     assert len(reference.done) == len(asks)
 
 
+@pytest.mark.parametrize("policy", ["fcfs", "sptf"])
+@pytest.mark.parametrize("limit_ms", [0, 50])
+def test_the_next_command_is_the_whole_disks_by_every_policy(policy: str, limit_ms: int) -> None:
+    model = replace(PLAIN, queue_policy=policy, queue_age_limit_ps=limit_ms * S // 1000)
+    luck = stream(1, "sectors")
+    asks = [(n, luck.below(SURFACE.sectors - 8), 8, False) for n in range(40)]
+    sim = Simulator()
+    reference = Reference(sim, Disk(sim, "disk", model), asks)
+    sim.run_until(1000 * S)
+    assert served(asks, surface=Surface(model)).done == reference.done
+
+
+@pytest.mark.parametrize("surface", [SURFACE, AHEAD])
+@pytest.mark.parametrize("sectors", [[0, 8], [0, 0, 8], [8000, 8000, 10_048, 12_000]])
+def test_a_disk_reads_ahead_of_no_other_command_than_the_whole_disk(
+    surface: Surface, sectors: list[int]
+) -> None:
+    for pause_ps in (S // 100, S // 30):
+        asks = [(n * pause_ps, sector, 8, False) for n, sector in enumerate(sectors, 1)]
+        sim = Simulator()
+        reference = Reference(sim, Disk(sim, "disk", surface.model), asks)
+        sim.run_until(1000 * S)
+        assert served(asks, surface=surface).done == reference.done
+
+
 @settings(max_examples=25)
 @given(ASKS, st.integers(1, 8), st.booleans())
 def test_every_command_is_done_once_and_none_is_lost_on_the_way(

@@ -52,6 +52,17 @@ def test_a_read_as_long_as_the_largest_window_has_two_on_their_way() -> None:
     assert sequential(32, 32, 1).asked == [(0, 32), (32, 32)]
 
 
+def test_a_first_read_as_long_does_not_heed_that_the_disk_is_busy() -> None:
+    file = File()
+    file.read_congested = True
+    assert sequential(32, 32, 1, file).asked == [(0, 32), (32, 32)]
+
+
+def test_the_page_that_was_read_last_is_not_read_again() -> None:
+    state = FileReadahead(File())
+    assert [state.read(0, 1), state.read(0, 1), state.read(0, 2)] == [1, 1, 2]
+
+
 def test_a_longer_read_goes_window_by_window() -> None:
     asked = sequential(32, 128, 1).asked
     assert asked == [(page, 32) for page in range(0, 160, 32)]

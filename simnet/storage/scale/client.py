@@ -463,7 +463,6 @@ class ScaleClient(NsdClient):
         self.pool.pin(buffer)
         self.pool.mark_dirty(buffer)
         handle.wanted = 0
-        handle.file.written = True
         return buffer
 
     @cython.ccall

@@ -10,7 +10,6 @@ cdef class CachedFile:
     cdef public long long size_bytes
     cdef readonly dict buffers
     cdef public int opens
-    cdef public bint written
     cdef public bint gone
 
 

@@ -42,7 +42,6 @@ class CachedFile:
     Attributes:
         buffers: by block, those in memory.
         opens: how often it is open at the moment.
-        written: whether anybody has written to it on this node.
         gone: whether it has been deleted: nothing of it is worth keeping.
     """
 
@@ -50,7 +49,6 @@ class CachedFile:
     size_bytes: cython.longlong
     buffers: dict[int, Buffer]
     opens: cython.int
-    written: cython.bint
     gone: cython.bint
 
     def __init__(self, number: int, size_bytes: int) -> None:
@@ -58,7 +56,6 @@ class CachedFile:
         self.size_bytes = size_bytes
         self.buffers = {}
         self.opens = 0
-        self.written = False
         self.gone = False
 
 

@@ -9,7 +9,7 @@ cdef class Scoreboard:
     cdef readonly long long acked_sent_us
     cdef readonly bint tagged
     cdef readonly bint retrans_acked
-    cdef long long[::1] ring
+    cdef readonly long long[::1] ring
     cdef public long long fackets_out
     cdef readonly long long reordering
     cdef readonly long long least_reordering
