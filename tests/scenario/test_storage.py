@@ -163,6 +163,13 @@ def test_a_network_needs_a_switch() -> None:
         load(SCENARIO, settings=settings)
 
 
+def test_ports_beside_the_disks_need_a_switch() -> None:
+    with pytest.raises(InputError) as caught:
+        load(SCENARIO, settings={"system.server": "ibm-p5-partitioned"})
+    line = "--set: system.server: the ports of ibm-p5-partitioned need a switch"
+    assert str(caught.value.typed) == line
+
+
 def test_a_virtual_disk_has_no_partitions(tmp_path: Path) -> None:
     text = (_share.folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
     virtual = 'backing = "sdc3"\n'

@@ -45,8 +45,16 @@ def check_whole(tree: Tree, table: Table) -> None:
         InputError: traffic on nodes that do not exist, fewer peer ports than ports with traffic,
             a ring or moderation that the NIC cannot have.
     """
-    if tree.get(("workload", "test")) == "files":
+    test = tree.get(("workload", "test"))
+    switched = "switch" in tree.values or bool(tree.values.get("fabric"))
+    if test == "files":
         check_storage(tree, table)
+        name = tree.get(("host", "name"))
+        if tree.get(("host", "ports")) and not switched:
+            raise table.error(
+                ("host", "server"), "system.switch", f"the ports of {name} need a switch"
+            )
+        _check_hosts(tree, table)
         return
     if tree.provenance["workload.message_bytes"].source == "default":
         raise table.error(("workload", "message_bytes"), "workload.message", "missing")
@@ -59,8 +67,7 @@ def check_whole(tree: Tree, table: Table) -> None:
     if wanted > nodes:
         message = f"{wanted} nodes: {host['name']} has {nodes}"
         raise table.error(path, "workload.nodes", message)
-    if "switch" not in tree.values and not tree.values.get("fabric"):
-        test = tree.get(("workload", "test"))
+    if not switched:
         raise table.error(("workload", "test"), "system.switch", f"{test} needs a switch")
     used = [number for number, port in enumerate(host["ports"]) if port["node"] < wanted]
     if not used:
@@ -74,6 +81,11 @@ def check_whole(tree: Tree, table: Table) -> None:
     _check_streams(tree, table)
     _check_fabric(tree, table)
     check_partitions(tree, table)
+    _check_hosts(tree, table)
+
+
+def _check_hosts(tree: Tree, table: Table) -> None:
+    """Check bonds, kernel and ports of every host."""
     for place in _hosts(tree):
         _check_bond(tree, place, table)
         _check_kernel(tree, place, table)
