@@ -323,6 +323,16 @@ class TestCubic:
             formula = 0.4 * ((number + 2) / 10 - k) ** 3 + 2000
             assert size == pytest.approx(formula, rel=0.025)
 
+    @pytest.mark.parametrize(("count", "ratio"), [(1, 31), (2, 32), (4, 34), (20, 50)])
+    def test_segments_to_an_ack_are_a_mean_of_sixteen(self, count: int, ratio: int) -> None:
+        window = make_congestion("cubic", 100, rules=NEW)
+        assert isinstance(window, Cubic)
+        # it begins with two to an ACK, in sixteenths
+        window.segments_acked(count, -1, 0, 0, open_state=True)
+        assert window.ack_ratio == ratio
+        window.segments_acked(count, -1, 0, 0, open_state=False)
+        assert window.ack_ratio == ratio
+
     def test_a_second_loss_below_the_first_gives_way(self) -> None:
         window = make_congestion("cubic", 10, rules=NEW)
         assert isinstance(window, Cubic)

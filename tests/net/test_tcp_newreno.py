@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simnet.net.tcp.recovery.recovery import DISORDER, OPEN, RECOVERY
+from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.send.sender import TcpSender
 from tests.net.test_tcp_recovery import LATEST, ack, started
 from tests.net.test_tcp_sender import MSS, numbers
@@ -79,6 +79,18 @@ def test_a_reduction_that_was_needed_stays() -> None:
     ack(sender, 12, jiffy=14, echo=13)
     # two segments do not use a window of five
     assert (sender.recovery.state, sender.congestion.cwnd) == (OPEN, 5)
+
+
+def test_duplicates_before_a_timeout_mean_nothing_once_more_is_acknowledged() -> None:
+    sender = started(10, LATEST, sack=False)
+    ack(sender, 0)
+    ack(sender, 0)
+    sender.timer_expired(800)
+    assert numbers(sender, 800) == [0]
+    ack(sender, 1, jiffy=810)
+    assert (sender.recovery.state, sender.board.sacked_out) == (LOSS, 0)
+    # nine are lost, of which two may be on their way in slow start
+    assert (sender.board.lost_out, sender.board.in_flight()) == (9, 2)
 
 
 def test_more_duplicates_than_segments_are_reordering() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.link.skb import SkbQueue
+from simnet.net.tcp.congestion.cubic import Cubic, make_congestion
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
@@ -254,6 +255,22 @@ class TestTimeouts:
         assert tcp.sender.sacks is not None
         tcp.sender.sacks.timeout(410_000)
         assert (tcp.sender.board.lost_out, tcp.sender.recovery.state) == (3, LOSS)
+
+    def test_the_congestion_control_begins_anew(self) -> None:
+        tcp = Connection(8)
+        window = make_congestion("cubic", 8, hz=1000, rules=sender_rules("6.18"))
+        assert isinstance(window, Cubic)
+        sender = make(
+            congestion=window, sack=True, rules=sender_rules("6.18"), jiffy_ps=MS, timestamps=False
+        )
+        tcp.sender = sender
+        sender.measured(100_000)
+        sender.write(8 * MSS, end_of_send=True)
+        tcp.sent(100)
+        tcp.timer()
+        tcp.timer()
+        # bictcp_state: what it knew of the last maximum is gone
+        assert (sender.timeouts, window.ssthresh, window.last_max_cwnd) == (1, 8 * 717 // 1024, 0)
 
     def test_what_comes_though_never_sent_again_undoes_one(self) -> None:
         """F-RTO, without timestamps: all was only late."""
