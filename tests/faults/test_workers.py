@@ -59,10 +59,12 @@ def test_work_that_ends_each_worker_is_named_when_all_else_is_done(
     assert pieces[1].tried() == 3
 
 
-def test_the_last_attempt_has_no_other_beside_it(tmp_path: Path) -> None:
-    pieces = [Piece(n, tmp_path, "killed" if n < 2 else "", 2, 0.1) for n in range(6)]
-    assert doubled(pieces, 3) == [0, 2, 4, 6, 8, 10]
-    assert [(tmp_path / f"{n}-3").read_text() for n in range(2)] == ["", ""]
+def test_what_is_done_again_comes_last_and_has_no_other_beside_it(tmp_path: Path) -> None:
+    pieces = [Piece(n, tmp_path, "killed" if n < 2 else "", n + 1, 0.1) for n in range(6)]
+    found = list(done_by_workers(double, pieces, 3, name=str))
+    assert (sorted(found[:4]), found[4:]) == ([4, 6, 8, 10], [0, 2])
+    beside = [(tmp_path / f"{n}-{attempt}").read_text() for n, attempt in ((0, 2), (1, 2), (1, 3))]
+    assert beside == ["", "", ""]
 
 
 def test_when_all_work_ends_its_worker_not_all_of_it_is_tried(tmp_path: Path) -> None:
@@ -90,7 +92,7 @@ def test_where_few_processes_can_be_started_those_do_it_all(
     pieces = [Piece(n, tmp_path) for n in range(4)]
     if most:
         assert doubled(pieces, 3) == [0, 2, 4, 6]
-        workers._leave_all()
+        workers._end_idle()
     else:
         with pytest.raises(
             LostRunError, match=r"^no 0: no process can be started for it: Resource"

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from simnet.study.work.workers import deaf_children
+from simnet.study.work.workers import interrupts_blocked
 
 CHILD = "print('up', flush=True); input(); print('alive')"
 
@@ -17,7 +17,7 @@ def test_an_interrupt_comes_later_and_children_never_see_one() -> None:
     children: list[subprocess.Popen[str]] = []
 
     def start_and_interrupt() -> None:
-        with deaf_children():
+        with interrupts_blocked():
             command = [sys.executable, "-c", CHILD]
             pipe = subprocess.PIPE
             signal.raise_signal(signal.SIGINT)

@@ -1,11 +1,15 @@
 """Worker processes: each has one piece of work in hand, and its end costs no other.
 
-A worker can be killed, most often for want of memory. Its piece is done again: after the others, so
-that they are not lost with it, and at last while no other runs, which leaves it all the memory. A
-piece that has ended its worker each time is at fault itself.
+A worker can be killed, most often for want of memory. Its piece is done again after the others, so
+that they are not lost with it, and while no other runs, which leaves it all the memory. A piece
+that has ended its worker each time is at fault itself.
 
 Workers stay for what comes next, because starting one takes longer than many a simulation, and end
 with this process.
+
+Why not loky, the executor of joblib: with one worker it drops what all have in hand, it waits for
+ever for the rest of an answer whose worker was killed while sending it, and its workers outlive a
+caller that was killed.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from typing import Any, Final, TypeVar, cast
 from simnet.errors import LostRunError
 from simnet.study.work.worker import NO_MEMORY
 
-__all__ = ["cpus", "deaf_children", "done_by_workers"]
+__all__ = ["cpus", "done_by_workers", "interrupts_blocked"]
 
 ATTEMPTS: Final = 3
 _PATIENCE_S: Final = 5
@@ -75,20 +79,20 @@ def done_by_workers(
         LostRunError: a piece has ended its worker each time.
         Exception: what the function raised.
     """
-    crew = _Crew(function, iter(pieces), count, name)
+    pool = _Pool(function, iter(pieces), count, name)
     try:
-        crew.give()
-        while crew.busy:
-            for ready in cast("list[Connection]", wait(list(crew.busy))):
-                answers = crew.take(ready)
-                crew.give()
+        pool.assign()
+        while pool.busy:
+            for ready in cast("list[Connection]", wait(list(pool.busy))):
+                answers = pool.collect(ready)
+                pool.assign()
                 yield from answers
     finally:
-        for job in crew.busy.values():
-            job.worker.end()
+        for job in pool.busy.values():
+            job.worker.kill()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Job:
     """A piece of work in a worker's hand, and how many had it in all."""
 
@@ -97,8 +101,8 @@ class _Job:
     attempt: int
 
 
-class _Crew:
-    """Workers and what each has in hand, by connection; and who gets what next."""
+class _Pool:
+    """Workers and what each has in hand, by connection; and what they get next."""
 
     def __init__(
         self,
@@ -111,60 +115,58 @@ class _Crew:
         self._function = function
         self._count = count
         self._name = name
-        self._fresh = ((piece, 1) for piece in pieces)
-        self._again: deque[tuple[Any, int]] = deque()
-        self._last: deque[tuple[Any, int]] = deque()
+        self._pieces = pieces
+        self._put_back: list[tuple[Any, int]] = []
+        self._retries: deque[tuple[Any, int]] = deque()
 
-    def give(self) -> None:
+    def assign(self) -> None:
         """Give the workers something to do, as far as there is."""
         while len(self.busy) < self._count:
-            if any(job.attempt == ATTEMPTS for job in self.busy.values()):
-                return
-            found = self._next()
-            if found is None:
+            work = self._next()
+            if work is None:
                 return
             try:
-                worker = _free()
-                while not worker.ask((self._function, found[0])):
-                    worker = _free()
+                worker = _idle_or_started()
+                while not worker.send((self._function, work[0])):
+                    worker = _idle_or_started()
             except OSError as error:
                 if not self.busy:
                     why = f"no process can be started for it: {error.strerror}"
-                    raise LostRunError(f"{self._name(found[0])}: {why}") from error
-                self._again.append(found)  # fewer will do
+                    raise LostRunError(f"{self._name(work[0])}: {why}") from error
+                self._put_back.append(work)  # fewer will do
                 return
-            self.busy[worker.connection] = _Job(worker, *found)
+            self.busy[worker.connection] = _Job(worker, *work)
 
     def _next(self) -> tuple[Any, int] | None:
-        """What has not ended a worker yet comes first, unless as many have as there are workers."""
-        if len(self._last) < self._count:
-            fresh = None if len(self._again) >= self._count else next(self._fresh, None)
-            if fresh is not None:
-                return fresh
-            if self._again:
-                return self._again.popleft()
-        return self._last.popleft() if self._last and not self.busy else None
+        """A piece and which attempt at it; nothing beside one that has ended a worker before.
 
-    def take(self, ready: Connection) -> list[Any]:
+        Those come last, unless there are as many as workers: then maybe every piece is such a one.
+        """
+        if any(job.attempt > 1 for job in self.busy.values()):
+            return None
+        if self._put_back:
+            return self._put_back.pop()
+        if len(self._retries) < self._count:
+            for piece in self._pieces:
+                return piece, 1
+        return self._retries.popleft() if self._retries and not self.busy else None
+
+    def collect(self, ready: Connection) -> list[Any]:
         """The answer that a worker has sent; none if it has ended instead."""
         job = self.busy.pop(ready)
         try:
             answer = ready.recv()
         except (EOFError, OSError):
-            self._lost(job)
+            how = job.worker.how_it_ended()
+            if job.attempt == ATTEMPTS:
+                message = f"each of {ATTEMPTS} processes that simulated it {how}"
+                raise LostRunError(f"{self._name(job.piece)}: {message}") from None
+            self._retries.append((job.piece, job.attempt + 1))
             return []
         _IDLE.append(job.worker)
         if isinstance(answer, BaseException):
             raise answer
         return [answer]
-
-    def _lost(self, job: _Job) -> None:
-        how = job.worker.leave()
-        if job.attempt == ATTEMPTS:
-            message = f"each of {ATTEMPTS} processes that simulated it {how}"
-            raise LostRunError(f"{self._name(job.piece)}: {message}")
-        waiting = self._last if job.attempt == ATTEMPTS - 1 else self._again
-        waiting.append((job.piece, job.attempt + 1))
 
 
 class _Worker:
@@ -174,7 +176,7 @@ class _Worker:
         mine, other = socket.socketpair()
         command = [sys.executable, "-P", *(f"-W{option}" for option in sys.warnoptions), "-c"]
         command += [_SERVE, json.dumps(sys.path), str(other.fileno())]
-        with mine, other, deaf_children():
+        with mine, other, interrupts_blocked():
             self._process = subprocess.Popen(  # noqa: S603 (this interpreter)
                 command,
                 stdin=subprocess.DEVNULL,
@@ -183,28 +185,28 @@ class _Worker:
             )
             self.connection = Connection(mine.detach())
 
-    def ask(self, work: object) -> bool:
+    def send(self, work: object) -> bool:
         """Send it work; False if it has ended before it could get all of it."""
         try:
             self.connection.send(work)
         except OSError:
-            self.end()
+            self.kill()
             return False
         return True
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """End it, whatever it does."""
         self.connection.close()
         self._process.kill()
         self._process.wait()
 
-    def leave(self) -> str:
-        """Wait until it has ended, because it is about to, and say how it has."""
+    def how_it_ended(self) -> str:
+        """How it has ended, or does when its connection closes; waits for that."""
         self.connection.close()
         try:
             status = self._process.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
-            self.end()
+            self.kill()
             return "broke off"
         if status == -signal.SIGKILL:
             return "was killed, as systems do when memory runs out"
@@ -216,22 +218,22 @@ class _Worker:
 _IDLE: Final[list[_Worker]] = []
 
 
-def _free() -> _Worker:
-    """A worker that waits for work, or a new one."""
+def _idle_or_started() -> _Worker:
+    """A worker that waits for work, or one that is started."""
     return _IDLE.pop() if _IDLE else _Worker()
 
 
 @atexit.register
-def _leave_all() -> None:
+def _end_idle() -> None:
     while _IDLE:
-        _IDLE.pop().leave()
+        _IDLE.pop().how_it_ended()
 
 
 @contextmanager
-def deaf_children() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Processes that are started inside the block get no interrupts; the own one gets them later.
 
-    They inherit what is held back here, for good. To ignore an interrupt here would lose it.
+    They inherit the blocked signal, for good. To ignore an interrupt here would lose it.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
