@@ -24,7 +24,7 @@ def conform_command(
     """Run traces of a kernel's TCP (.jsonl) and packetdrill scripts (.pkt) against the model.
 
     Of a trace, number and numbers of the acknowledgements must be the same, and their times within
-    5 ms where a timer sent them, 2 ms elsewhere. A script says what it expects.
+    2 ms at some phase of the kernel's ticks. A script says what it expects.
 
     The exit status is 1 when any scenario differs.
     """

@@ -71,6 +71,22 @@ def test_what_differs(tmp_path: Path, expected: str) -> None:
     assert not judge(tmp_path, START + DATA + expected).agrees
 
 
+def test_sysctls_of_several_numbers_and_an_mss(tmp_path: Path) -> None:
+    head = '`../set_sysctls.py /proc/sys/net/ipv4/tcp_rmem="4096 60000 60000"`\n--mss=1000\n'
+    expected = START.replace("wscale 10", "wscale 0") + DATA + "+0 > . 1:1(0) ack 1001 win 28200"
+    assert judge(tmp_path, head + expected).difference is None
+
+
+def test_the_buffer_of_a_standing_connection_may_be_set(tmp_path: Path) -> None:
+    shrink = "+0 setsockopt(4, SOL_SOCKET, SO_RCVBUF, [2000], 4) = 0\n"
+    more = "".join(f"+.01 < P. {n}001:{n + 1}001(1000) ack 1 win 512\n" for n in range(1, 5))
+    text = START + DATA + "{}" + more + "* > . 1:1(0) ack 5001"
+    kept, shrunk = (judge(tmp_path, text.format(line)).sent[-1] for line in ("", shrink))
+    assert (kept.ack, kept.window) == (5001, 62)
+    # two segments fit; then the window closes
+    assert (shrunk.ack, shrunk.window) == (3001, 0)
+
+
 def test_a_burst_may_be_expected_as_one(tmp_path: Path) -> None:
     written = START + "+0 write(4, ..., 3500) = 3500\n"
     assert judge(tmp_path, written + "+0 > P. 1:3501(3500) ack 1").agrees
@@ -86,7 +102,7 @@ def test_another_kernel(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("--mss=1000\n" + START, "a.pkt:1: option --mss is not known"),
+        ("--mtu=1000\n" + START, "a.pkt:1: option --mtu is not known"),
         ("`rm -rf /`\n" + START, "a.pkt:1: command is not known: rm -rf /"),
         ("`sysctl -q net.ipv4.tcp_sak=1`\n" + START, "did you mean tcp_sack?"),
         ("`sysctl -q net.ipv4.tcp_rmem=1`\n" + START, "a.pkt:1: sysctl net.ipv4.tcp_rmem: 1 is no"),
@@ -125,8 +141,14 @@ def test_another_kernel(tmp_path: Path) -> None:
         (START + "+0 < . 1:1(0) ack 1 win 5 <wscale 40>", "a.pkt:9: wscale 40 is not from 0 to 14"),
         (START.replace("mss 1000", "mss 0"), "mss 0 is not from 48 to 65535"),
         (START.replace("mss 1000", f"mss {LONG}"), "option is not known: mss 111"),
-        (f"--tolerance_usecs={LONG}\n" + START, "only --tolerance_usecs=NUMBER is"),
-        ("--tolerance_usecs=²\n" + START, "only --tolerance_usecs=NUMBER is"),
+        (
+            f"--tolerance_usecs={LONG}\n" + START,
+            "option --tolerance_usecs: expected a number, not 1",
+        ),
+        ("--tolerance_usecs=²\n" + START, "option --tolerance_usecs: expected a number, not ²"),
+        ("--mss\n" + START, "option --mss: expected a number, not none"),
+        ("--mtu=9\n" + START, "only --tolerance_usecs=NUMBER and --mss=NUMBER are"),
+        ("--mss=900\n" + START + DATA, "a.pkt:10: a segment longer than --mss=900 is not"),
         (f"`sysctl -q net.ipv4.tcp_abc={LONG}`\n" + START, "sysctl net.ipv4.tcp_abc: 111"),
         (f"`sysctl -q net.ipv4.tcp_abc=$((2*{LONG}))`\n" + START, "sysctl net.ipv4.tcp_abc: $((2*"),
         (START + f"+0 %{{ assert tcpi_lost == {LONG} }}%", "a.pkt:9: only assert is understood"),

@@ -17,7 +17,7 @@ MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens
 _REST_PS: Final = 1000 * MS_PS
 
-Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "check"]
+Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "rcvbuf", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,6 @@ class Step:
         more: MSG_MORE; of a read: that it waits.
         code: assertions.
         ecn: bits of `simnet.net.tcp.ecn`.
-        after: how many segments of those expected must be out before it; if they are late, so is
-            all that follows.
     """
 
     time_ps: int
@@ -48,7 +46,6 @@ class Step:
     more: bool = False
     code: str = ""
     ecn: int = 0
-    after: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -274,9 +274,11 @@ class Endpoint(Component):
         self.sender.cork = cork
 
     def set_option(self, name: str, value: int) -> None:
-        """`setsockopt`: quickack, nodelay or cork."""
+        """`setsockopt`: quickack, nodelay, cork or rcvbuf."""
         self._refresh()
-        if name == "quickack":
+        if name == "rcvbuf":
+            self.receiver.window.lock(value)
+        elif name == "quickack":
             if self.receiver.set_quickack(value):
                 self._acknowledge()
         else:

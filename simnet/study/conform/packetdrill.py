@@ -1,12 +1,12 @@
 """packetdrill scripts: the lines of the language that matter to an established connection.
 
-Source: the language of github.com/google/packetdrill. Understood are `--tolerance_usecs`, commands
-in backquotes that set sysctls or a route's quickack and rto_min (also by way of a shell script
-beside the script), times absolute, relative (`+.1`), any (`*`) and in ranges (`+.1~+.2`,
-`+0...0.1`), segments in (`<`) and out (`>`) with ECN (`[ect0]`), flags, numbers, window and options
-(mss, sackOK, sack, wscale, nop, eol and TS), a passive or active open, the calls socket, bind,
-listen, accept, connect, fcntl, setsockopt, read, recv, write, send and close, and assertions
-(`packetdrill_assert`).
+Source: the language of github.com/google/packetdrill. Understood are `--tolerance_usecs`,
+`--mss`, commands in backquotes that set sysctls or a route's quickack and rto_min (also by way of
+a shell script beside the script), times absolute, relative (`+.1`), any (`*`) and in ranges
+(`+.1~+.2`, `+0...0.1`), segments in (`<`) and out (`>`) with ECN (`[ect0]`), flags, numbers,
+window and options (mss, sackOK, sack, wscale, nop, eol and TS), a passive or active open, the
+calls socket, bind, listen, accept, connect, fcntl, setsockopt, read, recv, write, send and close,
+and assertions (`packetdrill_assert`).
 What comes after the first close, shutdown or FIN is not looked at.
 """
 
@@ -46,9 +46,10 @@ _CALL = re.compile(
 )
 _ASSIGNMENT = re.compile(r'([\w.]+)=("[^"]*"|\S+)')
 _PRODUCT = re.compile(r"\$\(\(\s*(\d{1,10}(?:\s*\*\s*\d{1,10}){0,4})\s*\)\)")
+_OPTIONS: Final = ("--tolerance_usecs", "--mss")
 # nothing of it is between the script and the kernel here
 _WITHOUT_EFFECT: Final = (["tc", "qdisc"], ["ip", "tcp_metrics"])
-_PROC = re.compile(r"/proc/sys/([\w/]+)=(\S+)")
+_PROC = re.compile(r'/proc/sys/([\w/]+)=("[^"]*"|\S+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ class Script:
     Attributes:
         file: where it is from.
         tolerance_ps: how far off a segment may be.
+        mss: what is longer comes as several segments that a driver has merged; 0: none does.
         sysctls: by name, with the line that sets them.
         quickack, rto_min_us: of the route.
         events: in order.
@@ -115,6 +117,7 @@ class Script:
 
     file: str
     tolerance_ps: int = 4000 * _US_PS
+    mss: int = 0
     sysctls: dict[str, tuple[str, int]] = field(default_factory=dict)
     quickack: bool = False
     rto_min_us: int | None = None
@@ -202,9 +205,15 @@ def _statements(script: Script, text: str) -> list[tuple[int, str]]:
 
 def _option(script: Script, line: int, statement: str) -> None:
     name, _, value = statement.partition("=")
-    if name != "--tolerance_usecs" or not re.fullmatch(r"\d{1,10}", value):
-        raise script.error(line, f"option {name} is not known; only --tolerance_usecs=NUMBER is")
-    script.tolerance_ps = int(value) * _US_PS
+    if name not in _OPTIONS:
+        known = " and ".join(f"{option}=NUMBER" for option in _OPTIONS)
+        raise script.error(line, f"option {name} is not known; only {known} are")
+    if not re.fullmatch(r"\d{1,10}", value):
+        raise script.error(line, f"option {name}: expected a number, not {_short(value) or 'none'}")
+    if name == "--mss":
+        script.mss = int(value)
+    else:
+        script.tolerance_ps = int(value) * _US_PS
 
 
 def _commands(script: Script, line: int, text: str) -> None:

@@ -186,6 +186,10 @@ class _Reader:
         options = packet.options or {}
         if packet.ack is None:
             raise self.error(event, "a segment without an acknowledgement number is not modelled")
+        if 0 < self.script.mss < packet.end_seq - packet.seq:
+            raise self.error(
+                event, f"a segment longer than --mss={self.script.mss} is not modelled"
+            )
         self.steps.append(
             Step(
                 event.time_ps,
@@ -258,9 +262,13 @@ class _Reader:
         if match is None:
             raise self.error(event, f"setsockopt of {name or 'what'} is not understood")
         value = int(match[1])
-        if name == "SO_RCVBUF" and self.established is None:
+        if name == "SO_RCVBUF":
             # sock_setsockopt: doubled, within rmem_max
-            self.rcvbuf = max(2 * min(value, self.kernel["rmem_max_bytes"]), 2304)
+            doubled = max(2 * min(value, self.kernel["rmem_max_bytes"]), 2304)
+            if self.established is None:
+                self.rcvbuf = doubled
+            else:
+                self.steps.append(Step(event.time_ps, "rcvbuf", end_seq=doubled))
         elif name == "SO_SNDBUF":
             self.sndbuf = max(2 * min(value, self.kernel["wmem_max_bytes"]), 4608)
         elif name == "TCP_DELACK_MAX_US":

@@ -220,6 +220,12 @@ class ReceiveWindow:
             return free
         return current
 
+    def lock(self, rcvbuf: int) -> None:
+        """SO_RCVBUF of a connection that stands: its buffer stays so, its scale as it was."""
+        self.rcvbuf = rcvbuf
+        self.locked = True
+        self.moderate = False
+
     # -- growth -----------------------------------------------------------------------------
 
     @cython.ccall
