@@ -15,7 +15,7 @@ from simnet.scenario.core.unread import UNREAD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["AppliedKnob", "CpuMask", "Knob", "ModelName", "NodeNumber", "cpu_mask_text"]
+__all__ = ["AppliedKnob", "CpuMask", "Knob", "ModelName", "NodeNumber", "cpu_mask_text", "ignored"]
 
 Scope = Literal[
     "kernel",
@@ -248,6 +248,11 @@ class Knob:
         if isinstance(self.spec, Flag) and self.command.startswith(_NUMERIC_FLAGS):
             return "1" if value else "0"
         return self.spec.text(value)
+
+
+def ignored(name: str, doc: str, spec: Spec, command: str, **more: Any) -> Knob:
+    """Return a knob that is accepted and that changes nothing here."""
+    return Knob(name, doc, spec, "none", "", command, **more)
 
 
 def _number(value: int, scale: int) -> str:

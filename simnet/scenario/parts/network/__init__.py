@@ -1,1 +1,9 @@
 """Paths of a network."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import Subject
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject("network")

@@ -1,1 +1,9 @@
 """A relay of small messages."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import Subject
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject("relay")

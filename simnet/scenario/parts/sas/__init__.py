@@ -1,1 +1,9 @@
 """Jobs on a parallel file system."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import Subject
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject("sas")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.specs import Quantity, count
+from simnet.scenario.parts.host.knobs import sysctl
 from simnet.scenario.parts.storage.schema import BlockQueue, Iosched
 from simnet.storage.block.queue import ELEVATORS
 
@@ -58,4 +59,6 @@ STORAGE: Final = (
         "echo {value} > /sys/block/{disk}/device/queue_depth",
     ),
     *(_tunable(name) for name in Iosched.model_fields),
+    sysctl("vm.dirty_ratio", "dirty_ratio"),
+    sysctl("vm.dirty_background_ratio", "dirty_background_ratio"),
 )

@@ -1,0 +1,150 @@
+"""The knobs of a network interface and its driver.
+
+Sources: ``drivers/net/tg3.c`` of Linux 2.6.18 (``tg3_set_coalesce``: the legal ranges);
+ethtool(8).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simnet.scenario.core.knob import Knob, ignored
+from simnet.scenario.core.schema import Nic, value_spec
+from simnet.scenario.core.specs import Flag, count, time
+
+__all__ = ["ETHTOOL"]
+
+_OF_A_COMPLETION_QUEUE: Final = ("rx_usecs_ps", "rx_frames")
+_ON_OFF: Final = Flag("on or off")
+_ANY_NUMBER: Final = count("", 0, 2**31 - 1)
+
+
+def _coalesce(field: str) -> Knob:
+    target = field.replace("-", "_") + ("_ps" if "usecs" in field else "")
+    unit = "us" if "usecs" in field else ""
+    doc = value_spec(Nic, target).doc
+    spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
+    name = f"ethtool -C {{port}} {field}"
+    drivers: tuple[str, ...] = ("tg3", "bnx2")
+    if target in _OF_A_COMPLETION_QUEUE:
+        drivers += ("ib_ipoib", "cxgb4")
+    return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit, drivers=drivers)
+
+
+_COALESCE: Final = tuple(
+    _coalesce(f"{direction}-{what}{suffix}")
+    for direction in ("rx", "tx")
+    for what in ("usecs", "frames")
+    for suffix in ("", "-irq")
+)
+
+ETHTOOL: Final = (
+    *_COALESCE,
+    ignored(
+        "ethtool -C {port} stats-block-usecs",
+        "statistics update interval",
+        _ANY_NUMBER,
+        "ethtool -C {port} stats-block-usecs {value}",
+    ),
+    Knob(
+        "ethtool -G {port} rx",
+        "receive buffers kept posted",
+        value_spec(Nic, "rx_buffers_posted"),
+        "nic",
+        "rx_buffers_posted",
+        "ethtool -G {port} rx {value}",
+    ),
+    Knob(
+        "ethtool -G {port} tx",
+        "usable transmit descriptors",
+        value_spec(Nic, "tx_ring"),
+        "nic",
+        "tx_ring",
+        "ethtool -G {port} tx {value}",
+    ),
+    Knob(
+        "ethtool -K {port} tso",
+        "segmentation offload",
+        value_spec(Nic, "tso"),
+        "nic",
+        "tso",
+        "ethtool -K {port} tso {value}",
+    ),
+    ignored("ethtool -K {port} rx", "receive checksums", _ON_OFF, "ethtool -K {port} rx {value}"),
+    ignored("ethtool -K {port} tx", "send checksums", _ON_OFF, "ethtool -K {port} tx {value}"),
+    ignored("ethtool -K {port} sg", "scatter-gather", _ON_OFF, "ethtool -K {port} sg {value}"),
+    *(
+        ignored(
+            f"ethtool -A {{port}} {field}",
+            "pause frames",
+            _ON_OFF,
+            f"ethtool -A {{port}} {field} {{value}}",
+        )
+        for field in ("autoneg", "rx", "tx")
+    ),
+    *(
+        Knob(
+            f"ethtool -L {{port}} {way}",
+            doc,
+            value_spec(Nic, f"{way}_queues"),
+            "nic",
+            f"{way}_queues",
+            f"ethtool -L {{port}} {way} {{value}}",
+            since="3.0",
+        )
+        for way, doc in (("rx", "receive queues"), ("tx", "transmit queues"))
+    ),
+    Knob(
+        "ifconfig {port} mtu",
+        "largest IP packet",
+        value_spec(Nic, "mtu_bytes"),
+        "nic",
+        "mtu_bytes",
+        "ifconfig {port} mtu {value}",
+        unit="B",
+    ),
+    Knob(
+        "/sys/class/net/{port}/weight",
+        "packets of one poll",
+        value_spec(Nic, "napi_weight"),
+        "nic",
+        "napi_weight",
+        "echo {value} > /sys/class/net/{port}/weight",
+        note="up to Linux 2.6.23",
+    ),
+    ignored(
+        "ifconfig {port} txqueuelen",
+        "packets queued for sending",
+        _ANY_NUMBER,
+        "ifconfig {port} txqueuelen {value}",
+    ),
+    Knob(
+        "modprobe e1000 InterruptThrottleRate",
+        "interrupts per second at most, all ports of the driver",
+        value_spec(Nic, "interrupt_throttle_rate"),
+        "nic",
+        "interrupt_throttle_rate",
+        "modprobe -r e1000; modprobe e1000 InterruptThrottleRate={value}",
+        drivers=("e1000",),
+    ),
+    Knob(
+        "modprobe e1000e InterruptThrottleRate",
+        "interrupts per second at most; 0: no limit, 1 and 3: by the load",
+        value_spec(Nic, "interrupt_throttle_rate"),
+        "nic",
+        "interrupt_throttle_rate",
+        "modprobe -r e1000e; modprobe e1000e InterruptThrottleRate={value}",
+        drivers=("e1000e",),
+    ),
+    Knob(
+        "ethtool -X {port} equal",
+        "receive queues that the indirection table sorts to, from the first",
+        value_spec(Nic, "rss_equal"),
+        "nic",
+        "rss_equal",
+        "ethtool -X {port} equal {value}",
+        since="2.6.36",
+        drivers=("ixgbe", "igb", "mlx4_en"),
+        note="bnx2 programs its table itself",
+    ),
+)

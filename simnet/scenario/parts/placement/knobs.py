@@ -1,0 +1,49 @@
+"""Knobs of places: the CPUs of interrupts and of processes.
+
+Sources: irqbalance(1), numactl(8).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simnet.scenario.core.knob import CpuMask, Knob, NodeNumber
+from simnet.scenario.core.specs import Flag
+
+__all__ = ["PLACEMENT"]
+
+PLACEMENT: Final = (
+    Knob(
+        "/proc/irq/{irq}/smp_affinity",
+        "CPUs that may take the interrupt",
+        CpuMask("CPU mask"),
+        "port",
+        "smp_affinity",
+        "echo {value} > /proc/irq/{irq}/smp_affinity",
+    ),
+    Knob(
+        "irqbalance",
+        "daemon that places interrupts",
+        Flag("on or off"),
+        "irqbalance",
+        "irqbalance",
+        "service irqbalance {start_stop}  # SLES 10: irq_balancer",
+        note="off leaves every interrupt where the daemon put it",
+    ),
+    Knob(
+        "numactl --cpubind",
+        "node whose CPUs the processes may use",
+        NodeNumber("node number, nic or any"),
+        "flows",
+        "cpubind_node",
+        "start each process under: numactl --cpubind={value}",
+    ),
+    Knob(
+        "numactl --preferred",
+        "node from which the processes' memory comes first",
+        NodeNumber("node number, nic or any"),
+        "flows",
+        "preferred_node",
+        "start each process under: numactl --preferred={value}",
+    ),
+)

@@ -1,0 +1,63 @@
+"""What a program asks of its sockets, and a route of its connections.
+
+Sources: ``net/ipv4/tcp.c`` (``do_tcp_setsockopt``) of Linux 6.18; ip-route(8); iperf(1).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.specs import Flag, size, time
+
+__all__ = ["SOCKETS"]
+
+_ON_OFF: Final = Flag("on or off")
+
+_ROUTES: Final = (
+    Knob(
+        "ip route change dev {port} quickack",
+        "each segment that comes by this route is acknowledged at once",
+        _ON_OFF,
+        "interface",
+        "quickack",
+        "ip route show dev {port} scope link | sed 's/ quickack [01]//' | while read -r route;"
+        " do ip route change $route dev {port} quickack {value}; done",
+        since="3.11",
+    ),
+)
+
+_OPTIONS: Final = (
+    Knob(
+        "setsockopt TCP_DELACK_MAX_US",
+        "longest delay of an acknowledgement, for the sockets of the test's processes; 0: not set",
+        time("", "0 us", "200 ms"),
+        "application",
+        "delack_max_ps",
+        "in the program, for each socket: setsockopt TCP_DELACK_MAX_US {value}",
+        unit="us",
+        since="6.15",
+        unset="in the program: no setsockopt of TCP_DELACK_MAX_US",
+    ),
+    Knob(
+        "iperf -w",
+        "socket buffer: SO_SNDBUF of the client, SO_RCVBUF of the server; 0: not set",
+        size("", "0 B", "1 GiB"),
+        "application",
+        "socket_buffer_bytes",
+        "start iperf with -w {value}",
+        unit="B",
+        note="net.core.wmem_max and rmem_max limit it, and Linux then doubles it",
+        unset="start iperf without -w",
+    ),
+    Knob(
+        "iperf -N",
+        "TCP_NODELAY of the client",
+        _ON_OFF,
+        "application",
+        "nodelay",
+        "start iperf with -N: {value}",
+    ),
+)
+
+SOCKETS: Final = (*_ROUTES, *_OPTIONS)
