@@ -116,14 +116,8 @@ def _sweep(random: Random) -> Case:
     for _ in range(random.choice((0, 1, 1, 2))):
         one = random.choice(known)
         few = [odd_value(random, one) for _ in range(random.choice((1, 2, 3)))]
-        grid = random.choice(
-            (
-                ",".join(few),
-                ";".join(few),
-                f"{few[0]}..{few[-1]}:x2",
-                f"{few[0]}..{few[-1]}:{few[0]}",
-            )
-        )
+        # no ranges with a step: thousands of runs are no defect, and only take their time
+        grid = random.choice((",".join(few), ";".join(few), f"{few[0]}..{few[-1]}:x2"))
         arguments += ["--over", f"{one.name}={grid}"]
     for name in _tunings(random, scenario):
         arguments += ["--tuning", name]

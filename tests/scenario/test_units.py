@@ -81,6 +81,7 @@ def test_quantities_become_exact_base_units(text: str | int, kind: str, value: i
         ("1 Gb/s", "rate", "unknown unit 'Gb/s': write bit or B (byte)"),
         ("20 uss", "time", "unknown unit 'uss'; did you mean 'us'?"),
         ("3 furlongs", "time", "unknown unit 'furlongs'"),
+        ("1 nan", "time", "unknown unit 'nan'"),
         ("2 s**2", "time", "unknown unit 's**2'"),
         ("2 **", "time", "unknown unit '**'"),
         ("0.3 ps", "time", "'0.3 ps' is not a whole number of ps"),

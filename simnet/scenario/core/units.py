@@ -152,7 +152,7 @@ def _looked_up(unit: str, base: str) -> Fraction | None:
     registry = _registry()
     try:
         source = registry.Quantity(Fraction(1), registry.parse_units(unit.removeprefix("1")))
-    except UndefinedUnitError as error:
+    except (UndefinedUnitError, ValueError) as error:  # pint takes nan, a Fraction does not
         raise UnitError(_unknown_unit(unit)) from error
     target = registry.parse_units(base) if base else registry.dimensionless
     if source.dimensionality != registry.Quantity(Fraction(1), target).dimensionality:
