@@ -2,7 +2,7 @@
 
     --inputs N      how many (default 100000)
     --start SEED    seed of the first (default 1)
-    --record FILE   add the counts to this file, one line of JSON for each run
+    --record FILE   add the counts to this file, one line of JSON for every batch
 
 No simulation: an input is read in this process, by the thousand in a fork that has a limit of time.
 A parser may return or say `InputError` or `UnitError`; all else is a finding, and so is an input
@@ -210,17 +210,23 @@ def _batch(first: int, last: int, at: mmap.mmap, answer: Path) -> None:
     os._exit(0)
 
 
-def run(start: int, number: int, answer: Path) -> Count:
-    """Read the inputs of `number` seeds."""
+def run(start: int, number: int, record: Path | None) -> Count:
+    """Read the inputs of `number` seeds, and note the counts of every batch."""
     total = Count()
     at = mmap.mmap(-1, 8)
-    for first in range(start, start + number, _BATCH):
-        _batch(first, min(first + _BATCH, start + number), at, answer)
-        ends, findings = json.loads(answer.read_text(encoding="utf-8"))
-        total.ends.update(ends)
-        total.findings += findings
-        for line in findings:
-            sys.stderr.write(f"{line}\n")
+    with tempfile.TemporaryDirectory() as place:
+        answer = Path(place, "answer.json")
+        for first in range(start, start + number, _BATCH):
+            _batch(first, min(first + _BATCH, start + number), at, answer)
+            found = answer.read_text(encoding="utf-8")
+            ends, findings = json.loads(found)
+            total.ends.update(ends)
+            total.findings += findings
+            for line in findings:
+                sys.stderr.write(f"{line}\n")
+            if record:
+                with record.open("a", encoding="utf-8") as opened:
+                    opened.write(f"{found}\n")
     return total
 
 
@@ -233,15 +239,11 @@ def main() -> int:
     options = parser.parse_args()
     for scenario in scenarios():
         settings_of(scenario)
-    with tempfile.TemporaryDirectory() as place:
-        count = run(options.start, options.inputs, Path(place, "answer.json"))
+    count = run(options.start, options.inputs, options.record)
     for name, inputs_ in sorted(count.ends.items()):
         sys.stdout.write(f"{inputs_:10} {name}\n")
     total = sum(count.ends.values())
     sys.stdout.write(f"{total:10} inputs\n{len(count.findings)} findings\n")
-    if options.record:
-        with options.record.open("a", encoding="utf-8") as record:
-            record.write(json.dumps([options.start, count.ends, count.findings]) + "\n")
     return int(bool(count.findings))
 
 
