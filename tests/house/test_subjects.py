@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+
+import pytest
 
 from simnet.scenario.core.subject import subjects
 from tests.house.trees import ROOT
@@ -15,17 +16,37 @@ if TYPE_CHECKING:
 
 _PARTS = ROOT / "simnet" / "scenario" / "parts"
 _SUBJECT = """
-from simnet.scenario.core.knob import ignored
-from simnet.scenario.core.specs import Flag
-from simnet.scenario.core.subject import Subject
+from typing import Annotated
 
-SUBJECT = Subject("warp", knobs=lambda: (ignored("warp drive", "", Flag(""), "warp {value}"),))
+from simnet.scenario.core.knob import ignored
+from simnet.scenario.core.section import Section
+from simnet.scenario.core.specs import Flag, count
+from simnet.scenario.core.subject import ModelFiles, Subject
+
+
+class Warp(Section):
+    factor: Annotated[int, count("of nine", 0, 9)]
+
+
+SUBJECT = Subject(
+    "warp",
+    models=(ModelFiles("warp", "warps", Warp),),
+    knobs=lambda: (ignored("warp drive", "", Flag(""), "warp {value}"),),
+)
 """
-_SCRIPT = """
-import simnet.scenario.parts
-simnet.scenario.parts.__path__.append({folder!r})
+_MODEL = """
+kind = "warp"
+description = "a drive"
+factor = {value = 7, source = "a guess", state = "assumed"}
+"""
+_KNOB = """
 from simnet.scenario.core.load import load
-print(load("x460-out-of-box", settings={{"warp drive": "on"}}).applied[-1])
+print(load("x460-out-of-box", settings={"warp drive": "on"}).applied[-1].apply)
+"""
+_KIND = """
+from pathlib import Path
+from simnet.scenario.core.library import kind_of, read_model
+print(kind_of("d.toml"), read_model("warp", Path("d.toml"))[0].factor.value)
 """
 
 
@@ -34,10 +55,12 @@ def test_every_folder_announces_itself_by_its_name() -> None:
     assert sorted(one.name for one in subjects()) == sorted(folders)
 
 
-def test_a_new_folder_is_found_without_a_list(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("script", "printed"), [(_KNOB, "warp on"), (_KIND, "warp 7")])
+def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_path: Path) -> None:
     (tmp_path / "warp").mkdir()
     (tmp_path / "warp" / "__init__.py").write_text(_SUBJECT, encoding="utf-8")
-    script = _SCRIPT.format(folder=str(tmp_path))
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=True)
-    assert done.stdout.startswith("AppliedKnob(name='warp drive', value='on'")
+    (tmp_path / "d.toml").write_text(_MODEL, encoding="utf-8")
+    found = "import simnet.scenario.parts as parts; parts.__path__.append('.')"
+    command = [sys.executable, "-c", found + script]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout == f"{printed}\n"

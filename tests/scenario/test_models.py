@@ -10,8 +10,15 @@ import pytest
 
 from simnet import _share
 from simnet.scenario.core import jsonschema as schemas
-from simnet.scenario.core.library import MODEL_FOLDERS, find_model, flat, model_names, read_model
-from simnet.scenario.core.schema import MODELS, ModelKind, file_model
+from simnet.scenario.core.library import (
+    MODEL_FOLDERS,
+    MODELS,
+    find_model,
+    flat,
+    model_names,
+    read_model,
+)
+from simnet.scenario.core.schema import ModelKind, file_model
 
 MODEL_FILES = [
     pytest.param(kind, name, id=name) for kind in MODEL_FOLDERS for name in model_names(kind)

@@ -20,10 +20,11 @@ from simnet.net.steering.socket_queue import SocketQueue
 from simnet.scenario.core import library
 from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.core.load import load
-from simnet.scenario.core.schema import Nic as NicModel
-from simnet.scenario.core.schema import Switch, spec_of
+from simnet.scenario.core.schema import spec_of
 from simnet.scenario.parts.host.build import make_machine, make_socket
+from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.build import make_port, send_by
+from simnet.scenario.parts.nic.schema import Nic as NicModel
 from simnet.scenario.system.system import System
 
 X460 = load("x460-out-of-box")

@@ -10,9 +10,11 @@ import pytest
 import simnet.scenario
 from simnet.host.costs import COST_NAMES
 from simnet.scenario.core.effective import Flow
-from simnet.scenario.core.schema import Costs, Cpu, Kernel, Machine, Nic, Switch
 from simnet.scenario.core.tree import walk
 from simnet.scenario.core.unread import UNREAD
+from simnet.scenario.parts.host.schema import Costs, Cpu, Kernel, Machine
+from simnet.scenario.parts.network.schema import Switch
+from simnet.scenario.parts.nic.schema import Nic
 
 VALUES = {str(path[-1]) for part in (Machine, Cpu, Kernel, Nic, Switch) for path, _ in walk(part)}
 # the loader reads it: how many buffers a ring can hold, how large one of a socket can be, which

@@ -11,38 +11,38 @@
     effective.host.cpu.clock_hz                 .threads_per_core, .cores_per_socket,
                                                 .cache_line_bytes, .cache_bytes,
                                                 .smt_slowdown_permille
-    effective.host.cpu.costs.hardirq_cycles     see schema.Costs
-    effective.host.cpu.memory.local_latency_ps  see schema.Memory
-    effective.host.kernel.tcp_rmem_bytes        (minimum, default, maximum); see schema.Kernel
+    effective.host.cpu.costs.hardirq_cycles     see host.schema.Costs
+    effective.host.cpu.memory.local_latency_ps  see host.schema.Memory
+    effective.host.kernel.tcp_rmem_bytes        (minimum, default, maximum); see host.schema.Kernel
     effective.host.ports[3].name, .node, .irq
-    effective.host.ports[3].nic.rx_usecs_ps     see schema.Nic; each port has its own
+    effective.host.ports[3].nic.rx_usecs_ps     see nic.schema.Nic; each port has its own
     effective.host.ports[3].smp_affinity        CPUs of the mask, ascending: (5,)
     effective.host.cpu_count, .cpus_per_node, .node_of(cpu)
     effective.host.ports[3].enslaved            a slave of the bond; .unplugged_ps, .plugged_ps
     effective.host.ports[3].quickack            of the routes through it
-    effective.host.bonding.mode                 see schema.Bonding
+    effective.host.bonding.mode                 see bonding.schema.Bonding
     effective.host.application.delack_max_ps    TCP_DELACK_MAX_US of its sockets; 0: not set
     effective.peers[1]                          a Host, too; its ports[k] likewise
-    effective.switch.latency_ps                 see schema.Switch
-    effective.fabric.switch_latency_ps          see schema_fabric.Fabric; fabric may be None
-    effective.hypervisor.dispatch_window_ps     see schema_hypervisor.Hypervisor; may be None
-    effective.host.disks[0].queue.scheduler     see schema_storage.HostDisk
-    effective.vscsi.request_limit               see schema_storage.Vscsi; may be None
-    effective.ffsb[0].num_threads               see schema_storage.FfsbGroup
-    effective.pool.processors                   see schema_hypervisor.Pool; may be None
-    effective.host.partition.procs              see schema_hypervisor.Partition; may be None
-    effective.lpars.cores                       see schema_scale.Lpars; may be None, as the next
-    effective.scale.pagepool_bytes              see schema_scale.Scale
-    effective.storage.adapters                  see schema_ess.Storage
-    effective.disk.outer_rate_bps               see schema_disk.Disk; log_disk alike
-    effective.filesystem.vdisks                 see schema_ess.Filesystem
-    effective.sas.data_bytes                    see schema_sas.SasMix
-    effective.gpfsperf.threads                  see schema_sas.Gpfsperf
+    effective.switch.latency_ps                 see network.schema.Switch
+    effective.fabric.switch_latency_ps          see infiniband.schema.Fabric; fabric may be None
+    effective.hypervisor.dispatch_window_ps     see partition.schema.Hypervisor; may be None
+    effective.host.disks[0].queue.scheduler     see storage.schema.HostDisk
+    effective.vscsi.request_limit               see storage.schema.Vscsi; may be None
+    effective.ffsb[0].num_threads               see storage.schema.FfsbGroup
+    effective.pool.processors                   see partition.schema.Pool; may be None
+    effective.host.partition.procs              see partition.schema.Partition; may be None
+    effective.lpars.cores                       see scale.schema.Lpars; may be None, as the next
+    effective.scale.pagepool_bytes              see scale.schema.Scale
+    effective.storage.adapters                  see nsd.schema.Storage
+    effective.disk.outer_rate_bps               see disks.schema.Disk; log_disk alike
+    effective.filesystem.vdisks                 see nsd.schema.Filesystem
+    effective.sas.data_bytes                    see sas.schema.SasMix
+    effective.gpfsperf.threads                  see sas.schema.Gpfsperf
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
                                                 result) or "daemon" (to be simulated)
     effective.balancer.daemon                   which, with its options
     effective.workload.type, .test, .nodes, .message_bytes, .recv_size_bytes
-    effective.relay.rate                        see schema_relay.Relay; relay may be None
+    effective.relay.rate                        see relay.schema.Relay; relay may be None
     effective.flows[3].name                     "eth3"; .port (index in host.ports),
                                                 .peer (index in peers), .peer_port,
                                                 .receives, .message_bytes, .recv_bytes,
@@ -66,21 +66,16 @@ from simnet.scenario.commands.captured import Captured
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.parameter import Parameter
-from simnet.scenario.core.schema import (
-    Bonding,
-    Cpu,
-    Fabric,
-    Hypervisor,
-    Kernel,
-    Machine,
-    Nic,
-    Section,
-    Switch,
-)
+from simnet.scenario.core.section import Section
+from simnet.scenario.parts.bonding.schema import Bonding
 from simnet.scenario.parts.disks.schema import Disk
+from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
+from simnet.scenario.parts.infiniband.schema import Fabric
 from simnet.scenario.parts.irqbalance.schema import Balancer
+from simnet.scenario.parts.network.schema import Switch
+from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
-from simnet.scenario.parts.partition.schema import Partition, Pool
+from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
 from simnet.scenario.parts.relay.schema import Relay
 from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
 from simnet.scenario.parts.scale.schema import Lpars, Scale

@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import core_schema
 
 from simnet.scenario.core.parameter import ModelState, Scalar, State
-from simnet.scenario.core.schema import Section, file_model
+from simnet.scenario.core.schema import file_model
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
 from simnet.scenario.parts.irqbalance.schema import Balancer
 from simnet.scenario.parts.partition.schema import Partition, Pool

@@ -7,11 +7,12 @@ They are generated from the classes that the loader uses, and lie in ``models/sc
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from simnet.scenario.core.files import ScenarioFile
+from simnet.scenario.core.library import MODELS
 from simnet.scenario.core.parameter import SHAPE, ModelState
-from simnet.scenario.core.schema import MODELS, ModelKind, file_model
+from simnet.scenario.core.schema import file_model
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -53,8 +54,7 @@ def schema(name: str) -> dict[str, Any]:
         return {"$schema": _DIALECT, "title": "simnet model", "oneOf": kinds}
     form: type[BaseModel] = ScenarioFile
     if name != "scenario":
-        kind = cast("ModelKind", name)
-        form = file_model(MODELS[kind], kind)
+        form = file_model(MODELS[name], name)
     generated = form.model_json_schema()
     generated["title"] = f"simnet {name}"
     made = _referring(generated)

@@ -15,8 +15,9 @@ from simnet.files import read_text
 from simnet.scenario.core import toml
 from simnet.scenario.core.files import ScenarioFile
 from simnet.scenario.core.parameter import Parameter
-from simnet.scenario.core.schema import MODELS, ModelFile, ModelKind, file_model
+from simnet.scenario.core.schema import ModelFile, ModelKind, file_model
 from simnet.scenario.core.section import Section
+from simnet.scenario.core.subject import subjects
 from simnet.scenario.core.tree import Tree
 from simnet.spelling import nearest
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 __all__ = [
+    "MODELS",
     "MODEL_FOLDERS",
     "find_model",
     "find_scenario",
@@ -40,21 +42,13 @@ __all__ = [
 
 _Section = TypeVar("_Section", bound=Section)
 
-MODEL_FOLDERS: Final[dict[ModelKind, str]] = {
-    "cpu": "cpus",
-    "server": "servers",
-    "nic": "nics",
-    "switch": "switches",
-    "fabric": "fabrics",
-    "kernel": "kernels",
-    "disk": "disks",
-    "hypervisor": "hypervisors",
-    "storage": "storages",
-    "filesystem": "filesystems",
-    "lpars": "lpars",
-    "client": "clients",
-    "workload": "workloads",
-}
+_KINDS: Final = tuple(
+    sorted((kind for subject in subjects() for kind in subject.models), key=lambda one: one.order)
+)
+MODELS: Final = {one.kind: one.section for one in _KINDS}
+"""What a model of each kind consists of."""
+MODEL_FOLDERS: Final = {one.kind: one.folder for one in _KINDS}
+"""Where the models of each kind lie, below the folder of models."""
 _LONGEST_SHOWN: Final = 60
 
 

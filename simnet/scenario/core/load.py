@@ -15,24 +15,19 @@ from simnet.scenario.core.entries import Entry, entries, tuning_names
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS
-from simnet.scenario.core.schema import (
-    Bonding,
-    Cpu,
-    Fabric,
-    Hypervisor,
-    Kernel,
-    Machine,
-    NetworkOptions,
-    Nic,
-    Switch,
-    file_model,
-)
+from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Table
 from simnet.scenario.core.tree import Path, Tree, dotted
+from simnet.scenario.parts.aix.schema import NetworkOptions
+from simnet.scenario.parts.bonding.schema import Bonding
 from simnet.scenario.parts.disks.schema import Disk
+from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
+from simnet.scenario.parts.infiniband.schema import Fabric
 from simnet.scenario.parts.irqbalance.schema import Balancer
+from simnet.scenario.parts.network.schema import Switch
+from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
-from simnet.scenario.parts.partition.schema import Partition, Pool
+from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
 from simnet.scenario.parts.relay.schema import Relay
 from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
 from simnet.scenario.parts.scale.schema import Lpars, Scale
@@ -48,7 +43,8 @@ if TYPE_CHECKING:
     from simnet.scenario.core.files import PeerTable, ScenarioFile, SystemTable
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.parameter import Spec, Value
-    from simnet.scenario.core.schema import ModelKind, Section
+    from simnet.scenario.core.schema import ModelKind
+    from simnet.scenario.core.section import Section
     from simnet.scenario.core.toml import Document, KeyPath
 
 __all__ = ["load", "present", "setting_names"]

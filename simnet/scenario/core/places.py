@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.host.release import release
-from simnet.scenario.core.schema import Kernel, spec_of
+from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
 from simnet.scenario.core.tree import DEFAULT, dotted
+from simnet.scenario.parts.host.schema import Kernel
 from simnet.scenario.parts.partition.schema import Partition
 
 if TYPE_CHECKING:

@@ -16,22 +16,18 @@ from simnet.scenario.core.knobs import KNOBS, MODELS
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places
-from simnet.scenario.core.schema import (
-    Cpu,
-    Fabric,
-    Kernel,
-    Machine,
-    NetworkOptions,
-    Nic,
-    Section,
-    Switch,
-)
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.tree import Path, Tree, dotted, walk
 from simnet.scenario.core.unread import UNREAD
+from simnet.scenario.parts.aix.schema import NetworkOptions
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.host.checks import check_machines
+from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
+from simnet.scenario.parts.infiniband.schema import Fabric
 from simnet.scenario.parts.interrupts.settings import IRQ_MAP, Interrupts
 from simnet.scenario.parts.irqbalance.schema import Balancer
+from simnet.scenario.parts.network.schema import Switch
+from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
 from simnet.scenario.parts.relay.schema import Relay

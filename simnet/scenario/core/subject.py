@@ -15,10 +15,28 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.section import Section
 
-__all__ = ["Subject", "subjects"]
+__all__ = ["ModelFiles", "Subject", "subjects"]
 
 _PARTS: Final = "simnet.scenario.parts"
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """One kind of model.
+
+    Attributes:
+        kind: what its files say that they are.
+        folder: where they lie, below the folder of models.
+        section: what a model consists of.
+        order: where the kind stands among all.
+    """
+
+    kind: str
+    folder: str
+    section: type[Section]
+    order: int = 1000
 
 
 @dataclass(frozen=True)
@@ -28,11 +46,13 @@ class Subject:
     Attributes:
         name: that of its folder.
         order: where its part of a listing stands; subjects of the same order go by name.
+        models: its kinds of models.
         knobs: its knobs, in the order of a listing.
     """
 
     name: str
     order: int = 1000
+    models: tuple[ModelFiles, ...] = ()
     knobs: Callable[[], tuple[Knob, ...]] = tuple
 
 

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_origin
 
 from simnet.scenario.core.parameter import Parameter, Spec
-from simnet.scenario.core.schema import Section, section_in, spec_of
+from simnet.scenario.core.schema import section_in, spec_of
+from simnet.scenario.core.section import Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.files import NewFile, read_text
@@ -81,7 +81,7 @@ def _place(effective: Effective, path: str) -> tuple[ModelKind, Path, tuple[str,
     if not owner:
         raise InputError("a value of a model was expected: the scenario sets this one", key=path)
     place = owner.rpartition(".")[2]
-    kind = _KIND_OF_PLACE.get(place, cast("ModelKind", place))
+    kind = _KIND_OF_PLACE.get(place, place)
     file = find_model(kind, effective.models[owner], beside=find_scenario(effective.scenario))
     keys = path.removeprefix(f"{owner}.").split(".")
     keys[-1] = keys[-1].removesuffix(effective.provenance[path].suffix)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.net.tcp.ecn import CE, CWR, ECE, ECT
 from simnet.scenario.core.library import nearest
-from simnet.scenario.core.schema import Kernel, spec_of
+from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
+from simnet.scenario.parts.host.schema import Kernel
 from simnet.study.conform.case import Case, Expected, Step
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.packetdrill import Call, Event, Packet, Script

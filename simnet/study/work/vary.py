@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from simnet.errors import InputError
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import State
-from simnet.scenario.core.schema import Section, spec_of
+from simnet.scenario.core.schema import spec_of
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.units import UnitError
 
 if TYPE_CHECKING:

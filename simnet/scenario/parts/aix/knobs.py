@@ -11,9 +11,11 @@ from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.parameter import Spec, Value
-from simnet.scenario.core.schema import Kernel, Nic, value_spec
+from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, size
 from simnet.scenario.core.units import UnitError
+from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.nic.schema import Nic
 
 __all__ = ["AIX"]
 

@@ -10,8 +10,10 @@ from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob, Scope
 from simnet.scenario.core.parameter import Spec
-from simnet.scenario.core.schema import Bonding, Switch, value_spec
+from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Choice, Flag, count, time
+from simnet.scenario.parts.bonding.schema import Bonding
+from simnet.scenario.parts.network.schema import Switch
 
 __all__ = ["BONDING"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.parts.host.schema import Cpu, Kernel, Server
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -18,4 +19,13 @@ def _knobs() -> tuple[Knob, ...]:
     return CONSTANTS
 
 
-SUBJECT = Subject("host", order=120, knobs=_knobs)
+SUBJECT = Subject(
+    "host",
+    order=120,
+    models=(
+        ModelFiles("cpu", "cpus", Cpu, order=10),
+        ModelFiles("server", "servers", Server, order=20),
+        ModelFiles("kernel", "kernels", Kernel, order=60),
+    ),
+    knobs=_knobs,
+)

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Host, Port
-    from simnet.scenario.core.schema import Kernel, Switch
+    from simnet.scenario.parts.host.schema import Kernel
+    from simnet.scenario.parts.network.schema import Switch
 
 __all__ = [
     "PS",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.core.schema import Kernel, Memory, value_spec
+from simnet.scenario.core.schema import value_spec
+from simnet.scenario.parts.host.schema import Kernel, Memory
 
 if TYPE_CHECKING:
     from simnet.errors import InputError

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob
-from simnet.scenario.core.schema import Kernel, value_spec
+from simnet.scenario.core.schema import value_spec
+from simnet.scenario.parts.host.schema import Kernel
 
 __all__ = ["CONSTANTS", "sysctl"]
 

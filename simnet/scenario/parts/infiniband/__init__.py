@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.parts.infiniband.schema import Fabric
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -18,4 +19,9 @@ def _knobs() -> tuple[Knob, ...]:
     return IPOIB
 
 
-SUBJECT = Subject("infiniband", order=40, knobs=_knobs)
+SUBJECT = Subject(
+    "infiniband",
+    order=40,
+    models=(ModelFiles("fabric", "fabrics", Fabric, order=50),),
+    knobs=_knobs,
+)

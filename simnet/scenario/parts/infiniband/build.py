@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Host, Port
-    from simnet.scenario.core.schema import Fabric as FabricModel
-    from simnet.scenario.core.schema import Switch
+    from simnet.scenario.parts.infiniband.schema import Fabric as FabricModel
+    from simnet.scenario.parts.network.schema import Switch
 
 __all__ = ["connect_by_fabric", "link_overhead_bytes", "make_fabric", "make_ipoib"]
 

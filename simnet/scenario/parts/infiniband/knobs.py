@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.parameter import Spec
-from simnet.scenario.core.schema import Nic, value_spec
+from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Choice, count
+from simnet.scenario.parts.nic.schema import Nic
 
 __all__ = ["IPOIB"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine as Host
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.effective import Host as HostModel
-    from simnet.scenario.core.schema import Cpu, Kernel, Machine
+    from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
     from simnet.scenario.parts.irqbalance.schema import Balancer
 
 __all__ = ["apic_mode_of", "make_apic", "onsets", "place_interrupts"]

@@ -8,7 +8,7 @@ from simnet.scenario.core.entries import Entry, is_peer, parsed
 from simnet.scenario.core.knob import CpuMask
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.places import Places, ranges
-from simnet.scenario.core.schema import Cpu, Kernel, Machine
+from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.interrupts.build import apic_mode_of
 
 if TYPE_CHECKING:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.parts.network.schema import Switch
 
 __all__ = ["SUBJECT"]
 
-SUBJECT = Subject("network")
+SUBJECT = Subject(
+    "network",
+    models=(ModelFiles("switch", "switches", Switch, order=40),),
+)

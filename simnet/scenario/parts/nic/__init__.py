@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -18,4 +19,9 @@ def _knobs() -> tuple[Knob, ...]:
     return ETHTOOL
 
 
-SUBJECT = Subject("nic", order=20, knobs=_knobs)
+SUBJECT = Subject(
+    "nic",
+    order=20,
+    models=(ModelFiles("nic", "nics", Nic, order=30),),
+    knobs=_knobs,
+)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Host, Port
-    from simnet.scenario.core.schema import Switch
+    from simnet.scenario.parts.network.schema import Switch
 
 __all__ = ["make_port", "send_by"]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from simnet.scenario.core.knob import Knob, ignored
-from simnet.scenario.core.schema import Nic, value_spec
+from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
+from simnet.scenario.parts.nic.schema import Nic
 
 __all__ = ["ETHTOOL"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from simnet.scenario.core.library import read_section
-from simnet.scenario.core.schema import Switch
 from simnet.scenario.parts.disks.build import disk_model
+from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 from simnet.scenario.parts.scale.schema import Lpars
 from simnet.storage.disk.model import DiskModel

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.parts.partition.schema import Hypervisor
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -18,4 +19,9 @@ def _knobs() -> tuple[Knob, ...]:
     return PARTITION
 
 
-SUBJECT = Subject("partition", order=70, knobs=_knobs)
+SUBJECT = Subject(
+    "partition",
+    order=70,
+    models=(ModelFiles("hypervisor", "hypervisors", Hypervisor, order=80),),
+    knobs=_knobs,
+)

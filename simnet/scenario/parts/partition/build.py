@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Effective, Host, Port
-    from simnet.scenario.core.schema import Cpu, Hypervisor
-    from simnet.scenario.core.schema import Machine as MachineModel
-    from simnet.scenario.parts.partition.schema import Pool
+    from simnet.scenario.parts.host.schema import Cpu
+    from simnet.scenario.parts.host.schema import Machine as MachineModel
+    from simnet.scenario.parts.partition.schema import Hypervisor, Pool
 
 __all__ = [
     "connect_by_hypervisor",

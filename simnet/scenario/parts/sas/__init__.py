@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.parts.sas.schema import SasMix
 
 __all__ = ["SUBJECT"]
 
-SUBJECT = Subject("sas")
+SUBJECT = Subject(
+    "sas",
+    models=(ModelFiles("workload", "workloads", SasMix, order=130),),
+)

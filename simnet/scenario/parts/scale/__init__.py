@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.parts.scale.schema import Lpars, Scale
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -18,4 +19,12 @@ def _knobs() -> tuple[Knob, ...]:
     return SCALE
 
 
-SUBJECT = Subject("scale", order=80, knobs=_knobs)
+SUBJECT = Subject(
+    "scale",
+    order=80,
+    models=(
+        ModelFiles("lpars", "lpars", Lpars, order=110),
+        ModelFiles("client", "clients", Scale, order=120),
+    ),
+    knobs=_knobs,
+)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from simnet.scenario.core.knob import CpuMask, Knob
-from simnet.scenario.core.schema import Kernel, value_spec
+from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import count
+from simnet.scenario.parts.host.schema import Kernel
 
 __all__ = ["STEERING"]
 

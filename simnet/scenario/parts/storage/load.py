@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simnet.scenario.core.files import QueueTable
-from simnet.scenario.core.schema import Disk
 from simnet.scenario.core.tree import dotted
+from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.storage.schema import (
     BlockQueue,
     DiskPartition,

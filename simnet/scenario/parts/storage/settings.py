@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simnet.scenario.core.parameter import Spec, Value
-from simnet.scenario.core.schema import Disk, Section
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.tree import Path, Tree, walk
 from simnet.scenario.core.units import UnitError
+from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition, FfsbGroup, Vscsi
 
 if TYPE_CHECKING:

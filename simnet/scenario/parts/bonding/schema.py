@@ -1,0 +1,48 @@
+"""What a bond consists of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from simnet.scenario.core.section import Section
+from simnet.scenario.core.specs import Choice, PortName, time
+
+__all__ = ["Bonding"]
+
+
+class Bonding(Section):
+    """The module parameters of the bonding driver; the defaults are the driver's.
+
+    A port is a slave when its `enslaved` is set; without slaves there is no bond.
+    """
+
+    mode: Annotated[
+        str,
+        Choice(
+            "how a bond sends, and what it needs of the switch",
+            (
+                "balance-rr",
+                "active-backup",
+                "balance-xor",
+                "broadcast",
+                "802.3ad",
+                "balance-tlb",
+                "balance-alb",
+            ),
+        ),
+    ] = "balance-rr"
+    miimon_ps: Annotated[
+        int, time("interval at which links are looked at; 0 for never", "0 ms", "100 s")
+    ] = 0
+    updelay_ps: Annotated[int, time("time until a link that came counts", "0 ms", "1000 s")] = 0
+    downdelay_ps: Annotated[int, time("time until a link that went counts", "0 ms", "1000 s")] = 0
+    xmit_hash_policy: Annotated[
+        str,
+        Choice(
+            "what chooses the slave in balance-xor and 802.3ad",
+            ("layer2", "layer2+3", "layer3+4"),
+        ),
+    ] = "layer2"
+    primary: Annotated[
+        str, PortName("preferred slave of active-backup, balance-tlb, balance-alb; or none")
+    ] = "none"

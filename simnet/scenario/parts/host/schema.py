@@ -1,0 +1,303 @@
+"""What models of processors, servers and kernels consist of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from simnet.scenario.core.section import Section
+from simnet.scenario.core.specs import (
+    Choice,
+    Edges,
+    Feature,
+    Flag,
+    count,
+    cycles,
+    frequency,
+    rate,
+    ratio,
+    size,
+    time,
+)
+from simnet.scenario.parts.aix.schema import NetworkOptions
+
+__all__ = ["Costs", "Cpu", "Kernel", "Machine", "Memory", "Server", "ServerPort"]
+
+
+class Costs(Section):
+    """What the CPU does per event, in clock cycles; moving cache lines is extra, see `Memory`."""
+
+    hardirq_cycles: Annotated[int, cycles("interrupt entry, handler, EOI and exit")]
+    softirq_entry_cycles: Annotated[int, cycles("entering and leaving the softirq loop")]
+    poll_cycles: Annotated[int, cycles("fixed part of one NAPI poll, unmasking excluded")]
+    driver_rx_cycles: Annotated[int, cycles("driver receive work per frame")]
+    skb_alloc_cycles: Annotated[int, cycles("allocating one socket buffer")]
+    skb_free_cycles: Annotated[int, cycles("freeing one socket buffer")]
+    ip_rx_cycles: Annotated[int, cycles("IP receive per packet")]
+    tcp_rx_cycles: Annotated[int, cycles("TCP receive per segment, copy excluded")]
+    ack_tx_cycles: Annotated[int, cycles("building and sending one pure ACK")]
+    ack_rx_cycles: Annotated[int, cycles("TCP work for one received ACK")]
+    tcp_tx_cycles: Annotated[int, cycles("TCP, IP and driver work to send one segment")]
+    bond_tx_cycles: Annotated[int, cycles("choosing the slave of a bond for one frame")]
+    tx_completion_cycles: Annotated[int, cycles("reclaiming one transmitted frame")]
+    backlog_cycles: Annotated[int, cycles("queueing one packet to prequeue or backlog")]
+    wakeup_cycles: Annotated[int, cycles("try_to_wake_up of one process")]
+    context_switch_cycles: Annotated[int, cycles("switching to another process")]
+    syscall_cycles: Annotated[int, cycles("entering and leaving one system call")]
+    user_recv_cycles: Annotated[int, cycles("user part of the receive loop, per recv()")]
+    user_send_cycles: Annotated[int, cycles("user part of the send loop, per send()")]
+    copy_line_cycles: Annotated[int, cycles("copying one cache line to or from user memory")]
+    ipi_cycles: Annotated[int, cycles("sending or taking one interprocessor interrupt")]
+    csum_line_cycles: Annotated[
+        int, cycles("checksum of one cache line, where the CPU computes it; copying is extra")
+    ] = 0
+    user_relay_cycles: Annotated[int, cycles("application code of a relay on one message")] = 0
+    epoll_event_cycles: Annotated[
+        int, cycles("queueing one event of epoll and handing it over")
+    ] = 0
+    rx_page_cycles: Annotated[
+        int, cycles("allocating, mapping, posting and freeing one page of a receive buffer")
+    ] = 0
+    bio_cycles: Annotated[
+        int, cycles("making a bio and submitting it to the block layer and its scheduler")
+    ] = 0
+    page_cycles: Annotated[
+        int, cycles("finding, allocating and freeing one page of the page cache")
+    ] = 0
+    rps_cycles: Annotated[
+        int, cycles("choosing the CPU of one packet: hash and flow tables of RPS and RFS")
+    ] = 0
+
+
+class Memory(Section):
+    """What a cache line or a device register costs by where it is (load to use)."""
+
+    local_latency_ps: Annotated[int, time("clean line in local memory", "1 ns", "10 us")]
+    same_bus_dirty_ps: Annotated[int, time("dirty line, owner on this bus", "1 ns", "10 us")]
+    same_node_dirty_ps: Annotated[
+        int, time("dirty line, owner on another bus of this node", "1 ns", "10 us")
+    ]
+    remote_latency_ps: Annotated[int, time("clean line in a neighbour node", "1 ns", "10 us")]
+    remote_dirty_ps: Annotated[int, time("dirty line, owner in a neighbour node", "1 ns", "10 us")]
+    hop_ps: Annotated[int, time("each hop beyond the first", "0 ns", "10 us")]
+    mmio_write_ps: Annotated[int, time("posted register write, device here", "0 ns", "100 us")]
+    mmio_hop_ps: Annotated[
+        int, time("each hop of a posted register write to another node", "0 ns", "100 us")
+    ]
+
+
+class Cpu(Section):
+    """A processor: clock, threads, caches, and what kernel work costs on it."""
+
+    vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd"))] = "intel"
+    clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]
+    threads_per_core: Annotated[int, count("hardware threads of a core", 1, 8)]
+    cores_per_socket: Annotated[int, count("cores of a socket", 1, 256)]
+    cache_line_bytes: Annotated[int, size("cache line", "16 B", "1 KiB")]
+    cache_bytes: Annotated[int, size("last private cache of a core", "16 KiB", "1 GiB")]
+    copy_overlap: Annotated[int, count("line fetches that a copy keeps in flight", 1, 64)]
+    smt_slowdown_permille: Annotated[
+        int, ratio("time that work takes when the sibling thread is busy too", "1", "8")
+    ]
+    work_spread_permille: Annotated[
+        int, ratio("largest random deviation of a frame's work from its mean", "0", "1")
+    ]
+    costs: Costs
+    memory: Memory
+
+
+class ServerPort(Section):
+    """A network port of a server."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]+[0-9]+$", description="interface, as in eth0")]
+    node: Annotated[int, Field(ge=0, description="NUMA node that the NIC is attached to")]
+    irq: Annotated[int, Field(ge=1, lt=4096, description="interrupt number")]
+    nic: Annotated[str, Field(description="NIC model")]
+
+
+class Machine(Section):
+    """A machine without its CPUs and NICs: nodes, sockets, buses, links between nodes.
+
+    Logical CPUs are numbered node by node, socket by socket, core by core; the threads of a core
+    are neighbours.
+    """
+
+    nodes: Annotated[int, count("NUMA nodes", 1, 64)]
+    sockets_per_node: Annotated[int, count("sockets of a node", 1, 64)]
+    buses_per_node: Annotated[int, count("front-side buses of a node", 1, 64)]
+    memory_per_node_bytes: Annotated[int, size("memory of a node", "1 MiB", "16384 GiB")]
+    memory_bandwidth_bps: Annotated[
+        int, rate("memory bandwidth of a node", "1 Mbit/s", "100 Tbit/s")
+    ]
+    bus_bandwidth_bps: Annotated[int, rate("one front-side bus", "1 Mbit/s", "100 Tbit/s")]
+    link_bandwidth_bps: Annotated[
+        int, rate("one link between nodes, per direction", "1 Mbit/s", "100 Tbit/s")
+    ]
+    io_bandwidth_bps: Annotated[
+        int, rate("the bus of one NIC, both ports together", "1 Mbit/s", "100 Tbit/s")
+    ]
+    links: Annotated[tuple[tuple[int, int], ...], Edges("pairs of nodes joined by a link")]
+    apic: Annotated[
+        str,
+        Choice(
+            "interrupt delivery: as the kernel chooses; or always to the first CPU of the mask, or"
+            " to any by lowest priority",
+            ("kernel", "physical", "logical"),
+        ),
+    ] = "kernel"
+    possible_cpus: Annotated[
+        int,
+        count(
+            "CPUs in the firmware's table, absent ones included; 0: those that are there", 0, 4096
+        ),
+    ] = 0
+    pci_nodes: Annotated[bool, Flag("the firmware says at which node a PCI device is")] = True
+    apic_ids_per_socket: Annotated[
+        int, count("APIC ids that a socket takes; 0: the power of two that holds its CPUs", 0, 4096)
+    ] = 0
+    force_physical_apic: Annotated[
+        bool, Flag("the firmware demands physical interrupt destinations")
+    ] = False
+    x2apic: Annotated[bool, Flag("x2APIC with interrupt remapping, switched on")] = False
+    apic_arbitration: Annotated[
+        str,
+        Choice(
+            "which CPU of several takes an interrupt when all are of one priority",
+            ("rotating", "first", "random"),
+        ),
+    ] = "rotating"
+
+
+class Server(Machine):
+    """A server model: the machine, its CPU and its ports."""
+
+    cpu: Annotated[str, Field(description="CPU model")]
+    ports: tuple[ServerPort, ...]
+
+
+class Kernel(NetworkOptions):
+    """A kernel: constants, defaults of sysctls, scheduler."""
+
+    system: Annotated[
+        Literal["linux", "aix"], Field(description="whose TCP it has; the rest is Linux's")
+    ] = "linux"
+    version: Annotated[
+        str, Field(pattern=r"^\d+(\.\d+){1,3}$", description="upstream version, as in 2.6.16")
+    ]
+    distribution: Annotated[
+        Literal["", "sles", "rhel", "systemd"],
+        Field(description="whose services and files keep settings; empty: by the version"),
+    ] = ""
+    hz: Annotated[int, count("timer interrupts per second", 24, 10000)]
+    netdev_budget: Annotated[int, count("packets per softirq round", 1, 100000)]
+    dev_weight: Annotated[int, count("packets per poll of the backlog", 1, 100000)]
+    netdev_max_backlog: Annotated[int, count("packets queued per CPU", 1, 10000000)]
+    max_softirq_restart: Annotated[int, count("softirq rounds before ksoftirqd", 1, 1000)]
+    net_rx_time_limit_jiffies: Annotated[int, count("jiffies of one NET_RX round", 1, 1000)]
+    timeslice_ps: Annotated[int, time("time slice at nice 0", "1 us", "10 s")]
+    rmem_default_bytes: Annotated[int, size("net.core.rmem_default", "256 B", "2 GiB")]
+    rmem_max_bytes: Annotated[int, size("net.core.rmem_max", "256 B", "2 GiB")]
+    wmem_default_bytes: Annotated[int, size("net.core.wmem_default", "256 B", "2 GiB")]
+    wmem_max_bytes: Annotated[int, size("net.core.wmem_max", "256 B", "2 GiB")]
+    tcp_rmem_bytes: Annotated[
+        tuple[int, int, int], size("receive buffer: minimum, default, maximum", "1 B", "2 GiB", 3)
+    ]
+    tcp_wmem_bytes: Annotated[
+        tuple[int, int, int], size("send buffer: minimum, default, maximum", "1 B", "2 GiB", 3)
+    ]
+    tcp_low_latency: Annotated[bool, Flag("no prequeue: TCP runs in the softirq")]
+    tcp_timestamps: Annotated[bool, Flag("RFC 1323 timestamps: 12 bytes a segment")]
+    tcp_sack: Annotated[bool, Flag("selective acknowledgements")]
+    tcp_window_scaling: Annotated[bool, Flag("RFC 1323 window scaling")]
+    tcp_moderate_rcvbuf: Annotated[bool, Flag("receive buffer grows by measured need")]
+    tcp_adv_win_scale: Annotated[int, count("window is space less space/2^this", 1, 31)]
+    tcp_app_win: Annotated[int, count("window share kept for the application; 31: none", 0, 31)]
+    tcp_reordering: Annotated[int, count("duplicate ACKs that mean loss", 1, 127)]
+    tcp_tso_win_divisor: Annotated[
+        int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 255)
+    ]
+    tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
+    tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "cubic", "reno"))]
+    tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
+    delack_min_ps: Annotated[int, time("TCP_DELACK_MIN", "0 ms", "10 s")]
+    delack_max_ps: Annotated[int, time("TCP_DELACK_MAX", "0 ms", "10 s")]
+    ato_min_ps: Annotated[int, time("TCP_ATO_MIN", "0 ms", "10 s")]
+    rto_min_ps: Annotated[int, time("TCP_RTO_MIN", "1 ms", "120 s")]
+    rto_max_ps: Annotated[int, time("TCP_RTO_MAX", "1 ms", "3600 s")]
+    rto_init_ps: Annotated[int, time("TCP_TIMEOUT_INIT", "1 ms", "120 s")]
+    prequeue_timer_ps: Annotated[int, time("safety timer of the prequeue", "1 ms", "10 s")]
+    max_quickacks: Annotated[int, count("TCP_MAX_QUICKACKS", 0, 1000)]
+    min_rcvmss_bytes: Annotated[int, size("TCP_MIN_RCVMSS", "1 B", "64 KiB")]
+    initial_cwnd: Annotated[
+        str, Choice("first congestion window: RFC 3390 or ten segments", ("rfc3390", "iw10"))
+    ]
+    tcp_sock_lines: Annotated[
+        int, count("cache lines of a socket that a segment's processing writes", 0, 64)
+    ]
+    skb_lines: Annotated[
+        int, count("cache lines of sk_buff and headers that its consumer touches", 0, 64)
+    ]
+    bond_lines: Annotated[int, count("cache lines of a bond that sending a frame writes", 0, 64)]
+    slab_lines: Annotated[
+        int, count("cache lines of the slab that freeing a buffer of another node writes", 0, 64)
+    ]
+    netdev_lines: Annotated[
+        int,
+        count("cache lines of a port's queue and driver that sending or reclaiming writes", 0, 64),
+    ]
+    runqueue_lines: Annotated[
+        int, count("cache lines of run queue and task that waking on another CPU writes", 0, 64)
+    ]
+    epoll_lines: Annotated[
+        int, count("cache lines of epoll's ready list that a socket's event writes", 0, 64)
+    ] = 2
+    txqueuelen: Annotated[int, count("frames that wait when the transmit ring is full", 0, 100000)]
+    skb_truesize_overhead_bytes: Annotated[
+        int, size("socket buffer accounting beyond the data buffer", "0 B", "4 KiB")
+    ]
+    idle_balance: Annotated[bool, Flag("an idle CPU takes a process that waits for another")] = (
+        False
+    )
+    rxhash_bits: Annotated[
+        int,
+        count(
+            "bits of the hash that steers packets (skb->rxhash); 0: by the version, if it has it",
+            0,
+            32,
+        ),
+    ] = 0
+    rps_index_shift: Annotated[
+        int,
+        count("a steered packet's place in its map is hash x length shifted by this", 1, 32),
+    ] = 32
+    softnet_lines: Annotated[
+        int, count("cache lines of a CPU's backlog that queueing a packet there writes", 0, 64)
+    ] = 2
+    rps: Annotated[bool, Feature("has receive packet and flow steering", since="2.6.35")] = False
+    xps: Annotated[bool, Feature("has transmit packet steering", since="2.6.38")] = False
+    gro: Annotated[bool, Feature("has generic receive offload", since="2.6.29")] = False
+    rps_sock_flow_entries: Annotated[
+        int,
+        count(
+            "entries of the table of sockets' CPUs, rounded up to a power of two; 0: none",
+            0,
+            2**22,
+        ),
+    ] = 0
+    page_cache_bytes: Annotated[
+        int, size("memory that holds pages of files", "16 MiB", "1024 GiB")
+    ] = 1800 << 20
+    dirty_ratio: Annotated[int, count("percent that may be dirty before writers wait", 1, 100)] = 40
+    dirty_background_ratio: Annotated[
+        int, count("percent that is dirty when pdflush starts to write", 1, 100)
+    ] = 10
+    dirty_writeback_ps: Annotated[
+        int, time("interval at which old dirty pages are written; 0: never", "0 s", "1000 s")
+    ] = 5 * 10**12
+    dirty_expire_ps: Annotated[int, time("age at which a dirty page is old", "0 s", "1000 s")] = (
+        30 * 10**12
+    )
+    hotplug_cpu: Annotated[
+        bool, Flag("CONFIG_HOTPLUG_CPU, which the choice of APIC mode asks for")
+    ] = True
