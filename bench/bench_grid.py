@@ -9,8 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.measuring import TIMEOUTS, heading, medians, timeouts, verdict
+from simnet.documents.x460 import MESSAGES
 from simnet.study.sweep.sweep import Sweep, sweep
-from simnet.study.validate.answers import MESSAGES
 
 OVER = {
     "test": ("netserver", "netperf", "bidirectional"),

@@ -34,11 +34,14 @@ __all__ = [
 def compare(result: Result, capture: Capture | None = None) -> str:
     """The result beside a captured listing, and how far off it is.
 
-    Without a capture it is Listing 1 of the x460's document, and the result must be of its setup.
+    Without a capture it is the listing of a document, and the result must be of its setup.
     """
-    from simnet.study.validate.validate import listing_1  # half of the other formats' import time
+    if capture is not None:
+        return _compare(pairs(result, capture))
+    # half of the other formats' import time
+    from simnet.study.validate.document import beside_listing
 
-    return _compare(listing_1(result) if capture is None else pairs(result, capture))
+    return _compare(beside_listing(result))
 
 
 def _json(result: Result) -> str:

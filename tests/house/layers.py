@@ -21,6 +21,7 @@ FLOORS = (
     "study",
     "report",
     "cli",
+    "documents",
 )
 # Anything may import these; they import nothing but each other.
 BASE = ("_engine", "_share", "errors", "files", "printable", "spelling")

@@ -8,20 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from simnet.documents.x460.gates import closeness_gates, remote_gate, sibling_gate
+from simnet.documents.x460.listing import LISTING_1
 from simnet.errors import InputError
 from simnet.report import compare as compare_report
 from simnet.report.validation import validation
 from simnet.study.calibrate.capture import Capture
-from simnet.study.calibrate.listing import (
-    closeness_gates,
-    compare,
-    remote_gate,
-    sibling_gate,
-)
+from simnet.study.calibrate.listing import Gate, compare
 from simnet.study.run.result import Result
-from simnet.study.validate.validate import Row, Validation, listing_1_gates
+from simnet.study.validate.validate import Row, Validation
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+def listing_1_gates(result: Result) -> list[Gate]:
+    return LISTING_1.gates(LISTING_1.beside(result))
 
 
 def test_the_comparison_reads_as_agreed(result: Result) -> None:

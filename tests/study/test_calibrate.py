@@ -15,7 +15,8 @@ from simnet.scenario.core.effective import Effective
 from simnet.study.calibrate import calibrate as module
 from simnet.study.calibrate.calibrate import Runs, calibrate, target
 from simnet.study.run.result import PortRates, Result
-from simnet.study.validate.answers import ANSWERS
+from simnet.study.validate import document
+from simnet.study.validate.document import answers
 from simnet.study.validate.measurements import measurement
 from simnet.study.validate.predictions import Frozen, FrozenRow
 from simnet.study.work import cases
@@ -134,8 +135,9 @@ def test_some_message_sizes_stand_for_all(
     monkeypatch.setattr(cases, "simulate", simulate)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     table = "x460.table1.netserver"
-    few = ANSWERS[table].of(messages=("64 B", "8 KiB", "256 KiB"))
-    monkeypatch.setitem(ANSWERS, table, few)
+    few = answers()[table].of(messages=("64 B", "8 KiB", "256 KiB"))
+    known = {**answers(), table: few}
+    monkeypatch.setattr(document, "answers", lambda: known)
     against = [f"{table}:cpu_1to4"]
     whole, some = (
         calibrate(against, [name], runs=Runs(jobs=1, seeds=(1,), messages=messages))

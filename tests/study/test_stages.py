@@ -10,7 +10,7 @@ import pytest
 from simnet.errors import InputError
 from simnet.scenario.core.load import load
 from simnet.study.calibrate.stages import stage, stages
-from simnet.study.validate.answers import ANSWERS
+from simnet.study.validate.document import answers
 from simnet.study.validate.measurements import measurement
 from simnet.study.work.vary import canonical_name, ranged
 
@@ -27,7 +27,7 @@ def test_every_stage_fits_less_than_it_knows(scenario: str, name: str) -> None:
     numbers = 0
     for text in found.against:
         measured, _, keys = text.partition(":")
-        assert measured in ANSWERS
+        assert measured in answers()
         assert measurement(measured).use != "predict"
         numbers += len(keys.split(",")) if keys else len(measurement(measured).value)
     assert len(found.parameters) < numbers

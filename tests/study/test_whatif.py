@@ -12,7 +12,6 @@ from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
 from simnet.study.validate import anchored
-from simnet.study.validate.answers import LISTING_1
 from simnet.study.whatif.mechanism import Moved, moved, said
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
@@ -319,9 +318,13 @@ def test_results_without_work_tell_no_mechanism() -> None:
 
 
 def test_the_anchor_is_the_base_itself_where_it_was_measured() -> None:
-    assert anchored.anchor_of(Case(SCENARIO)) == Case(SCENARIO)
+    held = anchored.anchor_of(Case(SCENARIO))
+    assert held
+    assert held.case == Case(SCENARIO)
     other = Case(SCENARIO, (("message", "64 KiB"),))
-    assert anchored.anchor_of(other) == LISTING_1
+    held = anchored.anchor_of(other)
+    assert held
+    assert held.case == Case(SCENARIO, (("message", "8 KiB"), ("nodes", "4")))
 
 
 def test_other_models_have_no_anchor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,7 +344,9 @@ def test_draws_that_miss_the_measurement_count_for_less() -> None:
     loads = [40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
     at_anchor = [result(cpu_percent=load) for load in loads]
     gains = [1 + (load - 40) / 100 for load in loads]
-    given = anchored.conditioned({"throughput": gains}, at_anchor)["throughput"]
+    held = anchored.anchor_of(Case(SCENARIO))
+    assert held
+    given = held.conditioned({"throughput": gains}, at_anchor)["throughput"]
     assert max(given) - min(given) < 0.5 * (max(gains) - min(gains))
 
 
@@ -350,11 +355,13 @@ def test_draws_are_judged_by_what_they_say_of_the_measurement(
 ) -> None:
     seen: list[int] = []
 
-    def halved(drawn: dict[str, list[float]], at_anchor: list[Result]) -> dict[str, list[float]]:
+    def halved(
+        _held: anchored.Held, drawn: dict[str, list[float]], at_anchor: list[Result]
+    ) -> dict[str, list[float]]:
         seen.extend(r.configuration["workload"]["nodes"] for r in at_anchor)
         return {name: [0.5 * value for value in values] for name, values in drawn.items()}
 
-    monkeypatch.setattr("simnet.study.whatif.whatif.conditioned", halved)
+    monkeypatch.setattr(anchored.Held, "conditioned", halved)
     throughput = _ask("affinity", members=3).tunings[0].change("throughput")
     assert throughput.parameters is not None
     assert throughput.parameters.low == pytest.approx(-45)

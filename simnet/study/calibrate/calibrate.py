@@ -19,7 +19,7 @@ from simnet.scenario.core.parameter import State
 from simnet.study.run.arguments import names_of
 from simnet.study.run.result import Result
 from simnet.study.statistics.leastsquares import Evaluate, Fit, Free, Profile, Vector, fit, profile
-from simnet.study.validate.answers import Answer, answer
+from simnet.study.validate.document import Answer, answer
 from simnet.study.validate.measurements import measurement
 from simnet.study.validate.predictions import predictions
 from simnet.study.work.cases import Case, Member, Progress, simulate_all

@@ -7,41 +7,53 @@ Applies to systems that consist of the models that were calibrated, and of no ot
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from simnet.study.run.result import Result
-from simnet.study.validate.answers import ANCHOR, ANCHOR_ERROR, ANCHOR_KEYS, LISTING_1, answer
+from simnet.study.validate.document import Anchored, answer, documents
 from simnet.study.validate.measurements import measurement
 from simnet.study.work.cases import Case, Member
 from simnet.study.work.ensemble import Anchor, condition
 
-__all__ = ["anchor_of", "conditioned"]
+__all__ = ["Held", "anchor_of"]
 
 
-def anchor_of(base: Case) -> Case | None:
-    """The case whose results say how near a draw is to the measurement.
+@dataclass(frozen=True)
+class Held:
+    """A case whose results say how near a draw is to a measurement."""
 
-    It is `base` itself when `base` is what was measured, and None when `base` consists of other
-    models than what was measured.
+    case: Case
+    to: Anchored
+
+    def conditioned(
+        self, drawn: Mapping[str, Sequence[float]], at_anchor: Sequence[Result]
+    ) -> dict[str, list[float]]:
+        """Predictions by name, one a draw, given what the same draws predict for the anchor."""
+        of, fitted = answer(self.to.id), measurement(self.to.id).value
+        moved = condition(
+            [{name: values[n] for name, values in drawn.items()} for n in range(len(at_anchor))],
+            [
+                {key: value for key, value in numbers.items() if key in self.to.keys}
+                for numbers in (of.numbers(dict.fromkeys(of.cases, one)) for one in at_anchor)
+            ],
+            {key: Anchor(fitted[key], self.to.error * fitted[key]) for key in self.to.keys},
+        )
+        return {name: [member[name] for member in moved] for name in drawn}
+
+
+def anchor_of(base: Case) -> Held | None:
+    """The case that says how near draws for `base` are to a measurement.
+
+    It is `base` itself when `base` is what was measured. None when `base` consists of other models
+    than anything that was measured.
     """
-    here, measured = Member(base).effective(), Member(LISTING_1).effective()
-    if here.models != measured.models:
-        return None
-    same = here.model_dump(exclude={"run"}) == measured.model_dump(exclude={"run"})
-    return base if same else LISTING_1
-
-
-def conditioned(
-    drawn: Mapping[str, Sequence[float]], at_anchor: Sequence[Result]
-) -> dict[str, list[float]]:
-    """Predictions by name, one a draw, given what the same draws predict for the anchor."""
-    numbers = answer(ANCHOR).numbers
-    fitted = measurement(ANCHOR).value
-    moved = condition(
-        [{name: values[n] for name, values in drawn.items()} for n in range(len(at_anchor))],
-        [
-            {key: value for key, value in numbers({"run": result}).items() if key in ANCHOR_KEYS}
-            for result in at_anchor
-        ],
-        {key: Anchor(fitted[key], ANCHOR_ERROR * fitted[key]) for key in ANCHOR_KEYS},
-    )
-    return {name: [member[name] for member in moved] for name in drawn}
+    here = Member(base).effective()
+    for document in documents():
+        if document.anchor is None:
+            continue
+        (case,) = answer(document.anchor.id).cases.values()
+        measured = Member(case).effective()
+        if here.models == measured.models:
+            same = here.model_dump(exclude={"run"}) == measured.model_dump(exclude={"run"})
+            return Held(base if same else case, document.anchor)
+    return None

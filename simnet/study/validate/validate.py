@@ -9,30 +9,27 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 import simnet
-from simnet._share import folder
-from simnet.errors import InputError
-from simnet.study.calibrate.capture import read_capture
-from simnet.study.calibrate.listing import (
-    Comparison,
-    Gate,
-    closeness_gates,
-    compare,
-    remote_gate,
-    sibling_gate,
-)
+from simnet.study.calibrate.listing import Gate
 from simnet.study.run.arguments import count_of, names_of, text_of
 from simnet.study.run.result import Result
-from simnet.study.sas_ensemble import kept
-from simnet.study.validate.answers import ANSWERS, LISTING_1, Anchored, Answer, anchors, answer
 from simnet.study.validate.conformance import CONFORMANCE, Conforming
+from simnet.study.validate.document import Anchored, Answer, answer, answers, documents
 from simnet.study.validate.measurements import Use, measurement, measurements, wanted
 from simnet.study.validate.predictions import Frozen, FrozenRow, predictions, today
-from simnet.study.work.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
+from simnet.study.work.cases import (
+    Case,
+    Draw,
+    Member,
+    Progress,
+    ends_itself,
+    simulate_all,
+    uncertain,
+)
 from simnet.study.work.ensemble import Anchor, condition, intervals, latin_hypercube
 
 MEMBERS = 48
@@ -44,8 +41,6 @@ PRECISION = "1 %"
 LONGEST = "5 s"
 MEMBER_DURATION = "300 ms"
 MEMBER_WARMUP = "200 ms"
-_LISTING_1_WORKLOAD = {"nodes": 4, "message_bytes": 8192, "test": "netserver"}
-_LISTING_1_CAPTURE = "sar-x460-out-of-box-8k-4nodes.txt"
 
 
 class Row(BaseModel):
@@ -121,27 +116,23 @@ def validate(
     """
     named = _named(names_of(ids, "ids"))
     count_of(members, "--members")
-    answers = {name: answer(name, CONFORMANCE) for name in named if name not in CONFORMANCE}
-    cases = list(dict.fromkeys(case for a in answers.values() for case in a.cases.values()))
-    sizes = _sizes(answers, members)
-    alone = {c for a in answers.values() if len(a.cases) == 1 for c in a.cases.values()}
-    times = _times()
-    work = [
-        _prediction(
-            case, text_of(duration, "--duration") or times.get(case, ("",))[0], alone=case in alone
-        )
-        for case in cases
-    ]
+    asked = {name: answer(name, CONFORMANCE) for name in named if name not in CONFORMANCE}
+    cases = list(dict.fromkeys(case for a in asked.values() for case in a.cases.values()))
+    sizes = _sizes(asked, members)
+    alone = {c for a in asked.values() if len(a.cases) == 1 for c in a.cases.values()}
+    of = _owners()
+    chosen = text_of(duration, "--duration")
+    work = [_prediction(case, of[case], chosen, alone=case in alone) for case in cases]
     work += [
         member
         for case, size in sizes.items()
-        for member in _ensemble(case, members, times.get(case))[:size]
+        for member in _ensemble(case, of[case], members)[:size]
     ]
     results = iter(simulate_all(work, jobs=jobs, progress=progress, lean=True))
     best = {case: next(results) for case in cases}
     spread = {case: [next(results) for _ in range(size)] for case, size in sizes.items()}
-    rows = [row for name in answers for row in _rows(name, best, spread)]
-    gates = listing_1_gates(best[LISTING_1]) if LISTING_1 in best else []
+    rows = [row for name in asked for row in _rows(name, best, spread)]
+    gates = _listing_gates(best)
     conforming = {name: CONFORMANCE[name]() for name in named if name in CONFORMANCE}
     gates += [gate for found in conforming.values() for gate in found.gates]
     return Validation(tuple(rows), tuple(gates), best, _conformance(conforming))
@@ -155,82 +146,53 @@ def _conformance(conforming: Mapping[str, Conforming]) -> tuple[Row, ...]:
     )
 
 
-def listing_1(result: Result) -> Comparison:
-    """A result of the x460 out of the box beside Listing 1.
-
-    Raises InputError when the result is of another setup than the listing's.
-    """
-    workload = result.configuration.get("workload", {})
-    setup = {name: workload.get(name) for name in _LISTING_1_WORKLOAD}
-    if result.scenario != LISTING_1.scenario or setup != _LISTING_1_WORKLOAD:
-        settings = " and ".join("=".join(setting) for setting in LISTING_1.settings)
-        expected = f"the listing was measured with {LISTING_1.scenario}, {settings}"
-        raise InputError(expected, key="compare")
-    return compare(result, read_capture(folder("validation") / "captures" / _LISTING_1_CAPTURE))
-
-
-def listing_1_gates(result: Result) -> list[Gate]:
-    """What a prediction of Listing 1 must meet: nearness, and two contrasts no constant has.
-
-    CPUs 1, 4, 5 and 9 serve remote ports beside a busy SMT sibling, CPUs 2 and 6 beside an idle
-    one; the listing's means differ by 13.1 points.
-    """
-    comparison = listing_1(result)
+def _listing_gates(results: Mapping[Case, Result]) -> list[Gate]:
+    """The conditions of the listings whose cases were simulated."""
+    listings = [listing for document in documents() for listing in document.listings]
     return [
-        *closeness_gates(comparison),
-        sibling_gate(
-            {cpu.id: cpu.busy for cpu in result.cpus},
-            busy_sibling=(1, 4, 5, 9),
-            idle_sibling=(2, 6),
-            expected_points=13.0,
-            tolerance_points=5.0,
-        ),
-        remote_gate(comparison, local_node=0),
+        gate
+        for listing in listings
+        if listing.case in results
+        for gate in listing.gates(listing.beside(results[listing.case]))
     ]
 
 
-def _sizes(answers: Mapping[str, Answer], members: int) -> dict[Case, int]:
+def _sizes(asked: Mapping[str, Answer], members: int) -> dict[Case, int]:
     """How many members of each case are simulated: fewer where an answer takes many cases."""
     if not members:
         return {}
-    fitted = {anchor.id for name in answers for anchor in anchors(name)}
+    fitted = {anchor.id for of in asked.values() for anchor in of.anchors}
     sizes = {case: members for name in sorted(fitted) for case in answer(name).cases.values()}
-    for of in answers.values():
+    for of in asked.values():
         size = members if len(of.cases) == 1 else -(-members // _SWEEP_SHARE)
+        if of.ensemble:
+            size = min(members, len(of.ensemble()))
         for case in of.cases.values():
-            here = min(members, len(kept())) if ends_itself(case) else size
-            sizes[case] = max(here, sizes.get(case, 0))
+            sizes[case] = max(size, sizes.get(case, 0))
     return sizes
 
 
-def _times() -> dict[Case, tuple[str, str, str]]:
-    """How long to simulate the cases of answers that say so."""
-    return {case: of.times for of in ANSWERS.values() if of.times for case in of.cases.values()}
+def _owners() -> dict[Case, Answer]:
+    """An answer that each case belongs to: it says how long to simulate it, and with what draws."""
+    return {case: of for of in answers().values() for case in of.cases.values()}
 
 
-def _prediction(case: Case, duration: str | None, *, alone: bool) -> Member:
+def _prediction(case: Case, of: Answer, duration: str | None, *, alone: bool) -> Member:
     if ends_itself(case):
         return Member(case)
+    duration = duration or (of.times[0] if of.times else None)
     if duration or alone:
         return Member(case, duration=duration or DURATION)
     return Member(case, duration=LONGEST, precision=PRECISION)
 
 
-def _ensemble(case: Case, members: int, times: tuple[str, str, str] | None = None) -> list[Member]:
-    if ends_itself(case):
-        return [workload.member(case) for workload in kept()[:members]]
+def _ensemble(case: Case, of: Answer, members: int) -> list[Member]:
+    if of.ensemble:
+        return [draw.member(case) for draw in of.ensemble()[:members]]
+    _, duration, warmup = of.times or ("", MEMBER_DURATION, MEMBER_WARMUP)
     points = latin_hypercube(uncertain(case), members) if members else []
-    _, duration, warmup = times or ("", MEMBER_DURATION, MEMBER_WARMUP)
-    return [
-        Member(
-            case,
-            seed=1000 + number,
-            duration=duration,
-            warmup=warmup,
-            values=tuple(sorted(point.items())),
-        )
-        for number, point in enumerate(points)
-    ]
+    draws = [Draw(1000 + number, point) for number, point in enumerate(points)]
+    return [replace(draw.member(case), duration=duration, warmup=warmup) for draw in draws]
 
 
 def _rows(
@@ -239,7 +201,7 @@ def _rows(
     measured, use = _asked(name)
     predicted = _numbers(name, best)
     known = {key: predicted[key] for key in measured}
-    fitted = anchors(name)
+    fitted = answer(name).anchors
     needed = [c for known in (name, *(a.id for a in fitted)) for c in answer(known).cases.values()]
     size = min((len(spread.get(case, ())) for case in needed), default=0)
     by_member = [{case: spread[case][number] for case in needed} for number in range(size)]
@@ -291,7 +253,7 @@ def _asked(name: str) -> tuple[Mapping[str, float | None], Use]:
 def _named(ids: Sequence[str]) -> list[str]:
     """The ids that are meant, patterns expanded; all that can be answered where none is given."""
     found = []
-    known = [*ANSWERS, *CONFORMANCE]
+    known = [*answers(), *CONFORMANCE]
     for name in ids or known:
         matching = fnmatch.filter(known, name) if "*" in name else []
         found += matching or [name]

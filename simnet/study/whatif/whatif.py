@@ -31,8 +31,8 @@ from simnet.study.run.arguments import (
 from simnet.study.run.doubts import lengthened, void
 from simnet.study.run.result import Result
 from simnet.study.run.run import recorded
-from simnet.study.sas_ensemble import Workload, kept_for
-from simnet.study.validate.anchored import anchor_of, conditioned
+from simnet.study.validate.anchored import Held, anchor_of
+from simnet.study.validate.document import kept_for
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
@@ -46,7 +46,15 @@ from simnet.study.whatif.verdict import (
     said,
     verdict,
 )
-from simnet.study.work.cases import Case, Member, Progress, ends_itself, simulate_all, uncertain
+from simnet.study.work.cases import (
+    Case,
+    Draw,
+    Member,
+    Progress,
+    ends_itself,
+    simulate_all,
+    uncertain,
+)
 from simnet.study.work.ensemble import latin_hypercube
 from simnet.study.work.store import Store
 from simnet.study.work.vary import unsettled
@@ -295,6 +303,7 @@ class _Found:
     paired: Mapping[Case, Sequence[Result]]
     drawn: Mapping[Case, Sequence[Result]]
     at_anchor: Sequence[Result]
+    anchor: Held | None
 
     @property
     def fingerprint(self) -> str:
@@ -334,7 +343,7 @@ class _Plan:
         paired = {case: self._paired(case) for case in cases}
         drawn = {case: self._drawn(case) for case in cases}
         anchor = anchor_of(self.base) if self.members else None
-        at_anchor = self._drawn(anchor) if anchor else []
+        at_anchor = self._drawn(anchor.case) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
         work += at_anchor
         done = simulate_all(work, jobs=jobs, progress=progress, store=store)
@@ -343,6 +352,7 @@ class _Plan:
             {case: [results[member] for member in members] for case, members in paired.items()},
             {case: [results[member] for member in members] for case, members in drawn.items()},
             [results[member] for member in at_anchor],
+            anchor,
         )
 
     @property
@@ -387,13 +397,13 @@ class _Plan:
             for draw in self._draws()
         ]
 
-    def _draws(self) -> list[Workload]:
-        """Values of what is uncertain: as kept for workloads that were fitted, else drawn."""
-        workloads = kept_for(self.base)
-        if workloads or not self.members:
-            return list(workloads[: self.members])
+    def _draws(self) -> Sequence[Draw]:
+        """Values of what is uncertain: those that a document keeps for the base, else drawn."""
+        kept = kept_for(self.base)
+        if kept or not self.members:
+            return kept[: self.members]
         draws = latin_hypercube(uncertain(self.base), self.members)
-        return [Workload(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
+        return [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
 
 
 def _differs(base: Effective, alternative: _Alternative) -> bool:
@@ -417,8 +427,8 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
     case = alternative.case if alternative.case in found.paired else base_case
     before, after = found.paired[base_case], found.paired[case]
     drawn = ratios(found.drawn[base_case], found.drawn[case])
-    if found.at_anchor:
-        drawn = conditioned(drawn, found.at_anchor)
+    if found.anchor:
+        drawn = found.anchor.conditioned(drawn, found.at_anchor)
     changed = changes(before, after, drawn)
     decided = verdict(changed, open_loop=before[0].messages is not None)
     answer, reason = decided.answer, decided.sentence

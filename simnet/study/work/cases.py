@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
@@ -76,6 +76,22 @@ class Member:
             run = effective.run.model_copy(update=timing)
             effective = effective.model_copy(update={"run": run})
         return with_values(effective, dict(self.values))
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Values of parameters that are not known for certain, in base units by name, and a seed."""
+
+    seed: int
+    values: Mapping[str, int]
+
+    def member(self, case: Case) -> Member:
+        """The simulation of a case with it."""
+        return Member(case, seed=self.seed, values=tuple(sorted(self.values.items())))
+
+    def among(self, names: Container[str]) -> Draw:
+        """The draw with those of its values that are so named."""
+        return replace(self, values={n: v for n, v in self.values.items() if n in names})
 
 
 def ends_itself(case: Case) -> bool:

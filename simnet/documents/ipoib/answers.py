@@ -11,14 +11,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from simnet.study.validate.document import Anchored, Answer, Numbers
 from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANCHORS", "ANSWERS"]
+__all__ = ["ANSWERS", "TUNED"]
 
 _SCENARIO: Final = "ipoib-sunway"
 _TENGBE: Final = "sw1621-t520"
@@ -125,27 +126,39 @@ def _beside_10gbe(results: Mapping[str, Result]) -> dict[str, float]:
     }
 
 
-ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]]] = {
-    "ipoib.single_before": (_single(()), _bandwidth),
-    "ipoib.single_after": (_single(TUNED), _bandwidth),
-    "ipoib.cpu_utilisation": (
+# what the parameters were fitted to, and how far either may be from the truth
+_ANCHORS: Final = (
+    Anchored("ipoib.single_before", ("value",), 0.02),
+    Anchored("ipoib.single_after", ("value",), 0.02),
+)
+
+
+def _answer(cases: Mapping[str, Case], numbers: Numbers, most: float = math.inf) -> Answer:
+    return Answer(cases, numbers, most, anchors=_ANCHORS)
+
+
+ANSWERS: Final = {
+    "ipoib.single_before": _answer(_single(()), _bandwidth),
+    "ipoib.single_after": _answer(_single(TUNED), _bandwidth),
+    "ipoib.cpu_utilisation": _answer(
         {
             f"{state} {size}": case
             for state, tunings in (("before", ()), ("after", TUNED))
             for size, case in _single(tunings).items()
         },
         _utilisation,
+        100.0,
     ),
-    "ipoib.multi_before_best": (
+    "ipoib.multi_before_best": _answer(
         {f"{count}": _iperf(count, ()) for count in _CONNECTIONS if count > 1},
         _bandwidth,
     ),
-    "ipoib.connections": (
+    "ipoib.connections": _answer(
         {f"{count}": _iperf(count, TUNED) for count in _CONNECTIONS},
         _connections,
     ),
-    "ipoib.delack": ({f"{delay}": _delay(delay) for delay in _DELAYS_MS}, _delays),
-    "ipoib.window": (
+    "ipoib.delack": _answer({f"{delay}": _delay(delay) for delay in _DELAYS_MS}, _delays),
+    "ipoib.window": _answer(
         {
             f"w{window} {connections}": _window(window, connections, *_DROPS)
             for window in _WINDOWS
@@ -154,7 +167,7 @@ ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]
         | {load: _window(_WINDOWS[0], connections) for load, connections in _LOADS.items()},
         _windows,
     ),
-    "ipoib.vs_10gbe": (
+    "ipoib.vs_10gbe": _answer(
         {
             "ipoib": Case(_SCENARIO, _RR, TUNED),
             "tengbe": Case(_TENGBE, _RR),
@@ -163,9 +176,3 @@ ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]
         _beside_10gbe,
     ),
 }
-
-# what the parameters were fitted to, and how far either may be from the truth
-ANCHORS: Final = (
-    ("ipoib.single_before", ("value",), 0.02),
-    ("ipoib.single_after", ("value",), 0.02),
-)

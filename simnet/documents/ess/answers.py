@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.study.sas_ensemble import CALIBRATION, numbers
+from simnet.documents.ess.ensemble import CALIBRATION, kept, numbers
+from simnet.study.validate.document import Answer, Numbers
 from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANCHORS", "ANSWERS"]
+__all__ = ["ANSWERS"]
 
 _SCENARIO: Final = "ess-sas"
 _FAST: Final = ("56gbe",)
@@ -68,13 +69,19 @@ def _pagepool(results: Mapping[str, Result]) -> dict[str, float]:
     return {"gain_64_over_32": _gain(results["32G"], results["64G"])}
 
 
-ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]]] = {
-    "ess.sas20_one_node_40gbe": ({"run": CALIBRATION["ess.sas20_one_node_40gbe"]}, _one_node),
-    "ess.sas30_four_nodes_40gbe": (
-        {"run": CALIBRATION["ess.sas30_four_nodes_40gbe"]},
-        _four_nodes,
+def _answer(cases: Mapping[str, Case], of: Numbers) -> Answer:
+    """Return an answer without anchors: its workloads are those that fit the calibration."""
+    return Answer(cases, of, ensemble=kept)
+
+
+ANSWERS: Final = {
+    "ess.sas20_one_node_40gbe": _answer(
+        {"run": CALIBRATION["ess.sas20_one_node_40gbe"]}, _one_node
     ),
-    "ess.56gbe": (
+    "ess.sas30_four_nodes_40gbe": _answer(
+        {"run": CALIBRATION["ess.sas30_four_nodes_40gbe"]}, _four_nodes
+    ),
+    "ess.56gbe": _answer(
         {name: _jobs(name) for name in _TESTS}
         | {f"{name} fast": _jobs(name, _FAST) for name in _TESTS}
         | {
@@ -83,7 +90,7 @@ ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]
         },
         _fast,
     ),
-    "ess.pagepool": (
+    "ess.pagepool": _answer(
         {
             "32G": _jobs("sas30_four_nodes"),
             "64G": _jobs("sas30_four_nodes", ("pagepool-64g",)),
@@ -91,6 +98,3 @@ ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]
         _pagepool,
     ),
 }
-
-# the workloads of the ensemble are those that fit, there is nothing left to condition
-ANCHORS: Final[tuple[tuple[str, tuple[str, ...], float], ...]] = ()

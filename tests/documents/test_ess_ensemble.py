@@ -8,9 +8,8 @@ import pytest
 
 import simnet
 from simnet._share import folder
-from simnet.study.answers_ess import ANSWERS
-from simnet.study.run.result import Result
-from simnet.study.sas_ensemble import (
+from simnet.documents.ess.answers import ANSWERS
+from simnet.documents.ess.ensemble import (
     CALIBRATION,
     Workload,
     kept,
@@ -19,6 +18,7 @@ from simnet.study.sas_ensemble import (
     of_length,
     solved,
 )
+from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurement, wanted
 from simnet.study.whatif.whatif import _Plan, whatif
 from simnet.study.work.cases import Case, Member, ends_itself
@@ -55,7 +55,9 @@ def test_what_is_too_little_is_raised(result: Result) -> None:
 def test_every_workload_that_was_kept_can_be_simulated() -> None:
     assert len(kept()) >= 5
     for workload in kept():
-        effective = workload.member(CALIBRATION["ess.sas20_one_node_40gbe"], 0.01).effective()
+        effective = of_length(
+            workload.member(CALIBRATION["ess.sas20_one_node_40gbe"]), 0.01
+        ).effective()
         assert effective.run.seed == workload.seed
         assert effective.sas
         assert effective.sas.cpu_ps == workload.values[CPU]
@@ -101,7 +103,7 @@ def test_gpfsperf_has_no_jobs_to_shorten() -> None:
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
 def test_answers_have_the_keys_that_are_asked_for(name: str, result: Result) -> None:
-    cases, of = ANSWERS[name]
-    found = of(dict.fromkeys(cases, result))
+    of = ANSWERS[name]
+    found = of.numbers(dict.fromkeys(of.cases, result))
     keys = wanted()[name].keys if name in wanted() else measurement(name).value
     assert set(found) == set(keys)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANCHORS", "ANSWERS"]
+__all__ = ["ANSWERS"]
 
 _SCENARIO: Final = "vlan-half-cpu"
 _IPERF_S: Final = 10
@@ -47,13 +48,13 @@ def _one(results: Mapping[str, Result]) -> dict[str, float]:
     return {"mbit_per_s": _mbit_per_s(results["run"])}
 
 
-ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]]] = {
-    "vlan.half_cpu": ({"run": Case(_SCENARIO)}, _half),
-    "vlan.one_cpu": ({"run": Case(_SCENARIO, (), ("one-cpu",))}, _one),
-}
-
 # what costs were fitted to: iperf tells three places, vmstat's seconds differ by a tenth
-ANCHORS: Final = (
-    ("vlan.half_cpu", ("mbit_per_s",), 0.02),
-    ("vlan.half_cpu", ("interrupts_per_s", "system_percent", "idle_percent"), 0.1),
+_ANCHORS: Final = (
+    Anchored("vlan.half_cpu", ("mbit_per_s",), 0.02),
+    Anchored("vlan.half_cpu", ("interrupts_per_s", "system_percent", "idle_percent"), 0.1),
 )
+
+ANSWERS: Final = {
+    "vlan.half_cpu": Answer({"run": Case(_SCENARIO)}, _half, anchors=_ANCHORS),
+    "vlan.one_cpu": Answer({"run": Case(_SCENARIO, (), ("one-cpu",))}, _one, anchors=_ANCHORS),
+}

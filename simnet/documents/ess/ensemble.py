@@ -12,7 +12,7 @@ can have been measured. The others are kept, as data, and every prediction is ma
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -20,11 +20,11 @@ from simnet._share import folder
 from simnet.files import read_text, write_text
 from simnet.study.run.result_jobs import totals
 from simnet.study.validate.measurements import measurement
-from simnet.study.work.cases import Case, Member, Progress, simulate_all, uncertain
+from simnet.study.work.cases import Case, Draw, Member, Progress, simulate_all, uncertain
 from simnet.study.work.ensemble import latin_hypercube
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Sequence
     from pathlib import Path
 
     from simnet.study.run.result import Result
@@ -67,18 +67,8 @@ _LEAST_PAUSE, _MOST_PAUSE = 0, 880
 _FILE: Final = "ess-workloads.json"
 
 
-@dataclass(frozen=True)
-class Workload:
-    """One workload: a seed, and values of models in base units, by name."""
-
-    seed: int
-    values: Mapping[str, int]
-
-    def member(self, case: Case, length: float = 1.0) -> Member:
-        """The simulation of a case with this workload; of a share of each job."""
-        return of_length(
-            Member(case, seed=self.seed, values=tuple(sorted(self.values.items()))), length
-        )
+class Workload(Draw):
+    """One workload: a seed, and values of models."""
 
     def among(self, names: Container[str]) -> Workload:
         """The workload with those of its values that are so named.
@@ -150,7 +140,7 @@ def search(
     ]
 
     def results(case: Case, share: float) -> list[Result]:
-        members = [w.member(case, share) for w in drawn]
+        members = [of_length(w.member(case), share) for w in drawn]
         return simulate_all(members, jobs=jobs, progress=progress, lean=True)
 
     def among(name: str, share: float, within: float) -> list[Workload]:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.study.validate.document import Anchored, Answer, Numbers
 from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANCHORS", "ANSWERS", "TIMES", "disk_row"]
+__all__ = ["ANSWERS", "disk_row"]
 
 _SCENARIO: Final = "vscsi-parallel"
 _SERVER: Final = "peer0:sdc"
-#: of a prediction, of a member and its warm-up: a disk takes milliseconds for each request
-TIMES: Final = ("120 s", "20 s", "6 s")
+# of a prediction, of a member and its warm-up: a disk takes milliseconds for each request
+_TIMES: Final = ("120 s", "20 s", "6 s")
 
 _ALONE: Final = {
     "vscsi.sequential_read_alone": ("sequential-read-alone", "sdb"),
@@ -46,7 +47,7 @@ def disk_row(result: Result, name: str) -> dict[str, float]:
     return {column: float(disk[column]) for column in _COLUMNS}
 
 
-def _alone(device: str) -> Callable[[Mapping[str, Result]], dict[str, float]]:
+def _alone(device: str) -> Numbers:
     return lambda results: disk_row(results["run"], device)
 
 
@@ -60,17 +61,20 @@ def _parallel(results: Mapping[str, Result]) -> dict[str, float]:
     }
 
 
-ANSWERS: Final[dict[str, tuple[dict[str, Case], Callable[..., dict[str, float]]]]] = {
-    **{
-        name: ({"run": Case(_SCENARIO, (), (tuning,))}, _alone(device))
-        for name, (tuning, device) in _ALONE.items()
-    },
-    "vscsi.parallel": ({"run": Case(_SCENARIO)}, _parallel),
-}
-
 # what the disk and the threads were fitted to, to 5 %, as a listing of some seconds may be off
-ANCHORS: Final = (
-    ("vscsi.sequential_read_alone", ("r_s", "await_ms"), 0.05),
-    ("vscsi.random_read_alone", ("r_s", "await_ms"), 0.05),
-    ("vscsi.random_write_alone", ("w_s", "await_ms"), 0.05),
+_ANCHORS: Final = (
+    Anchored("vscsi.sequential_read_alone", ("r_s", "await_ms"), 0.05),
+    Anchored("vscsi.random_read_alone", ("r_s", "await_ms"), 0.05),
+    Anchored("vscsi.random_write_alone", ("w_s", "await_ms"), 0.05),
 )
+
+
+def _answer(numbers: Numbers, *tunings: str) -> Answer:
+    case = Case(_SCENARIO, (), tunings)
+    return Answer({"run": case}, numbers, times=_TIMES, anchors=_ANCHORS)
+
+
+ANSWERS: Final = {
+    **{name: _answer(_alone(device), tuning) for name, (tuning, device) in _ALONE.items()},
+    "vscsi.parallel": _answer(_parallel),
+}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from simnet.documents.ipoib.answers import ANSWERS, TUNED
 from simnet.errors import InputError
-from simnet.study.answers_ipoib import ANSWERS, TUNED
 from simnet.study.run.result import PortOrder, Result
-from simnet.study.validate.answers import anchors, answer
+from simnet.study.validate.document import Numbers, answer
 from simnet.study.validate.measurements import measurement, measurements, wanted
-from simnet.study.work.cases import Member
+from simnet.study.work.cases import Case, Member
 from tests.study.synthetic import result
 
 
@@ -20,34 +21,38 @@ def _with_window(of: Result, before: int, after: int) -> Result:
     return of.model_copy(update={"reordering": (order,)})
 
 
+def _asked(name: str) -> tuple[Mapping[str, Case], Numbers]:
+    return ANSWERS[name].cases, ANSWERS[name].numbers
+
+
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer_has_the_keys_that_are_asked_for(name: str) -> None:
     asked = measurement(name).value if name in measurements() else wanted()[name].keys
-    cases, numbers = ANSWERS[name]
+    cases, numbers = _asked(name)
     assert set(numbers({label: _with_window(result(), 9, 3) for label in cases})) == set(asked)
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_its_cases_can_be_simulated(name: str) -> None:
-    cases = list(ANSWERS[name][0].values())
+    cases = list(ANSWERS[name].cases.values())
     for case in (cases[0], cases[-1]):
         assert Member(case).effective().scenario in {"ipoib-sunway", "sw1621-t520"}
 
 
 def test_a_bandwidth_is_that_of_the_best_message_size() -> None:
-    cases, numbers = ANSWERS["ipoib.single_before"]
+    cases, numbers = _asked("ipoib.single_before")
     results = {label: result(8e6 * place) for place, label in enumerate(cases, 1)}
     assert numbers(results) == {"value": pytest.approx(3.0)}
 
 
 def test_utilisation_is_that_of_the_run_with_the_best_bandwidth() -> None:
-    cases, numbers = ANSWERS["ipoib.cpu_utilisation"]
+    cases, numbers = _asked("ipoib.cpu_utilisation")
     results = {label: result(1e9 * place, 10.0 * place) for place, label in enumerate(cases, 1)}
     assert numbers(results) == {"before": 30.0, "after": 60.0}
 
 
 def test_the_best_delay_is_compared_with_both_ends() -> None:
-    cases, numbers = ANSWERS["ipoib.delack"]
+    cases, numbers = _asked("ipoib.delack")
     results = {label: result(1e9 + 1e8 * (label == "7") - 2e8 * (label == "1")) for label in cases}
     assert numbers(results) == {
         "best_ms": 7,
@@ -57,7 +62,7 @@ def test_the_best_delay_is_compared_with_both_ends() -> None:
 
 
 def test_the_share_removed_compares_before_with_after_the_window() -> None:
-    cases, numbers = ANSWERS["ipoib.window"]
+    cases, numbers = _asked("ipoib.window")
     found = numbers({label: _with_window(result(), 40, 10) for label in cases})
     assert found["w80_removed_percent"] == 75.0
     nothing = numbers({label: _with_window(result(), 0, 0) for label in cases})
@@ -65,7 +70,7 @@ def test_the_share_removed_compares_before_with_after_the_window() -> None:
 
 
 def test_latency_is_half_of_a_transaction() -> None:
-    cases, numbers = ANSWERS["ipoib.vs_10gbe"]
+    cases, numbers = _asked("ipoib.vs_10gbe")
     plain = result(8e9)
     asks = plain.flows[0].model_copy(update={"transactions_per_s": 25_000.0})
     found = numbers({label: plain.model_copy(update={"flows": (asks,)}) for label in cases})
@@ -75,11 +80,11 @@ def test_latency_is_half_of_a_transaction() -> None:
 
 
 def test_the_documents_figures_anchor_the_predictions() -> None:
-    assert [anchor.id for anchor in anchors("ipoib.delack")] == [
+    assert [anchor.id for anchor in answer("ipoib.delack").anchors] == [
         "ipoib.single_before",
         "ipoib.single_after",
     ]
-    assert anchors("x460.bonding") != anchors("ipoib.delack")
+    assert answer("x460.bonding").anchors != answer("ipoib.delack").anchors
 
 
 def test_the_state_before_is_untuned_and_the_state_after_has_the_tunings() -> None:

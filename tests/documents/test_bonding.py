@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from simnet.documents.x460.bonding import CASES, numbers
 from simnet.kernel.random import stream
-from simnet.study.answers_bonding import CASES, numbers
 from simnet.study.run.result import Result
 
 KEYS = {

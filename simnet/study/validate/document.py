@@ -1,0 +1,185 @@
+"""What a document is to the rest of simnet: its answers, and what its predictions are held to.
+
+A document is a package of `simnet.documents` that announces one `DOCUMENT`. It is found by name,
+when somebody asks for a measurement: no module imports one.
+"""
+
+from __future__ import annotations
+
+import math
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from typing import TypeAlias
+
+from simnet._share import folder
+from simnet.errors import InputError
+from simnet.scenario.core.library import nearest
+from simnet.study.calibrate.capture import read_capture
+from simnet.study.calibrate.listing import Comparison, Gate, compare
+from simnet.study.run.result import Result
+from simnet.study.validate.measurements import measurements, wanted
+from simnet.study.work.cases import Case, Draw
+
+__all__ = [
+    "Anchored",
+    "Answer",
+    "Document",
+    "Listing",
+    "Numbers",
+    "answer",
+    "answers",
+    "beside_listing",
+    "documents",
+    "kept_for",
+]
+
+_PACKAGE = "simnet.documents"
+
+Results: TypeAlias = Mapping[str, Result]
+Numbers: TypeAlias = Callable[[Results], dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """A measurement that the parameters were fitted to: some keys, and their relative error."""
+
+    id: str
+    keys: tuple[str, ...]
+    error: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The cases to simulate, by a label, and the numbers that follow from their results.
+
+    Attributes:
+        cases: by label.
+        numbers: from the results, by label.
+        most: what no number can exceed.
+        times: of a prediction, and of a member of an ensemble with its warm-up, where those that
+            suit a network are too short.
+        anchors: what the parameters behind it were fitted to.
+        ensemble: the members' draws, where they are not drawn from the ranges of the parameters.
+    """
+
+    cases: Mapping[str, Case]
+    numbers: Numbers
+    most: float = math.inf
+    times: tuple[str, str, str] | None = None
+    anchors: tuple[Anchored, ...] = ()
+    ensemble: Callable[[], Sequence[Draw]] | None = None
+
+    def of(self, scenario: str = "", messages: Sequence[str] = ()) -> Answer:
+        """The same of another scenario, or of some message sizes where the answer is a mean."""
+        chosen = {
+            label: replace(case, scenario=scenario or case.scenario)
+            for label, case in self.cases.items()
+            if not messages or len(self.cases) == 1 or dict(case.settings)["message"] in messages
+        }
+        return replace(self, cases=chosen)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A listing of sar that was captured of a case.
+
+    Attributes:
+        case: what it was captured of.
+        capture: name of its file in `validation/captures`.
+        workload: what a result's workload has to be to stand beside it.
+        gates: the conditions that a prediction of it must meet.
+    """
+
+    case: Case
+    capture: str
+    workload: Mapping[str, object]
+    gates: Callable[[Comparison], list[Gate]]
+
+    def suits(self, result: Result) -> bool:
+        """Whether a result is of the setup of which it was captured."""
+        workload = result.configuration.get("workload", {})
+        same = all(workload.get(name) == value for name, value in self.workload.items())
+        return same and result.scenario == self.case.scenario
+
+    def beside(self, result: Result) -> Comparison:
+        """A result beside it."""
+        return compare(result, read_capture(folder("validation") / "captures" / self.capture))
+
+
+def _none(_case: Case) -> Sequence[Draw]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document.
+
+    Attributes:
+        name: of its package.
+        answers: by the id of the measurement that they answer.
+        listings: that a result may be compared with.
+        anchor: the measurement of one case that tells which draws of a what-if are near the truth,
+            for systems that consist of the same models.
+        kept: draws for a case that are consistent with what was measured; none where the case is
+            of other models, or any draw will do.
+    """
+
+    name: str
+    answers: Mapping[str, Answer]
+    listings: tuple[Listing, ...] = ()
+    anchor: Anchored | None = None
+    kept: Callable[[Case], Sequence[Draw]] = _none
+
+
+@cache
+def documents() -> tuple[Document, ...]:
+    """All documents, by name."""
+    package = import_module(_PACKAGE)
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    return tuple(import_module(f"{_PACKAGE}.{name}").DOCUMENT for name in names)
+
+
+@cache
+def answers() -> Mapping[str, Answer]:
+    """Every document's answers, by id."""
+    return {name: one for document in documents() for name, one in document.answers.items()}
+
+
+def answer(name: str, others: Iterable[str] = ()) -> Answer:
+    """The answer to a measurement's id; raises InputError that names the nearest id.
+
+    `others`: ids that are answered elsewhere.
+    """
+    known = answers()
+    if name in known:
+        return known[name]
+    if name in measurements() or name in wanted():
+        expected = f"no scenario answers this measurement yet; there are {', '.join(known)}"
+        raise InputError(expected, key=name)
+    raise InputError(
+        f"the id of a measurement was expected{nearest(name, [*known, *others])}", key=name
+    )
+
+
+def kept_for(case: Case) -> Sequence[Draw]:
+    """The draws that a document keeps for a case of its models; none where there is no such."""
+    return next((kept for document in documents() if (kept := document.kept(case))), ())
+
+
+def beside_listing(result: Result) -> Comparison:
+    """A result beside the listing that was captured of its setup.
+
+    Raises InputError when there is none.
+    """
+    listings = [listing for document in documents() for listing in document.listings]
+    for listing in listings:
+        if listing.suits(result):
+            return listing.beside(result)
+    setups = [
+        f"{one.case.scenario}, {' and '.join('='.join(pair) for pair in one.case.settings)}"
+        for one in listings
+    ]
+    raise InputError(f"the listing was measured with {', or '.join(setups)}", key="compare")

@@ -1,0 +1,53 @@
+"""The documents are found by name, and only when somebody asks for a measurement."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from simnet.study.validate.document import answers, documents, kept_for
+from simnet.study.validate.measurements import measurement, measurements, wanted
+from simnet.study.work.cases import Case
+
+NAMES = ["ess", "ipoib", "power5", "relay", "x460"]
+LOADED = (
+    "print([name for name in __import__('sys').modules if name.startswith('simnet.documents')])"
+)
+
+
+def test_every_package_announces_its_document() -> None:
+    assert [document.name for document in documents()] == NAMES
+
+
+def test_no_id_is_answered_twice() -> None:
+    assert len(answers()) == sum(len(document.answers) for document in documents())
+
+
+@pytest.mark.parametrize("name", sorted(answers()))
+def test_an_answer_is_to_what_was_measured_or_is_wanted(name: str) -> None:
+    assert name in wanted() or name in measurements()
+    for anchor in answers()[name].anchors:
+        assert anchor.id in answers()
+        assert set(anchor.keys) <= set(measurement(anchor.id).value)
+
+
+def test_draws_are_kept_for_the_models_that_they_were_fitted_with() -> None:
+    assert len(kept_for(Case("ess-sas"))) >= 5
+    assert kept_for(Case("x460-out-of-box")) == ()
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "from simnet.cli import list_command; list_command(['scenarios'], standalone_mode=False)",
+        "from simnet.report import FORMATS",
+        "import simnet.study.validate.validate, simnet.study.whatif.whatif",
+    ],
+)
+def test_what_asks_for_no_measurement_loads_no_document(asks: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{asks}\n{LOADED}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
