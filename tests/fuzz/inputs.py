@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -135,6 +136,6 @@ def _spoil(random: Random, at: Any) -> None:
     elif random.random() < 0.15:
         del at[key]
     elif isinstance(at, list) and random.random() < 0.2:
-        at.append(at[key])
+        at.append(deepcopy(at[key]))
     else:
-        at[key] = random.choice(_ODD)
+        at[key] = deepcopy(random.choice(_ODD))
