@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
 from tests.house.trees import ROOT
 
@@ -21,7 +22,7 @@ from typing import Annotated
 from simnet.scenario.core.knob import ignored
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count
-from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject
 
 
 class Warp(Section):
@@ -31,6 +32,7 @@ class Warp(Section):
 SUBJECT = Subject(
     "warp",
     models=(ModelFiles("warp", "warps", Warp),),
+    parts=(Part("warp", Warp, key="warp"), Part("drive", Warp, key="drive", kind="warp")),
     knobs=lambda: (ignored("warp drive", "", Flag(""), "warp {value}"),),
 )
 """
@@ -48,6 +50,11 @@ from pathlib import Path
 from simnet.scenario.core.library import kind_of, read_model
 print(kind_of("d.toml"), read_model("warp", Path("d.toml"))[0].factor.value)
 """
+_TABLE = """
+from simnet.scenario.core.load import load
+at = load("s.toml", settings={"warp.factor": "8"})
+print("warp", at.warp.factor, at.drive.factor, at.models["drive"])
+"""
 
 
 def test_every_folder_announces_itself_by_its_name() -> None:
@@ -55,11 +62,16 @@ def test_every_folder_announces_itself_by_its_name() -> None:
     assert sorted(one.name for one in subjects()) == sorted(folders)
 
 
-@pytest.mark.parametrize(("script", "printed"), [(_KNOB, "warp on"), (_KIND, "warp 7")])
+@pytest.mark.parametrize(
+    ("script", "printed"), [(_KNOB, "warp on"), (_KIND, "warp 7"), (_TABLE, "warp 8 7 d.toml")]
+)
 def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_path: Path) -> None:
     (tmp_path / "warp").mkdir()
     (tmp_path / "warp" / "__init__.py").write_text(_SUBJECT, encoding="utf-8")
     (tmp_path / "d.toml").write_text(_MODEL, encoding="utf-8")
+    scenario = find_scenario("x460-out-of-box").read_text(encoding="utf-8")
+    named = scenario.replace("[system]\n", '[system]\ndrive = "d.toml"\n')
+    (tmp_path / "s.toml").write_text(f"{named}\n[warp]\nfactor = 1\n", encoding="utf-8")
     found = "import simnet.scenario.parts as parts; parts.__path__.append('.')"
     command = [sys.executable, "-c", found + script]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)

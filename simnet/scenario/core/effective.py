@@ -60,7 +60,7 @@ import hashlib
 import json
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, SerializeAsAny
 
 from simnet.scenario.commands.captured import Captured
 from simnet.scenario.core.files import Run, Workload
@@ -208,6 +208,8 @@ class Flow(Section):
 class Effective(Section):
     """Every value that a simulation reads; the module's docstring lists the access paths.
 
+    A part that a subject announces, and that has no field here, is an attribute all the same.
+
     Attributes:
         scenario: its name.
         host: the system under test.
@@ -240,7 +242,8 @@ class Effective(Section):
         captured: what listings of a real machine's attributes set.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="allow", arbitrary_types_allowed=True)
+    __pydantic_extra__: dict[str, SerializeAsAny[Section] | tuple[SerializeAsAny[Section], ...]]
 
     scenario: str
     host: Host

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic_core import core_schema
 
 from simnet.scenario.core.parameter import ModelState, Scalar, State
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
+from simnet.scenario.core.subject import parts
 from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.parts.partition.schema import Partition, Pool
-from simnet.scenario.parts.relay.schema import Relay
-from simnet.scenario.parts.sas.schema import Gpfsperf
-from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition, FfsbGroup, Vscsi
+from simnet.scenario.parts.partition.schema import Partition
+from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -108,29 +107,22 @@ class Run(Section):
     ] = 0
 
 
+# hosts stand among the parts here
+_HOST_ORDER: Final = 35
+
 if TYPE_CHECKING:
     WorkloadTable: TypeAlias = BaseModel
     RunTable: TypeAlias = BaseModel
-    RelayTable: TypeAlias = BaseModel
     PartitionTable: TypeAlias = BaseModel
-    PoolTable: TypeAlias = BaseModel
     QueueTable: TypeAlias = BaseModel
     DiskPartitionTable: TypeAlias = BaseModel
-    VscsiTable: TypeAlias = BaseModel
-    FfsbTable: TypeAlias = BaseModel
-    GpfsperfTable: TypeAlias = BaseModel
     _BalancerTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
     RunTable = file_model(Run, bare=True)
-    RelayTable = file_model(Relay, bare=True)
     PartitionTable = file_model(Partition, bare=True)
-    PoolTable = file_model(Pool, bare=True)
     QueueTable = file_model(BlockQueue, bare=True)
     DiskPartitionTable = file_model(DiskPartition, bare=True)
-    VscsiTable = file_model(Vscsi, bare=True)
-    FfsbTable = file_model(FfsbGroup, bare=True)
-    GpfsperfTable = file_model(Gpfsperf, bare=True)
     _BalancerTable = file_model(Balancer, bare=True)
 
 
@@ -168,34 +160,58 @@ class PeerTable(_Table):
     disks: tuple[DiskTable, ...] = ()
 
 
-class SystemTable(_Table):
+def _with_parts(name: str, base: type[BaseModel], *, named: bool, last: bool = False) -> Any:
+    """Return a table with the keys that subjects announce, after those of another.
+
+    Args:
+        name: of the table.
+        base: the other.
+        named: keys of ``[system]`` that name models; otherwise tables of the scenario.
+        last: those that stand after what hosts consist of.
+    """
+    fields: dict[str, Any] = {}
+    for part in parts():
+        if not part.key or part.named_by or bool(part.kind) != named:
+            continue
+        if named and (part.order > _HOST_ORDER) != last:
+            continue
+        form: Any = str if named else file_model(part.section, bare=True)
+        default: Any = "" if named else () if part.several else None
+        shape = form if named else tuple[form, ...] if part.several else form | None
+        fields[part.key] = (Annotated[shape, Field(description=part.doc)], default)
+    return create_model(name, __base__=base, **fields)
+
+
+class _System(_Table):
+    server: Annotated[str, Field(description="server model")]
+    kernel: Annotated[str, Field(description="kernel model")]
+
+
+if TYPE_CHECKING:
+    _Beside = _System
+else:
+    _Beside = _with_parts("_Beside", _System, named=True)
+
+
+class _HostSystem(_Beside):
+    partition: Annotated[
+        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
+    ] = None
+    disks: tuple[DiskTable, ...] = ()
+
+
+if TYPE_CHECKING:
+    _Clients = _HostSystem
+else:
+    _Clients = _with_parts("_Clients", _HostSystem, named=True, last=True)
+
+
+class SystemTable(_Clients):
     """The system under test and what it is cabled to.
 
     Port k of the server is cabled to port k of the peers, counted through.
     """
 
-    server: Annotated[str, Field(description="server model")]
-    kernel: Annotated[str, Field(description="kernel model")]
-    switch: Annotated[
-        str, Field(description="switch model; none if absent, where nothing is on a network")
-    ] = ""
-    fabric: Annotated[
-        str, Field(description="InfiniBand fabric model, in place of the switch; none if absent")
-    ] = ""
-    hypervisor: Annotated[
-        str, Field(description="hypervisor model; system and peers are its partitions then")
-    ] = ""
-    partition: Annotated[
-        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
-    ] = None
-    disks: tuple[DiskTable, ...] = ()
-    lpars: Annotated[
-        str, Field(description="partitions of the server that are clients of a file system")
-    ] = ""
-    client: Annotated[str, Field(description="file system on those partitions")] = ""
-    storage: Annotated[str, Field(description="storage model: servers and disks")] = ""
-    file_system: Annotated[str, Field(description="file system model, on its servers")] = ""
-    sas: Annotated[str, Field(description="workload model: SAS mixed analytics")] = ""
     peers: Annotated[
         tuple[PeerTable, ...],
         Field(description="the other ends"),
@@ -262,29 +278,23 @@ class TuningTable(_Table):
         return self.__pydantic_extra__
 
 
-class ScenarioFile(_Table):
-    """A scenario: models, workload, tuning."""
-
+class _Scenario(_Table):
     kind: Literal["scenario"]
     description: Annotated[str, Field(min_length=1, description="what this is, one line")]
     document: Annotated[str, Field(description="the document it comes from")] = ""
     system: SystemTable
     workload: WorkloadTable
-    relay: Annotated[RelayTable | None, Field(description="what is relayed, with test = relay")] = (
-        None
-    )
-    vscsi: Annotated[
-        VscsiTable | None, Field(description="how the peer's disks are the system's")
-    ] = None
-    ffsb: Annotated[
-        tuple[FfsbTable, ...], Field(description="thread groups of FFSB, with test = files")
-    ] = ()
-    gpfsperf: Annotated[
-        GpfsperfTable | None, Field(description="arguments of gpfsperf, with type = gpfsperf")
-    ] = None
-    pool: Annotated[PoolTable | None, Field(description="the hypervisor's pool of processors")] = (
-        None
-    )
+
+
+if TYPE_CHECKING:
+    _Tables = _Scenario
+else:
+    _Tables = _with_parts("_Tables", _Scenario, named=False)
+
+
+class ScenarioFile(_Tables):
+    """A scenario: models, workload, tuning."""
+
     irqbalance: IrqbalanceTable
     tuning: Annotated[
         dict[str, Annotated[Setting, _BareSetting()]],

@@ -17,22 +17,15 @@ from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Table
+from simnet.scenario.core.subject import parts
 from simnet.scenario.core.tree import Path, Tree, dotted
 from simnet.scenario.parts.aix.schema import NetworkOptions
 from simnet.scenario.parts.bonding.schema import Bonding
-from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
-from simnet.scenario.parts.infiniband.schema import Fabric
 from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.schema import Nic
-from simnet.scenario.parts.nsd.schema import Filesystem, Storage
-from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
-from simnet.scenario.parts.relay.schema import Relay
-from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
-from simnet.scenario.parts.scale.schema import Lpars, Scale
-from simnet.scenario.parts.storage.load import graft_disks, graft_groups
-from simnet.scenario.parts.storage.schema import Vscsi
+from simnet.scenario.parts.partition.schema import Partition
+from simnet.scenario.parts.storage.load import graft_disks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +38,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.parameter import Spec, Value
     from simnet.scenario.core.schema import ModelKind
     from simnet.scenario.core.section import Section
+    from simnet.scenario.core.subject import Part
     from simnet.scenario.core.toml import Document, KeyPath
 
 __all__ = ["load", "present", "setting_names"]
@@ -198,6 +192,8 @@ class _Assembly:
         self.path = path
         self.captured = Captured((), (), ())
         self._read: dict[FilePath, tuple[BaseModel, Document]] = {}
+        # what names models of parts: the scenario's [system], and models by place
+        self._named: dict[str, tuple[Any, Document, FilePath]] = {"": (form.system, document, path)}
         self._host(("host",), form.system, ("system",))
         self.tree.put_plain(("peers",), [])
         number = 0
@@ -205,50 +201,48 @@ class _Assembly:
             for _ in range(peer.count):
                 self._host(("peers", number), peer, ("system", "peers", row))
                 number += 1
-        self._parts(form.system)
-        if form.pool is not None:
-            self._table("pool", Pool, form.pool)
-        if form.gpfsperf is not None:
-            self._table("gpfsperf", Gpfsperf, form.gpfsperf)
+        for part in parts():
+            if part.kind:
+                self._model_of(part)
+        self._tables(form, early=True)
         self._table("balancer", Balancer, form.irqbalance, "irqbalance")
         self._table("workload", Workload, form.workload)
-        if form.relay is not None:
-            self._table("relay", Relay, form.relay)
-        if form.vscsi is not None:
-            self._table("vscsi", Vscsi, form.vscsi)
-        graft_groups(self.tree, form.ffsb, document)
+        self._tables(form, early=False)
         self._table("run", Run, form.run)
 
-    def _parts(self, system: SystemTable) -> None:
-        """Put in what hosts are on, the clients of a file system, and what those are on."""
-        parts: tuple[tuple[str, ModelKind, str, type[Section]], ...] = (
-            ("switch", "switch", "switch", Switch),
-            ("fabric", "fabric", "fabric", Fabric),
-            ("hypervisor", "hypervisor", "hypervisor", Hypervisor),
-            ("lpars", "lpars", "lpars", Lpars),
-            ("client", "client", "scale", Scale),
-            ("storage", "storage", "storage", Storage),
-            ("file_system", "filesystem", "filesystem", Filesystem),
-            ("sas", "workload", "sas", SasMix),
-        )
-        for key, kind, place, section in parts:
-            name = getattr(system, key)
-            if name:
-                model, document, path = self.model(
-                    kind, name, self.document, self.path, ("system", key)
-                )
-                self.tree.graft((place,), section, model, (document, ()))
-                self.models[place] = name
-                if place == "storage":
-                    self._cluster_disks(model, document, path)
+    def _model_of(self, part: Part) -> None:
+        """Put in a part whose model a key of another form names, if it does."""
+        if part.named_by not in self._named:
+            return
+        form, document, path = self._named[part.named_by]
+        name = getattr(form, part.key)
+        if name or part.named_by:
+            key: KeyPath = (part.key,) if part.named_by else ("system", part.key)
+            model = self.model(part.kind, name, document, path, key)
+            self.tree.graft((part.place,), part.section, model[0], (model[1], ()))
+            self.models[part.place] = name
+            self._named[part.place] = model
 
-    def _cluster_disks(self, storage: Any, document: Document, path: FilePath) -> None:
-        """Put in the disks of a file system's servers."""
-        for place in ("disk", "log_disk"):
-            name = getattr(storage, place)
-            model, written, _ = self.model("disk", name, document, path, (place,))
-            self.tree.graft((place,), Disk, model, (written, ()))
-            self.models[place] = name
+    def _tables(self, form: ScenarioFile, *, early: bool) -> None:
+        """Put in the parts that are tables, before the workload or after it."""
+        for part in parts():
+            if part.key and not part.kind and part.early == early:
+                self._tables_of(part, getattr(form, part.key))
+
+    def _tables_of(self, part: Part, given: Any) -> None:
+        """Put in a part that is a table, or several that are told apart by their names."""
+        if not part.several:
+            if given is not None:
+                self._table(part.place, part.section, given, part.key)
+            return
+        self.tree.put_plain((part.place,), [])
+        names: list[str] = []
+        for number, table in enumerate(given):
+            there: KeyPath = (part.key, number)
+            if table.name in names:
+                raise self.document.error(f"{table.name} is used twice", (*there, "name"))
+            names.append(table.name)
+            self.tree.graft((part.place, number), part.section, table, (self.document, there))
 
     def _table(self, name: str, section: type[Section], form: BaseModel, table: str = "") -> None:
         self.tree.graft((name,), section, form, (self.document, (table or name,)))
@@ -323,7 +317,7 @@ class _Assembly:
         self.tree.put_plain(("scenario",), scenario)
         self.tree.put_plain(("flows",), _flows(self.tree, table))
         return Effective(
-            **self.tree.values,
+            **self._values(),
             provenance=self.tree.provenance,
             models=self.models,
             applied=tuple(table.applied),
@@ -331,6 +325,18 @@ class _Assembly:
             captured=self.captured,
             tunings=tunings,
         )
+
+    def _values(self) -> dict[str, Any]:
+        """Return the values; parts that the configuration has no field for are made here."""
+        values = dict(self.tree.values)
+        for part in parts():
+            if part.place in values and part.place not in Effective.model_fields:
+                told = values.pop(part.place)
+                if part.several and told:
+                    values[part.place] = tuple(part.section(**one) for one in told)
+                elif not part.several:
+                    values[part.place] = part.section(**told)
+        return values
 
 
 def _receive_buffer(kernel: Mapping[str, Any]) -> int:

@@ -17,22 +17,15 @@ from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.section import Section
+from simnet.scenario.core.subject import Part, parts
 from simnet.scenario.core.tree import Path, Tree, dotted, walk
 from simnet.scenario.core.unread import UNREAD
 from simnet.scenario.parts.aix.schema import NetworkOptions
-from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.host.checks import check_machines
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
-from simnet.scenario.parts.infiniband.schema import Fabric
 from simnet.scenario.parts.interrupts.settings import IRQ_MAP, Interrupts
-from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.schema import Nic
-from simnet.scenario.parts.nsd.schema import Filesystem, Storage
-from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
-from simnet.scenario.parts.relay.schema import Relay
-from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
-from simnet.scenario.parts.scale.schema import Lpars, Scale
+from simnet.scenario.parts.partition.schema import Partition
 from simnet.scenario.parts.storage.settings import disk_names, storage_parameters
 from simnet.spelling import family
 
@@ -227,26 +220,10 @@ class Table:
         for top, section in tables:
             for path, spec in walk(section):
                 yield _key(path, spec), ((top, *path),), spec
-        parts: tuple[tuple[str, str, type[Section]], ...] = (
-            ("switch", "switch", Switch),
-            ("irqbalance", "balancer", Balancer),
-            ("fabric", "fabric", Fabric),
-            ("relay", "relay", Relay),
-            ("hypervisor", "hypervisor", Hypervisor),
-            ("lpars", "lpars", Lpars),
-            ("scale", "scale", Scale),
-            ("storage", "storage", Storage),
-            ("disk", "disk", Disk),
-            ("log_disk", "log_disk", Disk),
-            ("filesystem", "filesystem", Filesystem),
-            ("sas", "sas", SasMix),
-            ("gpfsperf", "gpfsperf", Gpfsperf),
-            ("pool", "pool", Pool),
-        )
-        for name, top, section in parts:
-            if top in self.tree.values:
-                for path, spec in walk(section):
-                    yield f"{name}.{_key(path, spec)}", ((top, *path),), spec
+        for part in parts():
+            for prefix, place in self._beside(part):
+                for path, spec in walk(part.section):
+                    yield f"{prefix}.{_key(path, spec)}", ((*place, *path),), spec
         for prefix, peers in (("", False), (PEER, True)):
             for top, section in _HOST_SECTIONS.items():
                 for path, spec in walk(section):
@@ -260,6 +237,17 @@ class Table:
             hosts = self._places.hosts(peers=peers)
             for name, places, spec in storage_parameters(self.tree, hosts, shared=not peers):
                 yield f"{prefix}{name}", places, spec
+
+    def _beside(self, part: Part) -> Iterator[tuple[str, Path]]:
+        """Yield what a part's settings begin with, and its place, if it is there."""
+        if part.place not in self.tree.values:
+            return
+        prefix = part.prefix or part.place
+        if not part.several:
+            yield prefix, (part.place,)
+            return
+        for number, table in enumerate(self.tree.get((part.place,))):
+            yield f"{prefix}.{table['name']}", (part.place, number)
 
     def _inside(self, host: Path, top: str, path: Path) -> Iterator[Path]:
         if top == "kernel" and path[0] in NetworkOptions.model_fields:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.section import Section
 
-__all__ = ["ModelFiles", "Subject", "subjects"]
+__all__ = ["ModelFiles", "Part", "Subject", "parts", "subjects"]
 
 _PARTS: Final = "simnet.scenario.parts"
 
@@ -40,6 +40,38 @@ class ModelFiles:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a configuration that stands at its top, beside the hosts.
+
+    It is a table of the scenario's file, a model whose name stands there or in the model of another
+    part, or neither, where other code puts it in.
+
+    Attributes:
+        place: where it is in the tree of values.
+        section: what it consists of.
+        key: its key in the file: a table, or in ``[system]`` the name of its model.
+        doc: what the file's schema says of that key.
+        kind: the kind of model that is named; empty for a table.
+        named_by: place of the part whose model names this one, in place of ``[system]``.
+        several: there are several such tables, each with a name of its own.
+        early: it is listed before the workload.
+        prefix: what its values' names begin with in settings; the place if empty.
+        order: where it stands among all.
+    """
+
+    place: str
+    section: type[Section]
+    key: str = ""
+    doc: str = ""
+    kind: str = ""
+    named_by: str = ""
+    several: bool = False
+    early: bool = False
+    prefix: str = ""
+    order: int = 1000
+
+
+@dataclass(frozen=True)
 class Subject:
     """What one subject adds to models, scenarios and settings.
 
@@ -47,12 +79,14 @@ class Subject:
         name: that of its folder.
         order: where its part of a listing stands; subjects of the same order go by name.
         models: its kinds of models.
+        parts: its parts of a configuration.
         knobs: its knobs, in the order of a listing.
     """
 
     name: str
     order: int = 1000
     models: tuple[ModelFiles, ...] = ()
+    parts: tuple[Part, ...] = ()
     knobs: Callable[[], tuple[Knob, ...]] = tuple
 
 
@@ -63,3 +97,10 @@ def subjects() -> tuple[Subject, ...]:
     names = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
     found: list[Subject] = [import_module(f"{_PARTS}.{name}").SUBJECT for name in names]
     return tuple(sorted(found, key=lambda one: (one.order, one.name)))
+
+
+@functools.cache
+def parts() -> tuple[Part, ...]:
+    """Return the parts of a configuration that all subjects announce, in order."""
+    found = (part for subject in subjects() for part in subject.parts)
+    return tuple(sorted(found, key=lambda one: one.order))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject
 from simnet.scenario.parts.infiniband.schema import Fabric
 
 if TYPE_CHECKING:
@@ -23,5 +23,15 @@ SUBJECT = Subject(
     "infiniband",
     order=40,
     models=(ModelFiles("fabric", "fabrics", Fabric, order=50),),
+    parts=(
+        Part(
+            "fabric",
+            Fabric,
+            key="fabric",
+            doc="InfiniBand fabric model, in place of the switch; none if absent",
+            kind="fabric",
+            order=20,
+        ),
+    ),
     knobs=_knobs,
 )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import Part, Subject
+from simnet.scenario.parts.irqbalance.schema import Balancer
 
 __all__ = ["SUBJECT"]
 
-SUBJECT = Subject("irqbalance")
+SUBJECT = Subject(
+    "irqbalance",
+    parts=(Part("balancer", Balancer, prefix="irqbalance", order=160),),
+)

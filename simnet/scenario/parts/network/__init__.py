@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject
 from simnet.scenario.parts.network.schema import Switch
 
 __all__ = ["SUBJECT"]
@@ -10,4 +10,14 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "network",
     models=(ModelFiles("switch", "switches", Switch, order=40),),
+    parts=(
+        Part(
+            "switch",
+            Switch,
+            key="switch",
+            doc="switch model; none if absent, where nothing is on a network",
+            kind="switch",
+            order=10,
+        ),
+    ),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject
+from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 
 __all__ = ["SUBJECT"]
@@ -12,5 +13,25 @@ SUBJECT = Subject(
     models=(
         ModelFiles("storage", "storages", Storage, order=90),
         ModelFiles("filesystem", "filesystems", Filesystem, order=100),
+    ),
+    parts=(
+        Part(
+            "storage",
+            Storage,
+            key="storage",
+            doc="storage model: servers and disks",
+            kind="storage",
+            order=60,
+        ),
+        Part("disk", Disk, key="disk", kind="disk", named_by="storage", order=70),
+        Part("log_disk", Disk, key="log_disk", kind="disk", named_by="storage", order=80),
+        Part(
+            "filesystem",
+            Filesystem,
+            key="file_system",
+            doc="file system model, on its servers",
+            kind="filesystem",
+            order=90,
+        ),
     ),
 )

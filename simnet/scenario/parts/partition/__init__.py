@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import ModelFiles, Subject
-from simnet.scenario.parts.partition.schema import Hypervisor
+from simnet.scenario.core.subject import ModelFiles, Part, Subject
+from simnet.scenario.parts.partition.schema import Hypervisor, Pool
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -23,5 +23,23 @@ SUBJECT = Subject(
     "partition",
     order=70,
     models=(ModelFiles("hypervisor", "hypervisors", Hypervisor, order=80),),
+    parts=(
+        Part(
+            "hypervisor",
+            Hypervisor,
+            key="hypervisor",
+            doc="hypervisor model; system and peers are its partitions then",
+            kind="hypervisor",
+            order=30,
+        ),
+        Part(
+            "pool",
+            Pool,
+            key="pool",
+            doc="the hypervisor's pool of processors",
+            early=True,
+            order=150,
+        ),
+    ),
     knobs=_knobs,
 )

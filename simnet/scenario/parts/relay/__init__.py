@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import Part, Subject
+from simnet.scenario.parts.relay.schema import Relay
 
 __all__ = ["SUBJECT"]
 
-SUBJECT = Subject("relay")
+SUBJECT = Subject(
+    "relay",
+    parts=(Part("relay", Relay, key="relay", doc="what is relayed, with test = relay", order=110),),
+)

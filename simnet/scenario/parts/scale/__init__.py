@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject
 from simnet.scenario.parts.scale.schema import Lpars, Scale
 
 if TYPE_CHECKING:
@@ -25,6 +25,24 @@ SUBJECT = Subject(
     models=(
         ModelFiles("lpars", "lpars", Lpars, order=110),
         ModelFiles("client", "clients", Scale, order=120),
+    ),
+    parts=(
+        Part(
+            "lpars",
+            Lpars,
+            key="lpars",
+            doc="partitions of the server that are clients of a file system",
+            kind="lpars",
+            order=40,
+        ),
+        Part(
+            "scale",
+            Scale,
+            key="client",
+            doc="file system on those partitions",
+            kind="client",
+            order=50,
+        ),
     ),
     knobs=_knobs,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import Part, Subject
+from simnet.scenario.parts.storage.schema import FfsbGroup, Vscsi
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -18,4 +19,19 @@ def _knobs() -> tuple[Knob, ...]:
     return STORAGE
 
 
-SUBJECT = Subject("storage", order=50, knobs=_knobs)
+SUBJECT = Subject(
+    "storage",
+    order=50,
+    parts=(
+        Part("vscsi", Vscsi, key="vscsi", doc="how the peer's disks are the system's", order=120),
+        Part(
+            "ffsb",
+            FfsbGroup,
+            key="ffsb",
+            doc="thread groups of FFSB, with test = files",
+            several=True,
+            order=130,
+        ),
+    ),
+    knobs=_knobs,
+)

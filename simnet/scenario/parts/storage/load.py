@@ -10,7 +10,6 @@ from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.storage.schema import (
     BlockQueue,
     DiskPartition,
-    FfsbGroup,
     Iosched,
 )
 
@@ -18,14 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path as FilePath
 
-    from pydantic import BaseModel
-
     from simnet.scenario.core.files import DiskTable
     from simnet.scenario.core.schema import ModelKind
     from simnet.scenario.core.toml import Document, KeyPath
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["graft_disks", "graft_groups"]
+__all__ = ["graft_disks"]
 
 
 class Assembly(Protocol):
@@ -82,19 +79,3 @@ def graft_disks(assembly: Assembly, host: Path, tables: Sequence[DiskTable], key
         queue = table.queue or QueueTable()
         tree.graft((*here, "queue"), BlockQueue, queue, (document, (*there, "queue")))
         tree.put_plain((*here, "iosched"), Iosched().model_dump())
-
-
-def graft_groups(tree: Tree, tables: Sequence[BaseModel], document: Document) -> None:
-    """Put FFSB's thread groups at their place.
-
-    Raises:
-        InputError: two groups of one name.
-    """
-    tree.put_plain(("ffsb",), [])
-    names: list[str] = []
-    for number, table in enumerate(tables):
-        name: str = table.name  # type: ignore[attr-defined]
-        if name in names:
-            raise document.error(f"{name} is used twice", ("ffsb", number, "name"))
-        names.append(name)
-        tree.graft(("ffsb", number), FfsbGroup, table, (document, ("ffsb", number)))

@@ -17,7 +17,7 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.tree import Path, Tree, walk
 from simnet.scenario.core.units import UnitError
 from simnet.scenario.parts.disks.schema import Disk
-from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition, FfsbGroup, Vscsi
+from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,10 +56,7 @@ def storage_parameters(
         shared: with what belongs to no host.
     """
     if shared:
-        if tree.values.get("vscsi"):
-            yield from _of("vscsi", Vscsi, ("vscsi",))
         for number, group in enumerate(tree.values.get("ffsb", ())):
-            yield from _of(f"ffsb.{group['name']}", FfsbGroup, ("ffsb", number))
             disk: Path = ("ffsb", number, "disk")
             yield f"ffsb.{group['name']}.disk", (disk,), DeviceName("disk that holds its files")
     real: list[Path] = []
