@@ -150,6 +150,7 @@ class _Finder(ast.NodeVisitor):
         self.lines = (1, 1)
         self.returns = ""
         self.returns_nothing = False
+        self.compiled = False
 
     # where things are
 
@@ -220,9 +221,12 @@ class _Finder(ast.NodeVisitor):
                     return
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        kept = self.compiled
+        self.compiled = "cython.cclass" in map(ast.unparse, node.decorator_list)
         self.scope.append(node.name)
         self.visit_all(node.body)
         self.scope.pop()
+        self.compiled = kept
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.visit_all(default for default in node.args.defaults)
@@ -274,7 +278,10 @@ class _Finder(ast.NodeVisitor):
     def assigned(
         self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, targets: list[ast.expr]
     ) -> None:
-        if any(ast.unparse(target).startswith("self.") for target in targets):
+        # a compiled object begins with zeros: only the interpreter needs to be told
+        begins = self.compiled and self.scope[-1:] == ["__init__"]
+        zero = begins and isinstance(node.value, ast.Constant) and not node.value.value
+        if not zero and any(ast.unparse(target).startswith("self.") for target in targets):
             self.exchange(node, "statement", "pass")
         self.visit_all([*targets, *([node.value] if node.value else [])])
 

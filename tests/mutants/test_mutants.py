@@ -117,6 +117,13 @@ def test_what_only_hints_or_describes_is_left_out(body: str) -> None:
     assert diffs(body) == []
 
 
+@pytest.mark.parametrize(("decorator", "left_out"), [("", []), ("@cython.cclass\n", ["pass"])])
+def test_a_compiled_object_begins_with_zeros_anyway(decorator: str, left_out: list[str]) -> None:
+    text = f"{decorator}class A:\n    def __init__(self):\n        self.x = 0\n"
+    texts = [mutant.text for mutant in mutants_in("simnet.host.x", text.encode())]
+    assert (b"pass" in texts) == (not left_out)
+
+
 def test_each_mistake_has_a_name_of_its_own_that_does_not_depend_on_its_line() -> None:
     twice = b"def f(a):\n    a += 1\n    a += 1\n"
     before = [mutant.key for mutant in mutants_in("simnet.host.x", twice)]

@@ -123,6 +123,9 @@ class TestDistance:
         sim.run_until(MS)
         times = machine.cpus[0].times()
         assert times["irq_ps"] + times["softirq_ps"] == expected_ns * 1000
+        # five registers, the status block twice, header and descriptors
+        far = (5 * 70 + 2 * 200 + 200 + 100) * 1000 if node else 0
+        assert machine.costs.ledger.work()["device_lines"] == far
 
     def test_second_poll_of_a_ring_finds_buffers_where_it_polls(self) -> None:
         """Buffers are allocated by the CPU that polled last."""

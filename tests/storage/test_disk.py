@@ -17,7 +17,7 @@ from simnet.storage.disk.command import Partition, partition
 from simnet.storage.disk.disk import Disk
 from simnet.storage.disk.geometry import Geometry, SeekCurve
 from simnet.storage.disk.model import QUEUE_POLICIES
-from tests.storage.parts import MS, ROUND, SECTOR, US, Driver, round_disk
+from tests.storage.parts import MS, ROUND, SECTOR, US, Device, Driver, round_disk
 
 SCSI = disk_model("scsi-15k-73gb")
 CLASSIC = (98, 183, 37, 122, 14, 124, 65, 67)
@@ -368,6 +368,9 @@ class TestPartitions:
         disk = round_disk(Simulator())
         with pytest.raises(ValueError, match="beyond its 10 sectors"):
             Partition("sda1", disk, 0, 10).submit(_command(disk, 9, 2))
+        device = Device(Simulator())
+        assert Partition("sda1", device, 50, 10).submit(_command(disk, 8, 2))
+        assert device.order == [58]
 
 
 COMMANDS = st.lists(

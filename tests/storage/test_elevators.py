@@ -11,6 +11,7 @@ from simnet.storage.block.cfq_queue import CfqQueue
 from simnet.storage.block.elevator import nearer
 from simnet.storage.block.queue import ELEVATORS
 from simnet.storage.block.request import Bio, IoContext, Request
+from simnet.storage.block.sort_list import MergeHash
 from tests.storage.parts import MS, US, Bench
 
 
@@ -18,6 +19,53 @@ def behind_a_busy_device(bench: Bench) -> None:
     """Keep the device busy for a while; the driver holds one more request than the device."""
     bench.submit(1, 1, sync=True, tag="busy")
     bench.submit(3, 1, sync=True, tag="held")
+
+
+class TestNearer:
+    """`as_choose_req` and `cfq_choose_req`: heads at 1000, up to 400 back, which counts twice."""
+
+    @pytest.mark.parametrize(
+        ("one", "other", "chosen"),
+        [
+            (1000, 1001, 1000),
+            (1000, 500, 1000),
+            (500, 1000, 1000),
+            # back by 100 is as far as ahead by 200: then ahead
+            (1200, 900, 1200),
+            (900, 1200, 1200),
+            (1201, 900, 900),
+            (1199, 900, 1199),
+            # 400 back may be, 401 is as far as any; of two such the lower
+            (600, 5000, 600),
+            (599, 5000, 5000),
+            (5000, 599, 5000),
+            (599, 300, 300),
+            (300, 599, 300),
+        ],
+    )
+    def test_ahead_is_cheaper(self, one: int, other: int, chosen: int) -> None:
+        context = IoContext("p")
+        first, second = (
+            Request(Bio(at, 8, write=False, context=context), 0, 0) for at in (one, other)
+        )
+        assert nearer(first, second, 1000, 400, 2).sector == chosen
+
+
+def test_what_cannot_grow_is_not_found_for_merging() -> None:
+    found = MergeHash()
+    context = IoContext("p")
+    requests = [Request(Bio(100, 8, write=False, context=context), 0, 0) for _ in range(3)]
+    for request in requests:
+        found.add(request)
+    assert found.find(108) is requests[2]
+    assert found.find(107) is None
+    requests[2].started = True
+    requests[1].no_merge = True
+    assert found.find(108) is requests[0]
+    found.remove(requests[0])
+    assert found.find(108) is None
+    # it was dropped on the way, and may be taken out again
+    found.remove(requests[2])
 
 
 class TestNoop:
