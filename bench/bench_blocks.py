@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bench.measuring import TIMEOUTS, heading, medians, resident_mib, timeouts, verdict
+from simnet.documents.ess.cluster import ess
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.parts.nsd.build_servers import ess
 from simnet.storage.nsd.cluster import NsdCluster
 from simnet.storage.nsd.nsd import NsdClient, NsdRequest, new_request
 

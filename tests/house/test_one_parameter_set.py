@@ -1,4 +1,7 @@
-"""One set of parameters explains every configuration: no mechanism knows which one it runs in."""
+"""One set of parameters explains every configuration: no code knows which one it runs in.
+
+But for the documents, which say what was measured of which configuration.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,13 @@ from simnet import _share
 from simnet.scenario.core.library import find_scenario, read_scenario, scenario_names
 
 ROOT = Path(__file__).parents[2] / "simnet"
-FLOORS = ("kernel", "host", "net", "storage", "workload")
+FLOORS = (
+    *("kernel", "host", "net", "storage", "workload"),
+    *("scenario", "study", "report", "cli"),
+)
+# What the system has of its own, beside tunings and maps that are called after it: a command, a
+# rule of irqbalance, a mode of partitions. Knobs are spelled on this floor only.
+VOCABULARY = {"scenario": {"numactl", "first-fit", "uncapped"}}
 MODULES = sorted(path for floor in FLOORS for path in (ROOT / floor).rglob("*.py"))
 
 
@@ -59,8 +68,9 @@ def _known(source: str, names: set[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_mechanism_names_a_configuration(module: Path) -> None:
-    assert not _known(module.read_text("utf-8"), _names())
+def test_nothing_below_the_documents_names_a_configuration(module: Path) -> None:
+    floor = module.relative_to(ROOT).parts[0]
+    assert not _known(module.read_text("utf-8"), _names() - VOCABULARY.get(floor, set()))
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from simnet.documents.ess.cluster import ess
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.scenario.parts.nsd.build_servers import ess
 from simnet.storage.nsd.cluster import NsdCluster
 from simnet.storage.nsd.model import ClusterModel
 from simnet.storage.nsd.nsd import NsdClient, NsdRequest, new_request

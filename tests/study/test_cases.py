@@ -79,6 +79,15 @@ def test_only_what_is_uncertain_and_ranged_enters_the_ensemble() -> None:
     assert any(name.startswith("intel-xeon-7040.") for name in names)
 
 
+def test_numbers_that_fit_each_other_are_drawn_by_name_only() -> None:
+    case = Case("ess-sas")
+    fitting = {parameter.name for parameter in ranged(Member(case).effective()) if parameter.fits}
+    assert {name.rpartition(".")[2] for name in fitting} >= {"arrays", "vdisks"}
+    assert not fitting & {found.path for found in uncertain(case)}
+    asked = {found.path for found in uncertain(case, fitting={"gnr-8-2p.vdisks"})}
+    assert asked & fitting == {"gnr-8-2p.vdisks"}
+
+
 def test_equal_members_are_simulated_once_and_kept(
     simulated: list[tuple[int, int]], tmp_path: Path
 ) -> None:

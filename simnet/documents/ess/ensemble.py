@@ -63,6 +63,8 @@ _CPU, _DATA, _PAUSE, _DAEMON = (
 )
 _FIRST, _EXTENT = "gnr-8-2p.first_permille", "gnr-8-2p.extent_permille"
 _PLACE: Final = {_FIRST, _EXTENT}
+# drawn, too: a workload whose tracks have no room on the disk is not kept
+_LAYOUT: Final = {"gnr-8-2p.parity_strips", "gnr-8-2p.vdisks", *_PLACE}
 _LEAST_PAUSE, _MOST_PAUSE = 0, 880
 _FILE: Final = "ess-workloads.json"
 
@@ -131,7 +133,7 @@ def search(
         progress: called with the simulations of a round done and in all.
     """
     one = CALIBRATION[_ONE]
-    ranges = uncertain(one, layout=True)
+    ranges = uncertain(one, fitting=_LAYOUT)
     known = {name: _value(one, name) for name in (_CPU, _DATA, _PAUSE, _DAEMON)}
     low, high = next((r.low, r.high) for r in ranges if r.path == _DAEMON)
     drawn = [

@@ -40,12 +40,14 @@ class Quantity(Spec):
         low: smallest legal value, with unit.
         high: largest legal value, with unit.
         length: how many numbers; 0 for one number that is not a list.
+        fits: whether it and others fit each other or do not: it is not varied by itself.
     """
 
     kind: str = "count"
     low: str = "0"
     high: str = "0"
     length: int = 0
+    fits: bool = False
 
     @property
     def quantity_kind(self) -> Kind:
@@ -267,11 +269,11 @@ def cycles(doc: str, low: int = 0, high: int = 1_000_000) -> Quantity:
     return Quantity(doc, "cycles", f"{low} cycles", f"{high} cycles")
 
 
-def ratio(doc: str, low: str, high: str) -> Quantity:
+def ratio(doc: str, low: str, high: str, *, fits: bool = False) -> Quantity:
     """Return the spec of a ratio; the attribute ends with ``_permille``."""
-    return Quantity(doc, "ratio", low, high)
+    return Quantity(doc, "ratio", low, high, fits=fits)
 
 
-def count(doc: str, low: int, high: int) -> Quantity:
+def count(doc: str, low: int, high: int, *, fits: bool = False) -> Quantity:
     """Return the spec of a plain number; the attribute has no suffix."""
-    return Quantity(doc, "count", str(low), str(high))
+    return Quantity(doc, "count", str(low), str(high), fits=fits)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Conformance", "Verdict", "conform"]
 
 _TOLERANCE_PS: Final = 2 * MS_PS
-_LATEST: Final = "linux-6.18"
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ def conform(files: Sequence[str | Path], kernel: str | None = None) -> Conforman
     verdicts: list[Verdict] = []
     for file in map(str, files):
         if file.endswith(".pkt"):
-            constants = _values(kernel or _LATEST)
+            constants = _values(kernel or _latest())
             verdicts.append(_judged(script_case(read_script(file), constants)))
             continue
         if not file.endswith(".jsonl"):
@@ -142,15 +141,26 @@ def _values(model: str) -> dict[str, Any]:
     return found | bare
 
 
-def _model_of(version: str, file: str, line: int) -> str:
-    """The kernel model of a version, by its first two or, before 3.0, three numbers."""
-    numbers = version.split(".")[: 3 if version.startswith("2.") else 2]
+def _linux_versions() -> dict[str, str]:
+    """Versions of Linux by kernel model."""
     kernels = {name: _values(name) for name in model_names("kernel")}
-    models = {
+    return {
         name: str(values["version"])
         for name, values in kernels.items()
         if values["system"] == "linux"
     }
+
+
+def _latest() -> str:
+    """The kernel model of the latest Linux."""
+    versions = _linux_versions()
+    return max(versions, key=lambda name: [int(part) for part in versions[name].split(".")])
+
+
+def _model_of(version: str, file: str, line: int) -> str:
+    """The kernel model of a version, by its first two or, before 3.0, three numbers."""
+    numbers = version.split(".")[: 3 if version.startswith("2.") else 2]
+    models = _linux_versions()
     for name, known in models.items():
         if known.split(".")[: len(numbers)] == numbers:
             return name

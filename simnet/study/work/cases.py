@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 # configurations before values and seeds: those of a grid take turns, and each takes 2 MB
 _MOST_LOADED = 64
 
-_PUT_TOGETHER = frozenset({"adapter_ports", "arrays", "array_disks", "enclosure_paths"})
-_LAYOUT = frozenset({"parity_strips", "vdisks", "first_permille", "extent_permille"})
-
 # attributes of a member by the keys of a scenario's table `run`
 _TIMES = {"duration": "duration", "warm_up": "warmup", "precision": "precision"}
 
@@ -118,17 +115,16 @@ def _parsed(option: str, text: str) -> dict[str, int]:
     raise LookupError(option)
 
 
-def uncertain(case: Case, *, layout: bool = False) -> list[Range]:
+def uncertain(case: Case, *, fitting: Container[str] = ()) -> list[Range]:
     """The ranges of all parameters of a case that are assumed, or calibrated with an interval.
 
-    How a storage is put together is not drawn: those numbers fit each other or do not. Nor, unless
-    `layout` asks for it, is where its tracks lie: not every draw has room on the disk.
+    Numbers that fit each other or do not, such as those of which a storage is put together, are not
+    drawn one by one, but for those that are named in `fitting`.
     """
-    fixed = _PUT_TOGETHER if layout else _PUT_TOGETHER | _LAYOUT
     return [
         Range(p.name, p.low, p.high)
         for p in ranged(Member(case).effective())
-        if p.name.rpartition(".")[2] not in fixed
+        if not p.fits or p.name in fitting
     ]
 
 

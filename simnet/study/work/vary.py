@@ -17,6 +17,7 @@ from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import State
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
+from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import UnitError
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ _UNCERTAIN: tuple[State, ...] = ("assumed", "calibrated")
 
 @dataclass(frozen=True)
 class Varied:
-    """A parameter that can vary: integers in base units; `paths` are the places that share it."""
+    """A parameter that can vary: integers in base units; `paths` are the places that share it.
+
+    `fits`: it and others fit each other or do not.
+    """
 
     name: str
     paths: tuple[str, ...]
@@ -36,6 +40,7 @@ class Varied:
     low: int
     high: int
     state: State
+    fits: bool
 
 
 def ranged(effective: Effective, states: Sequence[State] = _UNCERTAIN) -> list[Varied]:
@@ -47,8 +52,19 @@ def ranged(effective: Effective, states: Sequence[State] = _UNCERTAIN) -> list[V
         if low is None or high is None or low >= high or not isinstance(value, int):
             continue
         if parameter.state in states:
-            found.append(Varied(name, paths, value, low, high, parameter.state))
+            fits = _fits(effective, paths[0])
+            found.append(Varied(name, paths, value, low, high, parameter.state, fits))
     return found
+
+
+def _fits(effective: Effective, path: str) -> bool:
+    """Whether the spec of the parameter at a path says that it has to fit others."""
+    *above, last = [int(n) if n else part for n, part in _PART.findall(path)]
+    section: Any = effective
+    for part in above:
+        section = section[part] if isinstance(part, int) else getattr(section, part)
+    spec = spec_of(type(section), str(last))
+    return isinstance(spec, Quantity) and spec.fits
 
 
 def unsettled(effective: Effective) -> set[str]:

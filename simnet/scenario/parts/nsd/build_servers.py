@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.library import read_section
-from simnet.scenario.parts.disks.build import disk_model
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 from simnet.scenario.parts.scale.schema import Lpars
@@ -16,7 +14,7 @@ from simnet.storage.nsd.model import (
     RaidModel,
 )
 
-__all__ = ["cluster_model", "ess"]
+__all__ = ["cluster_model"]
 
 # bonding's balance-alb assigns clients anew every 10 s (bond_alb.h: BOND_TLB_REBALANCE_INTERVAL)
 _REBALANCE_PS = 10 * 10**12
@@ -122,22 +120,4 @@ def _raid(storage: Storage, filesystem: Filesystem) -> RaidModel:
         lane_paths=storage.enclosure_paths,
         path_bytes_s=storage.path_rate_bps // 8,
         adapter_bytes_s=storage.sas_adapters_bps // 8,
-    )
-
-
-def ess(block_bytes: int, clients: int, *, rate_bps: int = 40 * 10**9) -> ClusterModel:
-    """The cluster of the document with so many clients, all ports of one rate.
-
-    For notebooks and tests; a scenario says what differs.
-    """
-    rate = {"link_rate_bps": rate_bps}
-    storage = read_section(Storage, "storage", "ess-gl4").model_copy(update=rate)
-    return cluster_model(
-        storage,
-        read_section(Filesystem, "filesystem", "gnr-8-2p"),
-        read_section(Switch, "switch", "mellanox-sx1710").model_copy(update=rate),
-        read_section(Lpars, "lpars", "ess-clients"),
-        (disk_model(storage.disk), disk_model(storage.log_disk)),
-        clients=clients,
-        block_bytes=block_bytes,
     )

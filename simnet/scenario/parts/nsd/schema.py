@@ -20,7 +20,7 @@ class Filesystem(Section):
     """
 
     data_strips: Annotated[int, count("data strips of a track: 8 of 8+2p", 1, 16)]
-    parity_strips: Annotated[int, count("parity strips of a track: 2 of 8+2p", 1, 4)]
+    parity_strips: Annotated[int, count("parity strips of a track: 2 of 8+2p", 1, 4, fits=True)]
     allocation: Annotated[
         str,
         Choice(
@@ -28,11 +28,13 @@ class Filesystem(Section):
             ("cluster", "scatter"),
         ),
     ]
-    vdisks: Annotated[int, count("vdisks of each server", 1, 4096)]
+    vdisks: Annotated[int, count("vdisks of each server", 1, 4096, fits=True)]
     first_permille: Annotated[
-        int, ratio("where on each disk the tracks begin, from the outside", "0", "0.999")
+        int, ratio("where on each disk the tracks begin, from the outside", "0", "0.999", fits=True)
     ]
-    extent_permille: Annotated[int, ratio("part of each disk that the tracks take", "0.001", "1")]
+    extent_permille: Annotated[
+        int, ratio("part of each disk that the tracks take", "0.001", "1", fits=True)
+    ]
     pagepool_bytes: Annotated[int, ScaleSize("pagepool of a server", "size", "1 GiB", "4096 GiB")]
     nsd_raid_buffer_pool_size_pct: Annotated[
         int, count("nsdRAIDBufferPoolSizePct: % of the pagepool that holds tracks", 10, 90)
@@ -96,7 +98,7 @@ class Storage(Section):
         int, rate("of the bus of a network adapter, one way", "1 Gbit/s", "1 Tbit/s")
     ]
     adapters: Annotated[int, count("network adapters of a server", 1, 16)]
-    adapter_ports: Annotated[int, count("ports in use of a network adapter", 1, 4)]
+    adapter_ports: Annotated[int, count("ports in use of a network adapter", 1, 4, fits=True)]
     mode: Annotated[
         str,
         Choice("bonding mode of a server's ports", ("active-backup", "802.3ad", "balance-alb")),
@@ -118,10 +120,12 @@ class Storage(Section):
     net_kib_ps: Annotated[int, time("CPU time to send or receive 1 KiB", "0 ns", "100 us")]
     checksum_kib_ps: Annotated[int, time("CPU time to check 1 KiB", "0 ns", "100 us")]
     parity_kib_ps: Annotated[int, time("CPU time to encode or compute 1 KiB", "0 ns", "100 us")]
-    arrays: Annotated[int, count("declustered arrays of a server", 1, 64)]
-    array_disks: Annotated[int, count("disks of an array", 2, 4096)]
+    arrays: Annotated[int, count("declustered arrays of a server", 1, 64, fits=True)]
+    array_disks: Annotated[int, count("disks of an array", 2, 4096, fits=True)]
     enclosures: Annotated[int, count("enclosures that hold the disks", 1, 64)]
-    enclosure_paths: Annotated[int, count("SAS paths of a server to an enclosure", 1, 16)]
+    enclosure_paths: Annotated[
+        int, count("SAS paths of a server to an enclosure", 1, 16, fits=True)
+    ]
     path_rate_bps: Annotated[int, rate("of one SAS path", "1 Gbit/s", "1 Tbit/s")]
     sas_adapters_bps: Annotated[
         int, rate("of all SAS adapters of a server together", "1 Gbit/s", "4 Tbit/s")
