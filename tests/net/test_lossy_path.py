@@ -68,6 +68,11 @@ def test_late_frames_are_overtaken_by_as_many_as_fit_into_the_time() -> None:
     assert sum(position[seq] < position[first] for seq in range(first + 1, 200)) <= 5
 
 
+def test_the_least_chance_is_drawn_for_as_any_other() -> None:
+    least, next_to_it = (sent(200, loss_ppb=10**8, late_ppb=late)[1].got for late in (1, 2))
+    assert least == next_to_it
+
+
 @given(st.integers(0, 5 * 10**8), st.integers(0, 5 * 10**8), st.integers(0, 10_000))
 def test_every_frame_comes_once_or_is_counted(loss: int, late: int, queue: int) -> None:
     path, end = sent(60, loss_ppb=loss, late_ppb=late, late_ps=33 * US, queue_bytes=queue)

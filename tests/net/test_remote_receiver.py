@@ -314,6 +314,18 @@ class TestItsCpu:
         assert (ack.number, ack.sent_ps) == (4000, start + 60 * US)
         assert remote.neighbour.log == [start + taken_us * US]
 
+    def test_an_arp_reply_waits_for_the_last_picosecond_of_waking_up(self) -> None:
+        remote = Remote(wakeup=1)
+        remote.established()
+        last = 5 * JIFFY + NS - 1
+        remote.announce(
+            remote.frame(5 * JIFFY, 2000), remote.frame(last, 3000), remote.frame(last, 0, 0)
+        )
+        assert remote.remote.untaken == 3
+        remote.run(6 * JIFFY)
+        assert remote.neighbour.log == [last + 1]
+        assert remote.remote.untaken == 0
+
     def test_an_arp_reply_alone_is_no_work(self) -> None:
         remote = Remote(**COSTS)
         remote.established()

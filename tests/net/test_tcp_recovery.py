@@ -131,6 +131,29 @@ class TestWhatIsLost:
             found.append(sent + ack(sender, 0, (19, 19), (1, 17)))
         assert found == [[0, 18], [0]]
 
+    def test_what_was_sent_later_shows_losses_on_any_ack(self) -> None:
+        """A window update is no duplicate, so that only FLAG_DATA_LOST tells."""
+        sender = started(20)
+        sender.write(10 * MSS, end_of_send=True)
+        sent = [number for last in range(1, 8) for number in ack(sender, 0, (1, last))]
+        assert sent == [20, 21, 0, 22, 23]
+        lost = []
+        for window, highest in enumerate((12, 22), 1):
+            blocks = [(highest * MSS, (highest + 1) * MSS), (MSS, 8 * MSS)]
+            sender.acknowledge(0, (1 << 20) + window * MSS, 10, blocks, -1)
+            lost.append(sender.board.lost_out)
+        # all but the last three, and of the twenty eight are held
+        assert lost == [1, 12]
+
+    def test_half_of_a_short_flight_is_enough_where_much_is_tolerated(self) -> None:
+        found = []
+        for segments in (8, 9):
+            sender = started(segments)
+            sender.board.update_reordering(8)
+            found.append([ack(sender, 0, (1, last)) for last in range(1, segments)])
+        # with nine it takes the distance
+        assert found == [[[], [], [], [0], [], [], []], [[], [], [], [], [], [], [], [0]]]
+
 
 class TestTheWindow:
     def test_one_segment_less_for_every_second_ack(self) -> None:
@@ -142,7 +165,39 @@ class TestTheWindow:
         assert all(before - after in (0, 1) for before, after in pairwise(cwnds[3:]))
         assert sender.congestion.ssthresh == 10
 
-    @pytest.mark.parametrize("version", [PRR, LATEST])
+    def test_as_long_as_there_is_something_to_send(self) -> None:
+        sender = started(20)
+        sender.write(40 * MSS, end_of_send=True)
+        cwnds = []
+        for last in range(1, 16):
+            ack(sender, 0, (1, last))
+            cwnds.append(sender.congestion.cwnd)
+        assert [before - after for before, after in pairwise(cwnds[3:])] == [0, 1] * 5 + [0]
+
+    def test_what_is_below_the_threshold_stays_there_at_the_end(self) -> None:
+        sender = started(20)
+        for last in range(1, 17):
+            ack(sender, 0, (1, last))
+        # one more than the four in flight
+        assert (sender.congestion.cwnd, sender.congestion.ssthresh) == (5, 10)
+        sender.write(10 * MSS, end_of_send=True)
+        assert numbers(sender) == [20]
+        sent = [number for last in (17, 18, 19) for number in ack(sender, 0, (1, last))]
+        assert sent == [21, 22, 23]
+        # four are in flight, to which a burst of three might be added
+        ack(sender, 20)
+        assert sender.congestion.cwnd == 5
+
+    def test_recovery_ends_at_the_threshold(self) -> None:
+        sender = started(20, LATEST)
+        for last in (1, 2, 3):
+            ack(sender, 0, (1, last))
+        assert (sender.congestion.cwnd, sender.congestion.ssthresh) == (17, 10)
+        ack(sender, 20)
+        # which the 17 segments of that ACK raise by one
+        assert (sender.recovery.state, sender.congestion.cwnd) == (OPEN, 11)
+
+    @pytest.mark.parametrize("version", [PRR, COUNTING, LATEST])
     def test_proportional_rate_reduction(self, version: str) -> None:
         sender = started(20, version)
         sender.write(40 * MSS, end_of_send=True)
@@ -290,6 +345,29 @@ class TestFrto:
         # what was sent since then has come, and 1 has not
         assert ack(sender, 1, (10, 10), jiffy=801) == [1, 2, 3]
         assert (sender.recovery.state, sender.recovery.spurious) == (LOSS, 0)
+
+    def test_a_duplicate_says_nothing_about_the_first_segment(self) -> None:
+        sender = started(10, LATER)
+        sender.write(10 * MSS, end_of_send=True)
+        sender.timer_expired(800)
+        assert numbers(sender, 800) == [0]
+        # nothing else is sent: nine and the one sent again are in flight, and that is the window
+        assert ack(sender, 0, (5, 5), jiffy=801) == []
+        assert sender.congestion.cwnd == sender.board.in_flight() == 10
+        assert ack(sender, 1, (5, 5), jiffy=802) == [10, 11]
+
+    def test_a_loss_after_a_spurious_timeout_does_not_lower_the_threshold_again(self) -> None:
+        sender = started(10, LATER)
+        sender.write(10 * MSS, end_of_send=True)
+        sender.timer_expired(800)
+        numbers(sender, 800)
+        ack(sender, 1, jiffy=801)
+        ack(sender, 2, jiffy=801)
+        for una in range(3, 7):
+            ack(sender, una, jiffy=801)
+        assert (sender.recovery.state, sender.congestion.cwnd) == (CWR, 9)
+        ack(sender, 6, (8, 11), jiffy=802)
+        assert (sender.recovery.state, sender.congestion.ssthresh) == (RECOVERY, 5)
 
     def test_not_in_the_first_versions(self) -> None:
         sender = started(10)

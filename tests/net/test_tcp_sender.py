@@ -158,6 +158,13 @@ class TestUseOfTheWindow:
             ack(sender, number)
         assert sender.congestion.cwnd == cwnd
 
+    @pytest.mark.parametrize(("divisor", "cwnd"), [(1, 11), (3, 10), (5, 10)])
+    def test_with_tso_a_share_may_be_left(self, divisor: int, cwnd: int) -> None:
+        """Up to 2.6.23: four of ten are less than all, but no third and no fifth."""
+        sender = started(6, cwnd=10, tso=True, tso_win_divisor=divisor)
+        ack(sender, 1)
+        assert sender.congestion.cwnd == cwnd
+
 
 class TestNagle:
     def test_lone_small_segment_goes(self) -> None:
@@ -231,6 +238,18 @@ class TestUnusedWindow:
         assert sender.rto == 60
         assert len(send(sender, 150)) == 10
         assert sender.congestion.ssthresh >= 30
+
+    @pytest.mark.parametrize(("jiffy", "ssthresh"), [(60, 5), (61, 30)])
+    def test_idle_is_longer_than_the_timeout(self, jiffy: int, ssthresh: int) -> None:
+        sender = started(40, cwnd=40)
+        ack(sender, 40, 10)
+        sender.congestion.ssthresh = 5
+        sender.congestion.cwnd = 40
+        assert sender.rto == 60
+        sender.write(MSS, end_of_send=True)
+        send(sender, jiffy)
+        # three quarters of what the window was
+        assert sender.congestion.ssthresh == ssthresh
 
     def test_not_below_the_initial_window(self) -> None:
         sender = make(cwnd=3)
@@ -491,14 +510,15 @@ class TestWindowProbes:
             ack(sender, 2, now, window=0)
         assert intervals == [sender.rto * 2**n for n in range(4)]
 
-    def test_probe_carries_what_the_window_takes(self) -> None:
+    @pytest.mark.parametrize("window", [1, 300])
+    def test_probe_carries_what_the_window_takes(self, window: int) -> None:
         sender = started(2)
         sender.write(5 * MSS, end_of_send=True)
-        ack(sender, 2, 10, window=300)
+        ack(sender, 2, 10, window=window)
         assert send(sender, 10) == []
         sender.awaits_window(10)
         sender.timer_expired(100)
-        assert send(sender, 100) == [300]
+        assert send(sender, 100) == [window]
         assert not sender.probing
         assert sender.rto_jiffy == 100 + sender.rto
 

@@ -13,7 +13,7 @@ from simnet.errors import InputError
 from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
-from tests.host.parts import MS
+from tests.host.parts import MS, US
 
 MSS = 1000
 NO_TIMESTAMPS = {"option_bytes": 0, "timestamps": False}
@@ -78,6 +78,29 @@ class TestReordering:
         assert answers == [True] * 3 + [False] * 4
         assert receiver.compressed == 4
         assert receiver.compress_delay_ps() >= 100_000_000
+
+    def test_at_most_44_are_held_back(self) -> None:
+        receiver = make()
+        answers = [take(receiver, n, n + 1) for n in range(1, 49)]
+        assert answers == [True] * 3 + [False] * 44 + [True]
+
+    def test_a_timer_is_started_for_the_segment_that_has_just_come(self) -> None:
+        receiver, base = settled()
+        for n in range(1, 5):
+            take(receiver, base + n, base + n + 1)
+        assert receiver.compress_started
+        take(receiver, base, base + 1)
+        assert not receiver.compress_started
+
+    @pytest.mark.parametrize(
+        ("srtt_us", "rtt_us", "held_us"),
+        # 5 % of the shorter round trip, at most 1 ms, and 0.1 ms of slack
+        [(100, 400, 105), (400, 100, 105), (40_000, 40_000, 1100)],
+    )
+    def test_held_back_for_a_twentieth(self, srtt_us: int, rtt_us: int, held_us: int) -> None:
+        receiver = make(srtt_ps=srtt_us * US)
+        receiver.window.rtt = 8 * rtt_us
+        assert receiver.compress_delay_ps() == held_us * US
 
     def test_before_4_18_each_is_reported_at_once(self) -> None:
         receiver, base = settled("4.17")
@@ -227,6 +250,13 @@ class TestDelay:
         receiver.copied(MSS, 0)
         assert receiver.set_quickack(1)
         assert not receiver.pingpong
+
+    def test_an_even_quickack_option_is_for_one_ack(self) -> None:
+        receiver, base = settled()
+        take(receiver, base, base + 1)
+        receiver.copied(MSS, 0)
+        assert receiver.set_quickack(2)
+        assert receiver.pingpong
 
 
 class TestWindow:
