@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import functools
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from simnet.host.onset import Onset
+    from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.section import Section
 
 __all__ = ["ModelFiles", "Part", "Subject", "parts", "subjects"]
 
 _PARTS: Final = "simnet.scenario.parts"
+
+
+def _none(_effective: Effective) -> tuple[Onset, ...]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class Subject:
         models: its kinds of models.
         parts: its parts of a configuration.
         knobs: its knobs, in the order of a listing.
+        onsets: what of it acts only after a while.
     """
 
     name: str
@@ -88,6 +95,7 @@ class Subject:
     models: tuple[ModelFiles, ...] = ()
     parts: tuple[Part, ...] = ()
     knobs: Callable[[], tuple[Knob, ...]] = tuple
+    onsets: Callable[[Effective], Iterable[Onset]] = _none
 
 
 @functools.cache

@@ -5,10 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from simnet.scenario.parts.bonding import build as build_bond
-from simnet.scenario.parts.interrupts import build as build_interrupts
-from simnet.scenario.parts.partition import build as build_partition
-from simnet.scenario.parts.storage import build as build_storage
+from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
     from simnet.host.onset import Onset
@@ -16,10 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["onsets"]
 
-_SUBJECTS = (build_bond, build_interrupts, build_partition, build_storage)
-
 
 def onsets(effective: Effective) -> tuple[Onset, ...]:
     """All of them, the first one first."""
-    found = chain.from_iterable(subject.onsets(effective) for subject in _SUBJECTS)
+    found = chain.from_iterable(subject.onsets(effective) for subject in subjects())
     return tuple(sorted(found, key=lambda one: (one.after_ps, one.name)))

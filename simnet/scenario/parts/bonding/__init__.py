@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 from simnet.scenario.core.subject import Subject
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.host.onset import Onset
+    from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
 
 __all__ = ["SUBJECT"]
@@ -18,4 +22,10 @@ def _knobs() -> tuple[Knob, ...]:
     return BONDING
 
 
-SUBJECT = Subject("bonding", order=30, knobs=_knobs)
+def _onsets(effective: Effective) -> Iterator[Onset]:
+    from simnet.scenario.parts.bonding.build import onsets
+
+    return onsets(effective)
+
+
+SUBJECT = Subject("bonding", order=30, knobs=_knobs, onsets=_onsets)

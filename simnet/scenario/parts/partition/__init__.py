@@ -8,6 +8,10 @@ from simnet.scenario.core.subject import ModelFiles, Part, Subject
 from simnet.scenario.parts.partition.schema import Hypervisor, Pool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.host.onset import Onset
+    from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
 
 __all__ = ["SUBJECT"]
@@ -17,6 +21,12 @@ def _knobs() -> tuple[Knob, ...]:
     from simnet.scenario.parts.partition.knobs import PARTITION
 
     return PARTITION
+
+
+def _onsets(effective: Effective) -> Iterator[Onset]:
+    from simnet.scenario.parts.partition.build import onsets
+
+    return onsets(effective)
 
 
 SUBJECT = Subject(
@@ -42,4 +52,5 @@ SUBJECT = Subject(
         ),
     ),
     knobs=_knobs,
+    onsets=_onsets,
 )

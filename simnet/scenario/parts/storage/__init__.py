@@ -8,6 +8,10 @@ from simnet.scenario.core.subject import Part, Subject
 from simnet.scenario.parts.storage.schema import FfsbGroup, Vscsi
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.host.onset import Onset
+    from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
 
 __all__ = ["SUBJECT"]
@@ -17,6 +21,12 @@ def _knobs() -> tuple[Knob, ...]:
     from simnet.scenario.parts.storage.knobs import STORAGE
 
     return STORAGE
+
+
+def _onsets(effective: Effective) -> Iterator[Onset]:
+    from simnet.scenario.parts.storage.build import onsets
+
+    return onsets(effective)
 
 
 SUBJECT = Subject(
@@ -34,4 +44,5 @@ SUBJECT = Subject(
         ),
     ),
     knobs=_knobs,
+    onsets=_onsets,
 )
