@@ -29,10 +29,16 @@ class Warp(Section):
     factor: Annotated[int, count("of nine", 0, 9)]
 
 
+def _check(tree, place, table):
+    if tree.values.get("warp", {}).get("factor") == 9:
+        table.remarks.append(f"{place[0]} shakes")
+
+
 SUBJECT = Subject(
     "warp",
     models=(ModelFiles("warp", "warps", Warp),),
     parts=(Part("warp", Warp, key="warp"), Part("drive", Warp, key="drive", kind="warp")),
+    check_host=_check,
     knobs=lambda: (ignored("warp drive", "", Flag(""), "warp {value}"),),
 )
 """
@@ -52,8 +58,8 @@ print(kind_of("d.toml"), read_model("warp", Path("d.toml"))[0].factor.value)
 """
 _TABLE = """
 from simnet.scenario.core.load import load
-at = load("s.toml", settings={"warp.factor": "8"})
-print("warp", at.warp.factor, at.drive.factor, at.models["drive"])
+at = load("s.toml", settings={"warp.factor": "9"})
+print("warp", at.warp.factor, at.drive.factor, at.models["drive"], at.remarks[-1])
 """
 
 
@@ -63,7 +69,8 @@ def test_every_folder_announces_itself_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "printed"), [(_KNOB, "warp on"), (_KIND, "warp 7"), (_TABLE, "warp 8 7 d.toml")]
+    ("script", "printed"),
+    [(_KNOB, "warp on"), (_KIND, "warp 7"), (_TABLE, "warp 9 7 d.toml peers shakes")],
 )
 def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_path: Path) -> None:
     (tmp_path / "warp").mkdir()

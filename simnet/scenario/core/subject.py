@@ -18,10 +18,16 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.section import Section
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
 
 __all__ = ["ModelFiles", "Part", "Subject", "parts", "subjects"]
 
 _PARTS: Final = "simnet.scenario.parts"
+
+
+def _pass(*_: object) -> None:
+    pass
 
 
 def _none(_effective: Effective) -> tuple[Onset, ...]:
@@ -87,6 +93,8 @@ class Subject:
         models: its kinds of models.
         parts: its parts of a configuration.
         knobs: its knobs, in the order of a listing.
+        check: refuses values that do not fit together, where streams cross a network.
+        check_host: likewise, of one host, at whose place it looks.
         onsets: what of it acts only after a while.
     """
 
@@ -95,6 +103,8 @@ class Subject:
     models: tuple[ModelFiles, ...] = ()
     parts: tuple[Part, ...] = ()
     knobs: Callable[[], tuple[Knob, ...]] = tuple
+    check: Callable[[Tree, Table], None] = _pass
+    check_host: Callable[[Tree, Path, Table], None] = _pass
     onsets: Callable[[Effective], Iterable[Onset]] = _none
 
 

@@ -8,6 +8,8 @@ from simnet.scenario.core.subject import Subject
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
 
 __all__ = ["SUBJECT"]
 
@@ -18,4 +20,10 @@ def _knobs() -> tuple[Knob, ...]:
     return AIX
 
 
-SUBJECT = Subject("aix", order=60, knobs=_knobs)
+def _check(tree: Tree, place: Path, table: Table) -> None:
+    from simnet.scenario.parts.aix.checks import check_aix
+
+    check_aix(tree, place, table)
+
+
+SUBJECT = Subject("aix", order=60, knobs=_knobs, check_host=_check)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from simnet.host.onset import Onset
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
 
 __all__ = ["SUBJECT"]
 
@@ -28,4 +30,10 @@ def _onsets(effective: Effective) -> Iterator[Onset]:
     return onsets(effective)
 
 
-SUBJECT = Subject("bonding", order=30, knobs=_knobs, onsets=_onsets)
+def _check(tree: Tree, place: Path, table: Table) -> None:
+    from simnet.scenario.parts.bonding.checks import check_bond
+
+    check_bond(tree, place, table)
+
+
+SUBJECT = Subject("bonding", order=30, knobs=_knobs, onsets=_onsets, check_host=_check)

@@ -9,6 +9,8 @@ from simnet.scenario.parts.infiniband.schema import Fabric
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Tree
 
 __all__ = ["SUBJECT"]
 
@@ -17,6 +19,12 @@ def _knobs() -> tuple[Knob, ...]:
     from simnet.scenario.parts.infiniband.knobs import IPOIB
 
     return IPOIB
+
+
+def _check(tree: Tree, table: Table) -> None:
+    from simnet.scenario.parts.infiniband.checks import check_fabric
+
+    check_fabric(tree, table)
 
 
 SUBJECT = Subject(
@@ -34,4 +42,5 @@ SUBJECT = Subject(
         ),
     ),
     knobs=_knobs,
+    check=_check,
 )

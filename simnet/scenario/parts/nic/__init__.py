@@ -9,6 +9,8 @@ from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
 
 __all__ = ["SUBJECT"]
 
@@ -19,9 +21,16 @@ def _knobs() -> tuple[Knob, ...]:
     return ETHTOOL
 
 
+def _check(tree: Tree, place: Path, table: Table) -> None:
+    from simnet.scenario.parts.nic.checks import check_nics
+
+    check_nics(tree, place, table)
+
+
 SUBJECT = Subject(
     "nic",
     order=20,
     models=(ModelFiles("nic", "nics", Nic, order=30),),
     knobs=_knobs,
+    check_host=_check,
 )

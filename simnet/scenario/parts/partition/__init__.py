@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from simnet.host.onset import Onset
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Tree
 
 __all__ = ["SUBJECT"]
 
@@ -27,6 +29,12 @@ def _onsets(effective: Effective) -> Iterator[Onset]:
     from simnet.scenario.parts.partition.build import onsets
 
     return onsets(effective)
+
+
+def _check(tree: Tree, table: Table) -> None:
+    from simnet.scenario.parts.partition.checks import check_partitions
+
+    check_partitions(tree, table)
 
 
 SUBJECT = Subject(
@@ -53,4 +61,5 @@ SUBJECT = Subject(
     ),
     knobs=_knobs,
     onsets=_onsets,
+    check=_check,
 )

@@ -8,6 +8,8 @@ from simnet.scenario.core.subject import Subject
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
 
 __all__ = ["SUBJECT"]
 
@@ -18,4 +20,10 @@ def _knobs() -> tuple[Knob, ...]:
     return STEERING
 
 
-SUBJECT = Subject("steering", order=100, knobs=_knobs)
+def _check(tree: Tree, place: Path, table: Table) -> None:
+    from simnet.scenario.parts.steering.checks import check_steering
+
+    check_steering(tree, place, table)
+
+
+SUBJECT = Subject("steering", order=100, knobs=_knobs, check_host=_check)

@@ -8,6 +8,8 @@ from simnet.scenario.core.subject import Subject
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
 
 __all__ = ["SUBJECT"]
 
@@ -18,4 +20,10 @@ def _knobs() -> tuple[Knob, ...]:
     return SYSCTLS
 
 
-SUBJECT = Subject("tcp", order=90, knobs=_knobs)
+def _check(tree: Tree, place: Path, table: Table) -> None:
+    from simnet.scenario.parts.tcp.checks import check_tcp
+
+    check_tcp(tree, place, table)
+
+
+SUBJECT = Subject("tcp", order=90, knobs=_knobs, check_host=_check)

@@ -1,0 +1,46 @@
+"""What a bond needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.host.release import release
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
+
+
+__all__ = ["check_bond"]
+
+_LAYER_2_3: Final = (2, 6, 24)
+
+
+def check_bond(tree: Tree, place: Path, table: Table) -> None:
+    """Refuse a bond that the kernel refuses, and one that cannot be simulated."""
+    host = tree.get(place)
+    bonding = host["bonding"]
+    slaves = [port["name"] for port in host["ports"] if port["enslaved"]]
+    primary = bonding["primary"]
+    if slaves and primary not in {"none", *slaves}:
+        message = f"{primary} is no slave of bond0: expected one of {', '.join(slaves)}"
+        raise table.error((*place, "bonding", "primary"), "system", message)
+    test = tree.get(("workload", "test"))
+    if slaves and test in {"bidirectional", "tcp_rr"}:
+        message = f"{test}: not simulated over a bond, use netserver or netperf"
+        raise table.error(("workload", "test"), "workload.test", message)
+    version = release(host["kernel"]["version"])
+    if bonding["xmit_hash_policy"] == "layer2+3" and version < _LAYER_2_3:
+        message = f"layer2+3 is not in Linux {host['kernel']['version']}: it came with 2.6.24"
+        raise table.error((*place, "bonding", "xmit_hash_policy"), "system", message)
+    if slaves and place != ("host",) and tree.get(("workload", "peers_simulated")) != "machines":
+        message = 'a bond on a peer needs peers_simulated = "machines"'
+        raise table.error(("workload", "peers_simulated"), "workload.peers_simulated", message)
+    for number, port in enumerate(host["ports"]):
+        here = (*place, "ports", number)
+        if port["unplugged_ps"] and not port["enslaved"]:
+            message = f"{port['name']} is no slave of a bond: nothing would take its place"
+            raise table.error((*here, "unplugged_ps"), "system", message)
+        if port["plugged_ps"] and not 0 < port["unplugged_ps"] < port["plugged_ps"]:
+            message = "the cable has to be pulled before"
+            raise table.error((*here, "plugged_ps"), "system", message)

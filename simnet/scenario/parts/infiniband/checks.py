@@ -1,0 +1,30 @@
+"""What a fabric needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
+
+
+__all__ = ["check_fabric"]
+
+_NODES: Final = 2
+
+
+def check_fabric(tree: Tree, table: Table) -> None:
+    """Refuse a fabric in which the two nodes have no place or no way to each other."""
+    fabric = tree.values.get("fabric")
+    if not fabric:
+        return
+    path: Path = ("fabric", "hosts_per_leaf")
+    if len(tree.get(("peers",))) != 1 or len(tree.get(("host", "ports"))) != 1:
+        message = "a fabric joins one port of the system with one peer's"
+        raise table.error(path, "system.fabric", message)
+    if fabric["leaf_switches"] * fabric["hosts_per_leaf"] < _NODES:
+        raise table.error(path, "system.fabric", "the fabric has no place for two nodes")
+    if fabric["leaf_switches"] > 1 and not fabric["spine_switches"] and not fabric["links"]:
+        path = ("fabric", "spine_switches")
+        raise table.error(path, "system.fabric", "no spine switch joins the leaf switches")

@@ -1,0 +1,35 @@
+"""What Linux's TCP refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.net.tcp.rules.sender_version import congestion_controls
+from simnet.scenario.parts.host.checks import SECOND_PS, check_timer
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
+
+
+__all__ = ["check_tcp"]
+
+
+def check_tcp(tree: Tree, place: Path, table: Table) -> None:
+    """Refuse an algorithm that the kernel lacks, a delayed ACK that its clock cannot time."""
+    kernel = tree.get((*place, "kernel"))
+    if kernel["system"] != "linux":
+        return
+    offered = congestion_controls(kernel["version"])
+    chosen = kernel["tcp_congestion_control"]
+    if chosen not in offered:
+        message = f"{chosen} is not in Linux {kernel['version']}: expected {', '.join(offered)}"
+        raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
+    for attribute in ("delack_min_ps", "ato_min_ps"):
+        check_timer(tree, (*place, "kernel"), attribute, table)
+    jiffy_ps = SECOND_PS // kernel["hz"]
+    # do_tcp_setsockopt: TCP_TIMEOUT_MIN, after rounding up
+    option_ps = tree.get((*place, "application", "delack_max_ps"))
+    if 0 < option_ps <= jiffy_ps:
+        message = f"EINVAL at HZ {kernel['hz']}: expected more than a jiffy, or 0 for not set"
+        raise table.error((*place, "application", "delack_max_ps"), "system", message)
