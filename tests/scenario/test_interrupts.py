@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+from simnet._share import folder
 from simnet.errors import InputError
 from simnet.host.apic import ApicMode
 from simnet.scenario.core.effective import Effective
@@ -63,6 +67,38 @@ class TestDaemon:
         effective = load(SCENARIO)
         assert effective.irqbalance == "settled"
         assert effective.balancer.daemon == "first-fit"
+
+    def test_the_scenario_says_which_cpus_serve_other_devices(self) -> None:
+        assert load(SCENARIO).occupied_cpus == ()
+        effective = load(SCENARIO, settings={"irqbalance.daemon": "first-fit"})
+        assert effective.occupied_cpus == (3, 7)
+        assert "Listing 1" in effective.provenance["occupied_cpus"].source
+
+    def test_first_fit_avoids_no_cpu_of_a_machine_of_which_nothing_is_said(self) -> None:
+        effective = load("tcp-rr-one-queue", settings={"irqbalance.daemon": "first-fit"})
+        assert effective.occupied_cpus == ()
+
+    def test_first_fit_is_told_of_them_beside_the_banned(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        told = []
+
+        def daemon(_env: object, _lines: object, occupied: frozenset[int]) -> Iterator[object]:
+            told.append(occupied)
+            yield from ()
+
+        monkeypatch.setattr("simnet.scenario.parts.interrupts.build.irqbalance", daemon)
+        settings = {"irqbalance.daemon": "first-fit", "irqbalance.banned_cpus": "6"}
+        build(load(SCENARIO, settings=settings), seed=1).env.run(until=1)
+        assert told == [{1, 2, 3, 7}]
+
+    def test_a_mask_of_a_larger_machine_is_refused(self, tmp_path: Path) -> None:
+        text = (folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
+        assert 'smp_affinity = "88"' in text
+        larger = tmp_path / "larger.toml"
+        larger.write_text(text.replace('"88"', '"1,00000000,00000000"'), "utf-8")
+        with pytest.raises(InputError, match=r"other_devices.*CPU 64 is beyond"):
+            load(str(larger), settings={"irqbalance.daemon": "first-fit"})
 
     def test_by_hand_each_port_has_a_cpu_at_once(self) -> None:
         settings = {"irqbalance.daemon": "hand", "irqbalance.banned_cpus": "f"}

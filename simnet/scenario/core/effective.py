@@ -228,6 +228,7 @@ class Effective(Section):
         gpfsperf: its arguments.
         irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
         balancer: which daemon.
+        occupied_cpus: those that serve other devices, as far as a simulated daemon has to know.
         workload: what runs.
         relay: what is relayed, if that is what runs; there are no flows then.
         vscsi: how the peer's disks are the system's, if they are.
@@ -262,6 +263,7 @@ class Effective(Section):
     gpfsperf: Gpfsperf | None = None
     irqbalance: str
     balancer: Balancer = Balancer()
+    occupied_cpus: tuple[int, ...] = ()
     workload: Workload
     relay: Relay | None = None
     vscsi: Vscsi | None = None

@@ -230,11 +230,20 @@ class IrqMap(_Table):
     ]
 
 
+class OtherDevices(_Table):
+    """Which CPUs serve other devices: timer, disk, USB. A simulated first-fit avoids them."""
+
+    smp_affinity: Annotated[str, Field(description="hexadecimal CPU mask")]
+    state: ModelState
+    source: str
+
+
 class IrqbalanceTable(_BalancerTable):
     """How a running irqbalance is represented: by where it leaves interrupts, or simulated."""
 
     map: Annotated[str, Field(description="a map below, or daemon: simulate the daemon")]
     maps: dict[str, IrqMap] = Field(default={})
+    other_devices: OtherDevices | None = None
 
 
 class Setting(_Table):

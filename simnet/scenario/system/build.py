@@ -124,6 +124,7 @@ class _Builder:
                 effective.host,
                 effective.balancer,
                 self.ports,
+                occupied=frozenset(effective.occupied_cpus),
             )
         if effective.relay and effective.workload.test == "relay":
             return self._relay()

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["apic_mode_of", "make_apic", "onsets", "place_interrupts"]
 
-# CPUs that serve timer, disk and USB: in Listing 1 no port's interrupt is on them
-_OTHER_SOURCES: Final = frozenset({3, 7})
-
 # when each daemon first moves an interrupt; by hand they are placed at once
 _FIRST_PASSES: Final = {
     "first-fit": FIRST_PASS_PS,
@@ -78,7 +75,13 @@ def _ids(machine: Machine, cpu: Cpu) -> tuple[int, ...]:
 
 
 def place_interrupts(
-    env: Any, machine: Host, model: HostModel, balancer: Balancer, ports: Sequence[Any]
+    env: Any,
+    machine: Host,
+    model: HostModel,
+    balancer: Balancer,
+    ports: Sequence[Any],
+    *,
+    occupied: frozenset[int] = frozenset(),
 ) -> None:
     """Start the daemon that places the interrupts of `machine`.
 
@@ -88,12 +91,13 @@ def place_interrupts(
         model: its configuration.
         balancer: which daemon, and its options.
         ports: the network ports; each is a queue with its line, or has several in `queues`.
+        occupied: CPUs that serve other devices.
     """
     queues = [list(getattr(port, "queues", [port])) for port in ports]
     banned = frozenset(balancer.banned_cpus)
     if balancer.daemon == "first-fit":
         lines = [queue.line for port in queues for queue in port]
-        env.process(irqbalance(env, lines, _OTHER_SOURCES | banned))
+        env.process(irqbalance(env, lines, occupied | banned))
         return
     if balancer.daemon == "hand":
         hand = [[queue.line for queue in port] for port in queues]

@@ -12,7 +12,7 @@ from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.interrupts.build import apic_mode_of
 
 if TYPE_CHECKING:
-    from simnet.scenario.core.files import IrqbalanceTable
+    from simnet.scenario.core.files import IrqbalanceTable, OtherDevices
     from simnet.scenario.core.toml import Document
     from simnet.scenario.core.tree import Path, Tree
 
@@ -87,6 +87,24 @@ class Interrupts:
                 for queue in range(len(self.tree.get((*port, "queue_affinity")))):
                     self.tree.put((*port, "queue_affinity", queue), parameter)
         self._use_map()
+        if self._map == "daemon" and self._irqbalance.other_devices:
+            self._occupy(self._irqbalance.other_devices)
+
+    def _occupy(self, others: OtherDevices) -> None:
+        """Tell the daemon which CPUs serve other devices."""
+        key = ("irqbalance", "other_devices", "smp_affinity")
+        entry = Entry(
+            ".".join(key),
+            others.smp_affinity,
+            self._document.file,
+            self._document.line(key),
+            others.source,
+            others.state,
+        )
+        spec = CpuMask("")
+        value = parsed(entry, spec)
+        self.check_mask(entry, value, ("host",))
+        self.tree.put(("occupied_cpus",), entry.parameter(spec, value))
 
     def switch_irqbalance(self, *, on: bool) -> None:
         """Stop the daemon, which leaves the interrupts alone, or start it, which moves them."""
