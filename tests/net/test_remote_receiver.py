@@ -185,6 +185,12 @@ class TestWhenItAcknowledges:
         assert [(ack.sent_ps - 5 * JIFFY) // US for ack in acks] == [0, 9, 18, 36]
         assert remote.remote.delivered == 7000
 
+    def test_without_a_timestamp_there_is_none_to_echo(self) -> None:
+        remote = Remote()
+        remote.segments(0, start_ps=US)
+        remote.sim.run_until(MS)
+        assert remote.far.incoming.pop().tsecr == -1
+
     def test_old_data_are_answered_at_once(self) -> None:
         remote = Remote()
         remote.established()

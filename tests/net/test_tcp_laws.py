@@ -46,6 +46,13 @@ def delivered(path: PathOptions, tcp: TcpOptions, total: int, seed: int) -> TcpP
     return run
 
 
+def test_what_one_end_sends_the_other_counts() -> None:
+    run = delivered(PathOptions(rate_bps=10**9, delay_ps=MS), TcpOptions(), 100_000, 1)
+    left, right = run.left.counters(), run.right.counters()
+    assert right["segments_received"] == left["segments_sent"] >= 69
+    assert left["segments_received"] == right["acks_sent"] >= 34
+
+
 @given(paths, ends, st.integers(1, 150_000), st.integers(0, 1000))
 @settings(max_examples=60)
 def test_every_byte_arrives_once_and_in_order(

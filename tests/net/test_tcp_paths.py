@@ -70,6 +70,12 @@ class TestSoftirq:
         (sent,) = on_wire(host.nic)
         assert (sent.ack, sent.window) == (1000, host.receiver.rcv_wnd)
 
+    def test_an_acknowledgement_is_less_work_than_data(self) -> None:
+        host = Host(costs={"tcp_rx": 1400, "ack_rx": 300})
+        assert host.socket.receive(ack(host.socket, 0), host.cpu) == 300_000
+        host.receive(3)
+        assert sum(count for _, count in host.socket.latency_buckets()) == 3
+
     def test_low_latency_leaves_nothing_to_the_process_but_the_copy(self) -> None:
         host = Host(recv_bytes=4000, low_latency=True, costs={"wakeup": 500})
         assert not host.socket.reader_installed
@@ -102,6 +108,36 @@ class TestBacklog:
         assert (host.socket.delivered, host.socket.backlog.count) == (5000, 0)
         assert not host.socket.owned
 
+    def test_what_comes_when_recv_ends_is_for_the_next_one(self) -> None:
+        """It had the queue, and takes what the prequeue held besides before it returns."""
+        host = Host(recv_bytes=100_000, receiver=SMALL_BUFFER, costs={"tcp_rx": 5000})
+        host.keep_softirqs(MS)
+        host.receive(5)
+        assert (host.receiver.readable(), host.socket.prequeue.count) == (4000, 1)
+        host.run(MS + US)
+        host.receive(2)
+        assert host.socket.backlog.count == 2
+        calls = host.reader.calls
+        host.run()
+        assert (host.socket.delivered, host.reader.calls - calls) == (7000, 2)
+
+    def test_the_ack_for_what_was_read_does_not_wait_for_the_backlog(self) -> None:
+        host = Host(recv_bytes=100_000, costs={"copy_line": 1000, "user_recv": 50_000})
+        while host.receiver.quick or host.receiver.rcv_nxt < 60_000:
+            host.receive()
+            host.run()
+        first = host.next_seq
+        host.receive()
+        host.run(20 * US)  # the reader does something else
+        host.receive(3)
+        on_wire(host.nic)
+        assert host.receiver.readable() == 3000
+        host.run(50 * US)  # the reader is copying
+        host.receive(3)
+        assert host.socket.backlog.count == 3
+        host.run()
+        assert [skb.ack - first for skb in on_wire(host.nic)] == [4000, 6000]
+
 
 class TestPrequeue:
     def test_sleeping_reader_gets_the_segments_unprocessed(self) -> None:
@@ -118,6 +154,18 @@ class TestPrequeue:
         assert host.reader.wakeups == 2
         host.run()
         assert host.socket.delivered == 3000
+
+    def test_the_ack_for_a_hole_is_sent_before_the_reader_sleeps_again(self) -> None:
+        host = Host(recv_bytes=100_000, costs={"ack_tx": 1000})
+        before = host.cpu.times()["system_ps"]
+        host.socket.receive(segment(host.socket, 1000), host.cpu)
+        host.cpu.kick()
+        host.run()
+        assert host.reader.sleeping
+        assert host.cpu.times()["system_ps"] - before == US
+        host.receive()
+        host.run()
+        assert host.socket.delivered == 2000
 
     def test_data_go_straight_to_the_reader(self) -> None:
         host = Host(recv_bytes=4000)

@@ -103,6 +103,18 @@ class TestRack:
         tcp = Connection(10)
         assert [tcp.ack(200, 0, (1, last)) for last in (1, 2, 3)] == [[], [], [0]]
 
+    def test_a_round_trip_shorter_than_any_before_counts_of_what_was_sent_once(self) -> None:
+        tcp = Connection(10)
+        assert tcp.ack(150, 0, (1, 3)) == [0]
+
+    def test_an_ack_that_comes_late_tells_of_what_was_sent_since_the_last(self) -> None:
+        tcp = Connection(4, cwnd=20)
+        tcp.ack(200, 2)
+        tcp.write(4)
+        assert tcp.sent(201) == [4, 5, 6, 7]
+        tcp.ack(300, 1, (5, 5))
+        assert tcp.sender.board.sacked_out == 1
+
     def test_fewer_may_have_overtaken_it_for_a_quarter_of_a_round_trip(self) -> None:
         tcp = Connection(10)
         assert tcp.ack(200, 0, (1, 1)) == []
@@ -244,6 +256,15 @@ class TestTailLossProbe:
         for last in (2, 3, 4):
             tcp.ack(200, 1, (2, last))
         assert tcp.sender.pending != PROBE
+
+    def test_in_recovery_what_is_sent_does_not_put_the_timeout_off(self) -> None:
+        tcp = Connection(10)
+        assert tcp.ack(200, 0, (1, 3)) == [0]
+        tcp.ack(210, 0, (1, 9))
+        due = tcp.sender.rto_jiffy
+        tcp.write(2)
+        assert tcp.sent(250) == [10, 11]
+        assert (tcp.sender.pending, tcp.sender.rto_jiffy) == (RTO, due)
 
 
 class TestTimeouts:
