@@ -19,7 +19,7 @@ _PARTS = ROOT / "simnet" / "scenario" / "parts"
 _SUBJECT = """
 from typing import Annotated
 
-from simnet.scenario.core.knob import ignored
+from simnet.scenario.core.knob import Knob, ignored
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count
 from simnet.scenario.core.subject import ModelFiles, Part, Subject
@@ -39,7 +39,10 @@ SUBJECT = Subject(
     models=(ModelFiles("warp", "warps", Warp),),
     parts=(Part("warp", Warp, key="warp"), Part("drive", Warp, key="drive", kind="warp")),
     check_host=_check,
-    knobs=lambda: (ignored("warp drive", "", Flag(""), "warp {value}"),),
+    knobs=lambda: (
+        Knob("warp speed", "", count("", 0, 9), "warp", "factor", "speed {value}"),
+        ignored("warp drive", "", Flag(""), "warp {value}"),
+    ),
 )
 """
 _MODEL = """
@@ -58,7 +61,7 @@ print(kind_of("d.toml"), read_model("warp", Path("d.toml"))[0].factor.value)
 """
 _TABLE = """
 from simnet.scenario.core.load import load
-at = load("s.toml", settings={"warp.factor": "9"})
+at = load("s.toml", settings={"drive.factor": "8", "warp speed": "9"})
 print("warp", at.warp.factor, at.drive.factor, at.models["drive"], at.remarks[-1])
 """
 
@@ -70,7 +73,7 @@ def test_every_folder_announces_itself_by_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("script", "printed"),
-    [(_KNOB, "warp on"), (_KIND, "warp 7"), (_TABLE, "warp 9 7 d.toml peers shakes")],
+    [(_KNOB, "warp on"), (_KIND, "warp 7"), (_TABLE, "warp 9 8 d.toml peers shakes")],
 )
 def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_path: Path) -> None:
     (tmp_path / "warp").mkdir()

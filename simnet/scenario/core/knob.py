@@ -17,29 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AppliedKnob", "CpuMask", "Knob", "ModelName", "NodeNumber", "cpu_mask_text", "ignored"]
 
-Scope = Literal[
-    "kernel",
-    "port",
-    "rx-queue",
-    "tx-queue",
-    "nic",
-    "bonding",
-    "slave",
-    "cable",
-    "switch",
-    "flows",
-    "irqbalance",
-    "interface",
-    "application",
-    "partition",
-    "disk",
-    "iosched",
-    "scale",
-    "lpars",
-    "filesystem",
-    "model",
-    "none",
-]
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
 
@@ -148,11 +125,11 @@ class Knob:
         doc: what it does, one line.
         spec: form and legal range of its value.
         scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
-            its NIC, of the bonding driver, whether the port is a slave, its cable, an attribute of
-            the switch, the binding of the streams, irqbalance, the port as an interface of IP
-            (routes through it), what an application asks of its sockets, the host's share of its
-            machine, clients of a file system and what is on them, its servers, a whole model of
-            the system, or nothing.
+            its NIC, of the bonding driver, whether the port is a slave, its cable, the binding of
+            the streams, irqbalance, the port as an interface of IP (routes through it), what an
+            application asks of its sockets, the host's share of its machine, a disk's queue or its
+            scheduler, a whole model of the system, nothing, or a part beside the hosts, by its
+            place.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.
@@ -168,7 +145,7 @@ class Knob:
     name: str
     doc: str
     spec: Spec
-    scope: Scope
+    scope: str
     target: str
     command: str
     unit: str = ""

@@ -8,6 +8,7 @@ from simnet.errors import InputError
 from simnet.host.release import release
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
+from simnet.scenario.core.subject import parts
 from simnet.scenario.core.tree import DEFAULT, dotted
 from simnet.scenario.parts.host.schema import Kernel
 from simnet.scenario.parts.partition.schema import Partition
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Places", "ranges"]
 
-# clients of a file system and what serves them: scopes, and places in the tree
-_CLUSTER: Final = ("scale", "lpars", "filesystem")
+# what only the system under test has
+_OWN: Final = ("flows", "irqbalance", "cable", "model")
 
 
 class Places:
@@ -42,14 +43,14 @@ class Places:
         return tuple(("peers", number) for number in range(len(self._tree.get(("peers",)))))
 
     def everywhere(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], hosts: tuple[Path, ...]
+        self, entry: Entry, knob: Knob, named: Mapping[str, str], hosts: tuple[Path, ...]
     ) -> tuple[Path, ...]:
         """Return the places on all hosts that have the knob; it is an error if none has."""
         paths: list[Path] = []
         refused: list[InputError] = []
         for host in hosts:
             try:
-                paths += self._places(entry, knob, parts, host)
+                paths += self._places(entry, knob, named, host)
             except InputError as error:
                 refused.append(error)
         if refused and len(refused) == len(hosts):
@@ -57,23 +58,18 @@ class Places:
         return tuple(paths)
 
     def _places(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
+        self, entry: Entry, knob: Knob, named: Mapping[str, str], host: Path
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
-        own = {"flows", "irqbalance", "switch", "cable", "model", *_CLUSTER}
-        if knob.scope in own and host != ("host",):
+        part = next((one for one in parts() if one.place == knob.scope), None)
+        if (part or knob.scope in _OWN) and host != ("host",):
             raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
             return
-        if knob.scope == "switch":
-            if "switch" not in self._tree.values:
-                raise entry.error("nothing here is on a switch")
-            yield ("switch", knob.target)
-            return
-        if knob.scope in _CLUSTER:
-            if knob.scope not in self._tree.values:
-                raise entry.error("only where partitions are clients of a file system")
-            yield (knob.scope, knob.target)
+        if part:
+            if part.place not in self._tree.values:
+                raise entry.error(part.absent or f"the scenario has no {part.place}")
+            yield (part.place, knob.target)
             return
         self._check_kernel(entry, knob, host)
         if knob.scope == "partition" and "partition" not in self._tree.get(host):
@@ -82,22 +78,21 @@ class Places:
         if knob.scope in {"kernel", "bonding", "application", "partition"}:
             yield (*host, knob.scope, knob.target)
             return
-        if knob.scope in {"disk", "iosched"}:
-            part = "queue" if knob.scope == "disk" else "iosched"
-            yield (*host, "disks", self._chosen_disk(entry, parts, host), part, knob.target)
+        if knob.scope in {"queue", "iosched"}:
+            yield (*host, "disks", self._chosen_disk(entry, named, host), knob.scope, knob.target)
             return
-        if knob.scope == "none" and not parts and not knob.drivers:
+        if knob.scope == "none" and not named and not knob.drivers:
             return
-        for number in self._chosen_ports(entry, knob, parts, host):
-            yield from self._of_port(entry, knob, parts, (*host, "ports", number))
+        for number in self._chosen_ports(entry, knob, named, host):
+            yield from self._of_port(entry, knob, named, (*host, "ports", number))
 
-    def _chosen_disk(self, entry: Entry, parts: Mapping[str, str], host: Path) -> int:
+    def _chosen_disk(self, entry: Entry, named: Mapping[str, str], host: Path) -> int:
         names = [disk["name"] for disk in self._tree.get((*host, "disks"))]
-        if parts["disk"] not in names:
+        if named["disk"] not in names:
             machine = self._tree.get((*host, "name"))
             legal = f"expected one of {', '.join(names)}" if names else "it has none"
-            raise entry.error(f"{machine} has no disk {parts['disk']}: {legal}")
-        return names.index(parts["disk"])
+            raise entry.error(f"{machine} has no disk {named['disk']}: {legal}")
+        return names.index(named["disk"])
 
     def _check_kernel(self, entry: Entry, knob: Knob, host: Path) -> None:
         """Refuse a knob that the host's kernel does not have."""
@@ -124,35 +119,35 @@ class Places:
         return f"{message}: kernel.{feature}=on does{since}"
 
     def _of_port(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], port: Path
+        self, entry: Entry, knob: Knob, named: Mapping[str, str], port: Path
     ) -> Iterator[Path]:
         if knob.scope in {"rx-queue", "tx-queue"}:
-            for queue in self._chosen_queues(entry, knob, parts, port):
+            for queue in self._chosen_queues(entry, knob, named, port):
                 yield (*port, knob.target, queue)
         elif knob.scope == "port" and self.queues(port) > 1:
-            yield (*port, "queue_affinity", int(parts["irq"]) - self._tree.get((*port, "irq")))
+            yield (*port, "queue_affinity", int(named["irq"]) - self._tree.get((*port, "irq")))
         elif knob.scope == "nic":
             yield (*port, "nic", knob.target)
         elif knob.scope != "none":
             yield (*port, knob.target)
 
     def _chosen_ports(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], host: Path
+        self, entry: Entry, knob: Knob, named: Mapping[str, str], host: Path
     ) -> list[int]:
         ports = self._tree.get((*host, "ports"))
         machine = self._tree.get((*host, "name"))
         chosen = [
             number
             for number, port in enumerate(ports)
-            if parts.get("port", port["name"]) == port["name"]
-            and int(parts.get("irq", port["irq"])) in self.irqs((*host, "ports", number))
+            if named.get("port", port["name"]) == port["name"]
+            and int(named.get("irq", port["irq"])) in self.irqs((*host, "ports", number))
         ]
         if not ports:
             raise entry.error(f"{machine} has no ports here")
         if not chosen:
-            what = f"port {parts['port']}" if "port" in parts else f"interrupt {parts['irq']}"
+            what = f"port {named['port']}" if "port" in named else f"interrupt {named['irq']}"
             irqs = [irq for n in range(len(ports)) for irq in self.irqs((*host, "ports", n))]
-            legal = ", ".join(port["name"] for port in ports if "port" in parts) or ranges(irqs)
+            legal = ", ".join(port["name"] for port in ports if "port" in named) or ranges(irqs)
             raise entry.error(f"{machine} has no {what}: expected one of {legal}")
         if knob.drivers:
             fitting = [n for n in chosen if ports[n]["nic"]["driver"] in knob.drivers]
@@ -175,16 +170,16 @@ class Places:
         return range(first, first + self.queues(port))
 
     def _chosen_queues(
-        self, entry: Entry, knob: Knob, parts: Mapping[str, str], port: Path
+        self, entry: Entry, knob: Knob, named: Mapping[str, str], port: Path
     ) -> range:
         way = knob.scope.removesuffix("-queue")
         queues = self._tree.get((*port, "nic", f"{way}_queues"))
-        if parts["queue"] == "*":
+        if named["queue"] == "*":
             return range(queues)
-        chosen = int(parts["queue"])
+        chosen = int(named["queue"])
         if chosen >= queues:
             legal = f"{way}-0" if queues == 1 else f"{way}-0 to {way}-{queues - 1}"
-            raise entry.error(f"{parts['port']} has no queue {way}-{chosen}: it has {legal}")
+            raise entry.error(f"{named['port']} has no queue {way}-{chosen}: it has {legal}")
         return range(chosen, chosen + 1)
 
     def cpu_count(self, host: Path) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simnet.scenario.core.knob import Knob, Scope
+from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Choice, Flag, count, time
@@ -40,9 +40,8 @@ def _ignored(name: str, doc: str, spec: Spec, **more: Any) -> Knob:
 
 
 def _cable(verb: str, target: str, doc: str) -> Knob:
-    scope: Scope = "cable"
     command = f"{verb} the cable of {{port}} after {{value}}"
-    return Knob(f"{verb} {{port}}", doc, time(doc, "0 s", "100000 s"), scope, target, command)
+    return Knob(f"{verb} {{port}}", doc, time(doc, "0 s", "100000 s"), "cable", target, command)
 
 
 BONDING: Final = (

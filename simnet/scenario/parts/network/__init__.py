@@ -17,6 +17,7 @@ SUBJECT = Subject(
             key="switch",
             doc="switch model; none if absent, where nothing is on a network",
             kind="switch",
+            absent="nothing here is on a switch",
             order=10,
         ),
     ),

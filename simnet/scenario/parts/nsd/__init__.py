@@ -31,6 +31,7 @@ SUBJECT = Subject(
             key="file_system",
             doc="file system model, on its servers",
             kind="filesystem",
+            absent="only where partitions are clients of a file system",
             order=90,
         ),
     ),

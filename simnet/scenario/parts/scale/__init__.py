@@ -33,6 +33,7 @@ SUBJECT = Subject(
             key="lpars",
             doc="partitions of the server that are clients of a file system",
             kind="lpars",
+            absent="only where partitions are clients of a file system",
             order=40,
         ),
         Part(
@@ -41,6 +42,7 @@ SUBJECT = Subject(
             key="client",
             doc="file system on those partitions",
             kind="client",
+            absent="only where partitions are clients of a file system",
             order=50,
         ),
     ),

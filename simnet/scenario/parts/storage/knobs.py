@@ -33,7 +33,7 @@ def _spec(target: str) -> Spec:
 def _file(name: str, target: str, unit: str = "") -> Knob:
     spec = _spec(target)
     path = f"{_QUEUE}/{name}"
-    return Knob(path, spec.doc, spec, "disk", target, f"echo {{value}} > {path}", unit=unit)
+    return Knob(path, spec.doc, spec, "queue", target, f"echo {{value}} > {path}", unit=unit)
 
 
 def _tunable(name: str) -> Knob:
@@ -54,7 +54,7 @@ STORAGE: Final = (
         "/sys/block/{disk}/device/queue_depth",
         _spec("queue_depth").doc,
         _spec("queue_depth"),
-        "disk",
+        "queue",
         "queue_depth",
         "echo {value} > /sys/block/{disk}/device/queue_depth",
     ),
