@@ -37,7 +37,7 @@ READ = _taken_by_the_builder() | IN_LOADER | {f"{name}_cycles" for name in COST_
 @pytest.mark.parametrize("value", sorted(VALUES | {"cpubind_node", "preferred_node"}))
 def test_a_value_is_listed_exactly_when_nothing_reads_it(value: str) -> None:
     remedy = "take it off" if value in READ else "add it to"
-    assert (value in UNREAD) == (value not in READ), f"{remedy} simnet/scenario/core/unread.py"
+    assert (value in UNREAD) == (value not in READ), f"{remedy} its subject's unread"
 
 
 def test_the_list_names_only_what_exists() -> None:

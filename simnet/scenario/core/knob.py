@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from simnet.scenario.core.parameter import Spec, Value
 from simnet.scenario.core.specs import Flag, Quantity
 from simnet.scenario.core.units import UnitError, parse_quantity
-from simnet.scenario.core.unread import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -160,6 +159,8 @@ class Knob:
     @property
     def modelled(self) -> bool:
         """Whether a simulation depends on it."""
+        from simnet.scenario.core.unread import UNREAD  # subjects need this module
+
         return self.scope != "none" and self.target not in UNREAD
 
     @cached_property

@@ -94,6 +94,7 @@ class Subject:
         order: where its part of a listing stands; subjects of the same order go by name.
         models: its kinds of models.
         parts: its parts of a configuration.
+        unread: attributes of its values that no mechanism reads, see `simnet.scenario.core.unread`.
         knobs: its knobs, in the order of a listing.
         check: refuses values that do not fit together, where streams cross a network.
         check_host: likewise, of one host, at whose place it looks.
@@ -104,6 +105,7 @@ class Subject:
     order: int = 1000
     models: tuple[ModelFiles, ...] = ()
     parts: tuple[Part, ...] = ()
+    unread: tuple[str, ...] = ()
     knobs: Callable[[], tuple[Knob, ...]] = tuple
     check: Callable[[Tree, Table], None] = _pass
     check_host: Callable[[Tree, Path, Table], None] = _pass

@@ -27,5 +27,17 @@ SUBJECT = Subject(
         ModelFiles("server", "servers", Server, order=20),
         ModelFiles("kernel", "kernels", Kernel, order=60),
     ),
+    unread=(
+        "memory_per_node_bytes",
+        "memory_bandwidth_bps",
+        "bus_bandwidth_bps",
+        "link_bandwidth_bps",
+        "io_bandwidth_bps",
+        "cache_bytes",
+        "rmem_default_bytes",
+        "wmem_default_bytes",
+        "tcp_app_win",
+        "prequeue_timer_ps",
+    ),
     knobs=_knobs,
 )

@@ -31,6 +31,7 @@ SUBJECT = Subject(
     "nic",
     order=20,
     models=(ModelFiles("nic", "nics", Nic, order=30),),
+    unread=("tx_wake_threshold", "tagged_status", "copybreak_bytes", "dma_latency_ps"),
     knobs=_knobs,
     check_host=_check,
 )

@@ -18,4 +18,4 @@ def _knobs() -> tuple[Knob, ...]:
     return PLACEMENT
 
 
-SUBJECT = Subject("placement", order=10, knobs=_knobs)
+SUBJECT = Subject("placement", order=10, unread=("preferred_node",), knobs=_knobs)
