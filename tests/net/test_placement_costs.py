@@ -76,6 +76,24 @@ class Host:
         }
 
 
+@pytest.mark.parametrize("overlap", [1, 2])
+def test_a_copy_keeps_several_lines_on_their_way(overlap: int) -> None:
+    sim = Simulator()
+    machine = make_machine(
+        sim,
+        "host",
+        make_costs(overlap, copy_line=10),
+        make_memory(2, None, **LINES),
+        nodes=2,
+        cores_per_socket=2,
+    )
+    socket = make_socket(sim, machine, make_tg3(sim, machine))
+    # eight lines, each 200 ns farther away
+    far_ps = 8 * (300 - 100) * NS // overlap
+    assert socket.copy_cost_ps(machine.cpus[0], 1000, 0, 0) == 8 * 10 * NS
+    assert socket.copy_cost_ps(machine.cpus[0], 1000, 1, 1) == 8 * 10 * NS + far_ps
+
+
 class TestSending:
     def test_doorbell_and_lines_pay_the_way_to_the_device(self) -> None:
         host = Host()

@@ -176,6 +176,15 @@ class TestPrequeue:
             peak = max(peak, host.receiver.rmem_alloc)
         assert peak == 0
 
+    def test_what_the_reader_gets_directly_sizes_the_buffer_too(self) -> None:
+        host = Host(recv_bytes=100_000, receiver={"rmem_default": 20_000})
+        for _ in range(40):
+            host.receive(10)
+            host.run()
+        # twice the 40 segments of a jiffy; of 1300 bytes of memory less than 1000 are for the
+        # window, so that it is 128 more
+        assert host.receiver.rcvbuf == 2 * 40 * 1428
+
     def test_tcp_runs_on_the_readers_cpu_as_softirq_time(self) -> None:
         """Bottom halves are off while the prequeue is worked off."""
         host = Host(recv_bytes=4000, costs={"tcp_rx": 2000})

@@ -309,6 +309,17 @@ class TestTimeouts:
         assert (tcp.sender.congestion.cwnd >= cwnd, tcp.sender.recovery.spurious) == (True, 1)
         assert tcp.sender.retransmissions == 2
 
+    def test_a_duplicate_after_two_segments_shows_that_it_was_none(self) -> None:
+        """RFC 5682, 2.1, step 3a: another ACK for what never went again does not change that."""
+        tcp = Connection(8)
+        tcp.timer()
+        ms, _ = tcp.timer()
+        tcp.write(4)
+        assert tcp.ack(ms + 10, 1) == [8, 9]
+        tcp.ack(ms + 15, 1)
+        tcp.ack(ms + 20, 2)
+        assert (tcp.sender.recovery.state, tcp.sender.recovery.spurious) == (LOSS, 0)
+
     def test_a_receiver_that_drops_what_it_held_gets_it_again_after_a_while(self) -> None:
         tcp = Connection(8)
         tcp.ack(200, 0, (1, 2))
