@@ -96,7 +96,8 @@ class InputError(SimnetError):
     @property
     def typed(self) -> str:
         """The line as the command says it."""
-        return self._line(self.file, self.key, self.message)
+        option = f"--{self.key.replace('_', '-')}" if self.key else ""
+        return self._line(self.file, None if option == self.file else self.key, self.message)
 
     def _line(self, where: str | None, key: str | None, message: str) -> str:
         if where and self.line is not None:

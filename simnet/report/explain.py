@@ -27,7 +27,7 @@ def explain(found: Explanation) -> str:
     """The whole answer."""
     parts = [_heading(found), _limits(found), _lifted(found), _resources(found), _work(found)]
     parts += [_drops(found)]
-    parts += [_knobs(found), "".join(f"mind: {printable(line)}\n" for line in found.warnings)]
+    parts += [_knobs(found), "".join(f"warning: {printable(line)}\n" for line in found.warnings)]
     return "\n".join(part for part in parts if part)
 
 

@@ -24,7 +24,9 @@ def text(result: Result) -> str:
         f"{result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of warm-up, "
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
     )
-    totals += _intervals(result) + "".join(f"mind: {printable(said)}\n" for said in result.warnings)
+    totals += _intervals(result) + "".join(
+        f"warning: {printable(said)}\n" for said in result.warnings
+    )
     if result.jobs:
         return "\n".join([totals, jobs_text(result)])
     parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]

@@ -84,7 +84,7 @@ def _remarks(judged: Judged) -> Iterator[str]:
     for number, one in enumerate(shown[:_MECHANISMS_SHOWN]):
         yield f"{'moved most: ' if number == 0 else '            '}{said_of_mechanism(one)}"
     for warning in judged.warnings:
-        yield f"mind: {warning}"
+        yield f"warning: {warning}"
 
 
 def _commands(judged: Judged) -> str:

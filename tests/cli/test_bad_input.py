@@ -122,9 +122,9 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
         (["run", "x460-out-of-bx"],
          "x460-out-of-bx: unknown scenario; did you mean x460-out-of-box?"),
         (["run", SCENARIO, "--duration", "10"],
-         "--duration: duration: missing unit in '10': expected a time such as '20 us'"),
+         "--duration: missing unit in '10': expected a time such as '20 us'"),
         (["run", SCENARIO, "--warm-up", "1 B"],
-         "--warm-up: warm_up: wrong kind of unit in '1 B': expected a time such as '20 us'"),
+         "--warm-up: wrong kind of unit in '1 B': expected a time such as '20 us'"),
         (["run", SCENARIO, "--format", "sarr"],
          ("--format: expected one of text, json, sar, interrupts, vmstat, netperf, iostat, iperf,"
           " compare, got 'sarr'; did you mean sar?")),

@@ -78,7 +78,7 @@ def test_the_load_of_a_relay_is_its_rate(simnet: Simnet, tmp_path: Path) -> None
         (["--max-p99", "1 ms", "--load", LOAD, "--set", "nods=1"],
          "--set: nods: unknown knob; did you mean nodes?"),
         (["--max-p99", "1 ms", "--load", LOAD, "--duration", "1"],
-         "--duration: duration: missing unit in '1': expected a time such as '20 us'"),
+         "--duration: missing unit in '1': expected a time such as '20 us'"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) -> None:

@@ -31,7 +31,9 @@ def test_the_answer_has_ranking_numbers_and_commands(simnet: Simnet) -> None:
     assert "# affinity on ibm-x460" in lines
     assert "/etc/init.d/irq_balancer stop" in lines
     assert "killall netserver" not in lines
-    assert "mind: numactl --preferred: accepted, but not modelled: it changes nothing here" in lines
+    assert (
+        "warning: numactl --preferred: accepted, but not modelled: it changes nothing here" in lines
+    )
 
 
 def test_commands_of_every_tuning_on_demand(simnet: Simnet) -> None:

@@ -56,6 +56,8 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
          {"system.kernel": "linux-6.18", "ethtool -L eth0 rx": "4",
           "/proc/irq/84/smp_affinity": "2"}, "/proc/irq/84/smp_affinity",
          "dell-r410 has no interrupt 84: expected one of 80-83, 90-98"),
+        ("vlan-half-cpu", {"peer:nic.moderation": "holdoff"}, "peer:nic.moderation",
+         "eth0 is on the hypervisor's LAN: expected hypervisor"),
         ("vscsi-parallel", {"ib_ipoib poll weight": "64"}, "ib_ipoib poll weight",
          "ibm-p5-partition has no ports here"),
         ("vscsi-parallel", {"port-channel load-balance": "src-ip"}, "port-channel load-balance",

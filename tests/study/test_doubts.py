@@ -33,7 +33,7 @@ def test_a_measurement_before_the_daemon_has_acted_decides_nothing() -> None:
     )
     assert result.warnings == (said,)
     assert not result.conclusive
-    assert f"mind: {said}\n" in text(result)
+    assert f"warning: {said}\n" in text(result)
 
 
 @pytest.mark.compiled

@@ -72,7 +72,7 @@ KINDS: Final[Mapping[str, Kind]] = {
 _LONGEST: Final = 100
 _MOST_BITS: Final = 256
 _NUMBER: Final = re.compile(
-    r"\s*(?P<number>[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>.*?)\s*\Z"
+    r"\s*(?P<number>[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,2}(?!\d))?)\s*(?P<unit>.*?)\s*\Z"
 )
 
 # Everything the registry is asked to read: pint would also take products and powers.

@@ -59,11 +59,14 @@ def _units(permille: int) -> str:
 
 
 def _check_ports(tree: Tree, place: Path, table: Table, *, there: bool) -> None:
-    """Refuse a port of the hypervisor's LAN outside of a partition, or with too large an MTU."""
+    """Refuse ports of the hypervisor's LAN elsewhere, others on it, and too large an MTU."""
     for number, port in enumerate(tree.get((*place, "ports"))):
-        if port["nic"]["moderation"] != _VIRTUAL:
-            continue
         path: Path = (*place, "ports", number)
+        if port["nic"]["moderation"] != _VIRTUAL:
+            if there:
+                message = f"{port['name']} is on the hypervisor's LAN: expected {_VIRTUAL}"
+                raise table.error((*path, "nic", "moderation"), "system", message)
+            continue
         if not there:
             message = f"{port['name']} is a port of a hypervisor's LAN: only in a partition"
             raise table.error(path, "system", message)
