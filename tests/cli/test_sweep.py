@@ -100,7 +100,7 @@ def test_a_run_of_a_grid_is_the_run_alone(simnet: Simnet) -> None:
         (["--over", "nodes=1", "--best", "throughput"],
          "--best: throughput: unknown measure; did you mean throughput_bps?"),
         (["--over", "nodes=1", "--precision", "1"],
-         "--precision: precision: 1 is outside the legal range 0 to 0.5"),
+         "--precision: 1 is outside the legal range 0 to 0.5"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) -> None:
