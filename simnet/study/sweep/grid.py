@@ -14,7 +14,7 @@ from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, 
 
 __all__ = ["axis", "combinations", "size"]
 
-MOST_VALUES: Final = 1_000_000
+MOST_VALUES: Final = 100_000
 _TOO_MANY: Final = f"at most {MOST_VALUES} values were expected"
 _OPTION: Final = "--over"
 _RANGE: Final = re.compile(r"\s*(?P<low>.+?)\s*\.\.\s*(?P<high>[^:]+?)\s*(?::\s*(?P<step>.+?)\s*)?")
