@@ -482,3 +482,16 @@ class Both(Job):
         if self.parts:
             system_us, user_us = self.parts.pop(0)
             cpu.run_to_user(self, system_us * US, user_us * US)
+
+
+def test_the_next_tick_is_a_whole_number_of_ticks_on_and_never_now() -> None:
+    sim = Simulator()
+    machine = make_machine(sim)
+    cpu = machine.cpus[0]
+    first = cpu.tick_after(0)
+    second = cpu.tick_after(first)
+    assert 0 < first < second
+    assert [cpu.tick_after(first + late) for late in (-1, 0, 1)] == [first, second, second]
+    assert cpu.tick_after(second - 1) == second
+    assert cpu.tick_after(second) == second + (second - first)
+    assert second - first == machine.layout.tick_ps

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simnet.host.apic import Apic, ApicMode
 from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
-from simnet.host.irqbalance.irq_source import IrqSource
+from simnet.host.irqbalance.irq_source import CLASSES, IrqSource, busy_ticks
 from simnet.host.irqbalance.version_055 import FIRST_PASS_PS, Irqbalance055
 from simnet.host.machine import Machine
 from simnet.kernel.environment import Environment
@@ -283,3 +287,22 @@ class TestRounds:
         machine = make_machine(Simulator(), cores_per_socket=1, threads_per_core=2)
         assert Irqbalance055(machine, []).oneshot
         assert not Irqbalance055(two_sockets(), []).oneshot
+
+
+def test_the_timer_is_known_by_name_or_as_interrupt_0() -> None:
+    machine = two_sockets()
+    apic = Apic(machine.cpus, ApicMode("physical flat", "first"))
+    kinds = [
+        CLASSES[IrqSource(apic.line(irq, name, 1)).by_name]
+        for irq, name in ((0, "x"), (1, "x"), (2, "rtc0"), (3, "hrtimer"), (4, "eth0-tx-1"))
+    ]
+    assert kinds == ["timer", "other", "timer", "timer", "10gbit-ethernet"]
+
+
+def test_ticks_of_interrupts_are_shown_in_hundredths_each_kind_rounded_down() -> None:
+    seen: list[Any] = [
+        SimpleNamespace(times=partial(dict, irq_ticks=irq, softirq_ticks=softirq))
+        for irq, softirq in ((0, 0), (5, 0), (0, 7), (5, 5), (7, 8))
+    ]
+    # a tick is 4 ms: 2.5 are a hundredth
+    assert busy_ticks(seen, 4 * MS) == [0, 2, 2, 4, 5]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.storage.block.diskstats import iostat
+from simnet.storage.block.diskstats import DiskStats, iostat
 from simnet.storage.block.queue import ELEVATORS
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
 from simnet.storage.block.sort_list import MergeHash
@@ -340,3 +340,16 @@ def test_the_same_twice(scheduler: str) -> None:
         return bench.user.log
 
     assert log() == log()
+
+
+def test_a_kernel_that_counts_jiffies_counts_those_that_began_in_between() -> None:
+    stats = DiskStats(1000)
+    stats.started(1500)
+    stats.started(2500)
+    stats.ended(4900, 0, 8, 1500)
+    stats.ended(5100, 1, 16, 2500)
+    exact, counted = stats.snapshot(7999), stats.snapshot(7999, exact=False)
+    assert (exact.ticks_ps, exact.busy_ps, exact.queue_ps) == ((3400, 2600), 3600, 6000)
+    assert (counted.ticks_ps, counted.busy_ps, counted.queue_ps) == ((3000, 3000), 4000, 6000)
+    assert (exact.time_ps, counted.time_ps) == (7999, 7000)
+    assert (counted.ios, counted.sectors, counted.in_flight) == ((1, 1), (8, 16), 0)

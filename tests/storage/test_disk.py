@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
 from simnet.scenario.parts.disks.build import disk_model
-from simnet.storage.disk.command import Partition, partition
+from simnet.storage.disk.command import Command, Partition, partition
 from simnet.storage.disk.disk import Disk
 from simnet.storage.disk.geometry import Geometry, SeekCurve
 from simnet.storage.disk.model import QUEUE_POLICIES
@@ -461,3 +461,12 @@ def test_round_disk_is_what_the_numbers_above_assume() -> None:
     geometry = Geometry(ROUND)
     assert (geometry.cylinders, geometry.rotation_ps) == (200, 10 * MS)
     assert geometry.place(35).left == 5
+
+
+def test_a_partition_passes_on_its_last_sector_and_hands_back_what_is_refused() -> None:
+    sim = Simulator()
+    for room, taken, sector in ((1, True, 58), (0, False, 8)):
+        device = Device(sim, path=f"device{room}", room=room)
+        command = Command(8, 2, write=False, owner=Driver(sim, device, f"driver{room}"))
+        assert Partition("sda1", device, 50, 10).submit(command) is taken
+        assert command.sector == sector

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from typing import Any
 
 import pytest
 
@@ -508,3 +509,35 @@ def test_times_are_rounded_up_to_jiffies_and_numbers_forced_into_their_range() -
 
 def test_every_scheduler_is_known_by_its_name() -> None:
     assert {name: kind.name for name, kind in ELEVATORS.items()} == {n: n for n in ELEVATORS}
+
+
+@pytest.mark.parametrize("scheduler", ["deadline", "anticipatory", "cfq"])
+def test_two_requests_that_became_one_grow_at_its_end(scheduler: str) -> None:
+    bench = Bench(100 * MS, scheduler=scheduler)
+    behind_a_busy_device(bench)
+    # the third fills the gap; others merge elsewhere, and the last follows the one that grew
+    for sector in (1000, 1016, 1008, 5000, 5008, 1024):
+        bench.submit(sector)
+    bench.run()
+    assert sorted(zip(bench.device.order, bench.device.sizes, strict=True)) == [
+        *((1, 1), (3, 1), (1000, 32), (5000, 16))
+    ]
+
+
+@pytest.mark.parametrize(("scheduler", "reads"), [("deadline", 0), ("anticipatory", 1)])
+def test_two_requests_that_became_one_have_the_earlier_deadline(scheduler: str, reads: int) -> None:
+    def waiting(*sectors: int) -> list[tuple[int, int]]:
+        bench = Bench(1000 * MS, scheduler=scheduler)
+        behind_a_busy_device(bench)
+        for number, sector in enumerate(sectors):
+            bench.submit(sector, at=(20 + 20 * number) * MS)
+        bench.run(500 * MS)
+        elevator: Any = bench.queue.elevator
+        fifo = elevator.fifo[reads]
+        return [(request.sector, request.expires - fifo[0].expires) for request in fifo]
+
+    ((_, _), (_, later)) = waiting(1016, 9000)
+    assert later > 0
+    # the second half came first
+    assert waiting(1016, 9000, 1000, 1008) == [(1000, 0), (9000, later)]
+    assert waiting(1000, 9000, 1016, 1008) == [(1000, 0), (9000, later)]

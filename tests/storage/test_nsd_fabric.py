@@ -85,3 +85,15 @@ def test_one_connection_is_held_to_what_its_threads_carry() -> None:
     flow = fabric.pairs[READS][0][0]
     fabric.flows.send(flow, new_message(MIB, Sink(sim, "sink"), 0, None))
     assert flow.rate_bytes_s == pytest.approx(10**9, rel=1e-6)
+
+
+def test_a_port_without_cable_carries_nothing_either_way_until_it_is_back() -> None:
+    sim = Simulator()
+    fabric = NsdFabric(sim, "net", whole().fabric, 1)
+    fabric.fail_port(0, 1)
+    ports = [fabric.server_links[way][0] for way in (READS, WRITES)]
+    assert [[port.up for port in way].index(False) for way in ports] == [1, 1]
+    with pytest.raises(ValueError, match="no such port"):
+        fabric.fail_port(0, 1)
+    fabric.restore_port(0, 1)
+    assert all(port.up for way in ports for port in way)

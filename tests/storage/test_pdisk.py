@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simnet.errors import SimulationError
 from simnet.kernel.component import Component
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
@@ -17,7 +18,7 @@ from simnet.storage.disk.command import Command
 from simnet.storage.disk.disk import Disk
 from simnet.storage.disk.geometry import Geometry
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.storage.disk.surface import Surface
+from simnet.storage.disk.surface import ReadAhead, Surface
 from simnet.storage.raid.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
 
 S = 10**12
@@ -298,3 +299,46 @@ def test_random_strips_have_the_rate_of_seek_rotation_and_transfer(
 def test_a_deep_queue_shortens_positioning() -> None:
     one, deep = random_reads_ms(1, 4096), random_reads_ms(16, 4096)
     assert one - deep > 3
+
+
+def test_the_last_sector_can_be_read_and_none_behind_it() -> None:
+    last = SURFACE.sectors - 8
+    assert [index for _, index in served([(0, last, 8, False)]).done] == [0]
+    with pytest.raises(SimulationError, match="beyond the disk"):
+        served([(0, last + 1, 8, False)])
+
+
+def test_a_read_of_the_same_again_is_a_hit_while_the_disk_reads_on() -> None:
+    again = served([(0, 4096, 8, False), (S // 10, 4096, 8, False)], surface=AHEAD)
+    assert again.disk.counters()["hits"] == 1
+
+
+def test_a_write_waits_for_two_batches_of_sixteen_reads() -> None:
+    reads = [(0, 1_000_000 + 8 * number, 8, False) for number in range(60)]
+    found = order([(0, 0, 8, False), (0, 9_000_000, 8, True), *reads], deadline=True)
+    # the first is in the disk; of those that wait two batches of reads go, then the write
+    assert found.index(1) == 1 + 2 * 16
+
+
+def test_the_buffer_keeps_as_many_ranges_as_it_has_segments_and_forgets_the_oldest() -> None:
+    ahead = ReadAhead(AHEAD)
+    places = [1000 * number for number in range(5)]
+    for place in places:
+        ahead.begin(place, place + 8, 0, 0, 0)
+        ahead.stop(0)
+    # a second stop has nothing more to keep
+    ahead.stop(0)
+    assert [ahead.hold(place, place + 8) for place in places] == [False, True, True, True, True]
+    assert not ahead.hold(places[1], places[1] + 9)
+    # one that was used is the last to go
+    assert ahead.hold(places[1], places[1] + 8)
+    ahead.begin(9000, 9008, 0, 0, 0)
+    ahead.stop(0)
+    assert ahead.hold(places[1] + 1, places[1] + 8)
+    assert not ahead.hold(places[2], places[2] + 8)
+    # overwriting what lies right before and right behind leaves it alone
+    ahead.drop(8992, 9000)
+    ahead.drop(9008, 9016)
+    assert ahead.hold(9000, 9008)
+    ahead.drop(9007, 9016)
+    assert not ahead.hold(9000, 9001)
