@@ -1,0 +1,362 @@
+"""What SACK tells against `tcp_sacktag_one`, `tcp_sacktag_walk` and `tcp_clean_rtx_queue`.
+
+Segments carry 1000 bytes and are counted from 0. The kernel's functions are written out below,
+without its short cuts for blocks that it has seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from simnet.net.tcp.recovery.rack import Rack
+from simnet.net.tcp.recovery.sacktag import SackTags
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.rules.sender_version import sender_rules
+from simnet.net.tcp.send.rtt import RttEstimator
+from tests.host.parts import MS
+
+MSS = 1000
+FAR = 1 << 62
+Block = tuple[int, int]
+
+
+@dataclass
+class Segment:
+    """An sk_buff of the retransmission queue: `tags` of S, R, L and E(ver retransmitted).
+
+    `awaited` is unset when RACK has found it lost, until it is sent again.
+    """
+
+    end: int
+    sent_us: int
+    awaited: bool = True
+    tags: set[str] = field(default_factory=set)
+
+    @property
+    def resent(self) -> bool:
+        return bool(self.tags & {"R", "E"})
+
+
+@dataclass
+class Kernel:
+    """What tcp_input.c keeps of a connection, and of the ACK that it processes."""
+
+    queue: list[Segment] = field(default_factory=list)
+    una: int = 0
+    nxt: int = 0
+    high_seq: int = 0
+    highest: int = 0
+    reordering: int = 3
+    reordering_seen: int = 0
+    undo_marker: int = -1
+    undo_retrans: int = 0
+    sacked: bool = False
+    originals: bool = False
+    retransmitted: bool = False
+    delivered: int = 0
+    latest_us: int = -1
+    rack: Block = (0, 0)
+    rack_rtt_us: int = 0
+    now_us: int = 0
+    first: list[int] = field(default_factory=list)
+    sack_first: list[int] = field(default_factory=list)
+
+    def count(self, tag: str) -> int:
+        return sum(tag in segment.tags for segment in self.queue)
+
+    def highest_held(self) -> int:
+        return self.highest if self.count("S") else self.una
+
+    def begin(self, una: int, high_seq: int, now_us: int) -> None:
+        self.una, self.high_seq, self.now_us = una, high_seq, now_us
+        self.sacked = self.originals = self.retransmitted = False
+        self.delivered, self.latest_us = 0, -1
+        self.first, self.sack_first = [], []
+
+    def came(self, segment: Segment) -> None:
+        self.latest_us = max(self.latest_us, segment.sent_us)
+        if not segment.resent:
+            # no round trip has been measured, so one that was sent again tells nothing
+            self.rack_rtt_us = self.now_us - segment.sent_us
+            self.rack = max(self.rack, (segment.sent_us, segment.end))
+
+    def sacktag_one(self, segment: Segment, reord: int, *, dup: bool) -> int:
+        tags, start = segment.tags, segment.end - MSS
+        if dup and segment.resent:
+            if self.undo_retrans > 0 and -1 < self.undo_marker < segment.end:
+                self.undo_retrans -= 1
+            if "S" in tags:
+                reord = min(reord, start)
+        if segment.end <= self.una:
+            return reord
+        if "S" not in tags:
+            self.came(segment)
+            if not segment.resent:
+                if start < self.highest_held():
+                    reord = min(reord, start)
+                self.originals |= segment.end <= self.high_seq
+                self.sack_first.append(segment.sent_us)
+            if "L" in tags:
+                tags -= {"L", "R"}
+            tags.add("S")
+            self.highest = max(self.highest, segment.end)
+            self.sacked = True
+            self.delivered += 1
+        if dup:
+            tags.discard("R")
+        return reord
+
+    def sacktag(self, blocks: list[Block], prior_una: int, *, dup: bool, lossy: bool) -> None:
+        reord = self.nxt
+        if not self.count("S"):
+            self.highest = self.una
+        double = blocks[0] if dup else (0, 0)
+        if dup:
+            self.delivered += 1
+            if self.undo_retrans > 0 and -1 < self.undo_marker < double[1] <= prior_una:
+                self.undo_retrans -= 1
+        walked: set[int] = set()
+        for start, end in sorted(blocks):
+            told = dup and (start, end) == double
+            if end <= prior_una or (start <= self.una and not (told and self.undo_marker >= 0)):
+                continue
+            if told and end <= self.una and end <= self.undo_marker:
+                continue
+            for segment in self.queue:
+                if start <= segment.end - MSS and segment.end <= end and segment.end not in walked:
+                    walked.add(segment.end)
+                    again = double[0] <= segment.end - MSS and segment.end <= double[1]
+                    reord = self.sacktag_one(segment, reord, dup=told or again)
+        if not lossy:
+            self.reordered(reord)
+
+    def reordered(self, low: int) -> None:
+        metric = self.highest_held() - low
+        if metric > 0:
+            if metric > self.reordering * MSS:
+                self.reordering = min(-(-metric // MSS), 300)
+            self.reordering_seen += 1
+
+    def clean(self, prior_highest: int) -> int:
+        reord, acked = FAR, 0
+        while self.queue and self.queue[0].end <= self.una:
+            segment = self.queue[0]
+            if segment.resent:
+                self.retransmitted = True
+            elif "S" not in segment.tags:
+                reord = min(reord, segment.end - MSS)
+                self.first.append(segment.sent_us)
+                self.originals |= segment.end <= self.high_seq
+            if "S" not in segment.tags:
+                self.delivered += 1
+                self.came(segment)
+            del self.queue[0]
+            acked += 1
+        if self.retransmitted:
+            self.first = []
+        if reord < prior_highest:
+            self.reordered(reord)
+        return acked
+
+    def detect(self) -> int:
+        """`tcp_rack_detect_loss` without a reordering window, as no round trip is known."""
+        timeout = 0
+        for segment in sorted(self.queue, key=lambda segment: (segment.sent_us, segment.end)):
+            if not segment.awaited or "S" in segment.tags:
+                continue
+            if "L" in segment.tags and "R" not in segment.tags:
+                continue
+            if (segment.sent_us, segment.end) >= self.rack:
+                break
+            left = self.rack_rtt_us - (self.now_us - segment.sent_us)
+            if left > 0:
+                timeout = max(timeout, left)
+                continue
+            segment.awaited = False
+            if "L" in segment.tags:
+                segment.tags.discard("R")
+            else:
+                segment.tags.add("L")
+        return timeout
+
+
+class Both:
+    """A connection in simnet and in the kernel's words."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = Random(seed)  # noqa: S311 (inputs, no secrets)
+        self.kernel = Kernel()
+        self.board = Scoreboard(sender_rules("6.18"), sack=True, reordering=3, mss=MSS)
+        self.rack = Rack(self.board, RttEstimator(MS, 200 * MS, 120_000 * MS))
+        self.tags = SackTags(self.board, self.rack)
+        # D-SACKs are believed as long as there are not more of them than were sent again
+        self.tags.resent = FAR
+        self.now_us = 0
+
+    def send(self) -> None:
+        kernel = self.kernel
+        for _ in range(self.draw.randint(1, 5)):
+            kernel.nxt += MSS
+            kernel.queue.append(Segment(kernel.nxt, self.now_us))
+            self.board.append(kernel.nxt, 0, self.now_us)
+
+    def lose(self) -> None:
+        for number, segment in enumerate(self.kernel.queue):
+            if self.draw.random() < 0.3 and "S" not in segment.tags:
+                if "L" in segment.tags:
+                    segment.tags.discard("R")
+                segment.tags.add("L")
+                self.rack.link()
+                self.rack.lose(self.board.head + number)
+
+    def detect(self) -> None:
+        self.kernel.now_us = self.now_us
+        assert self.rack.detect(3, self.now_us) == self.kernel.detect()
+        self.check()
+
+    def resend(self) -> None:
+        kernel = self.kernel
+        for number, segment in enumerate(kernel.queue):
+            if self.draw.random() < 0.3 and not segment.tags & {"S", "R"}:
+                if kernel.undo_marker < 0:
+                    kernel.undo_marker = self.board.undo_marker = kernel.una
+                segment.tags |= {"R", "E"}
+                segment.sent_us, segment.awaited = self.now_us, True
+                kernel.undo_retrans += 1
+                self.board.resent(self.board.head + number, kernel.nxt, 0)
+                self.rack.resent(self.board.head + number, self.now_us)
+
+    def undo(self) -> None:
+        self.kernel.undo_marker = self.board.undo_marker = -1
+        self.kernel.undo_retrans = self.board.undo_retrans = 0
+
+    def blocks(self, ack: int) -> tuple[list[Block], bool]:
+        """Disjoint ones beyond `ack`, at times with a D-SACK below it or within the first."""
+        kernel, draw = self.kernel, self.draw
+        room = (kernel.nxt - ack) // MSS
+        found: list[Block] = []
+        at = ack + MSS
+        for _ in range(draw.randint(1, 3)):
+            start = at + MSS * draw.randint(0, 3)
+            end = start + MSS * draw.randint(1, 4)
+            if room and end <= kernel.nxt:
+                found.append((start, end))
+            at = end + MSS
+        draw.shuffle(found)
+        kind = draw.randint(0, 3)
+        if kind == 1 and ack:
+            start = max(0, ack - MSS * draw.randint(1, 4))
+            return [(start, start + MSS), *found], True
+        if kind == 2 and found and found[0][1] - found[0][0] > MSS:
+            start = draw.randrange(found[0][0] + MSS, found[0][1], MSS)
+            return [(start, start + MSS), *found], True
+        return found, False
+
+    def ack(self) -> None:
+        kernel, board, tags = self.kernel, self.board, self.tags
+        prior = kernel.una
+        una = min(prior + MSS * self.draw.choice([0, 0, 0, 1, 3]), kernel.nxt)
+        prior_highest = kernel.highest_held()
+        assert tags.highest_held() == prior_highest
+        high_seq = MSS * self.draw.randint(una // MSS, kernel.nxt // MSS)
+        kernel.begin(una, high_seq, self.now_us)
+        tags.begin(una, high_seq, self.now_us)
+        blocks, dup = self.blocks(una)
+        lossy = self.draw.random() < 0.2
+        if blocks:
+            kernel.sacktag(blocks, prior, dup=dup, lossy=lossy)
+            tags.tag(blocks, una, prior, kernel.nxt, lossy)
+            assert tags.dsack == dup
+            self.check()
+        if una > prior:
+            if board.tagged:
+                acked = tags.clean(prior_highest, -1)
+            else:
+                acked = board.clean(una, 0)
+                tags.in_order(acked)
+            assert acked == kernel.clean(prior_highest)
+            self.check()
+
+    def check(self) -> None:
+        kernel, board, tags = self.kernel, self.board, self.tags
+        counts = (board.sacked_out, board.lost_out, board.retrans_out)
+        assert counts == tuple(map(kernel.count, "SLR"))
+        assert (tags.sacked, tags.originals) == (kernel.sacked, kernel.originals)
+        assert (tags.delivered, tags.retransmitted) == (kernel.delivered, kernel.retransmitted)
+        ends = [*kernel.first[:1], *kernel.first[-1:]] or [-1, -1]
+        assert [tags.first_us, tags.last_us] == ends
+        ends = [*kernel.sack_first[:1], *kernel.sack_first[-1:]] or [-1, -1]
+        assert [tags.sack_first_us, tags.sack_last_us] == ends
+        assert board.undo_retrans == kernel.undo_retrans
+        assert tags.highest_held() == kernel.highest_held()
+        rack = self.rack
+        assert board.reordering == kernel.reordering
+        assert rack.reordering_seen == kernel.reordering_seen
+        assert rack.latest_us == kernel.latest_us
+        assert (rack.sent_us, rack.end_seq) == kernel.rack
+        assert rack.rtt_us == kernel.rack_rtt_us
+        lost = (n for n, s in enumerate(kernel.queue) if "L" in s.tags and not s.tags & {"S", "R"})
+        found = board.next_lost()
+        assert (found - board.head if found >= 0 else -1) == next(lost, -1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_sack_tells_is_the_kernels(seed: int) -> None:
+    for case in range(12):
+        both = Both(100 * seed + case)
+        both.send()
+        steps = [both.send, both.lose, both.detect, both.resend, both.undo, *3 * [both.ack]]
+        for _ in range(30):
+            both.now_us += 1000
+            both.draw.choice(steps)()
+
+
+def sent(segments: int) -> SackTags:
+    board = Scoreboard(sender_rules("6.18"), sack=True, reordering=3, mss=MSS)
+    for number in range(segments):
+        board.append((number + 1) * MSS, 0, number)
+    return SackTags(board, Rack(board, RttEstimator(MS, 200 * MS, 120_000 * MS)))
+
+
+def test_only_segments_wholly_within_a_block_are_held() -> None:
+    tags = sent(6)
+    tags.begin(0, 0, 10)
+    tags.tag([(1500, 4500)], 0, 0, 6000, lossy=False)
+    assert (tags.board.sacked_out, tags.sack_first_us, tags.sack_last_us) == (2, 2, 3)
+    assert tags.highest_held() == 4000
+
+
+@pytest.mark.parametrize(
+    ("end", "resent", "probe_end", "counted", "undone"),
+    [
+        *((1000, 1, -1, 1, 4), (1001, 2, -1, 2, 3), (2000, 2, -1, 2, 3), (2001, 3, -1, 3, 2)),
+        # more copies than were sent again: the network makes them
+        *((1000, 0, -1, 0, 5), (2001, 2, -1, 0, 5)),
+        *((6000, 9, -1, 6, 0), (1000, 1, 1000, 1, 4), (1001, 2, 1001, 2, 3)),
+    ],
+)
+def test_a_dsack_counts_in_segments_as_long_as_so_many_were_sent_again(
+    end: int, resent: int, probe_end: int, counted: int, undone: int
+) -> None:
+    tags = sent(8)
+    board, rack = tags.board, tags.rack
+    tags.resent, tags.probe_end = resent, probe_end
+    rack.reordering_seen = 1
+    board.undo_marker, board.undo_retrans = 0, 5
+    tags.begin(7000, 8000, 10)
+    tags.tag([(0, end)], 7000, 7000, 8000, lossy=False)
+    probe = end == probe_end == MSS
+    assert (tags.dsack, tags.delivered, board.undo_retrans) == (counted > 0, counted, undone)
+    assert (tags.dsack_probe, rack.dsack_seen) == (probe, counted > 0 and not probe)
+
+
+def test_a_dsack_widens_no_window_before_reordering_has_been_seen() -> None:
+    tags = sent(8)
+    tags.resent = 1
+    tags.begin(7000, 8000, 10)
+    tags.tag([(0, 1000)], 7000, 7000, 8000, lossy=False)
+    assert tags.dsack
+    assert not tags.rack.dsack_seen
