@@ -177,3 +177,33 @@ def test_what_receiving_costs() -> None:
     assert times["softirq_ps"] == (500 + 300 + 200 + unmap + 60 + add + signal) * 1000
     hypervisor = 2 * call + signal + unmap + add + signal
     assert machine.costs.ledger.work()["hypervisor"] == hypervisor * 1000
+
+
+def test_the_last_buffer_of_a_pool_is_used_before_a_larger_one() -> None:
+    sim = Simulator()
+    nic, far = make(sim, make_machine(sim))
+    sink = Sink(sim)
+    for number in range(BUFFERS[0]):
+        nic.transmit(frame(sink, number, 60))
+    assert far.buffers_queued() == (0, BUFFERS[1])
+    for number in range(BUFFERS[1]):
+        nic.transmit(frame(sink, number, 60))
+    assert (far.buffers_queued(), far.drops) == ((0, 0), 0)
+    nic.transmit(frame(sink, 0, 60))
+    assert (far.rx_packets, far.drops) == (sum(BUFFERS[:2]), 1)
+    assert (nic.tx_bytes, far.rx_bytes) == (1025 * 84, 1024 * 84)
+
+
+def test_a_buffer_of_several_pages_is_mapped_page_by_page_when_it_is_added() -> None:
+    sim = Simulator()
+    machine = make_machine(sim)
+    nic, _ = make(sim, machine, mtu=9000, map_cycles=7, add_buffer_cycles=40)
+    sink = Sink(sim)
+    # 16 KiB and 2 KiB
+    for number, length in enumerate((9014, 9014, 1514)):
+        nic.transmit(frame(sink, number, length))
+    sim.run_until(MS)
+    unmap, add, more_pages = 7, 40 + 7, 3 * 7
+    work = 3 * (unmap + add) + 2 * more_pages
+    assert machine.costs.ledger.work()["hypervisor"] == work * 1000
+    assert machine.cpus[0].times()["softirq_ps"] >= work * 1000

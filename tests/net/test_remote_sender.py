@@ -27,6 +27,7 @@ class Remote:
         message_bytes: int = 8000,
         throttle_ps: int = 0,
         start_ps: int = 0,
+        mmio_ps: int = 0,
         sender: dict[str, Any] | None = None,
         **cost_ns: int,
     ) -> None:
@@ -53,7 +54,7 @@ class Remote:
             sender=self.tcp,
             link=RemoteLink(GIGABIT),
             costs=make_costs(**cost_ns),
-            mmio_ps=0,
+            mmio_ps=mmio_ps,
             throttle_ps=throttle_ps,
             jiffy_ps=JIFFY,
             overhead_bytes=90,
@@ -111,6 +112,16 @@ class TestSending:
 
 
 class TestAcks:
+    def test_registers_are_five_accesses_an_interrupt_and_one_a_segment(self) -> None:
+        remote = Remote(mmio_ps=1 * US, tcp_tx=2000)
+        assert remote.run(MS)[0] == (round(3 * (1 + 2) + SEGMENT_US, 2), 0)
+        busy = remote.remote.busy_ps
+        remote.ack(1000, 1200 * US)
+        # slow start: two segments for one ACK, which are made while the CPU goes on
+        assert remote.run(2 * MS)[0] == (round(1200 + 5 + SEGMENT_US, 2), 3000)
+        assert remote.remote.busy_ps - busy == (5 + 2 * (1 + 2)) * US
+        assert remote.remote.interrupts == 1
+
     def test_answer_takes_handler_poll_and_segments(self) -> None:
         remote = Remote(
             hardirq=1000, softirq_entry=500, poll=500, driver_rx=300, ip_rx=200, ack_rx=500

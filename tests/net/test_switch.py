@@ -140,6 +140,41 @@ class TestEgress:
         # a microsecond in the switch, and then at once
         assert star.arrived() == [(begin + US + FRAME_PS, 8)]
 
+    def test_bytes_of_frames_that_were_sent_are_counted(self) -> None:
+        star = Star(3, buffer_bytes=1538)
+        star.send(0, 0, 10 * US, wire_bytes=100)
+        star.send(1, 1, 20 * US, wire_bytes=1400)
+        star.send(2, 2, 20 * US)
+        star.sim.run_until(MS)
+        assert (star.egress.frames, star.egress.bytes, star.egress.dropped) == (2, 1500, 1)
+
+
+class TestIngress:
+    def cut(self, before_ps: int, *, plugged_again: bool = False) -> Star:
+        """One frame, whose cable is pulled that long before its last bit is in the switch."""
+        star = Star(1)
+        star.send(0, 0, 10 * US)
+        star.sim.run_until(10 * US - before_ps)
+        star.sources[0].set_link(up=False)
+        if plugged_again:
+            star.sources[0].set_link(up=True)
+        star.sim.run_until(MS)
+        return star
+
+    @pytest.mark.parametrize(("before_ps", "lost"), [(1, 1), (0, 1), (-1, 0), (-500_000, 0)])
+    def test_a_frame_is_lost_unless_its_last_bit_was_in(self, before_ps: int, lost: int) -> None:
+        star = self.cut(before_ps)
+        counters = {"frames": 1, "lost": lost, "flooded": 0}
+        assert star.sources[0].counters() == counters
+        assert star.egress.offered == 1 - lost
+        # nobody is behind a port without a cable
+        assert star.sources[0].header.source.outlet is None
+
+    def test_a_cable_that_is_back_loses_nothing(self) -> None:
+        star = self.cut(1, plugged_again=True)
+        assert star.sources[0].counters() == {"frames": 1, "lost": 0, "flooded": 0}
+        assert star.sources[0].header.source.outlet is star.sources[0].learns
+
 
 FRAMES = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 40_000), st.integers(84, 1538)), max_size=40
@@ -283,3 +318,16 @@ class TestPortChannel:
             after = [port.offered for port in ports]
             counts[next(n for n in range(4) if after[n] > before[n])] += 1
         assert counts == {0: 2, 1: 2, 2: 2, 3: 2}
+
+    def test_without_ports_every_frame_is_dropped(self) -> None:
+        channel, ports, sink = channel_of(2, "src-mac")
+        for port in ports:
+            channel.leave(port)
+        skb = frame(sink)
+        skb.header = Header(Station(5), Station(99))
+        for _ in range(3):
+            channel.forward(skb)
+        assert (channel.dropped, [port.offered for port in ports]) == (3, [0, 0])
+        channel.join(ports[0], 0)
+        channel.forward(skb)
+        assert (channel.dropped, ports[0].offered) == (3, 1)
