@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from simnet.host.apic import Apic, ApicMode
 from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
+from simnet.host.irqbalance import version_055
 from simnet.host.irqbalance.irq_source import CLASSES, IrqSource, busy_ticks
 from simnet.host.irqbalance.version_055 import FIRST_PASS_PS, Irqbalance055
 from simnet.host.machine import Machine
@@ -235,6 +236,23 @@ class TestPowerMode:
         on.append(daemon.power_mode)
         assert on == [False, False, False, True]
         assert [cpu // 4 for cpu in cpus(found)] == [0, 0]
+
+    def test_twenty_ticks_before_the_first_pass_are_no_calm(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def calm_after(*total: int) -> list[bool]:
+            shown = iter(total)
+            monkeypatch.setattr(version_055, "busy_ticks", lambda *_: [0, next(shown)])
+            machine = two_sockets()
+            daemon = Irqbalance055(machine, sources(machine, ["eth0"]))
+            on = []
+            for _ in total:
+                daemon.balance()
+                on.append(daemon.power_mode)
+            return on
+
+        assert calm_after(19, 38, 57, 76, 96) == [False, False, False, True, False]
+        assert calm_after(20, 20, 20, 20, 20) == [False, False, False, False, True]
 
     @pytest.mark.parametrize(("softirq_ms", "stays"), [(190, True), (210, False)])
     def test_it_ends_at_the_first_pass_of_20_ticks(self, softirq_ms: int, *, stays: bool) -> None:

@@ -121,3 +121,10 @@ def test_every_model_makes_a_disk(name: str, kind: type) -> None:
 def test_a_model_that_is_no_disk_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         DiskModel(**(MODEL | changes))
+
+
+@pytest.mark.parametrize("name", [name for name in MODEL if name.startswith("flash_")])
+def test_what_flash_needs_has_no_default(name: str) -> None:
+    values: dict[str, Any] = {key: value for key, value in MODEL.items() if key != name}
+    with pytest.raises(ValueError, match=f"a flash disk needs {name} above 0"):
+        DiskModel(**values)
