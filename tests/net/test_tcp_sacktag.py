@@ -183,6 +183,10 @@ class Kernel:
         return timeout
 
 
+def estimator() -> RttEstimator:
+    return RttEstimator(MS, 200 * MS, 120_000 * MS)
+
+
 class Both:
     """A connection in simnet and in the kernel's words."""
 
@@ -190,7 +194,7 @@ class Both:
         self.draw = Random(seed)  # noqa: S311 (inputs, no secrets)
         self.kernel = Kernel()
         self.board = Scoreboard(sender_rules("6.18"), sack=True, reordering=3, mss=MSS)
-        self.rack = Rack(self.board, RttEstimator(MS, 200 * MS, 120_000 * MS))
+        self.rack = Rack(self.board, estimator())
         self.tags = SackTags(self.board, self.rack)
         # D-SACKs are believed as long as there are not more of them than were sent again
         self.tags.resent = FAR
@@ -230,7 +234,8 @@ class Both:
                 self.rack.resent(self.board.head + number, self.now_us)
 
     def undo(self) -> None:
-        self.kernel.undo_marker = self.board.undo_marker = -1
+        if self.draw.random() < 0.5:
+            self.kernel.undo_marker = self.board.undo_marker = -1
         self.kernel.undo_retrans = self.board.undo_retrans = 0
 
     def blocks(self, ack: int) -> tuple[list[Block], bool]:
@@ -261,7 +266,7 @@ class Both:
         una = min(prior + MSS * self.draw.choice([0, 0, 0, 1, 3]), kernel.nxt)
         prior_highest = kernel.highest_held()
         assert tags.highest_held() == prior_highest
-        high_seq = MSS * self.draw.randint(una // MSS, kernel.nxt // MSS)
+        high_seq = MSS * self.draw.randint(prior // MSS, kernel.nxt // MSS)
         kernel.begin(una, high_seq, self.now_us)
         tags.begin(una, high_seq, self.now_us)
         blocks, dup = self.blocks(una)
@@ -314,11 +319,11 @@ def test_what_sack_tells_is_the_kernels(seed: int) -> None:
             both.draw.choice(steps)()
 
 
-def sent(segments: int) -> SackTags:
+def sent(segments: int, size: int = MSS, rtt: RttEstimator | None = None) -> SackTags:
     board = Scoreboard(sender_rules("6.18"), sack=True, reordering=3, mss=MSS)
     for number in range(segments):
-        board.append((number + 1) * MSS, 0, number)
-    return SackTags(board, Rack(board, RttEstimator(MS, 200 * MS, 120_000 * MS)))
+        board.append((number + 1) * size, 0, number)
+    return SackTags(board, Rack(board, rtt or estimator()))
 
 
 def test_only_segments_wholly_within_a_block_are_held() -> None:
@@ -360,3 +365,56 @@ def test_a_dsack_widens_no_window_before_reordering_has_been_seen() -> None:
     tags.tag([(0, 1000)], 7000, 7000, 8000, lossy=False)
     assert tags.dsack
     assert not tags.rack.dsack_seen
+
+
+@pytest.mark.parametrize(
+    ("block", "ack", "held"),
+    [
+        # what begins where the acknowledged ends would have been acknowledged
+        *(((1000, 2000), 1000, 0), ((2000, 3000), 1000, 1), ((500, 500), 1000, 0)),
+        *(((7000, 8000), 1000, 1), ((7000, 8001), 1000, 0), ((3000, 2000), 1000, 0)),
+    ],
+)
+def test_blocks_that_no_receiver_sends_are_left_out(block: Block, ack: int, held: int) -> None:
+    tags = sent(8)
+    tags.resent = 9
+    tags.begin(ack, 8000, 10)
+    tags.tag([block], ack, 0, 8000, lossy=False)
+    assert (tags.board.sacked_out, tags.sacked, tags.dsack) == (held, held > 0, False)
+
+
+@pytest.mark.parametrize(
+    ("size", "held", "reordering"),
+    # bytes from the one that came late to the end of the highest that is held
+    [(1, 2, 3), (500, 6, 3), (501, 6, 4), (1000, 4, 4), (1001, 4, 5), (1667, 3, 6), (1000, 9, 9)],
+)
+def test_reordering_is_as_many_full_segments_as_the_bytes_that_one_was_late(
+    size: int, held: int, reordering: int
+) -> None:
+    tags = sent(12, size)
+    for start, end in ((2, held + 1), (1, 2)):
+        tags.begin(0, 0, 100)
+        tags.tag([(start * size, end * size)], 0, 0, 12 * size, lossy=False)
+    assert (tags.board.reordering, tags.rack.reordering_seen) == (reordering, 1)
+
+
+def test_a_partial_ack_that_came_late_shows_reordering_from_one_byte_on() -> None:
+    tags = sent(3, 1)
+    tags.begin(1, 0, 100)
+    for prior_una, seen in ((1, 0), (0, 1)):
+        tags.delayed(prior_una)
+        assert tags.rack.reordering_seen == seen
+
+
+@pytest.mark.parametrize(("echo_ms", "rtt_us"), [(-1, 2000), (0, 0), (4, 0), (5, 2000)])
+def test_an_echo_of_the_first_copy_tells_nothing_of_the_second(echo_ms: int, rtt_us: int) -> None:
+    rtt = estimator()
+    rtt.bound(1000, 0)
+    tags = sent(1, rtt=rtt)
+    board, rack = tags.board, tags.rack
+    board.resent(0, 1000, 0)
+    rack.resent(0, 5000)
+    tags.begin(1000, 1000, 7000)
+    assert tags.clean(0, echo_ms) == 1
+    # the network has delivered the second copy or the first
+    assert (rack.latest_us, rack.rtt_us) == (5000, rtt_us)
