@@ -166,6 +166,16 @@ class TestTransmitLoadBalancing:
         lab.run()
         assert lab.received() == [6, 0, 0]
 
+    def test_a_slave_that_has_gone_loses_one_frame_of_each_client_and_then_the_client(self) -> None:
+        lab = BondLab("balance-tlb", slaves=2, clients=2)
+        for client in range(2):
+            lab.send(1, client=client)
+        lab.bond.slaves[1].active = False
+        lab.send(1, client=1)
+        assert (lab.sent(), lab.bond.dropped) == ([1, 1], 1)
+        lab.send(2, client=1)
+        assert (lab.sent(), lab.bond.dropped) == ([3, 1], 1)
+
 
 class TestReceiveLoadBalancing:
     def test_clients_are_spread_round_robin(self) -> None:

@@ -121,3 +121,19 @@ def test_another_address_of_a_slave_is_told_to_its_own_clients() -> None:
     told(rlb, 1)
     rlb.address_changed(lab.bond.slaves[0])
     assert told(rlb, 200) == {20: 2, 41: 2, 62: 2, 83: 2}
+
+
+def test_what_tells_a_client_carries_nothing_of_tcp() -> None:
+    lab, rlb = balanced(slaves=2, clients=1)
+    told(rlb, 1)
+    lab.run(MS)
+    for skb in lab.clients[0].frames():
+        assert (skb.seq, skb.end_seq, skb.ack, skb.window) == (0, 0, 0, 0)
+
+
+def test_the_first_client_need_not_wait() -> None:
+    lab, _ = balanced(slaves=2, clients=1)
+    rlb = Rlb(lab.bond)
+    assert told(rlb, 1) == {}
+    rlb.reply_to(lab.clients[0].neighbour)
+    assert told(rlb, 30) == {0: 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -78,3 +79,14 @@ def test_the_hash_of_2_6_32_is_not() -> None:
     assert connection_hash(*packet, 7, symmetric=False, lookup3=False) != connection_hash(
         *back, 7, symmetric=False, lookup3=False
     )
+
+
+@pytest.mark.parametrize(("lookup3", "words_hash"), [(False, jhash2_3words), (True, jhash3_3words)])
+def test_both_hashes_take_the_packets_twelve_bytes_as_three_words(
+    lookup3: bool,  # noqa: FBT001 - a parameter
+    words_hash: Callable[[int, int, int, int], int],
+) -> None:
+    packet = (ip("192.168.0.9"), ip("192.168.1.1"), 40000, 8080)
+    first, second, third = struct.unpack("<III", struct.pack(">IIHH", *packet))
+    found = connection_hash(*packet, 0x12345678, symmetric=False, lookup3=lookup3)
+    assert found == words_hash(first, second, third, 0x12345678)

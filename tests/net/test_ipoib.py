@@ -348,3 +348,27 @@ def test_the_cpu_verifies_a_payload_where_the_device_does_not(
     assert socket.process_cost_ps(segment(socket, 0, 1000), cpu, copying=False) == expected
     assert socket.send_copy_cost_ps(cpu, 1000) == expected
     assert machine.costs.ledger.checksum == 2 * expected
+
+
+def test_a_look_at_the_queue_in_between_announces_nothing_early() -> None:
+    bed = Bed({"driver_rx": 1_000}, rx_usecs_ps=20 * US, rx_frames=3)
+    bed.arrive([10, 12, 100, 102, 104])
+    bed.agenda.at(15 * US, bed.nic.advance, 15 * US)
+    bed.run()
+    # the time is over after two; the count begins anew and is reached by three
+    assert bed.interrupts_us == [30, 104]
+
+
+def test_completions_are_counted_anew_after_the_queue_was_armed() -> None:
+    bed = Bed({"driver_rx": 1_000}, rx_usecs_ps=20 * US, rx_frames=2)
+    bed.arrive([10, 12, 100, 102])
+    bed.run()
+    assert bed.interrupts_us == [12, 102]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_many_packets_of_a_million_are_lost_as_said(more: int) -> None:
+    drawn = stream(1, "loss").below(10**6)
+    bed = Bed(loss_ppm=drawn + more)
+    bed.send(1)
+    assert (bed.nic.lost, bed.nic.tx_packets) == (more, 1 - more)

@@ -352,3 +352,12 @@ class TestSocketQueue:
         assert isinstance(pair.socket, TcpSocket)
         pair.socket.send_ack(pair.machine.cpus[3])
         assert pair.port.queues[3].tx_packets == 1
+
+
+def test_a_frame_of_no_socket_leaves_by_the_first_queue() -> None:
+    sim = Simulator()
+    port = make_port(sim, make_machine(sim))
+    port.transmit(new_skb(Sink(sim), 7, 8, 0, 0, 90, push=False))
+    assert [nic.tx_packets for nic in port.queues] == [1, 0, 0, 0]
+    port.flush()
+    assert [skb.seq for skb in wire(port)] == [7]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import new_skb
 from simnet.net.link.wire import SwitchedPath
@@ -131,6 +133,20 @@ class TestAcks:
         # slow start: two segments for one ACK, 3 us after it
         sent = remote.run(2 * MS)
         assert sent == [(round(1203 + (n + 1) * SEGMENT_US, 2), 3000 + n * 1000) for n in range(2)]
+
+    @pytest.mark.parametrize(("control", "clock_us"), [("reno", 0), ("cubic", 1200)])
+    def test_the_clock_is_read_for_who_wants_microseconds(
+        self, control: str, clock_us: int
+    ) -> None:
+        remote = Remote(sender={"congestion": make_congestion(control, 3)})
+        remote.run(MS)
+        remote.ack(1000, 1200 * US)
+        remote.run(2 * MS)
+        assert remote.tcp.now_us == clock_us
+        remote.run(3600 * MS)
+        # the retransmission timer, too, and it runs at the beginning of a jiffy
+        assert remote.tcp.now_us % 4000 == 0
+        assert (remote.tcp.now_us > 200_000) == (clock_us > 0)
 
     def test_interrupts_keep_their_distance(self) -> None:
         remote = Remote(throttle_ps=125 * US)
