@@ -507,6 +507,20 @@ def test_times_are_rounded_up_to_jiffies_and_numbers_forced_into_their_range() -
     assert elevator.show("fifo_batch") == 0
 
 
+def test_no_time_or_number_of_cfq_is_less_than_one_but_idling_and_seeking_back() -> None:
+    elevator = Bench(scheduler="cfq", hz=1000).queue.elevator
+    for name in elevator.tunables:
+        elevator.store(name, -1)
+    least = {name: elevator.show(name) for name in elevator.tunables}
+    assert [name for name, value in least.items() if value == 0] == ["back_seek_max", "slice_idle"]
+    assert set(least.values()) == {0, 1}
+
+
+def test_defaults_are_whole_ticks_and_at_least_one() -> None:
+    values = Bench(scheduler="cfq", hz=100).queue.elevator.values
+    assert (values["slice_idle"], values["fifo_expire_sync"], values["slice_async"]) == (1, 12, 4)
+
+
 def test_every_scheduler_is_known_by_its_name() -> None:
     assert {name: kind.name for name, kind in ELEVATORS.items()} == {n: n for n in ELEVATORS}
 

@@ -124,6 +124,19 @@ def test_a_file_in_the_cache_is_not_read_ahead() -> None:
     assert file.asked == [(1000, 4)]
 
 
+def test_256_pages_in_a_row_that_were_there_are_enough_to_stop() -> None:
+    def window(ra_pages: int, read: int) -> int:
+        file = File()
+        file.cached = set(range(2000))
+        state = FileReadahead(file, ra_pages)
+        state.read(0, read)
+        return state.size
+
+    # the first windows are of 256 and 255 pages
+    assert window(1024, 128) == 0
+    assert window(255, 100) == 255
+
+
 def test_a_miss_makes_the_next_window_smaller() -> None:
     file = File()
     state = FileReadahead(file)
