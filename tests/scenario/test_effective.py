@@ -134,8 +134,8 @@ def test_options_win_over_the_scenario() -> None:
 def test_a_bad_option_is_named() -> None:
     with pytest.raises(InputError) as caught:
         load(SCENARIO, duration="10")
-    expected = "duration: missing unit in '10': expected a time such as '20 us'"
-    assert str(caught.value) == expected
+    expected = "missing unit in '10': expected a time such as '20 us'"
+    assert str(caught.value) == f"duration: {expected}"
     assert caught.value.typed == f"--duration: {expected}"
 
 
