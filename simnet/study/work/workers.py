@@ -7,9 +7,9 @@ that has ended its worker each time is at fault itself.
 Workers stay for what comes next, because starting one takes longer than many a simulation, and end
 with this process.
 
-Why not loky, the executor of joblib: with one worker it drops what all have in hand, it waits for
-ever for the rest of an answer whose worker was killed while sending it, and its workers outlive a
-caller that was killed.
+Why not loky, the executor of joblib: when one worker dies, it drops the work of all others. If a
+worker is killed while it sends an answer, loky waits for the rest for ever. And its workers outlive
+a caller that was killed.
 """
 
 from __future__ import annotations
