@@ -9,7 +9,7 @@ import pytest
 
 from simnet._share import folder
 from tests.cli.conftest import Simnet
-from tests.scenario.test_delayed_ack_knobs import SCENARIO
+from tests.scenario.parts.test_delayed_ack_knobs import SCENARIO
 
 FILE = str(folder("validation") / "captures" / "aix-no-a.txt")
 

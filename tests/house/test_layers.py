@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,6 +38,13 @@ def test_every_part_of_the_package_has_a_floor() -> None:
 def test_every_folder_of_the_package_is_a_package() -> None:
     folders = {file.parent for file in (ROOT / "simnet").rglob("*.py")}
     assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+@pytest.mark.parametrize("tree", ["simnet", "tests"])
+def test_a_folder_holds_no_more_files_than_one_reads_at_a_glance(tree: str) -> None:
+    files = (file for file in (ROOT / tree).rglob("*.py") if file.name != "__init__.py")
+    held = Counter(str(file.parent.relative_to(ROOT)) for file in files)
+    assert {folder: number for folder, number in held.items() if number > 20} == {}
 
 
 def test_nothing_outside_the_package_is_a_package() -> None:

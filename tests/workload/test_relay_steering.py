@@ -11,7 +11,7 @@ from simnet.net.steering.version import SteeringRules
 from simnet.workload.relay_system import Load, Workers
 from tests.host.parts import MS
 from tests.net.parts import make_buffers
-from tests.net.steered import RHEL61, UPSTREAM
+from tests.net.steering.steered import RHEL61, UPSTREAM
 from tests.workload.relays import RelayRig
 
 CPUS = 4
