@@ -24,6 +24,8 @@ cdef class SackTags:
     cdef readonly long long una
     cdef long long high_seq
     cdef long long reord
+    cdef long long inside_from
+    cdef long long inside_to
 
     cpdef int begin(self, long long una, long long high_seq, long long now_us) except -1
     cpdef long long highest_held(self) except? -1
@@ -31,9 +33,9 @@ cdef class SackTags:
         self, list blocks, long long ack, long long prior_una, long long snd_nxt, bint lossy
     ) except -1
     cdef list _valid(self, list blocks, long long prior_una, long long snd_nxt, bint duplicate)
-    cdef long long _first_within(self, long long known, long long start) except? -1
+    cdef long long _skip(self, long long at, long long seq) except? -1
+    cdef long long _walk(self, long long at, long long start, long long end, bint again) except? -1
     cdef long long _start(self, long long number) except? -1
-    cdef bint _within(self, long long number, object block) except? -1
     cdef bint _duplicate(self, list blocks, long long ack, long long prior_una) except? -1
     cdef int _tag_one(self, long long number, bint duplicate) except -1
     cdef int _came(self, long long sent_us, long long end, long long tags) except -1

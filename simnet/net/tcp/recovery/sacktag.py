@@ -82,6 +82,8 @@ class SackTags:
     una: cython.longlong
     high_seq: cython.longlong
     reord: cython.longlong
+    inside_from: cython.longlong
+    inside_to: cython.longlong
 
     def __init__(self, board: Scoreboard, rack: Rack) -> None:
         self.board = board
@@ -92,6 +94,7 @@ class SackTags:
         self.seen = []
         self.dsacks = 0
         self.reord = 0
+        self.inside_from, self.inside_to = _FAR, _NONE
         self.begin(0, 0, 0)
 
     @cython.ccall
@@ -120,7 +123,7 @@ class SackTags:
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def tag(  # noqa: C901 - in one piece, as in the kernel
+    def tag(
         self,
         blocks: list[Any],
         ack: cython.longlong,
@@ -140,14 +143,16 @@ class SackTags:
         board: Scoreboard = self.board
         start: cython.longlong
         end: cython.longlong
-        number: cython.longlong
-        known: cython.longlong
-        duplicate: cython.bint = self._duplicate(blocks, ack, prior_una)
-        covered_from: cython.longlong = _NONE
-        covered_to: cython.longlong = _NONE
-        inside: cython.bint
-        double: Any = blocks[0] if duplicate else None
-        wanted: list[Any] = self._valid(blocks, prior_una, snd_nxt, duplicate)
+        known_from: cython.longlong
+        known_to: cython.longlong
+        again: cython.bint
+        wanted: list[Any] = self._valid(
+            blocks, prior_una, snd_nxt, self._duplicate(blocks, ack, prior_una)
+        )
+        # the segment that the walk has reached
+        at: cython.longlong = board.tail
+        place: cython.Py_ssize_t = 0
+        cached: cython.Py_ssize_t = 0
         self.reord = snd_nxt
         if board.sacked_out == 0:
             self.seen = []
@@ -155,28 +160,73 @@ class SackTags:
         if board.tail == board.head:
             return 0
         self.rack.link()
-        for start, end, inside in wanted:
-            known = start
-            if not inside:
-                for seen in self.seen:
-                    if seen[0] == start and seen[1] <= end:
-                        known = seen[1]
-            number = self._first_within(known, start)
-            if not inside:
-                covered_from = number
-            while number < board.tail:
-                if board.ring[_WORDS * (number & board.mask) + _END] > end:
-                    break
-                if not inside:
-                    self._tag_one(number, double is not None and self._within(number, double))
-                    covered_to = number
-                elif not covered_from <= number <= covered_to or covered_to == _NONE:
-                    self._tag_one(number, True)
-                number += 1
-        self.seen = [(start, end) for start, end, inside in wanted if not inside]
+        while place < len(wanted):
+            start, end, again = wanted[place]
+            self.inside_from, self.inside_to = _FAR, _NONE
+            if place + 1 < len(wanted) and wanted[place + 1][2]:
+                self.inside_from, self.inside_to, _ = wanted[place + 1]
+            while cached < len(self.seen) and start >= self.seen[cached][1]:
+                cached += 1
+            if cached < len(self.seen) and not again and end > self.seen[cached][0]:
+                # what the last ACK has told is tagged
+                known_from, known_to, _ = self.seen[cached]
+                if start < known_from:
+                    at = self._walk(self._skip(at, start), start, known_from, again)
+                if end <= known_to:
+                    place += 1
+                    continue
+                if self.inside_from < known_to:
+                    at = self._skip(at, self.inside_from)
+                    at = self._walk(at, self.inside_from, self.inside_to, True)
+                at = self._skip(at, known_to)
+                cached += 1
+                continue
+            if start >= self.highest_held():
+                at = board.tail
+            at = self._walk(self._skip(at, start), start, end, again)
+            place += 1
+        self.seen = wanted
         if not lossy:
             self._reordered(self.reord)
         return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _skip(self, at: cython.longlong, seq: cython.longlong) -> cython.longlong:
+        """`tcp_sacktag_skip`: on to the segment with byte `seq`; the tail if there is none.
+
+        A walk does not go back, unless it has reached the tail.
+        """
+        board: Scoreboard = self.board
+        if at < board.tail and self._start(at) > seq:
+            return at
+        return board.find(seq) if seq >= self._start(board.head) else board.tail
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _walk(
+        self, at: cython.longlong, start: cython.longlong, end: cython.longlong, again: cython.bint
+    ) -> cython.longlong:
+        """`tcp_sacktag_walk`: tag what is wholly within; return the first segment behind.
+
+        Args:
+            at: the segment to begin with.
+            start: first byte of the block.
+            end: its last byte plus one.
+            again: it is the D-SACK.
+        """
+        board: Scoreboard = self.board
+        first: cython.longlong = self._start(at)
+        last: cython.longlong
+        while at < board.tail and first < end:
+            last = board.ring[_WORDS * (at & board.mask) + _END]
+            if self.inside_from <= first and last <= self.inside_to:
+                self._tag_one(at, True)
+            elif start <= first and last <= end:
+                self._tag_one(at, again)
+            first = last
+            at += 1
+        return at
 
     @cython.cfunc
     def _valid(
@@ -207,26 +257,11 @@ class SackTags:
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _first_within(self, known: cython.longlong, start: cython.longlong) -> cython.longlong:
-        """Number of the first segment that is wholly behind `known`."""
-        board: Scoreboard = self.board
-        number: cython.longlong = board.find(known)
-        if known == start and number < board.tail and self._start(number) < start:
-            number += 1
-        return number
-
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _start(self, number: cython.longlong) -> cython.longlong:
         if number <= 0:
             return 0
         start: cython.longlong = self.board.ring[_WORDS * ((number - 1) & self.board.mask) + _END]
         return start
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _within(self, number: cython.longlong, block: Any) -> cython.bint:
-        return bool(block[0] <= self._start(number) and self.board.end_of(number) <= block[1])
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -428,7 +463,6 @@ class SackTags:
             and board.head >= self.rack.resent_below
         ):
             board.tagged = False
-            self.seen = []
             self.rack.forget()
         return 0
 

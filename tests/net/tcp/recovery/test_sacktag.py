@@ -1,12 +1,12 @@
 """What SACK tells against `tcp_sacktag_one`, `tcp_sacktag_walk` and `tcp_clean_rtx_queue`.
 
-Segments carry 1000 bytes and are counted from 0. The kernel's functions are written out below,
-without its short cuts for blocks that it has seen.
+Segments carry 1000 bytes and are counted from 0. The kernel's functions are written out below.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 from random import Random
 
 import pytest
@@ -61,6 +61,8 @@ class Kernel:
     rack: Block = (0, 0)
     rack_rtt_us: int = 0
     now_us: int = 0
+    reord: int = 0
+    cache: list[tuple[int, int, bool]] = field(default_factory=list)
     first: list[int] = field(default_factory=list)
     sack_first: list[int] = field(default_factory=list)
 
@@ -83,20 +85,20 @@ class Kernel:
             self.rack_rtt_us = self.now_us - segment.sent_us
             self.rack = max(self.rack, (segment.sent_us, segment.end))
 
-    def sacktag_one(self, segment: Segment, reord: int, *, dup: bool) -> int:
+    def sacktag_one(self, segment: Segment, *, dup: bool) -> None:
         tags, start = segment.tags, segment.end - MSS
         if dup and segment.resent:
             if self.undo_retrans > 0 and -1 < self.undo_marker < segment.end:
                 self.undo_retrans -= 1
             if "S" in tags:
-                reord = min(reord, start)
+                self.reord = min(self.reord, start)
         if segment.end <= self.una:
-            return reord
+            return
         if "S" not in tags:
             self.came(segment)
             if not segment.resent:
                 if start < self.highest_held():
-                    reord = min(reord, start)
+                    self.reord = min(self.reord, start)
                 self.originals |= segment.end <= self.high_seq
                 self.sack_first.append(segment.sent_us)
             if "L" in tags:
@@ -107,31 +109,77 @@ class Kernel:
             self.delivered += 1
         if dup:
             tags.discard("R")
-        return reord
 
-    def sacktag(self, blocks: list[Block], prior_una: int, *, dup: bool, lossy: bool) -> None:
-        reord = self.nxt
+    def sacktag(  # noqa: C901, PLR0912 - in one piece, as in the kernel
+        self, blocks: list[Block], prior_una: int, *, dup: bool, lossy: bool
+    ) -> None:
+        """`tcp_sacktag_write_queue`; None is a NULL sk_buff, `cache` is recv_sack_cache."""
+        self.reord = self.nxt
         if not self.count("S"):
-            self.highest = self.una
-        double = blocks[0] if dup else (0, 0)
+            self.highest, self.cache = self.una, []
         if dup:
-            self.delivered += 1
-            if self.undo_retrans > 0 and -1 < self.undo_marker < double[1] <= prior_una:
-                self.undo_retrans -= 1
-        walked: set[int] = set()
-        for start, end in sorted(blocks):
-            told = dup and (start, end) == double
-            if end <= prior_una or (start <= self.una and not (told and self.undo_marker >= 0)):
-                continue
-            if told and end <= self.una and end <= self.undo_marker:
-                continue
-            for segment in self.queue:
-                if start <= segment.end - MSS and segment.end <= end and segment.end not in walked:
-                    walked.add(segment.end)
-                    again = double[0] <= segment.end - MSS and segment.end <= double[1]
-                    reord = self.sacktag_one(segment, reord, dup=told or again)
+            start, end = blocks[0]
+            self.delivered += -(-(end - start) // MSS)
+            if self.undo_retrans > 0 and -1 < self.undo_marker < end <= prior_una:
+                self.undo_retrans = max(0, self.undo_retrans + (start - end) // MSS)
+        told = [(*block, dup and i == 0) for i, block in enumerate(blocks)]
+        used = [block for block in told if block[1] > prior_una and self.valid(*block)]
+        used.sort(key=itemgetter(0))
+        cache, at, i = 0, None, 0
+        while self.queue and i < len(used):
+            start, end, dup = used[i]
+            following = used[i + 1] if i + 1 < len(used) and used[i + 1][2] else None
+            while cache < len(self.cache) and start >= self.cache[cache][1]:
+                cache += 1
+            if cache < len(self.cache) and not dup and end > self.cache[cache][0]:
+                known = self.cache[cache]
+                if start < known[0]:
+                    at = self.walk(self.skip(at, start), following, (start, known[0]), dup=dup)
+                if end <= known[1]:
+                    i += 1
+                    continue
+                if following and following[0] < known[1]:
+                    at = self.walk(self.skip(at, following[0]), None, following[:2], dup=True)
+                cache += 1
+                if self.highest_held() != known[1]:
+                    at = self.skip(at, known[1])
+                    continue
+                at = self.at(self.highest_held())
+            else:
+                if start >= self.highest_held():
+                    at = self.at(self.highest_held())
+                at = self.skip(at, start)
+            at = self.walk(at, following, (start, end), dup=dup)
+            i += 1
+        self.cache = used
         if not lossy:
-            self.reordered(reord)
+            self.reordered(self.reord)
+
+    def valid(self, start: int, end: int, dup: bool) -> bool:  # noqa: FBT001
+        """`tcp_is_sackblock_valid`."""
+        return start > self.una or (dup and -1 < self.undo_marker < end <= self.una)
+
+    def at(self, seq: int) -> int | None:
+        """`tcp_sacktag_bsearch`."""
+        return next((n for n, s in enumerate(self.queue) if s.end - MSS <= seq < s.end), None)
+
+    def skip(self, at: int | None, seq: int) -> int | None:
+        behind = at is not None and self.queue[at].end - MSS > seq
+        return at if behind else self.at(seq)
+
+    def walk(
+        self, at: int | None, following: tuple[int, ...] | None, block: Block, *, dup: bool
+    ) -> int | None:
+        while at is not None:
+            segment = self.queue[at]
+            start = segment.end - MSS
+            if start >= block[1]:
+                return at
+            twice = following and following[0] <= start and segment.end <= following[1]
+            if twice or (block[0] <= start and segment.end <= block[1]):
+                self.sacktag_one(segment, dup=dup or bool(twice))
+            at = at + 1 if at + 1 < len(self.queue) else None
+        return None
 
     def reordered(self, low: int) -> None:
         metric = self.highest_held() - low
@@ -199,6 +247,7 @@ class Both:
         # D-SACKs are believed as long as there are not more of them than were sent again
         self.tags.resent = FAR
         self.now_us = 0
+        self.told: list[Block] = []
 
     def send(self) -> None:
         kernel = self.kernel
@@ -239,7 +288,7 @@ class Both:
         self.kernel.undo_retrans = self.board.undo_retrans = 0
 
     def blocks(self, ack: int) -> tuple[list[Block], bool]:
-        """Disjoint ones beyond `ack`, at times with a D-SACK below it or within the first."""
+        """Disjoint ones beyond `ack`, at times with a D-SACK below it or in the first one."""
         kernel, draw = self.kernel, self.draw
         room = (kernel.nxt - ack) // MSS
         found: list[Block] = []
@@ -251,13 +300,22 @@ class Both:
                 found.append((start, end))
             at = end + MSS
         draw.shuffle(found)
+        if draw.random() < 0.5:
+            # as before, and one grown
+            found = [block for block in self.told if block[0] > ack] or found
+            start, end = found[0] if found else (0, 0)
+            found[:1] = [(start, min(end + MSS * draw.randint(0, 3), kernel.nxt))] if end else []
+        self.told = found
         kind = draw.randint(0, 3)
         if kind == 1 and ack:
             start = max(0, ack - MSS * draw.randint(1, 4))
-            return [(start, start + MSS), *found], True
-        if kind == 2 and found and found[0][1] - found[0][0] > MSS:
-            start = draw.randrange(found[0][0] + MSS, found[0][1], MSS)
-            return [(start, start + MSS), *found], True
+            return [(start, min(start + MSS * draw.randint(1, 4), ack)), *found], True
+        if kind == 2 and found:
+            start, end = found[0]
+            start = draw.choice([start, draw.randrange(start, end, MSS)])
+            # one that is retransmitted may be cut in other places
+            end = draw.choice([end, draw.randrange(start, end, MSS) + MSS, start + MSS // 2])
+            return [(start, end), *found], True
         return found, False
 
     def ack(self) -> None:
@@ -317,6 +375,25 @@ def test_what_sack_tells_is_the_kernels(seed: int) -> None:
         for _ in range(30):
             both.now_us += 1000
             both.draw.choice(steps)()
+
+
+@pytest.mark.parametrize("kind", ["same start", "within", "up to the end of the queue"])
+def test_a_dsack_counts_its_segments_once_where_the_walk_goes_on(kind: str) -> None:
+    blocks, undone, seen = {
+        "same start": ([(1000, 2000), (1000, 4000)], 4, 0),
+        "within": ([(2000, 3000), (1000, 4000)], 4, 0),
+        # the walk has come to nothing, and begins anew
+        "up to the end of the queue": ([(2000, 3000), (1000, 6000)], 3, 1),
+    }[kind]
+    tags = sent(6)
+    tags.resent, tags.board.undo_marker = 5, 0
+    tags.rack.link()
+    for number in range(1, 6):
+        tags.board.resent(number, 6000, 0)
+        tags.rack.resent(number, 9)
+    tags.begin(0, 6000, 10)
+    tags.tag(blocks, 0, 0, 6000, lossy=False)
+    assert (tags.board.undo_retrans, tags.rack.reordering_seen) == (undone, seen)
 
 
 def sent(segments: int, size: int = MSS, rtt: RttEstimator | None = None) -> SackTags:
