@@ -20,29 +20,13 @@
     effective.host.cpu_count, .cpus_per_node, .node_of(cpu)
     effective.host.ports[3].enslaved            a slave of the bond; .unplugged_ps, .plugged_ps
     effective.host.ports[3].quickack            of the routes through it
-    effective.host.bonding.mode                 see bonding.schema.Bonding
-    effective.host.application.delack_max_ps    TCP_DELACK_MAX_US of its sockets; 0: not set
     effective.peers[1]                          a Host, too; its ports[k] likewise
-    effective.switch.latency_ps                 see network.schema.Switch
-    effective.fabric.switch_latency_ps          see infiniband.schema.Fabric; fabric may be None
-    effective.hypervisor.dispatch_window_ps     see partition.schema.Hypervisor; may be None
-    effective.host.disks[0].queue.scheduler     see storage.schema.HostDisk
-    effective.vscsi.request_limit               see storage.schema.Vscsi; may be None
-    effective.ffsb[0].num_threads               see storage.schema.FfsbGroup
-    effective.pool.processors                   see partition.schema.Pool; may be None
-    effective.host.partition.procs              see partition.schema.Partition; may be None
-    effective.lpars.cores                       see scale.schema.Lpars; may be None, as the next
-    effective.scale.pagepool_bytes              see scale.schema.Scale
-    effective.storage.adapters                  see nsd.schema.Storage
-    effective.disk.outer_rate_bps               see disks.schema.Disk; log_disk alike
-    effective.filesystem.vdisks                 see nsd.schema.Filesystem
-    effective.sas.data_bytes                    see sas.schema.SasMix
-    effective.gpfsperf.threads                  see sas.schema.Gpfsperf
+    effective.switch.latency_ps                 parts that subjects announce, by their places:
+    effective.host.bonding.mode                 see the schema of each; None or () where absent
     effective.irqbalance                        "off", "settled" (smp_affinity holds its
                                                 result) or "daemon" (to be simulated)
     effective.balancer.daemon                   which, with its options
     effective.workload.type, .test, .nodes, .message_bytes, .recv_size_bytes
-    effective.relay.rate                        see relay.schema.Relay; relay may be None
     effective.flows[3].name                     "eth3"; .port (index in host.ports),
                                                 .peer (index in peers), .peer_port,
                                                 .receives, .message_bytes, .recv_bytes,
@@ -58,30 +42,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, Field, SerializeAsAny
+from pydantic import ConfigDict, Field, create_model
 
 from simnet.scenario.commands.captured import Captured
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.section import Section
-from simnet.scenario.parts.bonding.schema import Bonding
-from simnet.scenario.parts.disks.schema import Disk
+from simnet.scenario.core.subject import host_parts, parts
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
-from simnet.scenario.parts.infiniband.schema import Fabric
 from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.schema import Nic
-from simnet.scenario.parts.nsd.schema import Filesystem, Storage
-from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
-from simnet.scenario.parts.relay.schema import Relay
-from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
-from simnet.scenario.parts.scale.schema import Lpars, Scale
-from simnet.scenario.parts.storage.schema import FfsbGroup, HostDisk, Vscsi
 
-__all__ = ["Application", "Effective", "Flow", "Host", "Port"]
+__all__ = ["Effective", "Flow", "Host", "Port"]
 
 
 class Port(Section):
@@ -122,23 +97,50 @@ class Port(Section):
     nic: Nic
 
 
-class Application(Section):
-    """What the test's processes on a host ask of their sockets.
+def _with_host_parts(base: type[Section]) -> Any:
+    """Return a host with the parts that subjects announce."""
+    fields: dict[str, Any] = {}
+    for part in host_parts():
+        form: Any = part.section
+        if part.item:
+            fields[part.place] = (tuple[form, ...], ())
+        elif part.key:
+            fields[part.place] = (form | None, None)
+        else:
+            fields[part.place] = (form, form())
+    return create_model("_HostWithParts", __base__=base, **fields)
 
-    Attributes:
-        delack_max_ps: TCP_DELACK_MAX_US; 0 where it is not set.
-        socket_buffer_bytes: SO_SNDBUF of who sends, SO_RCVBUF of who receives, as `iperf -w` sets
-            them; 0 where it is not set.
-        nodelay: TCP_NODELAY.
-    """
 
-    delack_max_ps: int = 0
-    socket_buffer_bytes: int = 0
-    nodelay: bool = False
+def _with_parts(base: type[Section], *, late: bool) -> Any:
+    """Return a configuration with the tables that come after the workload, or all other parts."""
+    fields: dict[str, Any] = {}
+    for part in parts():
+        if part.key and late == (not part.kind and not part.early):
+            form: Any = part.section
+            several = part.several
+            fields[part.place] = (tuple[form, ...], ()) if several else (form | None, None)
+    return create_model("_WithParts", __base__=base, **fields)
 
 
-class Host(Section):
-    """A machine with CPUs, kernel and ports.
+class _Host(Section):
+    name: str
+    machine: Machine
+    cpu: Cpu
+    kernel: Kernel
+    ports: tuple[Port, ...]
+
+
+if TYPE_CHECKING:
+
+    class _HostWithParts(_Host):
+        def __getattr__(self, part: str) -> Any: ...
+
+else:
+    _HostWithParts = _with_host_parts(_Host)
+
+
+class Host(_HostWithParts):
+    """A machine with CPUs, kernel and ports, and with the parts that subjects announce.
 
     Attributes:
         name: the server model's name.
@@ -146,27 +148,14 @@ class Host(Section):
         cpu: the processor, all sockets alike.
         kernel: constants and sysctls.
         ports: in the order of the server model.
-        bonding: how the ports that are slaves are one interface.
-        application: socket options of the test's processes.
-        partition: its share of the machine, if it is one of a hypervisor's partitions.
-        disks: in the order of the scenario.
     """
-
-    name: str
-    machine: Machine
-    cpu: Cpu
-    kernel: Kernel
-    ports: tuple[Port, ...]
-    bonding: Bonding = Bonding()
-    application: Application = Application()
-    partition: Partition | None = None
-    disks: tuple[HostDisk, ...] = ()
 
     @property
     def cpus_per_node(self) -> int:
         """Logical CPUs of a node."""
-        if self.partition is not None:
-            return self.partition.logical_cpus
+        for part in host_parts():
+            if part.cpus and (found := getattr(self, part.place)) is not None:
+                return int(getattr(found, part.cpus))
         return self.machine.sockets_per_node * self.cpu.cores_per_socket * self.cpu.threads_per_core
 
     @property
@@ -205,34 +194,47 @@ class Flow(Section):
     preferred_node: int | None = None
 
 
-class Effective(Section):
+class _Start(Section):
+    scenario: str
+    host: Host
+    peers: tuple[Host, ...]
+
+
+if TYPE_CHECKING:
+
+    class _Beside(_Start):
+        def __getattr__(self, part: str) -> Any: ...
+
+else:
+    _Beside = _with_parts(_Start, late=False)
+
+
+class _Running(_Beside):
+    irqbalance: str
+    balancer: Balancer = Balancer()
+    occupied_cpus: tuple[int, ...] = ()
+    workload: Workload
+
+
+if TYPE_CHECKING:
+    _WithParts = _Running
+else:
+    _WithParts = _with_parts(_Running, late=True)
+
+
+class Effective(_WithParts):
     """Every value that a simulation reads; the module's docstring lists the access paths.
 
-    A part that a subject announces, and that has no field here, is an attribute all the same.
+    The parts that subjects announce are attributes by their places.
 
     Attributes:
         scenario: its name.
         host: the system under test.
         peers: the machines at the other ends.
-        switch: the switch between them; None where nothing is on a network.
-        fabric: the InfiniBand fabric that is there in place of the switch, if any.
-        hypervisor: what the hosts are partitions of, if they are.
-        pool: its physical processors; None for all of the server's.
-        lpars: partitions of the host that are clients of a file system, if that is what runs.
-        scale: the file system on them.
-        storage: what serves it.
-        disk: the disks of its arrays.
-        log_disk: the disks of its logs.
-        filesystem: where on that it is.
-        sas: what the jobs on them do.
-        gpfsperf: its arguments.
         irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
         balancer: which daemon.
         occupied_cpus: those that serve other devices, as far as a simulated daemon has to know.
         workload: what runs.
-        relay: what is relayed, if that is what runs; there are no flows then.
-        vscsi: how the peer's disks are the system's, if they are.
-        ffsb: thread groups of FFSB, if that is what runs.
         flows: one per stream.
         run: how long.
         provenance: where each value comes from, by dotted path.
@@ -243,31 +245,8 @@ class Effective(Section):
         captured: what listings of a real machine's attributes set.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", arbitrary_types_allowed=True)
-    __pydantic_extra__: dict[str, SerializeAsAny[Section] | tuple[SerializeAsAny[Section], ...]]
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    scenario: str
-    host: Host
-    peers: tuple[Host, ...]
-    switch: Switch | None = None
-    fabric: Fabric | None = None
-    hypervisor: Hypervisor | None = None
-    pool: Pool | None = None
-    lpars: Lpars | None = None
-    scale: Scale | None = None
-    storage: Storage | None = None
-    disk: Disk | None = None
-    log_disk: Disk | None = None
-    filesystem: Filesystem | None = None
-    sas: SasMix | None = None
-    gpfsperf: Gpfsperf | None = None
-    irqbalance: str
-    balancer: Balancer = Balancer()
-    occupied_cpus: tuple[int, ...] = ()
-    workload: Workload
-    relay: Relay | None = None
-    vscsi: Vscsi | None = None
-    ffsb: tuple[FfsbGroup, ...] = ()
     flows: tuple[Flow, ...]
     run: Run
     provenance: Annotated[dict[str, Parameter], Field(exclude=True, repr=False)]
@@ -278,7 +257,7 @@ class Effective(Section):
     captured: Annotated[Captured, Field(exclude=True, repr=False)] = Captured((), (), ())
 
     @property
-    def lan(self) -> Switch:
+    def lan(self) -> Any:
         """The switch; ValueError where nothing is on a network."""
         if self.switch is None:
             raise ValueError(f"{self.scenario}: no switch")

@@ -11,10 +11,8 @@ from simnet.scenario.core.parameter import ModelState, Scalar, State
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
-from simnet.scenario.core.subject import parts
+from simnet.scenario.core.subject import host_parts, parts
 from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.parts.partition.schema import Partition
-from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -113,16 +111,10 @@ _HOST_ORDER: Final = 35
 if TYPE_CHECKING:
     WorkloadTable: TypeAlias = BaseModel
     RunTable: TypeAlias = BaseModel
-    PartitionTable: TypeAlias = BaseModel
-    QueueTable: TypeAlias = BaseModel
-    DiskPartitionTable: TypeAlias = BaseModel
     _BalancerTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
     RunTable = file_model(Run, bare=True)
-    PartitionTable = file_model(Partition, bare=True)
-    QueueTable = file_model(BlockQueue, bare=True)
-    DiskPartitionTable = file_model(DiskPartition, bare=True)
     _BalancerTable = file_model(Balancer, bare=True)
 
 
@@ -130,34 +122,6 @@ class _Table(BaseModel):
     """A table of a scenario file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DiskTable(_Table):
-    """A disk of a host: a model with partitions, or a virtual one that a partition backs."""
-
-    name: Annotated[str, Field(pattern=r"^[a-z]+$", description="device, as in sdb")]
-    model: Annotated[str, Field(description="disk model, of a real disk")] = ""
-    backing: Annotated[str, Field(description="partition of the peer's, of a virtual disk")] = ""
-    partitions: tuple[DiskPartitionTable, ...] = ()
-    queue: Annotated[QueueTable | None, Field(description="its request queue")] = None
-
-
-class PeerTable(_Table):
-    """Machines of one kind at the other end of the cables."""
-
-    server: Annotated[str, Field(description="server model")]
-    kernel: Annotated[str, Field(description="kernel model")]
-    count: Annotated[int, Field(ge=1, le=64, description="how many")] = 1
-    cabled: Annotated[
-        int | None, Field(ge=1, le=64, description="how many of its ports are used; all if absent")
-    ] = None
-    slaves: Annotated[
-        tuple[str, ...], Field(description='ports that are one bond, as in ["eth0", "eth1"]')
-    ] = ()
-    partition: Annotated[
-        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
-    ] = None
-    disks: tuple[DiskTable, ...] = ()
 
 
 def _with_parts(name: str, base: type[BaseModel], *, named: bool, last: bool = False) -> Any:
@@ -182,28 +146,53 @@ def _with_parts(name: str, base: type[BaseModel], *, named: bool, last: bool = F
     return create_model(name, __base__=base, **fields)
 
 
+def _with_host_parts(name: str, base: type[BaseModel]) -> Any:
+    """Return a table of a host with the keys that subjects announce, after those of another."""
+    fields: dict[str, Any] = {}
+    for part in host_parts():
+        if part.item:
+            form: Any = part.form()
+            fields[part.key] = (tuple[form, ...], ())
+        elif part.key:
+            form = file_model(part.section, bare=True)
+            fields[part.key] = (Annotated[form | None, Field(description=part.doc)], None)
+    return create_model(name, __base__=base, **fields)
+
+
+class _Peer(_Table):
+    server: Annotated[str, Field(description="server model")]
+    kernel: Annotated[str, Field(description="kernel model")]
+    count: Annotated[int, Field(ge=1, le=64, description="how many")] = 1
+    cabled: Annotated[
+        int | None, Field(ge=1, le=64, description="how many of its ports are used; all if absent")
+    ] = None
+    slaves: Annotated[
+        tuple[str, ...], Field(description='ports that are one bond, as in ["eth0", "eth1"]')
+    ] = ()
+
+
+if TYPE_CHECKING:
+    _PeerHost = _Peer
+else:
+    _PeerHost = _with_host_parts("_PeerHost", _Peer)
+
+
+class PeerTable(_PeerHost):
+    """Machines of one kind at the other end of the cables."""
+
+
 class _System(_Table):
     server: Annotated[str, Field(description="server model")]
     kernel: Annotated[str, Field(description="kernel model")]
 
 
 if TYPE_CHECKING:
-    _Beside = _System
+    _Clients = _System
 else:
     _Beside = _with_parts("_Beside", _System, named=True)
-
-
-class _HostSystem(_Beside):
-    partition: Annotated[
-        PartitionTable | None, Field(description="its share of the server, under a hypervisor")
-    ] = None
-    disks: tuple[DiskTable, ...] = ()
-
-
-if TYPE_CHECKING:
-    _Clients = _HostSystem
-else:
-    _Clients = _with_parts("_Clients", _HostSystem, named=True, last=True)
+    _Clients = _with_parts(
+        "_Clients", _with_host_parts("_HostSystem", _Beside), named=True, last=True
+    )
 
 
 class SystemTable(_Clients):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import IntEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,12 +13,23 @@ from simnet.scenario.core.specs import Flag, Quantity
 from simnet.scenario.core.units import UnitError, parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["AppliedKnob", "CpuMask", "Knob", "ModelName", "NodeNumber", "cpu_mask_text", "ignored"]
+__all__ = [
+    "AppliedKnob",
+    "CpuMask",
+    "Knob",
+    "ModelName",
+    "NodeNumber",
+    "Stage",
+    "cpu_mask_text",
+    "ignored",
+]
 
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
+# what stands for a place in a name; items of a part of hosts have names of letters
+_PLACES: Final = {"irq": r"\d+", "queue": r"\d{1,4}|\*", "port": r"[a-z]+\d+"}
 
 
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:
@@ -28,6 +40,19 @@ def cpu_mask_text(cpus: tuple[int, ...]) -> str:
         digits, word = digits[:-8], digits[-8:]
         words.append(word)
     return ",".join(reversed(words))
+
+
+class Stage(IntEnum):
+    """Kinds of settings in the order in which they apply, whatever order they are given in."""
+
+    VALUES = auto()
+    """Parameters and values of models: what a knob finds, and changes."""
+    CPUS = auto()
+    """Knobs that say how many CPUs there are: they decide where interrupts may go."""
+    QUEUES = auto()
+    """Knobs that say how many queues there are: they decide which of them can be set."""
+    KNOBS = auto()
+    """All other knobs."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +145,15 @@ class Knob:
 
     Attributes:
         name: as typed, with ``{port}``, ``{irq}``, ``{queue}`` or ``{disk}`` if there are
-            several; for all queues a ``*`` may be typed.
+            several, or another name in braces for an item of a part of hosts; for all queues a
+            ``*`` may be typed.
         doc: what it does, one line.
         spec: form and legal range of its value.
         scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
-            its NIC, of the bonding driver, whether the port is a slave, its cable, the binding of
-            the streams, irqbalance, the port as an interface of IP (routes through it), what an
-            application asks of its sockets, the host's share of its machine, a disk's queue or its
-            scheduler, a whole model of the system, nothing, or a part beside the hosts, by its
-            place.
+            its NIC, whether the port is a slave, its cable, the binding of the streams, irqbalance,
+            the port as an interface of IP (routes through it), a whole model of the system,
+            nothing, or a part of each host or beside the hosts, by its place. ``disks.queue`` is
+            the queue of one of a host's disks.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.
@@ -139,6 +164,8 @@ class Knob:
         compile_time: it is a constant: the kernel has to be rebuilt.
         drivers: network drivers that have it; empty for all.
         system: operating system that has it.
+        stage: when it applies.
+        remark: what there is to say of a value; empty for nothing.
     """
 
     name: str
@@ -155,6 +182,8 @@ class Knob:
     drivers: tuple[str, ...] = ()
     unset: str = ""
     system: Literal["linux", "aix"] = "linux"
+    stage: Stage = Stage.KNOBS
+    remark: Callable[[Any], str] | None = None
 
     @property
     def modelled(self) -> bool:
@@ -165,14 +194,13 @@ class Knob:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        escaped = re.escape(self.name)
-        escaped = escaped.replace(r"\{irq\}", r"(?P<irq>\d+)")
-        escaped = escaped.replace(r"\{disk\}", r"(?P<disk>[a-z]+)")
-        escaped = escaped.replace(r"\{queue\}", r"(?P<queue>\d{1,4}|\*)")
-        return re.compile(escaped.replace(r"\{port\}", r"(?P<port>[a-z]+\d+)"))
+        def place(found: re.Match[str]) -> str:
+            return f"(?P<{found[1]}>{_PLACES.get(found[1], '[a-z]+')})"
+
+        return re.compile(re.sub(r"\\{(\w+)\\}", place, re.escape(self.name)))
 
     def match(self, name: str) -> dict[str, str] | None:
-        """Return port, interrupt and queue of a typed name, or None when it is another knob."""
+        """Return port, interrupt and the like of a typed name; None when it is another knob."""
         found = self._pattern.fullmatch(" ".join(name.split()))
         return found.groupdict() if found else None
 

@@ -10,22 +10,18 @@ from simnet.errors import InputError
 from simnet.scenario.commands.captured import Captured, captured
 from simnet.scenario.core import library
 from simnet.scenario.core.checks import check_whole, peer_ports
-from simnet.scenario.core.effective import Application, Effective
+from simnet.scenario.core.effective import Effective, Port
 from simnet.scenario.core.entries import Entry, entries, tuning_names
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Table
-from simnet.scenario.core.subject import parts
+from simnet.scenario.core.subject import host_parts, parts
 from simnet.scenario.core.tree import Path, Tree, dotted
-from simnet.scenario.parts.aix.schema import NetworkOptions
-from simnet.scenario.parts.bonding.schema import Bonding
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.irqbalance.schema import Balancer
 from simnet.scenario.parts.nic.schema import Nic
-from simnet.scenario.parts.partition.schema import Partition
-from simnet.scenario.parts.storage.load import graft_disks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -271,16 +267,8 @@ class _Assembly:
             (Kernel, kernel, told),
         ):
             self.tree.graft((*place, section.__name__.lower()), section, form, (written, ()))
-        if kernel.system != "aix":
-            # of no interest to anybody: nothing reads them
-            for attribute in NetworkOptions.model_fields:
-                del self.tree.provenance[dotted((*place, "kernel", attribute))]
         self.tree.put_plain((*place, "ports"), [])
-        self.tree.graft((*place, "bonding"), Bonding, file_model(Bonding, bare=True)())
-        self.tree.put_plain((*place, "application"), dict(Application().model_dump()))
-        if table.partition is not None:
-            there = (self.document, (*key, "partition"))
-            self.tree.graft((*place, "partition"), Partition, table.partition, there)
+        self._host_parts(place, table, key, several=False)
         cabled = getattr(table, "cabled", None) or len(server.ports)
         slaves = getattr(table, "slaves", ())
         for slave in slaves:
@@ -295,17 +283,30 @@ class _Assembly:
             self.tree.put_plain((*here, "name"), port.name)
             self.tree.put_plain((*here, "node"), port.node)
             self.tree.put_plain((*here, "irq"), port.irq)
+            for field, info in Port.model_fields.items():
+                if not info.is_required():
+                    self.tree.put_plain((*here, field), info.default)
             self.tree.put_plain((*here, "enslaved"), port.name in slaves)
-            self.tree.put_plain((*here, "unplugged_ps"), 0)
-            self.tree.put_plain((*here, "plugged_ps"), 0)
-            self.tree.put_plain((*here, "quickack"), value=False)
-            self.tree.put_plain((*here, "recvspace_bytes"), 0)
-            self.tree.put_plain((*here, "sendspace_bytes"), 0)
             self.tree.graft((*here, "nic"), Nic, nic, (written, ()))
             self.models[dotted((*here, "nic"))] = port.nic
-        graft_disks(self, place, table.disks, key)
+        self._host_parts(place, table, key, several=True)
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
         self.models.update({dotted((*place, part)): name for part, name in names.items()})
+
+    def _host_parts(
+        self, host: Path, table: SystemTable | PeerTable, key: KeyPath, *, several: bool
+    ) -> None:
+        """Put in the parts that the table of a host has, and those that are there in any case."""
+        for part in host_parts():
+            form: Any = file_model(part.section, bare=True)
+            given = getattr(table, part.key) if part.key else form()
+            if bool(part.item) != several or given is None:
+                continue
+            if several:
+                part.load(self, host, given, key)
+            else:
+                there = (self.document, (*key, part.key)) if part.key else None
+                self.tree.graft((*host, part.place), part.section, given, there)
 
     def finish(self, table: Table, scenario: str, tunings: tuple[str, ...]) -> Effective:
         """Return the configuration with its streams, checked as a whole.
@@ -317,7 +318,7 @@ class _Assembly:
         self.tree.put_plain(("scenario",), scenario)
         self.tree.put_plain(("flows",), _flows(self.tree, table))
         return Effective(
-            **self._values(),
+            **self.tree.values,
             provenance=self.tree.provenance,
             models=self.models,
             applied=tuple(table.applied),
@@ -325,18 +326,6 @@ class _Assembly:
             captured=self.captured,
             tunings=tunings,
         )
-
-    def _values(self) -> dict[str, Any]:
-        """Return the values; parts that the configuration has no field for are made here."""
-        values = dict(self.tree.values)
-        for part in parts():
-            if part.place in values and part.place not in Effective.model_fields:
-                told = values.pop(part.place)
-                if part.several and told:
-                    values[part.place] = tuple(part.section(**one) for one in told)
-                elif not part.several:
-                    values[part.place] = part.section(**told)
-        return values
 
 
 def _receive_buffer(kernel: Mapping[str, Any]) -> int:

@@ -8,10 +8,9 @@ from simnet.errors import InputError
 from simnet.host.release import release
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
-from simnet.scenario.core.subject import parts
+from simnet.scenario.core.subject import HostPart, host_parts, parts
 from simnet.scenario.core.tree import DEFAULT, dotted
 from simnet.scenario.parts.host.schema import Kernel
-from simnet.scenario.parts.partition.schema import Partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,27 +71,39 @@ class Places:
             yield (part.place, knob.target)
             return
         self._check_kernel(entry, knob, host)
-        if knob.scope == "partition" and "partition" not in self._tree.get(host):
-            name = self._tree.get((*host, "name"))
-            raise entry.error(f"{name} is no partition of a hypervisor")
-        if knob.scope in {"kernel", "bonding", "application", "partition"}:
-            yield (*host, knob.scope, knob.target)
+        top, *inner = knob.scope.split(".")
+        inside = next((one for one in host_parts() if one.place == top), None)
+        if inside and inside.item:
+            yield (*host, top, self._chosen(entry, inside, named, host), *inner, knob.target)
             return
-        if knob.scope in {"queue", "iosched"}:
-            yield (*host, "disks", self._chosen_disk(entry, named, host), knob.scope, knob.target)
+        if inside and top not in self._tree.get(host):
+            name = self._tree.get((*host, "name"))
+            raise entry.error(f"{name} {inside.absent or f'has no {top}'}")
+        if inside or knob.scope == "kernel":
+            yield (*host, knob.scope, knob.target)
             return
         if knob.scope == "none" and not named and not knob.drivers:
             return
         for number in self._chosen_ports(entry, knob, named, host):
             yield from self._of_port(entry, knob, named, (*host, "ports", number))
 
-    def _chosen_disk(self, entry: Entry, named: Mapping[str, str], host: Path) -> int:
-        names = [disk["name"] for disk in self._tree.get((*host, "disks"))]
-        if named["disk"] not in names:
+    def _chosen(self, entry: Entry, part: HostPart, named: Mapping[str, str], host: Path) -> int:
+        names, name = self.items((host,))[part.item], named[part.item]
+        if name not in names:
             machine = self._tree.get((*host, "name"))
             legal = f"expected one of {', '.join(names)}" if names else "it has none"
-            raise entry.error(f"{machine} has no disk {named['disk']}: {legal}")
-        return names.index(named["disk"])
+            raise entry.error(f"{machine} has no {part.item} {name}: {legal}")
+        return names.index(name)
+
+    def items(self, hosts: tuple[Path, ...]) -> dict[str, list[str]]:
+        """Return the names of what hosts have several of, by what stands for them in knobs."""
+        return {
+            part.item: [
+                one["name"] for host in hosts for one in self._tree.get((*host, part.place))
+            ]
+            for part in host_parts()
+            if part.item
+        }
 
     def _check_kernel(self, entry: Entry, knob: Knob, host: Path) -> None:
         """Refuse a knob that the host's kernel does not have."""
@@ -184,8 +195,9 @@ class Places:
 
     def cpu_count(self, host: Path) -> int:
         """Return how many logical CPUs a host has."""
-        if "partition" in self._tree.get(host):
-            return Partition(**self._tree.get((*host, "partition"))).logical_cpus
+        for part in host_parts():
+            if part.cpus and part.place in self._tree.get(host):
+                return int(getattr(part.section(**self._tree.get((*host, part.place))), part.cpus))
         machine = self._tree.get((*host, "machine"))
         cpu = self._tree.get((*host, "cpu"))
         sockets = machine["nodes"] * machine["sockets_per_node"]

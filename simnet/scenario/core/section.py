@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 __all__ = ["Section"]
 
@@ -11,3 +16,8 @@ class Section(BaseModel):
     """A frozen group of values; unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def unused(cls, values: Mapping[str, Any]) -> Collection[str]:  # noqa: ARG003 - for others
+        """Return the attributes that nothing reads beside such values: they cannot be set."""
+        return ()

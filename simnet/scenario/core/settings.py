@@ -8,25 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.net.steering.version import rounded_entries
 from simnet.scenario.core.entries import PEER, Entry, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
-from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob
+from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.subject import Part, parts
+from simnet.scenario.core.subject import Part, host_parts, parts, subjects
 from simnet.scenario.core.tree import Path, Tree, dotted, walk
 from simnet.scenario.core.unread import UNREAD
-from simnet.scenario.parts.aix.schema import NetworkOptions
 from simnet.scenario.parts.host.checks import check_machines
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.interrupts.settings import IRQ_MAP, Interrupts
 from simnet.scenario.parts.nic.schema import Nic
-from simnet.scenario.parts.partition.schema import Partition
-from simnet.scenario.parts.storage.settings import disk_names, storage_parameters
 from simnet.spelling import family
 
 if TYPE_CHECKING:
@@ -42,9 +38,8 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "machine": Machine,
     "kernel": Kernel,
     "nic": Nic,
-    "partition": Partition,
+    **{part.place: part.section for part in host_parts() if part.key and not part.item},
 }
-_TABLE_SIZES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
 _QUEUES: Final = ("rx_queues", "tx_queues")
 _OF_QUEUES: Final = ("port", "rx-queue", "tx-queue")
 _IGNORED: Final = "accepted, but not modelled: it changes nothing here"
@@ -58,6 +53,16 @@ class _Target:
     spec: Spec | None = None
     knob: Knob | None = None
     parts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stage(self) -> Stage:
+        """When it applies."""
+        return self.knob.stage if self.knob else Stage.VALUES
+
+    @property
+    def sets_queues(self) -> bool:
+        """Whether it says how many queues there are."""
+        return self.stage is Stage.QUEUES or any(path[-1] in _QUEUES for path in self.paths)
 
 
 class Table:
@@ -84,40 +89,42 @@ class Table:
         self.interrupts = Interrupts(tree, self.remarks, irqbalance, document)
 
     def apply(self, given: list[Entry]) -> None:
-        """Apply all settings: values first, then the daemon's map, then the knobs.
+        """Apply all settings, one stage after the other: `Stage` says what comes first, and why.
 
-        A value that is given after a knob of the same place is stronger all the same.
+        Within a stage they apply in the order in which they are given. A value that is given after
+        a knob of the same place is stronger all the same.
 
         Raises:
             InputError: an unknown name, or a value that cannot be used.
         """
         self._given = given
         targets = [(entry, self._target(entry)) for entry in given]
-        before = self._reached(targets)
+        reached = self._reached(targets)
         self.interrupts.choose(given)
-        for entry, target in targets:
-            if target.paths and target.spec:
-                self._set(entry, target, target.spec)
-        check_machines(self.tree, self)
-        self.interrupts.size_queues()
-        knobs = [(entry, target, target.knob) for entry, target in targets if target.knob]
-        # how many CPUs there are decides where interrupts may go
-        for entry, target, knob in knobs:
-            if _counts_cpus(knob):
-                self._turn(entry, target, knob)
-        self._check_masks(targets)
-        self.interrupts.settle()
-        # how many queues there are decides which of them can be set
-        for entry, target, knob in sorted(knobs, key=lambda one: not _counts_queues(one[2])):
-            if not _counts_cpus(knob):
-                later = self._shrunk_after(entry, targets) if entry in before else None
-                self._turn(entry, target, knob, later)
+        for stage in Stage:
+            for entry, target in targets:
+                if target.stage is stage:
+                    gone = self._shrunk_after(entry, targets) if entry in reached else None
+                    self._apply(entry, target, gone)
+            if stage is Stage.VALUES:
+                check_machines(self.tree, self)
+                self.interrupts.size_queues()
+            elif stage is Stage.CPUS:
+                self._check_masks(targets)
+                self.interrupts.settle()
         self.interrupts.warn()
+
+    def _apply(self, entry: Entry, target: _Target, gone: Entry | None) -> None:
+        """Turn a knob, or give the places of a parameter its value."""
+        if target.knob:
+            self._turn(entry, target, target.knob, gone)
+        elif target.spec:
+            self._set(entry, target, target.spec)
 
     def _reached(self, targets: list[tuple[Entry, _Target]]) -> list[Entry]:
         """Return the settings of queues that the adapter has, if their number is set at all."""
         found: list[Entry] = []
-        if any(_sets_queues(target) for _, target in targets):
+        if any(target.sets_queues for _, target in targets):
             for entry, target in targets:
                 if target.knob and target.knob.scope in _OF_QUEUES:
                     with contextlib.suppress(InputError):
@@ -128,7 +135,7 @@ class Table:
     def _shrunk_after(self, entry: Entry, targets: list[tuple[Entry, _Target]]) -> Entry | None:
         """Return what is given after a setting and says how many queues there are."""
         rest = itertools.dropwhile(lambda one: one[0] is not entry, targets)
-        return next((other for other, target in rest if _sets_queues(target)), None)
+        return next((other for other, target in rest if target.sets_queues), None)
 
     def _set(self, entry: Entry, target: _Target, spec: Spec) -> None:
         """Give the places of a parameter its value."""
@@ -235,8 +242,9 @@ class Table:
                     if places:
                         yield f"{prefix}{top}.{_key(path, spec)}", places, spec
             hosts = self._places.hosts(peers=peers)
-            for name, places, spec in storage_parameters(self.tree, hosts, shared=not peers):
-                yield f"{prefix}{name}", places, spec
+            for subject in subjects():
+                for name, places, spec in subject.settings(self.tree, hosts, shared=not peers):
+                    yield f"{prefix}{name}", places, spec
 
     def _beside(self, part: Part) -> Iterator[tuple[str, Path]]:
         """Yield what a part's settings begin with, and its place, if it is there."""
@@ -250,17 +258,12 @@ class Table:
             yield f"{prefix}.{table['name']}", (part.place, number)
 
     def _inside(self, host: Path, top: str, path: Path) -> Iterator[Path]:
-        if top == "kernel" and path[0] in NetworkOptions.model_fields:
-            if self.tree.get((*host, "kernel", "system")) == "aix":
-                yield (*host, top, *path)
-            return
-        if top == "partition" and top not in self.tree.get(host):
-            return
-        if top != "nic":
+        values = self.tree.get(host)
+        if top == "nic":
+            for number in range(len(values["ports"])):
+                yield (*host, "ports", number, "nic", *path)
+        elif top in values and path[0] not in _HOST_SECTIONS[top].unused(values[top]):
             yield (*host, top, *path)
-            return
-        for number in range(len(self.tree.get((*host, "ports")))):
-            yield (*host, "ports", number, "nic", *path)
 
     def legal_names(self) -> Iterator[str]:
         """Yield every name that can be set here, those of all queues with ``*``."""
@@ -270,10 +273,12 @@ class Table:
         for prefix, peers in (("", False), (PEER, True)):
             hosts = self._places.hosts(peers=peers)
             ports = [p for host in hosts for p in self.tree.get((*host, "ports"))]
+            items = self._places.items(hosts)
             for knob in KNOBS:
-                if "{disk}" in knob.name:
-                    for disk in disk_names(self.tree, hosts):
-                        yield prefix + knob.name.format(disk=disk)
+                item = next((one for one in items if f"{{{one}}}" in knob.name), None)
+                if item:
+                    for name in items[item]:
+                        yield prefix + knob.name.format(**{item: name})
                     continue
                 if "{" not in knob.name:
                     yield prefix + knob.name
@@ -311,7 +316,7 @@ class Table:
         else:
             before = self.tree.get(paths[0]) if paths else None
             for path in paths:
-                if _counts_queues(knob):
+                if knob.stage is Stage.QUEUES:
                     self.interrupts.check_queues(entry, value, path)
                 self._put(path, entry, knob.spec, value)
             if knob.scope == "port":
@@ -343,9 +348,9 @@ class Table:
         note = f"; {knob.note}" if knob.note else ""
         if not knob.modelled:
             self.remarks.append(f"{entry.name}: {_IGNORED}{note if knob.scope == 'kernel' else ''}")
-        if knob.target in _TABLE_SIZES and rounded_entries(value) != value:
-            size = rounded_entries(value)
-            self.remarks.append(f"{entry.name}: {value} becomes {size}, the next power of two")
+        remark = knob.remark(value) if knob.remark else ""
+        if remark:
+            self.remarks.append(f"{entry.name}: {remark}")
         if knob.compile_time:
             self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
 
@@ -354,20 +359,6 @@ class Table:
         if isinstance(node, int) and node >= nodes:
             name = self.tree.get(("host", "name"))
             raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
-
-
-def _counts_queues(knob: Knob) -> bool:
-    return knob.target in _QUEUES
-
-
-def _sets_queues(target: _Target) -> bool:
-    if target.knob:
-        return _counts_queues(target.knob)
-    return any(path[-1] in _QUEUES for path in target.paths)
-
-
-def _counts_cpus(knob: Knob) -> bool:
-    return knob.scope == "partition"
 
 
 def _key(path: Path, spec: Spec) -> str:

@@ -1,7 +1,7 @@
 """How a subject announces itself: one object in its folder, found by name.
 
 Each folder of :mod:`simnet.scenario.parts` has a ``SUBJECT``; nothing else lists the folders. What
-takes time to import is announced as a function, so a command imports what it uses.
+takes time to import is announced by its place (:func:`late`), so a command imports what it uses.
 """
 
 from __future__ import annotations
@@ -11,26 +11,42 @@ import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from simnet.host.onset import Onset
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.settings import Table
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["ModelFiles", "Part", "Subject", "parts", "subjects"]
+__all__ = ["HostPart", "ModelFiles", "Part", "Subject", "host_parts", "late", "parts", "subjects"]
 
 _PARTS: Final = "simnet.scenario.parts"
+
+
+def late(place: str) -> Callable[..., Any]:
+    """Return what imports ``SUBJECT.MODULE:NAME`` when it is called: it calls a function there.
+
+    Of anything else, as a tuple of knobs or a class, it returns what it found.
+    """
+    module, name = place.split(":")
+
+    def call(*given: Any, **named: Any) -> Any:
+        found = getattr(import_module(f"{_PARTS}.{module}"), name)
+        plain = isinstance(found, type) or not callable(found)
+        return found if plain else found(*given, **named)
+
+    return call
 
 
 def _pass(*_: object) -> None:
     pass
 
 
-def _none(_effective: Effective) -> tuple[Onset, ...]:
+def _none(*_: object, **_more: object) -> tuple[()]:
     return ()
 
 
@@ -86,6 +102,38 @@ class Part:
 
 
 @dataclass(frozen=True)
+class HostPart:
+    """A part of each host beside machine, processor, kernel and ports.
+
+    Attributes:
+        place: where it is in the host; its values' names begin with it in settings.
+        section: what it consists of.
+        key: its key in a file's table of a host; empty for what is always there and only knobs
+            change.
+        doc: what the file's schema says of that key.
+        cpus: its attribute that tells how many logical CPUs a host with it has; empty for those of
+            the sockets.
+        absent: what a message says of its knobs on a host without it; the host's name goes first.
+        item: there are several in a host, each with a name; what ``{...}`` stands for them in knobs
+            and messages, as ``disk``.
+        form: of several, what each is in a file.
+        load: of several, puts them into the tree.
+        order: where it stands among all.
+    """
+
+    place: str
+    section: type[Section]
+    key: str = ""
+    doc: str = ""
+    cpus: str = ""
+    absent: str = ""
+    item: str = ""
+    form: Callable[[], Any] = _pass
+    load: Callable[..., None] = _pass
+    order: int = 1000
+
+
+@dataclass(frozen=True)
 class Subject:
     """What one subject adds to models, scenarios and settings.
 
@@ -94,8 +142,11 @@ class Subject:
         order: where its part of a listing stands; subjects of the same order go by name.
         models: its kinds of models.
         parts: its parts of a configuration.
+        host_parts: its parts of each host.
         unread: attributes of its values that no mechanism reads, see `simnet.scenario.core.unread`.
         knobs: its knobs, in the order of a listing.
+        settings: yields names, places and specs of values that no part names after its own place,
+            of some hosts, and with `shared` of what belongs to no host.
         check: refuses values that do not fit together, where streams cross a network.
         check_host: likewise, of one host, at whose place it looks.
         onsets: what of it acts only after a while.
@@ -105,8 +156,10 @@ class Subject:
     order: int = 1000
     models: tuple[ModelFiles, ...] = ()
     parts: tuple[Part, ...] = ()
+    host_parts: tuple[HostPart, ...] = ()
     unread: tuple[str, ...] = ()
     knobs: Callable[[], tuple[Knob, ...]] = tuple
+    settings: Callable[..., Iterable[tuple[str, tuple[Path, ...], Spec]]] = _none
     check: Callable[[Tree, Table], None] = _pass
     check_host: Callable[[Tree, Path, Table], None] = _pass
     onsets: Callable[[Effective], Iterable[Onset]] = _none
@@ -125,4 +178,11 @@ def subjects() -> tuple[Subject, ...]:
 def parts() -> tuple[Part, ...]:
     """Return the parts of a configuration that all subjects announce, in order."""
     found = (part for subject in subjects() for part in subject.parts)
+    return tuple(sorted(found, key=lambda one: one.order))
+
+
+@functools.cache
+def host_parts() -> tuple[HostPart, ...]:
+    """Return the parts of each host that all subjects announce, in order."""
+    found = (part for subject in subjects() for part in subject.host_parts)
     return tuple(sorted(found, key=lambda one: one.order))

@@ -100,6 +100,8 @@ class Tree:
                 source = f"{there[0].file}:{there[0].line(there[1])}"
                 parameter = parameter.model_copy(update={"source": source})
             self.put(here, parameter)
+        for attribute in section.unused(self.get(path)):
+            del self.provenance[dotted((*path, attribute))]
 
     def get(self, path: Path) -> Any:
         """Return the value or subtree at a place."""

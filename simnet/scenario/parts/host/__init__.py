@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.subject import ModelFiles, Subject
+from simnet.scenario.core.subject import ModelFiles, Subject, late
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Server
 
-if TYPE_CHECKING:
-    from simnet.scenario.core.knob import Knob
-
 __all__ = ["SUBJECT"]
-
-
-def _knobs() -> tuple[Knob, ...]:
-    from simnet.scenario.parts.host.knobs import CONSTANTS
-
-    return CONSTANTS
-
 
 SUBJECT = Subject(
     "host",
@@ -39,5 +27,5 @@ SUBJECT = Subject(
         "tcp_app_win",
         "prequeue_timer_ps",
     ),
-    knobs=_knobs,
+    knobs=late("host.knobs:CONSTANTS"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ from simnet.scenario.core.specs import (
     time,
 )
 from simnet.scenario.parts.aix.schema import NetworkOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 __all__ = ["Costs", "Cpu", "Kernel", "Machine", "Memory", "Server", "ServerPort"]
 
@@ -178,6 +181,11 @@ class Server(Machine):
 
 class Kernel(NetworkOptions):
     """A kernel: constants, defaults of sysctls, scheduler."""
+
+    @classmethod
+    def unused(cls, values: Mapping[str, Any]) -> Collection[str]:
+        """Return the options of no(1), of any system but AIX."""
+        return () if values["system"] == "aix" else NetworkOptions.model_fields
 
     system: Annotated[
         Literal["linux", "aix"], Field(description="whose TCP it has; the rest is Linux's")

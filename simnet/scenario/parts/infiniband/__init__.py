@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.subject import ModelFiles, Part, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.infiniband.schema import Fabric
 
-if TYPE_CHECKING:
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Tree
-
 __all__ = ["SUBJECT"]
-
-
-def _knobs() -> tuple[Knob, ...]:
-    from simnet.scenario.parts.infiniband.knobs import IPOIB
-
-    return IPOIB
-
-
-def _check(tree: Tree, table: Table) -> None:
-    from simnet.scenario.parts.infiniband.checks import check_fabric
-
-    check_fabric(tree, table)
-
 
 SUBJECT = Subject(
     "infiniband",
@@ -41,6 +21,6 @@ SUBJECT = Subject(
             order=20,
         ),
     ),
-    knobs=_knobs,
-    check=_check,
+    knobs=late("infiniband.knobs:IPOIB"),
+    check=late("infiniband.checks:check_fabric"),
 )

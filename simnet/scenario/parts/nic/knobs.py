@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from simnet.scenario.core.knob import Knob, ignored
+from simnet.scenario.core.knob import Knob, Stage, ignored
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
 from simnet.scenario.parts.nic.schema import Nic
@@ -92,6 +92,7 @@ ETHTOOL: Final = (
             f"{way}_queues",
             f"ethtool -L {{port}} {way} {{value}}",
             since="3.0",
+            stage=Stage.QUEUES,
         )
         for way, doc in (("rx", "receive queues"), ("tx", "transmit queues"))
     ),

@@ -2,40 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.subject import ModelFiles, Part, Subject
-from simnet.scenario.parts.partition.schema import Hypervisor, Pool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.host.onset import Onset
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Tree
+from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, late
+from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
 
 __all__ = ["SUBJECT"]
-
-
-def _knobs() -> tuple[Knob, ...]:
-    from simnet.scenario.parts.partition.knobs import PARTITION
-
-    return PARTITION
-
-
-def _onsets(effective: Effective) -> Iterator[Onset]:
-    from simnet.scenario.parts.partition.build import onsets
-
-    return onsets(effective)
-
-
-def _check(tree: Tree, table: Table) -> None:
-    from simnet.scenario.parts.partition.checks import check_partitions
-
-    check_partitions(tree, table)
-
 
 SUBJECT = Subject(
     "partition",
@@ -56,10 +26,21 @@ SUBJECT = Subject(
             key="pool",
             doc="the hypervisor's pool of processors",
             early=True,
-            order=150,
+            order=35,
         ),
     ),
-    knobs=_knobs,
-    onsets=_onsets,
-    check=_check,
+    host_parts=(
+        HostPart(
+            "partition",
+            Partition,
+            key="partition",
+            doc="its share of the server, under a hypervisor",
+            cpus="logical_cpus",
+            absent="is no partition of a hypervisor",
+            order=30,
+        ),
+    ),
+    knobs=late("partition.knobs:PARTITION"),
+    onsets=late("partition.build:onsets"),
+    check=late("partition.checks:check_partitions"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.partition.schema import Partition
 
@@ -22,7 +22,7 @@ _ACTIVATE: Final = "shut it down and activate it with the profile, or move the d
 
 def _knob(name: str, target: str, command: str, **more: Any) -> Knob:
     spec = value_spec(Partition, target)
-    return Knob(name, spec.doc, spec, "partition", target, command, **more)
+    return Knob(name, spec.doc, spec, "partition", target, command, stage=Stage.CPUS, **more)
 
 
 PARTITION: Final = (

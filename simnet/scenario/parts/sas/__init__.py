@@ -25,7 +25,7 @@ SUBJECT = Subject(
             key="gpfsperf",
             doc="arguments of gpfsperf, with type = gpfsperf",
             early=True,
-            order=140,
+            order=105,
         ),
     ),
 )

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.subject import ModelFiles, Part, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.scale.schema import Lpars, Scale
 
-if TYPE_CHECKING:
-    from simnet.scenario.core.knob import Knob
-
 __all__ = ["SUBJECT"]
-
-
-def _knobs() -> tuple[Knob, ...]:
-    from simnet.scenario.parts.scale.knobs import SCALE
-
-    return SCALE
-
 
 SUBJECT = Subject(
     "scale",
@@ -46,5 +34,5 @@ SUBJECT = Subject(
             order=50,
         ),
     ),
-    knobs=_knobs,
+    knobs=late("scale.knobs:SCALE"),
 )

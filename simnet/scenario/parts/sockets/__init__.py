@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.subject import Subject
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.subject import HostPart, Subject, late
+from simnet.scenario.parts.sockets.schema import Application
 
 __all__ = ["SUBJECT"]
 
-
-def _knobs() -> tuple[Knob, ...]:
-    from simnet.scenario.parts.sockets.knobs import SOCKETS
-
-    return SOCKETS
-
-
-SUBJECT = Subject("sockets", order=110, knobs=_knobs)
+SUBJECT = Subject(
+    "sockets",
+    order=110,
+    host_parts=(HostPart("application", Application, order=20),),
+    knobs=late("sockets.knobs:SOCKETS"),
+)

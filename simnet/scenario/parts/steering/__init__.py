@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.subject import Subject
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+from simnet.scenario.core.subject import Subject, late
 
 __all__ = ["SUBJECT"]
 
-
-def _knobs() -> tuple[Knob, ...]:
-    from simnet.scenario.parts.steering.knobs import STEERING
-
-    return STEERING
-
-
-def _check(tree: Tree, place: Path, table: Table) -> None:
-    from simnet.scenario.parts.steering.checks import check_steering
-
-    check_steering(tree, place, table)
-
-
-SUBJECT = Subject("steering", order=100, knobs=_knobs, check_host=_check)
+SUBJECT = Subject(
+    "steering",
+    order=100,
+    knobs=late("steering.knobs:STEERING"),
+    check_host=late("steering.checks:check_steering"),
+)

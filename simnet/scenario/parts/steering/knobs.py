@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from simnet.net.steering.version import rounded_entries
 from simnet.scenario.core.knob import CpuMask, Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import count
 from simnet.scenario.parts.host.schema import Kernel
 
 __all__ = ["STEERING"]
+
+
+def _rounded(entries: int) -> str:
+    size = rounded_entries(entries)
+    return "" if size == entries else f"{entries} becomes {size}, the next power of two"
+
 
 _QUEUES: Final = "/sys/class/net/{port}/queues"
 STEERING: Final = (
@@ -33,6 +40,7 @@ STEERING: Final = (
         "rps_flow_cnt",
         f"echo {{value}} > {_QUEUES}/rx-{{queue}}/rps_flow_cnt",
         feature="rps",
+        remark=_rounded,
     ),
     Knob(
         "net.core.rps_sock_flow_entries",
@@ -42,6 +50,7 @@ STEERING: Final = (
         "rps_sock_flow_entries",
         "sysctl -w net.core.rps_sock_flow_entries={value}",
         feature="rps",
+        remark=_rounded,
     ),
     Knob(
         f"{_QUEUES}/tx-{{queue}}/xps_cpus",

@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.subject import Part, Subject
-from simnet.scenario.parts.storage.schema import FfsbGroup, Vscsi
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.host.onset import Onset
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.subject import HostPart, Part, Subject, late
+from simnet.scenario.parts.storage.schema import FfsbGroup, HostDisk, Vscsi
 
 __all__ = ["SUBJECT"]
-
-
-def _knobs() -> tuple[Knob, ...]:
-    from simnet.scenario.parts.storage.knobs import STORAGE
-
-    return STORAGE
-
-
-def _onsets(effective: Effective) -> Iterator[Onset]:
-    from simnet.scenario.parts.storage.build import onsets
-
-    return onsets(effective)
-
 
 SUBJECT = Subject(
     "storage",
@@ -43,6 +21,18 @@ SUBJECT = Subject(
             order=130,
         ),
     ),
-    knobs=_knobs,
-    onsets=_onsets,
+    host_parts=(
+        HostPart(
+            "disks",
+            HostDisk,
+            key="disks",
+            item="disk",
+            form=late("storage.tables:DiskTable"),
+            load=late("storage.load:graft_disks"),
+            order=40,
+        ),
+    ),
+    knobs=late("storage.knobs:STORAGE"),
+    settings=late("storage.settings:storage_parameters"),
+    onsets=late("storage.build:onsets"),
 )

@@ -33,7 +33,7 @@ def _spec(target: str) -> Spec:
 def _file(name: str, target: str, unit: str = "") -> Knob:
     spec = _spec(target)
     path = f"{_QUEUE}/{name}"
-    return Knob(path, spec.doc, spec, "queue", target, f"echo {{value}} > {path}", unit=unit)
+    return Knob(path, spec.doc, spec, "disks.queue", target, f"echo {{value}} > {path}", unit=unit)
 
 
 def _tunable(name: str) -> Knob:
@@ -42,7 +42,7 @@ def _tunable(name: str) -> Knob:
     path = f"{_QUEUE}/iosched/{name}"
     doc = f"tunable of {' and '.join(owners)}{', ms' if timed else ''}"
     spec: Quantity = count(doc, 0, _LARGEST)
-    return Knob(path, doc, spec, "iosched", name, f"echo {{value}} > {path}")
+    return Knob(path, doc, spec, "disks.iosched", name, f"echo {{value}} > {path}")
 
 
 STORAGE: Final = (
@@ -54,7 +54,7 @@ STORAGE: Final = (
         "/sys/block/{disk}/device/queue_depth",
         _spec("queue_depth").doc,
         _spec("queue_depth"),
-        "queue",
+        "disks.queue",
         "queue_depth",
         "echo {value} > /sys/block/{disk}/device/queue_depth",
     ),

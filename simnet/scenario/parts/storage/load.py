@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simnet.scenario.core.files import QueueTable
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.storage.schema import (
@@ -12,15 +11,16 @@ from simnet.scenario.parts.storage.schema import (
     DiskPartition,
     Iosched,
 )
+from simnet.scenario.parts.storage.tables import QueueTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path as FilePath
 
-    from simnet.scenario.core.files import DiskTable
     from simnet.scenario.core.schema import ModelKind
     from simnet.scenario.core.toml import Document, KeyPath
     from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.parts.storage.tables import DiskTable
 
 __all__ = ["graft_disks"]
 

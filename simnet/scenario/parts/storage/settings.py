@@ -22,7 +22,7 @@ from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["disk_names", "storage_parameters"]
+__all__ = ["storage_parameters"]
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,6 @@ class DeviceName(Spec):
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
         return {"type": "string", "pattern": "^[a-z]+[0-9]*$"}
-
-
-def disk_names(tree: Tree, hosts: Sequence[Path]) -> list[str]:
-    """Return the names of all disks of some hosts."""
-    return [disk["name"] for host in hosts for disk in tree.get(host).get("disks", ())]
 
 
 def storage_parameters(
