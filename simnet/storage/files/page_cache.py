@@ -45,7 +45,8 @@ _CLEAN_BYTE, _DIRTY_BYTE, _ABSENT_BYTE = bytes([CLEAN]), bytes([DIRTY]), bytes([
 _READING_BYTE = bytes([READING])
 _PERCENT = 100
 _PAGE_BYTES = 4096
-# mm/page-writeback.c: set_ratelimit
+# mm/page-writeback.c: get_dirty_limits, set_ratelimit
+_LEAST_DIRTY = 5
 _RATELIMIT_SHARE = 32
 _MOST_RATELIMIT = 1024
 # what a process may owe its CPU before it pays
@@ -147,9 +148,9 @@ class PageCache:
         self.costs = costs
         self.dirty = self.writeback = self.cached = 0
         self.exceeded = False
-        self.limit = pages * dirty_ratio // _PERCENT
-        background = dirty_background_ratio
-        self.background = pages * min(background, max(dirty_ratio // 2, 1)) // _PERCENT
+        dirty, background = _dirty_ratios(dirty_ratio, dirty_background_ratio)
+        self.limit = pages * dirty // _PERCENT
+        self.background = pages * background // _PERCENT
         self.ratelimit = min(max(pages // (cpus * _RATELIMIT_SHARE), 16), _MOST_RATELIMIT)
         self.dirtied = 0
         self.start_background: Any = None
@@ -335,8 +336,10 @@ class PageCache:
     def sync_file(self, process: Process, file: File) -> Steps:
         """`fsync`: write what is dirty, and wait for all of it."""
         process.owe(self.costs.call_ps)
+        queue, listed = file.system.queue, file.system.sync_list
+        if file in listed:
+            listed.remove(file)
         yield from self.write_file(process, file, [file.pages], everything=True)
-        queue = file.system.queue
         page = 0
         while page < file.pages:
             found = [file.state.find(bytes([s]), page) for s in (WRITTEN, REDIRTIED)]
@@ -344,6 +347,15 @@ class PageCache:
             while page < file.pages and file.state[page] in {WRITTEN, REDIRTIED}:
                 queue.unplug()
                 yield from process.wait_io(file.wait_for(page, self.env))
+
+
+def _dirty_ratios(dirty: int, background: int) -> tuple[int, int]:
+    """`get_dirty_limits`: percent from which writers wait, and from which pdflush writes.
+
+    At most half of what no process maps may be dirty; memory for the cache is all of that.
+    """
+    dirty = max(min(dirty, _PERCENT // 2), _LEAST_DIRTY)
+    return dirty, background if background < dirty else dirty // 2
 
 
 class OpenFile:

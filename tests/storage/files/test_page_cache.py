@@ -41,8 +41,18 @@ def test_a_page_lies_behind_the_one_before_unless_an_indirect_block_is_between(p
 
 @pytest.mark.parametrize(
     ("dirty", "background", "limit", "asked"),
-    # `get_dirty_limits`: the background is at most half of what makes writers wait
-    [(40, 10, 40_000, 10_000), (40, 30, 40_000, 20_000), (7, 10, 7000, 3000), (1, 5, 1000, 1000)],
+    # `get_dirty_limits`: from 5 percent to half of what is not mapped; the background is half of
+    # that where it is not less
+    [
+        (40, 10, 40_000, 10_000),
+        (40, 39, 40_000, 39_000),
+        (40, 40, 40_000, 20_000),
+        (7, 10, 7000, 3000),
+        (50, 10, 50_000, 10_000),
+        (51, 50, 50_000, 25_000),
+        (5, 4, 5000, 4000),
+        (1, 5, 5000, 2000),
+    ],
 )
 def test_limits_are_parts_of_memory(dirty: int, background: int, limit: int, asked: int) -> None:
     cache = page_cache(dirty_ratio=dirty, dirty_background_ratio=background)

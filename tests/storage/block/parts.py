@@ -1,0 +1,122 @@
+"""What a scheduler sees of its queue, with a clock that is set by hand."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, cast
+
+from simnet.storage.block.cfq_service import IDLE_SLICE
+from simnet.storage.block.queue import ELEVATORS
+from simnet.storage.block.request import Bio, IoContext, Request
+
+HZ = 1000
+
+
+class Kernel:
+    """A queue around one scheduler: its clock, its timers, and a log of what it is asked for.
+
+    Attributes:
+        timers: by number, jiffies until they expire when they were set.
+        log: "work" (kblockd), "unplug", "run", in this order.
+        given: sectors that were dispatched since they were looked at last.
+    """
+
+    def __init__(self, scheduler: str, *, hz: int = HZ, jiffies: int = 300_000) -> None:
+        self.path = "sda"
+        self.hz = hz
+        self.jiffies = jiffies
+        self.timers: dict[int, int] = {}
+        self.log: list[str] = []
+        self.head: deque[Request] = deque()
+        self.contexts: dict[str, IoContext] = {}
+        self.elevator: Any = ELEVATORS[scheduler](cast("Any", self))
+
+    # what a scheduler calls
+
+    def set_timer(self, number: int, jiffy: int) -> None:
+        self.timers[number] = jiffy - self.jiffies
+
+    def delete_timer(self, number: int) -> bool:
+        return self.timers.pop(number, None) is not None
+
+    def schedule_work(self) -> None:
+        self.log.append("work")
+
+    def remove_plug(self) -> None:
+        self.log.append("unplug")
+
+    def run(self) -> None:
+        self.log.append("run")
+
+    def dispatch_sort(self, request: Request) -> None:
+        self.head.append(request)
+
+    dispatch_tail = dispatch_sort
+
+    # what a test does
+
+    def context(self, name: str, **options: Any) -> IoContext:
+        return self.contexts.setdefault(name, IoContext(name, **options))
+
+    def bio(self, sector: int, sectors: int, process: str, *, write: bool, sync: bool) -> Bio:
+        return Bio(sector, sectors, write=write, context=self.context(process), sync=sync)
+
+    def add(
+        self,
+        sector: int,
+        process: str = "a",
+        *,
+        sectors: int = 8,
+        write: bool = False,
+        sync: bool = False,
+    ) -> Request:
+        """A request of a process comes."""
+        bio = self.bio(sector, sectors, process, write=write, sync=sync)
+        request = Request(bio, self.jiffies, 0)
+        self.elevator.allocated(request)
+        self.elevator.add(request)
+        return request
+
+    def dispatch(self, *, force: bool = False) -> list[int]:
+        """Let it dispatch once; return the sectors, which the driver has seen then."""
+        self.head.clear()
+        count = self.elevator.dispatch(force=force)
+        assert count <= len(self.head)
+        for request in self.head:
+            self.elevator.activate(request)
+        return [request.sector for request in self.head]
+
+    def dispatch_all(self) -> list[int]:
+        """Let it dispatch until nothing comes."""
+        given: list[int] = []
+        while some := self.dispatch():
+            given += some
+        return given
+
+    def complete(self, request: Request) -> None:
+        """A request is complete."""
+        self.elevator.completed(request)
+        self.elevator.freed(request)
+
+    def told(self) -> list[str]:
+        """Return the log since the last call."""
+        log, self.log = self.log, []
+        return log
+
+
+def cfq(**tunables: int) -> Kernel:
+    kernel = Kernel("cfq")
+    for name, value in tunables.items():
+        kernel.elevator.store(name, value)
+    return kernel
+
+
+def one_after_the_other(kernel: Kernel, process: str, sectors: list[int], think: int = 0) -> None:
+    """Reads of a process, each complete in the tick in which it comes."""
+    for sector in sectors:
+        request = kernel.add(sector, process)
+        assert kernel.dispatch() == [sector]
+        kernel.complete(request)
+        kernel.jiffies += think
+        kernel.elevator.timer(IDLE_SLICE)
+        kernel.timers.clear()

@@ -1,0 +1,342 @@
+"""cfq step by step against block/cfq-iosched.c of Linux 2.6.18: whose turn it is, and requests."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.storage.block.cfq_service import IDLE_CLASS, IDLE_SLICE
+from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE
+from simnet.storage.block.request import Bio, Request
+from tests.storage.block.parts import Kernel, cfq, one_after_the_other
+
+FAR = 10**7
+
+
+class TestTurns:
+    def turns(self, kernel: Kernel, requests: list[Request]) -> list[Request]:
+        """Let each be served, and idled for in vain; return them in the order of service."""
+        given = []
+        for _ in requests:
+            kernel.jiffies += 8
+            kernel.elevator.timer(IDLE_SLICE)
+            (sector,) = kernel.dispatch()
+            given += [request for request in requests if request.sector == sector]
+            kernel.complete(given[-1])
+        return given
+
+    def test_who_was_served_longest_ago_is_next(self) -> None:
+        kernel = cfq()
+        self.turns(kernel, [kernel.add(1000 * n, name) for n, name in enumerate("xyzw")])
+        z, x, y = (kernel.add(9000 + 1000 * n, name) for n, name in enumerate("zxy"))
+        assert self.turns(kernel, [z, x, y]) == [x, y, z]
+
+    @pytest.mark.parametrize("order", ["xnm", "nxm", "nmx"])
+    def test_before_them_go_those_who_never_were_in_the_order_of_their_coming(
+        self, order: str
+    ) -> None:
+        kernel = cfq()
+        self.turns(kernel, [kernel.add(1000 * n, name) for n, name in enumerate("xw")])
+        added = {name: kernel.add(9000 + ord(name), name) for name in order}
+        assert self.turns(kernel, list(added.values())) == [added[name] for name in "nmx"]
+
+    def test_who_has_requests_in_the_device_comes_after_those_who_have_none(self) -> None:
+        kernel = cfq(quantum=1, slice_idle=0)
+        first = kernel.add(1000, "a")
+        kernel.add(2000, "a")
+        for name in "bc":
+            kernel.add(FAR + ord(name), name)
+        order = []
+        for _ in range(4):
+            order += kernel.dispatch()
+            kernel.jiffies += 200
+        assert order == [1000, FAR + ord("b"), FAR + ord("c"), 2000]
+        assert first.queue.on_dispatch == [0, 2]
+
+    def test_real_time_before_best_effort_before_idle(self) -> None:
+        kernel = cfq(slice_idle=0)
+        kernel.context("idle", ioprio_class="idle")
+        kernel.context("high", ioprio_class="be", ioprio=0)
+        kernel.context("low", ioprio_class="be", ioprio=7)
+        kernel.context("rt", ioprio_class="rt", ioprio=7)
+        one_after_the_other(kernel, "a", [500])
+        for number, name in enumerate(("idle", "low", "high", "rt"), 1):
+            kernel.add(1000 * number, name)
+        assert kernel.dispatch() == [4000, 3000, 2000]
+        # idle waits a tenth of a second
+        assert kernel.dispatch() == []
+        assert kernel.timers == {IDLE_CLASS: 100}
+        kernel.jiffies += 99
+        assert kernel.dispatch() == []
+        assert kernel.timers == {IDLE_CLASS: 1}
+        kernel.jiffies += 1
+        kernel.told()
+        kernel.elevator.timer(IDLE_CLASS)
+        assert kernel.told() == ["work"]
+        assert kernel.dispatch() == [1000]
+
+    def test_the_timer_of_the_idle_class_looks_again(self) -> None:
+        kernel = cfq(slice_idle=0)
+        kernel.context("idle", ioprio_class="idle")
+        one_after_the_other(kernel, "a", [1000])
+        kernel.add(FAR, "idle")
+        kernel.told()
+        kernel.jiffies += 60
+        kernel.elevator.timer(IDLE_CLASS)
+        assert kernel.timers == {IDLE_CLASS: 40}
+        assert kernel.told() == []
+
+    def test_idle_requests_do_not_count_as_the_others(self) -> None:
+        kernel = cfq()
+        kernel.context("idle", ioprio_class="idle")
+        requests = [kernel.add(FAR * n, "idle") for n in (1, 2, 3)]
+        # one at a time, and its slice is over
+        assert kernel.dispatch() == [FAR]
+        kernel.jiffies += 50
+        kernel.complete(requests[0])
+        assert kernel.dispatch() == [2 * FAR]
+        assert kernel.timers == {}
+
+    def test_an_idle_queue_gives_way_at_once(self) -> None:
+        kernel = cfq()
+        kernel.context("idle", ioprio_class="idle")
+        requests = [kernel.add(FAR * n, "idle") for n in (1, 2)]
+        kernel.dispatch()
+        queue = requests[0].queue
+        # as if it had a slice
+        kernel.elevator.active = queue
+        kernel.told()
+        kernel.add(1000, "a")
+        assert kernel.told() == ["unplug", "run"]
+        assert kernel.dispatch() == [1000]
+
+    def test_forced_it_gives_all_and_no_slice_remains(self) -> None:
+        kernel = cfq()
+        kernel.context("idle", ioprio_class="idle")
+        kernel.context("rt", ioprio_class="rt")
+        kernel.context("low", ioprio_class="be", ioprio=6)
+        for number in range(3):
+            for at, name in enumerate(("a", "idle", "rt", "low")):
+                kernel.add(10_000 * at + 1000 * number, name)
+            kernel.add(FAR + 1000 * number, write=True)
+        busy = kernel.add(50_000, "b")
+        kernel.dispatch()
+        given = kernel.dispatch(force=True)
+        assert len(given) == 16 - 3
+        assert sorted(given)[-3:] == [FAR, FAR + 1000, FAR + 2000]
+        assert kernel.elevator.active is None
+        assert kernel.elevator.empty()
+        assert kernel.dispatch() == []
+        assert busy.queue.place is None
+
+
+class TestPreemption:
+    def writing(self) -> tuple[Kernel, list[Request]]:
+        """A process whose read was waited for, and then writes of others in their slice."""
+        kernel = cfq()
+        request = kernel.add(1000)
+        kernel.dispatch()
+        kernel.complete(request)
+        writes = [kernel.add(FAR + 1000 * n, "w", write=True) for n in range(30)]
+        return kernel, [request, *writes]
+
+    def test_a_write_ends_the_wait_of_its_own_process(self) -> None:
+        kernel = cfq()
+        request = kernel.add(1000)
+        kernel.dispatch()
+        kernel.complete(request)
+        assert kernel.timers == {IDLE_SLICE: 8}
+        kernel.told()
+        kernel.add(FAR, write=True)
+        assert kernel.timers == {}
+        assert kernel.told() == ["work", "unplug", "run"]
+        assert kernel.dispatch() == [FAR]
+
+    def test_a_write_of_another_does_not(self) -> None:
+        kernel, _ = self.writing()
+        assert kernel.timers == {IDLE_SLICE: 8}
+        assert kernel.dispatch() == []
+
+    @pytest.mark.parametrize(
+        ("wait", "left", "preempts"),
+        [(True, 8, True), (True, 7, False), (False, 100, False), (True, 100, True)],
+    )
+    def test_a_read_that_was_waited_for_goes_before_writes(
+        self, left: int, *, wait: bool, preempts: bool
+    ) -> None:
+        kernel, (request, *writes) = self.writing()
+        kernel.jiffies += 8
+        kernel.elevator.timer(IDLE_SLICE)
+        assert kernel.dispatch() == [FAR + 1000 * n for n in range(4)]
+        queue = request.queue
+        queue.wait_request, queue.slice_left = wait, left
+        kernel.told()
+        kernel.add(2000)
+        assert kernel.told() == (["unplug", "run"] if preempts else [])
+        assert kernel.dispatch()[0] == (2000 if preempts else FAR + 4000)
+        # what was left of the slice is used up
+        assert queue.slice_left == (0 if preempts else left)
+        assert writes[0].queue.service_last == 0
+
+    def test_a_read_does_not_go_before_reads(self) -> None:
+        kernel = cfq()
+        request = kernel.add(1000)
+        kernel.dispatch()
+        kernel.complete(request)
+        kernel.elevator.timer(IDLE_SLICE)
+        kernel.jiffies += 200
+        kernel.elevator.timer(IDLE_SLICE)
+        for number in range(8):
+            kernel.add(FAR + 1000 * number, "b")
+        kernel.dispatch()
+        request.queue.wait_request, request.queue.slice_left = True, 100
+        kernel.add(2000)
+        assert kernel.dispatch()[0] == FAR + 4000
+
+    def test_those_of_this_round_wait_again(self) -> None:
+        kernel, (request, *writes) = self.writing()
+        others = [kernel.add(5000 + 1000 * n, name) for n, name in enumerate("xy")]
+        kernel.jiffies += 8
+        kernel.elevator.timer(IDLE_SLICE)
+        kernel.dispatch()
+        elevator, queues = kernel.elevator, [other.queue for other in others]
+        assert elevator.cur_rr == [writes[0].queue, *queues]
+        request.queue.wait_request, request.queue.slice_left = True, 100
+        kernel.add(2000)
+        # before the last one of their list, which is the read's
+        assert elevator.cur_rr == []
+        assert elevator.rr_lists[4] == [*queues, request.queue]
+        assert elevator.busy_rr == [writes[0].queue]
+        assert elevator.active is request.queue
+
+
+class TestRequests:
+    def test_a_process_that_is_waited_for_gets_a_request_once_a_slice(self) -> None:
+        kernel = cfq()
+        request = kernel.add(1000)
+        kernel.dispatch()
+        read = kernel.bio(2000, 8, "a", write=False, sync=True)
+        write = kernel.bio(2000, 8, "a", write=True, sync=True)
+        other = kernel.bio(2000, 8, "b", write=False, sync=True)
+        assert kernel.elevator.may_queue(read) is not MUST_QUEUE
+        kernel.complete(request)
+        assert kernel.elevator.may_queue(write) is not MUST_QUEUE
+        assert kernel.elevator.may_queue(other) is not MUST_QUEUE
+        assert kernel.elevator.may_queue(read) is MUST_QUEUE
+        assert kernel.elevator.may_queue(read) is not MUST_QUEUE
+
+    def test_processes_of_one_priority_share_a_queue_for_writes_and_none_for_reads(self) -> None:
+        kernel = cfq()
+        kernel.context("high", ioprio_class="be", ioprio=1)
+        kernel.context("same", ioprio_class="be", ioprio=4)
+        writes = {n: kernel.add(1000 + 100 * i, n, write=True).queue
+                  for i, n in enumerate(("a", "b", "high", "same"))}  # fmt: skip
+        reads = {n: kernel.add(5000 + 100 * i, n).queue for i, n in enumerate(writes)}
+        assert writes["a"] is writes["b"] is writes["same"]
+        assert writes["high"] is not writes["a"]
+        assert len({*map(id, reads.values()), *map(id, writes.values())}) == 6
+        assert (writes["high"].ioprio, writes["a"].ioprio) == (1, 4)
+        assert repr(writes["a"]) == "<CfqQueue async>"
+        assert repr(reads["high"]) == "<CfqQueue high>"
+        # a process without a class of its own takes the latest
+        assert kernel.add(9000, "c", write=True).queue is writes["high"]
+
+    def test_a_queue_begins_with_two_idle_times(self) -> None:
+        assert cfq().add(1000).queue.slice_left == 16
+        assert cfq(slice_idle=3).add(1000).queue.slice_left == 6
+
+    def test_the_queue_of_a_process_goes_with_its_last_request(self) -> None:
+        kernel = cfq()
+        first, second = kernel.add(1000), kernel.add(2000)
+        kernel.dispatch()
+        context = kernel.context("a")
+        context.exit()
+        assert kernel.elevator.active is None
+        kernel.complete(first)
+        assert context in kernel.elevator.queues
+        kernel.complete(second)
+        assert context not in kernel.elevator.queues
+
+    def test_the_queue_of_a_process_without_requests_goes_with_it(self) -> None:
+        kernel = cfq()
+        request = kernel.add(1000)
+        kernel.dispatch()
+        kernel.complete(request)
+        context = kernel.context("a")
+        assert context in kernel.elevator.queues
+        assert kernel.elevator.active is request.queue
+        kernel.told()
+        context.exit()
+        assert kernel.elevator.active is None
+        assert kernel.timers == {}
+        assert context not in kernel.elevator.queues
+
+    def test_the_queue_for_writes_stays(self) -> None:
+        kernel = cfq()
+        request = kernel.add(1000, write=True)
+        kernel.dispatch()
+        kernel.context("a").exit()
+        kernel.complete(request)
+        assert kernel.elevator.queues == {None: [request.queue]}
+
+    def test_a_request_for_a_sector_that_one_is_for_already_lets_that_one_go(self) -> None:
+        kernel = cfq()
+        first = kernel.add(1000)
+        kernel.add(3000)
+        second = kernel.add(1000)
+        assert [request.sector for request in kernel.head] == [1000]
+        assert kernel.head[0] is first
+        assert second.queue.on_dispatch == [0, 1]
+        assert kernel.dispatch() == [1000, 3000]
+
+    def test_a_queue_is_in_turn_once(self) -> None:
+        kernel = cfq()
+        for number in range(3):
+            kernel.add(1000 * number)
+        assert kernel.elevator.busy_queues == 1
+        kernel.add(FAR, "b")
+        assert kernel.elevator.busy_queues == 2
+        assert not kernel.elevator.empty()
+
+
+class TestMerging:
+    def test_behind_any_request_and_before_those_of_the_same_process(self) -> None:
+        kernel = cfq()
+        mine, others = kernel.add(1000), kernel.add(2000, "b")
+        merge = kernel.elevator.merge
+
+        def bio(sector: int, *, write: bool = False) -> Bio:
+            return kernel.bio(sector, 8, "a", write=write, sync=False)
+
+        assert merge(bio(1008)) == (BACK_MERGE, mine)
+        assert merge(bio(992)) == (FRONT_MERGE, mine)
+        assert merge(bio(2008)) == (BACK_MERGE, others)
+        assert merge(bio(1992)) == (NO_MERGE, None)
+        assert merge(bio(1008, write=True)) == (NO_MERGE, None)
+        assert merge(bio(992, write=True)) == (NO_MERGE, None)
+        writing = kernel.add(7000, "b", write=True)
+        assert merge(bio(6992, write=True)) == (FRONT_MERGE, writing)
+        mine.no_merge = True
+        assert merge(bio(992)) == (NO_MERGE, None)
+
+    def test_a_request_that_grew_is_found_at_its_ends(self) -> None:
+        kernel = cfq()
+        request, last = kernel.add(1000), kernel.add(9000)
+        request.sector -= 8
+        request.sectors += 16
+        kernel.elevator.merged(request)
+        bio = kernel.bio(1016, 8, "a", write=False, sync=False)
+        assert kernel.elevator.merge(bio) == (BACK_MERGE, request)
+        bio = kernel.bio(984, 8, "a", write=False, sync=False)
+        assert kernel.elevator.merge(bio) == (FRONT_MERGE, request)
+        assert kernel.elevator.latter(request) is last
+        assert kernel.elevator.former(last) is request
+        assert kernel.dispatch() == [992, 9000]
+
+    def test_a_swallowed_request_is_gone(self) -> None:
+        kernel = cfq()
+        request, following, last = (kernel.add(at) for at in (1000, 1008, 5000))
+        request.sectors += 8
+        kernel.elevator.merged_requests(request, following)
+        assert kernel.elevator.latter(request) is last
+        assert kernel.dispatch() == [1000, 5000]
+        assert kernel.elevator.empty()

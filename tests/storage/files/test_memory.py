@@ -1,0 +1,50 @@
+"""Memory for pages: the oldest clean ones make room, and dirty ones stay."""
+
+from __future__ import annotations
+
+from simnet.storage.files.files import ABSENT, CLEAN, DIRTY
+from tests.storage.files.parts import MS, Rig
+
+
+def counts(rig: Rig) -> tuple[int, int, int]:
+    return rig.cache.dirty, rig.cache.writeback, rig.cache.cached
+
+
+def test_the_oldest_clean_pages_make_room() -> None:
+    rig = Rig(memory=8)
+    for first in (0, 4):
+        rig.cache.add(rig.file, first, 4)
+        rig.file.state[first : first + 4] = bytes([CLEAN] * 4)
+    assert rig.cache.cached == 8
+    rig.cache.add(rig.file, 8, 1)
+    # those that came together go together
+    assert rig.states()[:8] == [ABSENT] * 4 + [CLEAN] * 4
+    assert rig.cache.cached == 5
+
+
+def test_dirty_pages_stay_and_come_to_the_end_of_the_list() -> None:
+    rig = Rig(memory=6)
+    for first in (0, 3):
+        rig.cache.add(rig.file, first, 3)
+        rig.file.state[first : first + 3] = bytes([CLEAN, DIRTY, CLEAN])
+    rig.cache.add(rig.file, 8, 1)
+    assert rig.states()[:6] == [ABSENT, DIRTY, ABSENT, CLEAN, DIRTY, CLEAN]
+    assert rig.cache.cached == 5
+    # what was left of the first is behind the second now
+    rig.file.state[1] = CLEAN
+    rig.cache.add(rig.file, 9, 2)
+    assert rig.states()[:6] == [ABSENT, CLEAN, ABSENT, ABSENT, DIRTY, ABSENT]
+    assert rig.cache.cached == 5
+
+
+def test_where_nothing_is_clean_memory_is_exceeded() -> None:
+    rig = Rig(memory=2)
+    rig.make_dirty(range(5))
+    assert counts(rig) == (5, 0, 5)
+    assert rig.states()[:5] == [DIRTY] * 5
+    process = rig.process()
+    rig.begin(process, rig.cache.write_file(process, rig.file, [2]))
+    rig.run(10 * MS)
+    rig.make_dirty([7])
+    # two of six are clean now, and go
+    assert counts(rig) == (4, 0, 4)
