@@ -110,7 +110,7 @@ def _overhead(page: int) -> int:
 
 def file_sectors(pages: int) -> int:
     """Return how many sectors a file of so many pages takes, with its indirect blocks."""
-    return (pages + _overhead(max(pages - 1, 0))) * PAGE_SECTORS
+    return (pages + _overhead(pages - 1)) * PAGE_SECTORS
 
 
 class FileSystem:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.kernel.environment import Environment
 
-__all__ = ["OpenFile", "PageCache", "PageCosts", "Process", "Steps"]
+__all__ = ["OpenFile", "PageCache", "PageCosts", "Process", "Steps", "WritebackControl"]
 
 Steps = Generator[Any, Any, None]
 
@@ -70,6 +70,23 @@ class PageCosts:
     page_ps: int
     copy_ps: int
     bio_ps: int
+
+
+@dataclass
+class WritebackControl:
+    """How much is to be written, and of what (`struct writeback_control`).
+
+    Attributes:
+        nr_to_write: pages that may yet be written.
+        nonblocking: leave a congested queue alone.
+        older_than_ps: only files that have been dirty since then; None for all.
+        everything: all pages of a file from its first on, not from where the last one stopped.
+    """
+
+    nr_to_write: int
+    nonblocking: bool = False
+    older_than_ps: int | None = None
+    everything: bool = False
 
 
 class Process(Thread):
@@ -187,7 +204,7 @@ class PageCache:
 
     def write_done(self, bio: Bio) -> None:
         """A page has been written."""
-        file, page, _ = bio.tag
+        file, page = bio.tag
         self.writeback -= 1
         file.state[page] = DIRTY if file.state[page] == REDIRTIED else CLEAN
         file.wake(page, 1, file.system.cpu)
@@ -226,11 +243,11 @@ class PageCache:
         while self._over():
             self.exceeded = True
             if self.dirty:
-                left = [chunk]
-                yield from self.write_files(process, file.system, left)
+                control = WritebackControl(chunk)
+                yield from self.write_files(process, file.system, control)
                 if not self._over():
                     break
-                written += chunk - left[0]
+                written += chunk - control.nr_to_write
                 if written >= chunk:
                     break
             yield from self.congestion_wait(process, file.system)
@@ -253,57 +270,42 @@ class PageCache:
         timeout.callbacks.append(lambda _event: ends())
         yield from process.wait_io(event)
 
-    def write_files(
-        self,
-        process: Process,
-        system: Any,
-        left: list[int],
-        *,
-        nonblocking: bool = False,
-        older_than_ps: int | None = None,
-    ) -> Steps:
-        """`writeback_inodes`: write files with dirty pages until `left[0]` pages are written."""
+    def write_files(self, process: Process, system: Any, control: WritebackControl) -> Steps:
+        """`writeback_inodes`: write files with dirty pages."""
         for _ in range(len(system.sync_list)):
-            if left[0] <= 0 or not system.sync_list:
+            if control.nr_to_write <= 0 or not system.sync_list:
                 return
-            if nonblocking and system.queue.congested[1]:
+            if control.nonblocking and system.queue.congested[1]:
                 return
             file = system.sync_list[0]
-            if older_than_ps is not None and file.dirtied_ps > older_than_ps:
+            older_ps = control.older_than_ps
+            if older_ps is not None and file.dirtied_ps > older_ps:
                 return
             system.sync_list.popleft()
-            if file.locked:
-                continue
-            yield from self.write_file(process, file, left, nonblocking=nonblocking)
+            if not file.locked:
+                yield from self.write_file(process, file, control)
 
-    def write_file(
-        self,
-        process: Process,
-        file: File,
-        left: list[int],
-        *,
-        nonblocking: bool = False,
-        everything: bool = False,
-    ) -> Steps:
+    def write_file(self, process: Process, file: File, control: WritebackControl) -> Steps:
         """`generic_writepages`: write dirty pages of a file in order, each a bio."""
         queue = file.system.queue
         file.locked = True
+        everything = control.everything
         page = 0 if everything else file.writeback_index
         last = file.pages
-        while left[0] > 0 and file.dirty:
+        while control.nr_to_write > 0 and file.dirty:
             page = file.state.find(_DIRTY_BYTE, page, last)
             if page < 0:
-                if everything or last < file.pages or file.writeback_index == 0:
+                if everything or last < file.pages:
                     break
                 page, last = 0, file.writeback_index
                 continue
-            if nonblocking and queue.congested[1]:
+            if control.nonblocking and queue.congested[1]:
                 break
             file.state[page] = WRITTEN
             file.dirty -= 1
             self.dirty -= 1
             self.writeback += 1
-            left[0] -= 1
+            control.nr_to_write -= 1
             process.owe(self.costs.bio_ps)
             bio = Bio(
                 file.sector(page),
@@ -311,7 +313,7 @@ class PageCache:
                 write=True,
                 context=process.context,
                 done=self.write_done,
-                tag=(file, page, 1),
+                tag=(file, page),
             )
             page += 1
             if process.owes_much:
@@ -339,7 +341,8 @@ class PageCache:
         queue, listed = file.system.queue, file.system.sync_list
         if file in listed:
             listed.remove(file)
-        yield from self.write_file(process, file, [file.pages], everything=True)
+        everything = WritebackControl(file.pages, everything=True)
+        yield from self.write_file(process, file, everything)
         page = 0
         while page < file.pages:
             found = [file.state.find(bytes([s]), page) for s in (WRITTEN, REDIRTIED)]
@@ -390,7 +393,7 @@ class OpenFile:
         page = state.find(_ABSENT_BYTE, start, end)
         while page >= 0:
             most = min(end, file.run_end(page), page + self.queue.max_sectors // PAGE_SECTORS)
-            stop = page + 1
+            stop = page
             while stop < most and state[stop] == ABSENT:
                 stop += 1
             self._begin(page, stop - page)

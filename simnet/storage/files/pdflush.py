@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simnet.storage.files.page_cache import WritebackControl
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
@@ -87,15 +89,14 @@ class Pdflush:
         Returns:
             How many; None if there are fewer and no queue is congested.
         """
-        cache, left = self.cache, [_CHUNK_PAGES]
+        cache = self.cache
+        control = WritebackControl(_CHUNK_PAGES, nonblocking=True, older_than_ps=older_than_ps)
         for system in self.systems:
-            yield from cache.write_files(
-                thread, system, left, nonblocking=True, older_than_ps=older_than_ps
-            )
+            yield from cache.write_files(thread, system, control)
         yield from thread.pay()
-        if left[0] > 0:
+        if control.nr_to_write > 0:
             busy = [system for system in self.systems if system.queue.congested[1]]
             if not busy:
                 return None
             yield from cache.congestion_wait(thread, busy[0])
-        return _CHUNK_PAGES - left[0]
+        return _CHUNK_PAGES - control.nr_to_write

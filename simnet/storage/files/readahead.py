@@ -12,7 +12,8 @@ from typing import Protocol
 
 __all__ = ["FileReadahead", "PageReader"]
 
-_MIN_READAHEAD_KIB = 16
+# VM_MIN_READAHEAD is 16 KiB
+_MIN_PAGES = 4
 _MAX_CACHE_HIT = 256
 
 
@@ -37,7 +38,6 @@ class FileReadahead:
     Args:
         reader: reads pages.
         ra_pages: largest window: `read_ahead_kb` of the queue in pages.
-        page_kib: size of a page.
 
     Attributes:
         start, size: the current window in pages; size 0 if read-ahead is off.
@@ -45,10 +45,9 @@ class FileReadahead:
         prev_page: the page that was asked for last.
     """
 
-    def __init__(self, reader: PageReader, ra_pages: int = 32, page_kib: int = 4) -> None:
+    def __init__(self, reader: PageReader, ra_pages: int = 32) -> None:
         self.reader = reader
         self.ra_pages = ra_pages
-        self.min_pages = _MIN_READAHEAD_KIB // page_kib
         self.start = self.size = self.ahead_start = self.ahead_size = 0
         self.prev_page = -1
         self.cache_hit = 0
@@ -110,7 +109,7 @@ class FileReadahead:
         """`get_next_ra_size`."""
         if self._missed:
             self._missed = False
-            size = max(self.size - 2, self.min_pages)
+            size = max(self.size - 2, _MIN_PAGES)
         elif self.size < self.ra_pages // 16:
             size = 4 * self.size
         else:

@@ -67,6 +67,7 @@ class TestRead:
         ahead_ps = 2 * 3000 + 16 * 2000
         assert rig.ends == {"p": 15_000 + MS + 4000 + 15_000 + ahead_ps + 2000}
         assert rig.device.order == [0, 64, 13 * 8]
+        assert rig.queue.stats.ios == [3, 0]
         assert rig.device.sizes == [64, 32, 12 * 8]
         ledger = rig.machine.costs.ledger
         assert (ledger.storage, ledger.application) == (
@@ -84,6 +85,14 @@ class TestRead:
         rig.run(2 * SECOND)
         assert rig.ends == {"p": SECOND + 15_000 + 3000}
         assert rig.device.order == [0]
+
+    def test_equal_parts_of_kernel_and_program_are_paid(self) -> None:
+        rig, process, file = opened(costs=PageCosts(5000, 5000, 0, 0, 0))
+        file.read_pages(0, 12)
+        rig.run(SECOND)
+        rig.begin(process, file.read(5, 3), at=SECOND)
+        rig.run(2 * SECOND)
+        assert rig.ends == {"p": SECOND + 10_000}
 
     def test_who_owes_a_millisecond_pays_before_the_next_read(self) -> None:
         rig, process, file = opened(costs=PageCosts(0, 0, 0, 500 * US, 0))
@@ -112,11 +121,12 @@ class TestRead:
         rig.run(20 * MS)
         again = OpenFile(rig.cache, rig.process("again"), rig.file)
         again.readahead = file.readahead
-        rig.begin(again.process, again.read(1, 1), at=20 * MS)
+        steps = [again.read(page, 1) for page in (1, 2, 3, 4)]
+        rig.begin(again.process, *steps, at=20 * MS)
         rig.run(SECOND)
-        # the window ahead comes first
-        assert rig.taken[2:] == [4, 1]
-        assert rig.device.sizes[2:] == [64, 8]
+        # the window ahead comes first, and the next one is two pages smaller, not twice as large
+        assert rig.taken[2:4] == [4, 1]
+        assert rig.device.sizes[2:5] == [64, 8, 48]
         assert rig.states()[1] == CLEAN
 
     def test_a_reader_without_a_request_sleeps_and_submits_the_rest_later(self) -> None:
@@ -131,6 +141,22 @@ class TestRead:
         assert rig.ends == {"p": 12 * MS}
         assert rig.cache.cached == rig.states().count(CLEAN) == 16
 
+    def test_so_does_one_whose_page_went_meanwhile(self) -> None:
+        rig, process, file = opened(max_hw_sectors=8, nr_requests=4, files=2)
+        rig.begin(process, file.read(0, 1))
+        rig.run(10 * MS)
+        rig.file.state[1] = ABSENT
+        other = OpenFile(rig.cache, rig.process("other"), rig.files[1])
+        # all that may be
+        assert other.read_pages(0, 6) == 6
+        again = OpenFile(rig.cache, rig.process("again"), rig.file)
+        again.readahead = file.readahead
+        rig.begin(again.process, again.read(1, 1), again.read(30, 1), at=10 * MS)
+        rig.run(SECOND)
+        assert rig.queue.waits == 1
+        assert rig.states()[1] == rig.states()[30] == CLEAN
+        assert "again" in rig.ends
+
     def test_reads_congest_a_queue(self) -> None:
         rig, _, file = opened()
         assert not file.read_congested
@@ -142,7 +168,9 @@ class TestRead:
     def test_read_ahead_is_the_devices(self) -> None:
         rig = Rig()
         rig.queue.read_ahead_kb = 60
-        assert OpenFile(rig.cache, rig.process(), rig.file).readahead.ra_pages == 15
+        assert OpenFile(rig.cache, rig.process("p"), rig.file).readahead.ra_pages == 15
+        rig.queue.read_ahead_kb = 16384
+        assert OpenFile(rig.cache, rig.process("q"), rig.file).readahead.ra_pages == 4096
 
 
 class TestPlace:
@@ -193,5 +221,5 @@ class TestPlace:
         assert [page for page, event in events.items() if event.triggered] == [4, 5]
         assert events[4].value is cpu
         rig.file.wake(3, 1, cpu)
-        rig.file.wake(0, 3, cpu)
+        rig.file.wake(0, 6, cpu)
         assert [page for page, event in events.items() if not event.triggered] == [6]

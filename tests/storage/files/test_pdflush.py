@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from simnet.storage.block.queue import RequestQueue
+from simnet.storage.files.files import FileSystem
 from simnet.storage.files.page_cache import PageCosts
 from simnet.storage.files.pdflush import Pdflush
 from tests.storage.files.parts import FREE, MS, US, Rig
+from tests.storage.parts import Device
 
 SECOND = 1000 * MS
 
@@ -92,6 +95,22 @@ class TestBackground:
         rig.run(SECOND)
         assert rig.machine.costs.ledger.storage == 120 * US
         assert rig.machine.cpus[0].times()["system_ps"] == 120 * US
+
+    def test_of_two_congested_queues_it_waits_for_the_first(self) -> None:
+        rig = Rig(nr_requests=8)
+        slow = Device(rig.sim, 10 * MS, "slow")
+        queue = RequestQueue(
+            rig.sim, "sdb", slow, scheduler="noop", max_hw_sectors=8, nr_requests=8
+        )
+        second = FileSystem(queue, rig.system.interrupt, 1, 16)
+        threads = rig.process("background"), rig.process("periodic")
+        pdflush = Pdflush(rig.cache, [rig.system, second], *threads, interval_ps=0, expire_ps=0)
+        for system in (rig.system, second):
+            rig.make_dirty(range(15), system.files[0])
+        pdflush.start()
+        rig.run(4 * MS)
+        # eight on both, and three more on the first
+        assert rig.cache.dirty == 30 - 16 - 3
 
 
 class TestPeriodic:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -147,6 +148,101 @@ def test_a_miss_makes_the_next_window_smaller() -> None:
     for page in range(40, 61):
         state.read(page, 1)
     assert file.asked[-1] == (92, 30)
+    for page in range(61, 93):
+        state.read(page, 1)
+    assert file.asked[-1] == (122, 32)
+
+
+def test_a_miss_is_forgotten_with_its_windows() -> None:
+    file = File()
+    state = FileReadahead(file)
+    for page in range(40):
+        state.read(page, 1)
+    state.missed()
+    for page in (700, 701, 702):
+        state.read(page, 1)
+    assert file.asked[-3:] == [(700, 1), (701, 4), (705, 8)]
+
+
+@pytest.mark.parametrize(
+    ("ra_pages", "read", "asked"),
+    # `get_init_ra_size`: of a read rounded up to a power of two, four times up to a 32nd of the
+    # largest window, twice up to a quarter, then all
+    [
+        (64, 1, (0, 4)),
+        (64, 2, (0, 8)),
+        (64, 3, (0, 8)),
+        (64, 16, (0, 32)),
+        (64, 17, (0, 64)),
+        (62, 2, (0, 4)),
+        (62, 16, (0, 62)),
+    ],
+)
+def test_the_first_window_is_a_multiple_of_the_read(
+    ra_pages: int, read: int, asked: tuple[int, int]
+) -> None:
+    assert sequential(ra_pages, read, 1).asked == [asked]
+
+
+@pytest.mark.parametrize(
+    ("ra_pages", "sizes"),
+    # `get_next_ra_size`: four times below a sixteenth of the largest window, else twice
+    [(135, [8, 16, 32, 64, 128, 135]), (144, [8, 32, 64, 128, 144]), (128, [8, 16, 32, 64, 128])],
+)
+def test_the_next_window_is_a_multiple_of_the_last(ra_pages: int, sizes: list[int]) -> None:
+    asked = sequential(ra_pages, 2, 200).asked
+    assert [pages for _, pages in asked[: len(sizes)]] == sizes
+
+
+@pytest.mark.parametrize(("pages", "asked"), [(3, [(0, 4)]), (4, [(0, 4), (4, 8)])])
+def test_what_a_read_reaches_is_read_however_busy_the_disk_is(
+    pages: int, asked: list[tuple[int, int]]
+) -> None:
+    file = File()
+    state = FileReadahead(file)
+    state.read(0, 1)
+    file.read_congested = True
+    state.read(1, pages)
+    assert file.asked == asked
+    state.read(900, 2)
+    assert file.asked[-1] == (900, 2)
+
+
+@pytest.mark.parametrize("missed", [True, False])
+def test_pages_that_were_not_there_begin_the_count_anew(*, missed: bool) -> None:
+    file = File()
+    state = FileReadahead(file, 255)
+    file.cached = {*range(4000)} - {3000}
+    state.read(500, 200)
+    if missed:
+        state.missed()
+    else:
+        state.read(3000, 1)
+    # 255 in a row, and one more
+    state.read(1000, 255)
+    file.cached.discard(2)
+    state.read(2, 1)
+    assert file.asked[-1] == (2, 1)
+    state.read(1000, 255)
+    state.read(1500, 1)
+    file.cached.clear()
+    state.read(7, 1)
+    assert file.asked[-1] == (2, 1)
+    state.missed()
+    state.read(9, 1)
+    assert file.asked[-1] == (9, 1)
+
+
+def test_a_read_is_held_back_where_read_ahead_turns_off() -> None:
+    file = File()
+    file.cached = set(range(4000))
+    state = FileReadahead(file)
+    for page in range(1000, 1700, 100):
+        state.read(page, 32)
+    state.read(2000, 24)
+    assert state.read(2024, 1) == 2025
+    # 7 times 32, 24, 4 and then 8 pages were there: not beyond the window that was asked for last
+    assert state.read(2025, 20) == 2024 + 4 + 8
 
 
 @given(

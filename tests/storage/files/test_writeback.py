@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from simnet.storage.files.files import ABSENT, CLEAN, DIRTY, READING, REDIRTIED, WRITTEN
-from simnet.storage.files.page_cache import PageCosts
+from simnet.storage.files.page_cache import PageCosts, WritebackControl
 from tests.storage.files.parts import MS, US, Rig
 
 SECOND = 1000 * MS
@@ -17,10 +17,10 @@ def counts(rig: Rig) -> tuple[int, int, int]:
     return rig.cache.dirty, rig.cache.writeback, rig.cache.cached
 
 
-def write(rig: Rig, left: list[int], **options: Any) -> None:
+def write(rig: Rig, left: WritebackControl) -> None:
     """Have a process write pages of the file at once."""
     process = rig.process(f"flusher at {rig.sim.now}")
-    rig.begin(process, rig.cache.write_file(process, rig.file, left, **options), at=rig.sim.now)
+    rig.begin(process, rig.cache.write_file(process, rig.file, left), at=rig.sim.now)
     rig.run(rig.sim.now + 1)
 
 
@@ -69,15 +69,15 @@ class TestDirtying:
         rig = Rig()
         rig.make_dirty([2])
         rig.system.sync_list.clear()
-        write(rig, [8])
+        write(rig, WritebackControl(8))
         assert rig.states()[2] == WRITTEN
         rig.make_dirty([2])
         assert rig.states()[2] == REDIRTIED
         assert counts(rig) == (1, 1, 1)
         # it is not written twice at once, and stays to be written
-        left = [8]
+        left = WritebackControl(8)
         write(rig, left)
-        assert left == [8]
+        assert left.nr_to_write == 8
         assert list(rig.system.sync_list) == [rig.file]
         rig.run(SECOND)
         assert rig.states()[2] == DIRTY
@@ -89,16 +89,16 @@ class TestFile:
     def test_it_goes_on_where_it_was_and_begins_anew_at_the_end(self) -> None:
         rig = Rig(pages=12)
         rig.make_dirty([1, 3, 5, 9])
-        left = [2]
+        left = WritebackControl(2)
         write(rig, left)
-        assert left == [0]
+        assert left.nr_to_write == 0
         assert rig.file.writeback_index == 4
         assert counts(rig) == (2, 2, 4)
         assert rig.file.dirty == 2
         rig.make_dirty([0, 2])
-        left = [10]
+        left = WritebackControl(10)
         write(rig, left)
-        assert left == [6]
+        assert left.nr_to_write == 6
         assert rig.file.dirty == 0
         assert rig.file.writeback_index == 3
         rig.run(SECOND)
@@ -106,20 +106,33 @@ class TestFile:
         assert counts(rig) == (0, 0, 6)
         assert rig.states() == [CLEAN if page in rig.taken else ABSENT for page in range(12)]
 
+    def test_it_begins_with_the_first_page_and_looks_at_all_once(self) -> None:
+        rig = Rig(pages=12)
+        rig.make_dirty([11, 0])
+        write(rig, WritebackControl(8))
+        rig.run(SECOND)
+        assert rig.taken == [0, 11]
+        for _ in range(2):
+            rig.make_dirty([0])
+            write(rig, WritebackControl(8))
+            assert rig.file.writeback_index == 1
+            rig.run(rig.sim.now + SECOND)
+        assert rig.taken == [0, 11, 0, 0]
+
     def test_a_second_round_ends_where_the_first_began(self) -> None:
         rig = Rig(pages=12)
         rig.make_dirty([6, 7, 8])
-        write(rig, [2])
+        write(rig, WritebackControl(2))
         assert rig.file.writeback_index == 8
         # 6 and 7 are being written still, and are written once more
         rig.make_dirty([6, 7, 11])
-        left = [10]
+        left = WritebackControl(10)
         write(rig, left)
-        assert left == [8]
+        assert left.nr_to_write == 8
         assert rig.file.writeback_index == 0
         assert rig.file.dirty == 2
         rig.run(SECOND)
-        write(rig, [10])
+        write(rig, WritebackControl(10))
         rig.run(rig.sim.now + SECOND)
         assert rig.taken == [6, 7, 8, 11, 6, 7]
         assert not rig.file.locked
@@ -127,9 +140,9 @@ class TestFile:
     def test_everything_begins_at_the_first_page(self) -> None:
         rig = Rig(pages=12)
         rig.make_dirty([1, 5, 7])
-        write(rig, [1])
+        write(rig, WritebackControl(1))
         rig.make_dirty([0])
-        write(rig, [10], everything=True)
+        write(rig, WritebackControl(10, everything=True))
         rig.run(SECOND)
         assert rig.taken == [1, 0, 5, 7]
         assert rig.file.writeback_index == 8
@@ -139,16 +152,16 @@ class TestFile:
         rig.make_dirty(range(12))
         rig.make_dirty([0, 1], rig.files[1])
         first, second = rig.process("first"), rig.process("second")
-        rig.begin(first, rig.cache.write_files(first, rig.system, [12]))
+        rig.begin(first, rig.cache.write_files(first, rig.system, WritebackControl(12)))
         # it sleeps for a request
         rig.run(1)
         assert rig.file.locked
         assert list(rig.system.sync_list) == [rig.files[1]]
         rig.make_dirty([12])
-        left = [12]
+        left = WritebackControl(12)
         rig.begin(second, rig.cache.write_files(second, rig.system, left), at=1)
         rig.run(SECOND)
-        assert left == [10]
+        assert left.nr_to_write == 10
         # 12 became dirty meanwhile, and the file is listed once
         assert list(rig.system.sync_list) == [rig.file]
         assert not rig.file.locked
@@ -157,7 +170,7 @@ class TestFile:
         rig = Rig(costs=PageCosts(0, 0, 0, 0, 400 * US))
         rig.make_dirty(range(7))
         process = rig.process()
-        rig.begin(process, rig.cache.write_file(process, rig.file, [7]))
+        rig.begin(process, rig.cache.write_file(process, rig.file, WritebackControl(7)))
         rig.run(SECOND)
         # from a millisecond on: three bios, three, and one at the end
         assert rig.ends == {"p": 2800 * US}
@@ -178,51 +191,52 @@ class TestFiles:
         assert list(rig.system.sync_list) == rig.files
         return rig
 
-    def write(self, rig: Rig, left: list[int], **options: Any) -> list[int]:
+    def write(self, rig: Rig, left: WritebackControl) -> list[int]:
         process = rig.process(f"flusher at {rig.sim.now}")
-        rig.begin(
-            process, rig.cache.write_files(process, rig.system, left, **options), at=rig.sim.now
-        )
+        rig.begin(process, rig.cache.write_files(process, rig.system, left), at=rig.sim.now)
         rig.run(rig.sim.now + SECOND)
         return rig.taken
 
     def test_the_one_that_was_dirty_first_is_the_first(self) -> None:
         rig = self.rig()
-        assert self.write(rig, [100]) == [0, 1, 2, 12, 13, 14, 24, 25, 26]
+        assert self.write(rig, WritebackControl(100)) == [0, 1, 2, 12, 13, 14, 24, 25, 26]
         assert not rig.system.sync_list
+
+    def test_the_last_page_that_may_be_written_is(self) -> None:
+        assert self.write(self.rig(), WritebackControl(1)) == [0]
 
     def test_what_is_not_written_is_last_in_the_list(self) -> None:
         rig = self.rig()
-        left = [5]
+        left = WritebackControl(5)
         assert self.write(rig, left) == [0, 1, 2, 12, 13]
-        assert left == [0]
+        assert left.nr_to_write == 0
         assert list(rig.system.sync_list) == [rig.files[2], rig.files[1]]
 
     @pytest.mark.parametrize(("older_ms", "files"), [(9, 1), (10, 2), (19, 2), (20, 3)])
     def test_the_young_are_left_alone(self, older_ms: int, files: int) -> None:
         rig = self.rig()
-        assert len(self.write(rig, [100], older_than_ps=older_ms * MS)) == 3 * files
+        assert len(self.write(rig, WritebackControl(100, older_than_ps=older_ms * MS))) == 3 * files
         assert list(rig.system.sync_list) == rig.files[files:]
 
     def test_a_congested_queue_is_given_no_more_by_who_does_not_wait(self) -> None:
         rig = self.rig(nr_requests=8)
-        left = [100]
+        left = WritebackControl(100, nonblocking=True)
         # eight requests are congestion
-        assert len(self.write(rig, left, nonblocking=True)) == 8
-        assert left == [92]
+        assert len(self.write(rig, left)) == 8
+        assert left.nr_to_write == 92
         assert rig.files[2].dirty == 1
         assert list(rig.system.sync_list) == [rig.files[2]]
 
     def test_who_waits_goes_on(self) -> None:
         rig = self.rig(nr_requests=8)
-        assert len(self.write(rig, [100])) == 9
+        assert len(self.write(rig, WritebackControl(100))) == 9
 
     def test_a_congested_queue_gets_no_first_page_either(self) -> None:
         rig = self.rig()
         rig.queue.congested[1] = True
-        assert self.write(rig, [100], nonblocking=True) == []
+        assert self.write(rig, WritebackControl(100, nonblocking=True)) == []
         assert list(rig.system.sync_list) == rig.files
-        assert len(self.write(rig, [100])) == 9
+        assert len(self.write(rig, WritebackControl(100))) == 9
 
 
 class TestBalance:
@@ -266,6 +280,8 @@ class TestBalance:
         rig.begin(other, rig.dirty(other, range(48, 56)), at=MS)
         rig.run(2 * MS)
         assert counts(rig) == (8, 47, 56)
+        rig.make_dirty(range(56, 63))
+        assert counts(rig) == (15, 47, 63)
 
     def test_at_the_limit_nobody_writes(self) -> None:
         rig = Rig(pages=100, dirty_ratio=48)
@@ -277,7 +293,7 @@ class TestBalance:
     def test_what_is_being_written_counts_and_is_waited_for(self) -> None:
         rig = Rig(pages=100, memory=100, dirty_ratio=16)
         rig.make_dirty(range(16))
-        write(rig, [16])
+        write(rig, WritebackControl(16))
         assert counts(rig) == (0, 16, 16)
         process = rig.process()
         # of the 24 that it should write only 16 are dirty
@@ -291,10 +307,20 @@ class TestBalance:
         assert rig.ends["p"] == 102 * MS
         assert not rig.cache.exceeded
 
+    def test_a_writer_that_finds_one_page_less_sleeps_as_well(self) -> None:
+        rig = Rig(pages=100, memory=100, dirty_ratio=16)
+        rig.make_dirty(range(16))
+        write(rig, WritebackControl(9))
+        process = rig.process()
+        # 7 and 16 dirty pages of the 24 that it should write
+        rig.begin(process, rig.dirty(process, range(16, 32)))
+        rig.run(SECOND)
+        assert rig.ends["p"] >= 100 * MS
+
     def test_a_sleeper_goes_on_when_the_queue_is_congested_no_more(self) -> None:
         rig = Rig(nr_requests=8)
         rig.make_dirty(range(8))
-        write(rig, [8])
+        write(rig, WritebackControl(8))
         assert rig.queue.congested[1]
         process = rig.process()
         rig.begin(process, rig.cache.congestion_wait(process, rig.system))
@@ -317,6 +343,15 @@ class TestBalance:
         rig.run(2 * SECOND)
 
 
+def test_a_page_that_was_written_wakes_nobody_else() -> None:
+    rig = Rig()
+    rig.make_dirty([3])
+    write(rig, WritebackControl(1))
+    events = {page: rig.file.wait_for(page, rig.env) for page in (2, 3, 4)}
+    rig.run(SECOND)
+    assert [page for page, event in events.items() if event.triggered] == [3]
+
+
 class TestFsync:
     def test_it_ends_when_all_is_on_the_disk(self) -> None:
         rig = Rig(costs=PageCosts(2000, 0, 0, 0, 1000))
@@ -333,7 +368,7 @@ class TestFsync:
     def test_it_waits_for_what_others_are_writing(self) -> None:
         rig = Rig()
         rig.make_dirty([0, 11])
-        write(rig, [2])
+        write(rig, WritebackControl(2))
         process = rig.process()
         rig.begin(process, rig.cache.sync_file(process, rig.file), at=500 * US)
         rig.run(SECOND)
@@ -342,15 +377,39 @@ class TestFsync:
 
     def test_a_page_that_is_written_anew_meanwhile_is_waited_for_once(self) -> None:
         rig = Rig()
-        rig.make_dirty([3])
+        rig.make_dirty([0])
         process = rig.process()
         rig.begin(process, rig.cache.sync_file(process, rig.file))
         rig.run(500 * US)
-        rig.make_dirty([3])
-        assert rig.states()[3] == REDIRTIED
+        rig.make_dirty([0])
+        assert rig.states()[0] == REDIRTIED
         rig.run(SECOND)
         assert rig.ends["p"] == MS
         assert counts(rig) == (1, 0, 1)
+
+    def test_it_waits_for_all_in_whichever_order_they_are_written(self) -> None:
+        rig = Rig()
+        for page in (5, 2):
+            rig.make_dirty([page])
+            write(rig, WritebackControl(1))
+        rig.make_dirty([5])
+        assert (rig.states()[2], rig.states()[5]) == (WRITTEN, REDIRTIED)
+        process = rig.process()
+        rig.begin(process, rig.cache.sync_file(process, rig.file))
+        rig.run(SECOND)
+        # the plug goes with the second tick: the first page is done a millisecond after that
+        assert rig.taken == [5, 2]
+        assert rig.ends["p"] == rig.device.taken_ms[1] * MS + MS + 2
+
+    def test_it_writes_from_the_first_page_on(self) -> None:
+        rig = Rig(pages=12)
+        rig.make_dirty([7])
+        write(rig, WritebackControl(1))
+        rig.make_dirty([9, 2])
+        process = rig.process()
+        rig.begin(process, rig.cache.sync_file(process, rig.file))
+        rig.run(SECOND)
+        assert rig.taken == [7, 2, 9]
 
     def test_a_file_that_is_dirty_again_afterwards_is_the_last_to_be_written(self) -> None:
         rig = Rig(files=2)
