@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, Final
 
 import click
 
-from simnet.cli.output import answer, message
+from simnet.cli.output import answer, message, out_path
 from simnet.errors import InputError
 
 __all__ = ["validate_command"]
+
+_SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 @click.command("validate")
@@ -27,6 +30,12 @@ __all__ = ["validate_command"]
 )
 @click.option("--freeze", metavar="NAME", help="Keep the predictions as DATE-NAME.json, for good.")
 @click.option("--stage", metavar="TEXT", help="With --freeze: what the model had been fitted to.")
+@click.option(
+    "--frozen",
+    is_flag=True,
+    help="Simulate nothing: score what was predicted before its number was known.",
+)
+@click.option("--out", metavar="FILE", help="With --frozen: draw the scores (.png, .svg, .pdf).")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.pass_context
 def validate_command(
@@ -36,6 +45,8 @@ def validate_command(
     *,
     freeze: str | None,
     stage: str | None,
+    frozen: bool,
+    out: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -51,6 +62,15 @@ def validate_command(
     from simnet.study.validate import predictions
     from simnet.study.validate.validate import validate
 
+    given = {name: value for name, value in options.items() if value is not None}
+    if frozen:
+        unused = ["--freeze"] if freeze else [f"--{name}" for name in given]
+        if unused:
+            raise InputError("--frozen simulates nothing: expected without it", key=unused[0])
+        _score(ids, out, as_json=as_json)
+        return
+    if out is not None:
+        raise InputError("only with --frozen", key="--out")
     if (freeze is None) != (stage is None):
         raise InputError("--freeze NAME and --stage TEXT go together", key="--freeze")
     if freeze is not None and options["members"] == 0:
@@ -59,7 +79,6 @@ def validate_command(
         )
     if freeze is not None:
         predictions.record_path(freeze, predictions.today())  # before minutes of simulating
-    given = {name: value for name, value in options.items() if value is not None}
     with progress("simulating") as callback:
         found = validate(ids, progress=callback, **given)
     if freeze is not None and stage:
@@ -67,3 +86,15 @@ def validate_command(
     answer(found.to_json() if as_json else validation(found), nl=as_json)
     if not all(gate.passed for gate in found.gates):
         context.exit(1)
+
+
+def _score(ids: tuple[str, ...], out: str | None, *, as_json: bool) -> None:
+    from simnet.files import write_figure
+    from simnet.report.validation import scored
+    from simnet.study.validate.record import record
+
+    drawing = None if out is None else out_path(out, _SUFFIXES)
+    found = record(ids)
+    if drawing is not None:
+        write_figure(drawing, found.plot())
+    answer(json.dumps(found.to_json(), indent=2) if as_json else scored(found), nl=as_json)

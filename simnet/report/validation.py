@@ -8,6 +8,7 @@ from simnet.report.columns import columns
 
 if TYPE_CHECKING:
     from simnet.study.validate.predictions import FrozenRow
+    from simnet.study.validate.record import Record, Score
     from simnet.study.validate.validate import Row, Validation
 
 _LARGE = 10.0
@@ -32,6 +33,37 @@ def validation(found: Validation) -> str:
         table += columns(_HEADING, [_cells(row) for row in found.conformance], left=2)
     gates = [f"{'met ' if gate.passed else 'MISSED'}  {gate.sentence}" for gate in found.gates]
     return table + ("\n" + "\n".join(gates) + "\n" if gates else "")
+
+
+def scored(found: Record) -> str:
+    """One line a number, by its newest prediction, and one a system."""
+    heading = ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %")
+    table = columns(heading, [_score(score) for score in found.last()], left=2)
+    systems = [
+        (
+            system,
+            str(len((of := found.of(system)).last())),
+            f"{of.median_error:.1%}",
+            f"{of.coverage:.0%}",
+        )
+        for system in found.systems
+    ]
+    total = ("all", str(len(found.last())), f"{found.median_error:.1%}", f"{found.coverage:.0%}")
+    heads = ("system", "numbers", "median error", "in 95 %")
+    return f"{table}\n{columns(heads, [*systems, total])}"
+
+
+def _score(score: Score) -> tuple[str, ...]:
+    return (
+        score.id,
+        score.key,
+        _number(score.measured),
+        _number(score.predicted),
+        "-" if score.error is None else f"{score.error:+.1%}",
+        _number(score.low),
+        _number(score.high),
+        "yes" if score.covered else "no",
+    )
 
 
 def _cells(row: Row) -> tuple[str, ...]:

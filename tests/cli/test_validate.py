@@ -120,3 +120,31 @@ def test_a_record_that_would_be_worthless_is_refused(
     simnet: Simnet, arguments: list[str], line: str
 ) -> None:
     assert simnet("validate", *arguments) == (2, "", f"simnet: {line}\n")
+
+
+def test_frozen_predictions_are_scored_without_simulating(
+    simnet: Simnet, asked: dict[str, Any], tmp_path: Path
+) -> None:
+    drawing = tmp_path / "record.svg"
+    status, out, err = simnet("validate", "--frozen", "relay.*", "--out", str(drawing))
+    assert (status, err) == (0, "")
+    assert "ids" not in asked
+    assert out.splitlines()[-1].split() == ["all", "5", "15.9%", "20%"]
+    assert drawing.read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--frozen", "--members", "3"], "--members: --frozen simulates nothing"),
+        (["--frozen", "--freeze", "x", "--stage", "y"], "--freeze: --frozen simulates nothing"),
+        (["--out", "x.png"], "--out: only with --frozen"),
+        (["--frozen", "--out", "x.txt"], "--out: x.txt"),
+    ],
+)
+def test_what_does_not_go_with_frozen_is_refused(
+    simnet: Simnet, options: list[str], expected: str
+) -> None:
+    status, out, err = simnet("validate", *options)
+    assert (status, out) == (2, "")
+    assert expected in err

@@ -19,9 +19,9 @@ Use: TypeAlias = Literal["calibrate", "predict", "blind"]
 class Measurement(BaseModel):
     """One entry: the values by key, and what they may be used for.
 
-    `use` is `calibrate` (parameters may be fitted to it) or `predict` (it only scores). The
-    file's `predict first, then calibrate` counts as `predict` here: whoever fits to it must first
-    freeze what was predicted without it, and say so in the file.
+    `use` is `calibrate` (parameters may be fitted to it) or `predict` (it only scores). What is
+    marked `predict first, then calibrate` or `predicted before known` counts as `predict`: before
+    one fits to it, the prediction made without it must have been frozen.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -29,7 +29,7 @@ class Measurement(BaseModel):
     id: str = Field(min_length=1)
     where: str
     setup: dict[str, str | int] = {}
-    use: Literal["calibrate", "predict", "predict first, then calibrate"]
+    use: Literal["calibrate", "predict", "predict first, then calibrate", "predicted before known"]
     unit: str
     value: dict[str, float]
     note: str = ""
@@ -92,7 +92,7 @@ def measurements(directory: Path | None = None) -> dict[str, Measurement]:
 def measurement(name: str) -> Measurement:
     """The measurement with this id; raises InputError that names the nearest one."""
     known = measurements()
-    if name in wanted():
+    if name in wanted() and name not in known:
         raise InputError("a measurement was expected: this can only be predicted", key=name)
     if name not in known:
         raise InputError(f"a measurement was expected{nearest(name, known)}", key=name)

@@ -244,10 +244,11 @@ def _at_anchors(fitted: Sequence[Anchored], results: Mapping[Case, Result]) -> d
 
 def _asked(name: str) -> tuple[Mapping[str, float | None], Use]:
     """The measured numbers by key, None where they are not known, and what they are for."""
-    if name in measurements():
-        known = measurement(name)
-        return known.value, known.role
-    return dict.fromkeys(wanted()[name].keys), "blind"
+    asked = dict.fromkeys(wanted()[name].keys) if name in wanted() else {}
+    if name not in measurements():
+        return asked, "blind"
+    known = measurements()[name]
+    return {**asked, **known.value}, known.role
 
 
 def _named(ids: Sequence[str]) -> list[str]:

@@ -1,0 +1,60 @@
+"""The picture of the record: how far each prediction was from the number that became known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from simnet.study.validate.record import Record, Score
+
+__all__ = ["scores"]
+
+_WIDTH_INCHES: Final = 9.0
+_ROW_INCHES: Final = 0.17
+_REST_INCHES: Final = 1.2
+_INSIDE: Final = "#009e73"
+_OUTSIDE: Final = "#d55e00"
+_RIGHT: Final = 0.10
+# ratios beyond are drawn at the edge
+_LEAST: Final = 0.1
+_MOST: Final = 10.0
+
+
+def scores(found: Record) -> Figure:
+    """Predicted over measured, one line a number, on a logarithmic scale; 1 is right.
+
+    The bar is the 95 % interval. Green numbers lie inside of it, red ones do not. The grey band is
+    10 % to either side. Numbers that were measured as 0 have no ratio and are left out.
+    """
+    last = [score for score in found.last() if score.measured]
+    height = _REST_INCHES + _ROW_INCHES * len(last)
+    axes = (figure := Figure(figsize=(_WIDTH_INCHES, height), layout="constrained")).subplots()
+    axes.axvspan(1 - _RIGHT, 1 + _RIGHT, color="#eeeeee", zorder=0)
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    for place, score in enumerate(last):
+        colour = _INSIDE if score.covered else _OUTSIDE
+        low, ratio, high = (min(max(one, _LEAST), _MOST) for one in _ratios(score))
+        axes.plot([low, high], [place, place], color=colour, linewidth=2.5, alpha=0.5)
+        axes.plot([ratio], [place], "o", color=colour, markersize=4)
+    axes.set_xscale("log")
+    axes.set_xlim(_LEAST, _MOST)
+    ticks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_yticks(range(len(last)), [f"{one.id}  {one.key}" for one in last], fontsize=6)
+    axes.set_ylim(len(last) - 0.4, -0.6)
+    axes.set_xlabel("predicted / measured (1: right; grey: within 10 %; bar: 95 % interval)")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(
+        f"{sum(one.covered for one in found.last())} of {len(found.last())} numbers lie inside"
+        f" their interval; the median error is {found.median_error:.0%}",
+        fontsize="medium",
+        loc="left",
+    )
+    return figure
+
+
+def _ratios(score: Score) -> tuple[float, ...]:
+    return tuple(one / score.measured for one in (score.low, score.predicted, score.high))
