@@ -26,7 +26,7 @@ class Minute:
 
     def requests(self) -> int:
         """Requests that the server's disks have completed."""
-        disks = self.system.snapshot().disks
+        disks = self.system.snapshot().more["disks"]
         return sum(sum(disk.counts.ios) for disk in disks if disk.host != "client")
 
 

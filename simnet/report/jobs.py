@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
-from simnet.study.run.result_jobs import totals
+from simnet.scenario.parts.scale.columns import totals
 
 if TYPE_CHECKING:
+    from simnet.scenario.parts.scale.columns import JobRow
     from simnet.study.run.result import Result
-    from simnet.study.run.result_jobs import JobRow
 
 __all__ = ["jobs_text"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.report.iostat import avg_cpu, devices
-from simnet.study.run.disks import row_of
+from simnet.scenario.parts.storage.columns import row_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simnet.study.run.disks import PeerCpuUse
+    from simnet.scenario.parts.storage.columns import PeerCpuUse
     from simnet.study.run.result import CpuUse, Result
 
 __all__ = ["iostat"]

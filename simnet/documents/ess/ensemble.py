@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet._share import folder
 from simnet.files import read_text, write_text
-from simnet.study.run.result_jobs import totals
+from simnet.scenario.parts.scale.columns import totals
 from simnet.study.validate.measurements import measurement
 from simnet.study.work.cases import Case, Draw, Member, Progress, simulate_all, uncertain
 from simnet.study.work.ensemble import latin_hypercube

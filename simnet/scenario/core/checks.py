@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.subject import subjects
-from simnet.scenario.parts.scale.checks import check_clients
-from simnet.scenario.parts.storage.checks import check_storage
+from simnet.scenario.core.subject import setup_of, subjects
 
 if TYPE_CHECKING:
     from simnet.scenario.core.settings import Table
     from simnet.scenario.core.tree import Path, Tree
 
 
-__all__ = ["check_whole", "peer_ports"]
+__all__ = [
+    "check_hosts",
+    "check_message",
+    "check_streams",
+    "check_whole",
+    "is_switched",
+    "peer_ports",
+    "refuse_ends",
+]
 
 
 def peer_ports(tree: Tree) -> list[tuple[int, int]]:
@@ -26,35 +32,43 @@ def peer_ports(tree: Tree) -> list[tuple[int, int]]:
 
 
 def check_whole(tree: Tree, table: Table) -> None:
-    """Check a whole configuration.
+    """Check a whole configuration: what is simulated, and what every subject refuses.
+
+    Raises:
+        InputError: values that do not fit together.
+    """
+    setup = setup_of(tree.get(("workload", "test")), tree.values.__contains__)
+    check = (setup and setup.check) or check_streams
+    check(tree, table)
+
+
+def check_message(tree: Tree, table: Table) -> None:
+    """Refuse a workload without the size of its messages."""
+    if tree.provenance["workload.message_bytes"].source == "default":
+        raise table.error(("workload", "message_bytes"), "workload.message", "missing")
+
+
+def is_switched(tree: Tree) -> bool:
+    """Return whether a switch or a fabric is between the hosts."""
+    return "switch" in tree.values or bool(tree.values.get("fabric"))
+
+
+def check_streams(tree: Tree, table: Table) -> None:
+    """Check what sends over a network.
 
     Raises:
         InputError: traffic on nodes that do not exist, fewer peer ports than ports with traffic,
             a ring or moderation that the NIC cannot have.
     """
+    check_message(tree, table)
     test = tree.get(("workload", "test"))
-    switched = "switch" in tree.values or bool(tree.values.get("fabric"))
-    if test == "files":
-        check_storage(tree, table)
-        name = tree.get(("host", "name"))
-        if tree.get(("host", "ports")) and not switched:
-            raise table.error(
-                ("host", "server"), "system.switch", f"the ports of {name} need a switch"
-            )
-        _check_hosts(tree, table)
-        return
-    if tree.provenance["workload.message_bytes"].source == "default":
-        raise table.error(("workload", "message_bytes"), "workload.message", "missing")
-    if "lpars" in tree.values:
-        check_clients(tree, table)
-        return
     host = tree.get(("host",))
     nodes, wanted = host["machine"]["nodes"], tree.get(("workload", "nodes"))
     path: Path = ("workload", "nodes")
     if wanted > nodes:
         message = f"{wanted} nodes: {host['name']} has {nodes}"
         raise table.error(path, "workload.nodes", message)
-    if not switched:
+    if not is_switched(tree):
         raise table.error(("workload", "test"), "system.switch", f"{test} needs a switch")
     used = [number for number, port in enumerate(host["ports"]) if port["node"] < wanted]
     if not used:
@@ -64,38 +78,36 @@ def check_whole(tree: Tree, table: Table) -> None:
     if used[-1] >= ends:
         message = f"{used[-1] + 1} ports need a peer, the peers have {ends} ports"
         raise table.error(path, "system.peers", message)
-    _check_streams(tree, table)
+    _check_ends(tree, table)
     for subject in subjects():
         subject.check(tree, table)
-    _check_hosts(tree, table)
+    check_hosts(tree, table)
 
 
-def _check_hosts(tree: Tree, table: Table) -> None:
-    """Check bonds, kernel and ports of every host."""
+def check_hosts(tree: Tree, table: Table) -> None:
+    """Check what every host has: bonds, kernel, ports."""
     for place in _hosts(tree):
         for subject in subjects():
             subject.check_host(tree, place, table)
 
 
-def _check_streams(tree: Tree, table: Table) -> None:
-    """Refuse what is only simulated where both ends are whole machines."""
+def refuse_ends(tree: Tree, table: Table, reason: str, *, field: str = "peers_simulated") -> None:
+    """Refuse what is only simulated where both ends are whole machines, if they are not."""
     workload = tree.get(("workload",))
-    if workload["peers_simulated"] == "machines" or workload["test"] == "relay":
-        return
-    path: Path = ("workload", "peers_simulated")
-    message = 'expected peers_simulated = "machines"'
+    if workload["peers_simulated"] != "machines" and not setup_of(
+        workload["test"], tree.values.__contains__
+    ):
+        message = f'{reason}: expected peers_simulated = "machines"'
+        raise table.error(("workload", field), f"workload.{field}", message)
+
+
+def _check_ends(tree: Tree, table: Table) -> None:
+    """Refuse what the ends of streams do not simulate."""
+    workload = tree.get(("workload",))
     if workload["test"] == "tcp_rr" and workload["peers_simulated"] == "ends":
-        raise table.error(path, "workload.peers_simulated", f"ends answer no requests: {message}")
+        refuse_ends(tree, table, "ends answer no requests")
     if workload["connections"] > 1:
-        raise table.error(path, "workload.connections", f"several connections: {message}")
-    if "hypervisor" in tree.values:
-        text = f"the ends are partitions of one machine: {message}"
-        raise table.error(path, "workload.peers_simulated", text)
-    for place in _hosts(tree):
-        for port in tree.get((*place, "ports")):
-            if port["nic"]["ipoib_mode"] != "none":
-                text = f"{port['name']} is an InfiniBand port: {message}"
-                raise table.error(path, "workload.peers_simulated", text)
+        refuse_ends(tree, table, "several connections", field="connections")
 
 
 def _hosts(tree: Tree) -> list[Path]:

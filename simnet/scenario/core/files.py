@@ -11,7 +11,7 @@ from simnet.scenario.core.parameter import ModelState, Scalar, State
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
-from simnet.scenario.core.subject import host_parts, parts
+from simnet.scenario.core.subject import host_parts, parts, setups
 from simnet.scenario.parts.irqbalance.schema import Balancer
 
 if TYPE_CHECKING:
@@ -28,34 +28,25 @@ __all__ = [
 ]
 
 
+_STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf")
+_STREAM_TESTS: Final = ("netserver", "netperf", "bidirectional", "tcp_rr")
+
+
 class Workload(Section):
     """What runs on the system."""
 
     type: Annotated[
         str,
-        Choice("workload", ("netperf-tcp-stream", "iperf", "relay", "ffsb", "sas", "gpfsperf")),
+        Choice("workload", (*_STREAM_TYPES, *(one for setup in setups() for one in setup.types))),
     ]
     test: Annotated[
         str,
         Choice(
             "what runs on the system: netserver receives from the peers, netperf sends to them,"
             " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
-            " and waits for the responses (peers are then simulated as machines), relay passes"
-            " messages on from one port to the other, files are read and written on its disks; of"
-            " sas, how many jobs run at once on a node; of gpfsperf, what it does",
-            (
-                "netserver",
-                "netperf",
-                "bidirectional",
-                "tcp_rr",
-                "relay",
-                "files",
-                "20-test",
-                "30-test",
-                "create-seq",
-                "read-seq",
-                "mixrw-seq",
-            ),
+            " and waits for the responses (peers are then simulated as machines)"
+            + "".join(setup.doc for setup in setups()),
+            (*_STREAM_TESTS, *(test for setup in setups() for test in setup.tests)),
         ),
     ]
     nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]

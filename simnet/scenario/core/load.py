@@ -17,7 +17,7 @@ from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Table
-from simnet.scenario.core.subject import host_parts, parts
+from simnet.scenario.core.subject import host_parts, parts, setup_of
 from simnet.scenario.core.tree import Path, Tree, dotted
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.irqbalance.schema import Balancer
@@ -343,7 +343,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     there are as many of each.
     """
     workload = tree.get(("workload",))
-    if workload["test"] in {"relay", "files"} or "lpars" in tree.values:
+    if setup_of(workload["test"], tree.values.__contains__):
         return []
     both = workload["test"] == "bidirectional"
     ends = peer_ports(tree)

@@ -21,8 +21,23 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.settings import Table
     from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.system.ground import Ground
 
-__all__ = ["HostPart", "ModelFiles", "Part", "Subject", "host_parts", "late", "parts", "subjects"]
+__all__ = [
+    "Column",
+    "HostPart",
+    "ModelFiles",
+    "Part",
+    "Setup",
+    "Subject",
+    "columns",
+    "host_parts",
+    "late",
+    "parts",
+    "setup_of",
+    "setups",
+    "subjects",
+]
 
 _PARTS: Final = "simnet.scenario.parts"
 
@@ -134,6 +149,54 @@ class HostPart:
 
 
 @dataclass(frozen=True)
+class Setup:
+    """What is simulated in place of streams between the ports of the host and those of its peers.
+
+    Attributes:
+        build: makes the system of a configuration; see `simnet.scenario.system.build.build`.
+        check: refuses values that do not fit together; None for what streams need.
+        part: it is there where this part of a configuration is; empty: where the test is one of
+            `tests`.
+        tests: what ``[workload] test`` may be then.
+        types: likewise, its ``type``.
+        doc: what the file's schema says of these tests, after those of streams.
+        order: where its tests stand among all.
+    """
+
+    build: Callable[..., Any]
+    check: Callable[[Tree, Table], None] | None = None
+    part: str = ""
+    tests: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    doc: str = ""
+    order: int = 1000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A field of the result, of counters that only some systems have.
+
+    Attributes:
+        name: of the field.
+        form: its type.
+        doc: what the result's schema says of it.
+        value: of two snapshots of one system, what it is; the default where that has no such
+            counters.
+        default: the field's.
+        table: it is a table of rows, each with a name.
+        order: where it stands among all.
+    """
+
+    name: str
+    form: Any
+    doc: str
+    value: Callable[..., Any]
+    default: Any = ()
+    table: bool = False
+    order: int = 1000
+
+
+@dataclass(frozen=True)
 class Subject:
     """What one subject adds to models, scenarios and settings.
 
@@ -150,6 +213,10 @@ class Subject:
         check: refuses values that do not fit together, where streams cross a network.
         check_host: likewise, of one host, at whose place it looks.
         onsets: what of it acts only after a while.
+        setups: what is simulated of it in place of streams.
+        join: adds to a machine that was made, before its ports.
+        equip: adds to the simulated host and its ports, before streams or a setup.
+        columns: its fields of a result.
     """
 
     name: str
@@ -163,6 +230,10 @@ class Subject:
     check: Callable[[Tree, Table], None] = _pass
     check_host: Callable[[Tree, Path, Table], None] = _pass
     onsets: Callable[[Effective], Iterable[Onset]] = _none
+    setups: tuple[Setup, ...] = ()
+    join: Callable[[Ground, Any, Any], None] = _pass
+    equip: Callable[[Ground], None] = _pass
+    columns: Callable[[], tuple[Column, ...]] = tuple
 
 
 @functools.cache
@@ -185,4 +256,28 @@ def parts() -> tuple[Part, ...]:
 def host_parts() -> tuple[HostPart, ...]:
     """Return the parts of each host that all subjects announce, in order."""
     found = (part for subject in subjects() for part in subject.host_parts)
+    return tuple(sorted(found, key=lambda one: one.order))
+
+
+@functools.cache
+def setups() -> tuple[Setup, ...]:
+    """Return what can be simulated in place of streams, in order."""
+    found = (setup for subject in subjects() for setup in subject.setups)
+    return tuple(sorted(found, key=lambda one: one.order))
+
+
+def setup_of(test: str, has: Callable[[str], bool]) -> Setup | None:
+    """Return what a configuration has in place of streams; None for streams.
+
+    Args:
+        test: of its workload.
+        has: whether it has a part.
+    """
+    return next((o for o in setups() if (has(o.part) if o.part else test in o.tests)), None)
+
+
+@functools.cache
+def columns() -> tuple[Column, ...]:
+    """Return the fields of a result that all subjects announce, in order."""
+    found = (column for subject in subjects() for column in subject.columns())
     return tuple(sorted(found, key=lambda one: one.order))

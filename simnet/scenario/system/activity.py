@@ -1,36 +1,14 @@
-"""What `/proc/stat` shows of a machine, and what a partition has had of its pool."""
+"""What `/proc/stat` shows of a machine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from simnet.host.machine import Machine
 
-__all__ = ["Activity", "PartitionCounts", "activity_of", "partition_of", "virtual_processors"]
-
-
-@dataclass(frozen=True)
-class PartitionCounts:
-    """What a partition has had of the pool, cumulative.
-
-    Attributes:
-        consumed_ps: time of physical processors.
-        entitled_ps: its entitlement in each window.
-        window_ps: dispatch window.
-        dispatches, cedes: how often its virtual processors got a physical one, and gave it up.
-        purr_ps: processor utilisation resource register of each CPU.
-    """
-
-    consumed_ps: int
-    entitled_ps: int
-    window_ps: int
-    dispatches: int
-    cedes: int
-    purr_ps: tuple[int, ...]
+__all__ = ["Activity", "activity_of"]
 
 
 @dataclass(frozen=True)
@@ -80,28 +58,4 @@ def activity_of(
         user_ticks=ticks("user"),
         system_ticks=ticks("system", "softirq", "irq"),
         idle_ticks=ticks("idle"),
-    )
-
-
-def virtual_processors(machine: Machine) -> list[Any]:
-    """The virtual processors whose threads a machine's CPUs are; none if it is no partition."""
-    found: Iterable[Any] = (cpu.virtual for cpu in machine.cpus)
-    return [processor for processor in dict.fromkeys(found) if processor is not None]
-
-
-def partition_of(machine: Machine) -> PartitionCounts | None:
-    """What a machine has had of the pool until now; None if it is no partition."""
-    processors = virtual_processors(machine)
-    if not processors:
-        return None
-    for processor in processors:
-        processor.count()
-    partition = processors[0].partition
-    return PartitionCounts(
-        consumed_ps=partition.consumed_ps,
-        entitled_ps=partition.entitled_ps,
-        window_ps=processors[0].pool.window_ps,
-        dispatches=sum(processor.dispatches for processor in processors),
-        cedes=sum(processor.cedes for processor in processors),
-        purr_ps=tuple(cpu.purr_ps for cpu in machine.cpus),
     )

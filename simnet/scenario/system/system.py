@@ -5,40 +5,37 @@ from __future__ import annotations
 import gc
 import hashlib
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simnet.scenario.system.activity import activity_of, partition_of
+from simnet.scenario.system.activity import activity_of
 from simnet.scenario.system.resource import cpus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from simnet.host.cpu import Cpu
     from simnet.host.machine import Machine
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
-    from simnet.scenario.system.activity import Activity, PartitionCounts
-    from simnet.scenario.system.jobs import JobCounts, LparCounts
+    from simnet.scenario.system.activity import Activity
+    from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource, Wait
-    from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
 
 __all__ = [
     "CpuTimes",
-    "DiskCounts",
-    "DiskReader",
     "DropCount",
     "FlowCounts",
     "MessageCounts",
     "Offers",
-    "PeerCpu",
     "PortCounts",
     "Receiver",
     "Snapshot",
     "System",
+    "Waiting",
 ]
 
 _ALLOCATIONS_PER_COLLECTION = 200_000
-_OPTIONAL = ("drops", "messages", "disks", "peer_cpus", "partition", "jobs", "lpars")
 
 
 @dataclass(frozen=True)
@@ -126,34 +123,6 @@ class MessageCounts:
 
 
 @dataclass(frozen=True)
-class DiskCounts:
-    """Counters of one disk's queue, as `/proc/diskstats` has them, exactly.
-
-    Attributes:
-        host: whose disk: "client", or "peer0" and so on.
-        device: its name there.
-        counts: what they are.
-    """
-
-    host: str
-    device: str
-    counts: DiskSnapshot
-
-
-@dataclass(frozen=True)
-class PeerCpu:
-    """Cumulative time of one logical CPU of a peer."""
-
-    host: str
-    id: int
-    user_ps: int
-    system_ps: int
-    iowait_ps: int
-    steal_ps: int
-    idle_ps: int
-
-
-@dataclass(frozen=True)
 class Snapshot:
     """All counters at one instant.
 
@@ -165,11 +134,7 @@ class Snapshot:
         work_ps: the ledger of the system's CPUs.
         drops: by place, rings apart, in the same order in every snapshot.
         messages: of an open-loop load; None without one.
-        disks: of the system and of the server of its disks, in the order of the configuration.
-        peer_cpus: of that server.
-        partition: of a host that is one; None otherwise.
-        jobs: what each has done.
-        lpars: what the partitions that the jobs run on have done.
+        more: what only some systems count, by name, always in one order.
     """
 
     time_ps: int
@@ -179,26 +144,21 @@ class Snapshot:
     work_ps: dict[str, int]
     drops: tuple[DropCount, ...] = field(default=(), repr=False)
     messages: MessageCounts | None = field(default=None, repr=False)
-    disks: tuple[DiskCounts, ...] = field(default=(), repr=False)
-    peer_cpus: tuple[PeerCpu, ...] = field(default=(), repr=False)
-    partition: PartitionCounts | None = field(default=None, repr=False)
-    jobs: tuple[JobCounts, ...] = field(default=(), repr=False)
-    lpars: tuple[LparCounts, ...] = field(default=(), repr=False)
+    more: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def _optional(self) -> dict[str, Any]:
+        """What the system has of counters that not every system has."""
+        found = {"drops": self.drops, "messages": self.messages, **self.more}
+        return {name: counts for name, counts in found.items() if counts}
 
     def counters(self) -> dict[str, Any]:
         """Every number by name, groups as they are; what the system does not have is left out."""
-        found = {part.name: getattr(self, part.name) for part in fields(self)}
-        for name in _OPTIONAL:
-            if not found[name]:
-                del found[name]
-        return found
+        always = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
+        return always | self._optional()
 
     def digest(self) -> str:
         """Stable digest of every number."""
-        text = repr(self)
-        for name in _OPTIONAL:
-            counts = getattr(self, name)
-            text += repr(counts) if counts else ""
+        text = repr(self) + "".join(map(repr, self._optional().values()))
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
@@ -213,23 +173,17 @@ class Receiver(Protocol):
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
 
 
-class DiskReader(Protocol):
-    """Reads the storage of a built system."""
-
-    def disks(self) -> tuple[DiskCounts, ...]:
-        """Counters of all disks."""
-
-    def peer_cpus(self) -> tuple[PeerCpu, ...]:
-        """Times of the CPUs that serve the disks."""
+class Waiting(Protocol):
+    """Tells of processes that wait for a device."""
 
     def iowait_ps(self, cpu: Cpu) -> int:
-        """Idle time of a CPU of the system in which somebody waited for a disk."""
+        """Idle time of a CPU of the system in which somebody waited for the device."""
 
     def blocked(self) -> int:
-        """Processes of the system that wait for a disk now."""
+        """Processes of the system that wait now."""
 
     def interrupts(self) -> int:
-        """How often disks have interrupted the system."""
+        """How often the device has interrupted the system."""
 
 
 class Offers(Protocol):
@@ -254,7 +208,9 @@ class System:
         drops: reads what was dropped outside the rings; always the same places, in one order.
         messages: reads the counters of an open-loop load.
         offers: tells what can be full; the machine's CPUs where it is None.
-        storage: reads the disks, if there are any.
+        waiting: tells of processes that wait for devices, if any can.
+        counters: reads counters that only this system has, by name.
+        ground: what it was built on, with what subjects have added; None for nothing.
 
     Attributes:
         ends: its work ends by itself, and a run then.
@@ -273,7 +229,9 @@ class System:
         drops: Callable[[], tuple[DropCount, ...]] | None = None,
         messages: Callable[[], MessageCounts] | None = None,
         offers: Offers | None = None,
-        storage: DiskReader | None = None,
+        waiting: Waiting | None = None,
+        counters: Mapping[str, Callable[[], Any]] | None = None,
+        ground: Ground | None = None,
     ) -> None:
         self.env = env
         self.machine = machine
@@ -283,7 +241,9 @@ class System:
         self._drops = drops
         self._messages = messages
         self._offers = offers
-        self._storage = storage
+        self._waiting = waiting
+        self._counters = {**(counters or {}), **(ground.counters if ground else {})}
+        self._more = tuple(ground.resources) if ground else ()
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
@@ -318,35 +278,32 @@ class System:
             work_ps=self.machine.costs.ledger.work(),
             drops=self._drops() if self._drops else (),
             messages=self._messages() if self._messages else None,
-            disks=self._storage.disks() if self._storage else (),
-            peer_cpus=self._storage.peer_cpus() if self._storage else (),
-            partition=partition_of(self.machine),
+            more={name: read() for name, read in self._counters.items()},
         )
 
     def activity(self) -> Activity:
         """What vmstat reads."""
         raised = sum(line.total for nic in self.nics for line in nic.lines)
-        storage = self._storage
-        if storage is None:
+        waiting = self._waiting
+        if waiting is None:
             return activity_of(self.machine, raised)
         return activity_of(
             self.machine,
-            raised + storage.interrupts(),
-            blocked=storage.blocked(),
-            iowait_ps=sum(storage.iowait_ps(cpu) for cpu in self.machine.cpus),
+            raised + waiting.interrupts(),
+            blocked=waiting.blocked(),
+            iowait_ps=sum(waiting.iowait_ps(cpu) for cpu in self.machine.cpus),
         )
 
     def _cpu_times(self, cpu: Cpu) -> CpuTimes:
         times = cpu.times()
-        iowait_ps = self._storage.iowait_ps(cpu) if self._storage else 0
+        iowait_ps = self._waiting.iowait_ps(cpu) if self._waiting else 0
         times["idle_ps"] -= iowait_ps
         return CpuTimes(id=cpu.cpu_id, node=cpu.node, iowait_ps=iowait_ps, **times)
 
     def resources(self) -> tuple[Resource, ...]:
         """What can be full, and how much of it has been used until now, in any order."""
-        if self._offers is None:
-            return cpus(self.machine)
-        return tuple(self._offers.resources())
+        own = cpus(self.machine) if self._offers is None else self._offers.resources()
+        return (*own, *chain.from_iterable(more() for more in self._more))
 
     def waits(self) -> tuple[Wait, ...]:
         """What each flow waits for now, as far as that is known."""

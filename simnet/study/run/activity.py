@@ -1,4 +1,4 @@
-"""What vmstat and iperf show second by second, and what a partition has had of its pool.
+"""What vmstat and iperf show second by second.
 
 vmstat's columns are differences of `/proc/stat`: interrupts of devices and between processors,
 context switches (switches to the idle task, too), and the ticks of all logical CPUs. On POWER the
@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from simnet.scenario.system.activity import Activity, PartitionCounts
+    from simnet.scenario.system.activity import Activity
     from simnet.scenario.system.system import System
 
 __all__ = [
     "EverySecond",
-    "PartitionUse",
     "VmstatRow",
     "idle_shares",
-    "partition_use",
     "vmstat_rows",
 ]
 
@@ -44,21 +42,6 @@ class VmstatRow(BaseModel):
     system: Percent = Field(description="with interrupts and softirqs")
     idle: Percent
     iowait: Percent
-
-
-class PartitionUse(BaseModel):
-    """What a partition has had of the pool of physical processors.
-
-    `processors` is the mean number of physical processors (physc of AIX's lparstat).
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    processors: Rate
-    entitled_percent: Rate = Field(description="of the entitlement")
-    dispatches_per_s: Rate
-    cedes_per_s: Rate
-    purr: tuple[Percent, ...] = Field(description="of each CPU, in percent of the time")
 
 
 class EverySecond:
@@ -120,27 +103,3 @@ def idle_shares(percent: float, *, idle_ps: int, iowait_ps: int) -> tuple[float,
     """
     waited = iowait_ps / idle_ps if iowait_ps else 0.0
     return percent * (1.0 - waited), percent * waited
-
-
-def partition_use(
-    first: PartitionCounts | None, last: PartitionCounts | None, elapsed_ps: int
-) -> PartitionUse | None:
-    """Shares and rates between two snapshots; None for a host that is no partition."""
-    if first is None or last is None:
-        return None
-
-    def per_s(name: str) -> float:
-        amount: Any = getattr(last, name) - getattr(first, name)
-        return float(amount) * _PS_PER_S / elapsed_ps
-
-    consumed = (last.consumed_ps - first.consumed_ps) / elapsed_ps
-    return PartitionUse(
-        processors=consumed,
-        entitled_percent=100 * consumed * last.window_ps / last.entitled_ps,
-        dispatches_per_s=per_s("dispatches"),
-        cedes_per_s=per_s("cedes"),
-        purr=tuple(
-            100 * (after - before) / elapsed_ps
-            for before, after in zip(first.purr_ps, last.purr_ps, strict=True)
-        ),
-    )

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from simnet.errors import InputError, SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
-from simnet.study.run.activity import PartitionUse, VmstatRow, idle_shares, partition_use
-from simnet.study.run.disks import PeerCpuUse, disks_of, peer_cpus_of
+from simnet.scenario.core.subject import columns
+from simnet.study.run.activity import VmstatRow, idle_shares
 from simnet.study.run.loss import (
     Drops,
     Latency,
@@ -30,7 +30,6 @@ from simnet.study.run.loss import (
     messages_of,
     quantile_us,
 )
-from simnet.study.run.result_jobs import JobRow, LparRow, Series, jobs_of, lpars_of, series_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +67,8 @@ Rate = Annotated[float, Field(ge=0.0)]
 _REQUESTS = "tcp_rr"
 _T = TypeVar("_T")
 _TABLES = (
-    *("cpus", "ticks", "work", "ports", "flows", "drops", "disks", "interrupts", "jobs", "lpars"),
+    *("cpus", "ticks", "work", "ports", "flows", "drops", "interrupts"),
+    *(column.name for column in columns() if column.table),
 )
 _INDEX = {"cpus": "id", "ticks": "id", "work": "mechanism", "drops": "place"}
 
@@ -164,14 +164,7 @@ class FlowRates(_Row):
     transactions_per_s: Rate | None = Field(default=None, description="null for a stream")
 
 
-class Result(_Row):
-    """The measured part of one simulation.
-
-    Percentages are of one logical CPU, except `cpu_busy_percent`, the mean over all of them.
-    Rates are per simulated second, `_bps` is bit/s. Equal scenario, seed and version give an
-    equal `fingerprint` on every machine.
-    """
-
+class _Counted(_Row):
     schema_: Literal["simnet.result/1"] = Field(default=SCHEMA, alias="schema")
     scenario: str
     seed: int
@@ -207,16 +200,32 @@ class Result(_Row):
     vmstat: tuple[VmstatRow, ...] = Field(
         default=(), description="one entry a second, of a partition or if asked for"
     )
-    partition: PartitionUse | None = Field(default=None, description="of a hypervisor's partition")
-    jobs: tuple[JobRow, ...] = Field(default=(), description="jobs, in the order of their nodes")
-    lpars: tuple[LparRow, ...] = Field(default=(), description="partitions that jobs run on")
-    series: Series | None = Field(default=None, description="traffic of a file system over time")
-    disks: tuple[dict[str, str | float], ...] = Field(
-        default=(), description="one entry a disk: its name and the columns of iostat -x"
+
+
+if TYPE_CHECKING:
+
+    class _WithColumns(_Counted):
+        def __getattr__(self, column: str) -> Any: ...
+
+else:
+    _WithColumns = create_model(
+        "_WithColumns",
+        __base__=_Counted,
+        **{
+            one.name: (one.form, Field(default=one.default, description=one.doc))
+            for one in columns()
+        },
     )
-    peer_cpus: tuple[PeerCpuUse, ...] = Field(
-        default=(), description="CPUs of the server of the disks, exact shares"
-    )
+
+
+class Result(_WithColumns):
+    """The measured part of one simulation.
+
+    Percentages are of one logical CPU, except `cpu_busy_percent`, the mean over all of them.
+    Rates are per simulated second, `_bps` is bit/s. Equal scenario, seed and version give an
+    equal `fingerprint` on every machine.
+    """
+
     warnings: tuple[str, ...] = Field(default=(), description="what to know of these numbers")
     conclusive: bool = Field(
         default=True, description="false: the run was too short, its numbers decide nothing"
@@ -234,9 +243,9 @@ class Result(_Row):
     def to_frame(self, table: str = "cpus") -> pd.DataFrame:
         """One table as a pandas data frame.
 
-        `table` is `cpus`, `ticks`, `work`, `ports`, `flows`, `drops`, `disks` (one row each) or
-        `interrupts` (one row a CPU, one column a port, interrupts a second). Raises InputError for
-        another.
+        `table` is `cpus`, `ticks`, `work`, `ports`, `flows`, `drops`, one of those that only some
+        systems have, as `disks` (one row each), or `interrupts` (one row a CPU, one column a port,
+        interrupts a second). Raises InputError for another.
         """
         import pandas as pd  # a run of the command needs no data frame
 
@@ -317,12 +326,7 @@ class Result(_Row):
             drops=drops_of(start, end),
             loss=loss_of(start, end),
             messages=messages_of(start, end),
-            disks=disks_of(start, end),
-            peer_cpus=peer_cpus_of(start, end),
-            partition=partition_use(start.partition, end.partition, elapsed_ps),
-            jobs=jobs_of(end),
-            lpars=lpars_of(end),
-            series=series_of(end),
+            **{column.name: column.value(start, end) for column in columns()},
         )
 
 

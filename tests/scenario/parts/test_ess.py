@@ -14,8 +14,8 @@ from simnet.report.whatif import whatif
 from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.parts.scale.columns import totals
 from simnet.study.run.result import Result
-from simnet.study.run.result_jobs import totals
 
 SCENARIO = "ess-sas"
 SHORT = {"length": "0.01", "sas.jobs_20": "22", "sas.data": "6 GB"}

@@ -37,7 +37,7 @@ def rates(built: Any, seconds: int) -> dict[str, int]:
     built.run(seconds * SECOND)
     return {
         disk.device: sum(disk.counts.ios)
-        for disk in built.snapshot().disks
+        for disk in built.snapshot().more["disks"]
         if disk.host == "client"
     }
 
@@ -66,7 +66,7 @@ def test_disks_of_a_full_adapter_take_turns() -> None:
 def test_a_server_splits_what_its_queue_does_not_take_at_once() -> None:
     built = system(**{"peer:/sys/block/sdc/queue/max_sectors_kb": "64"})
     built.run(2 * SECOND)
-    disks = {(disk.host, disk.device): disk.counts for disk in built.snapshot().disks}
+    disks = {(disk.host, disk.device): disk.counts for disk in built.snapshot().more["disks"]}
     server = disks["peer0", "sdc"]
     assert server.sectors[0] / server.ios[0] <= 128
     moved = sum(counts.sectors[0] for (host, _), counts in disks.items() if host == "client")
@@ -78,9 +78,11 @@ def test_the_server_pays_for_copying() -> None:
     for cycles in ("0 cycles", "1220 cycles"):
         built = system(**{"vscsi.copy_kib": cycles})
         built.run(2 * SECOND)
-        (cpu,) = built.snapshot().peer_cpus
+        (cpu,) = built.snapshot().more["peer_cpus"]
         moved = sum(
-            sum(disk.counts.sectors) for disk in built.snapshot().disks if disk.host == "client"
+            sum(disk.counts.sectors)
+            for disk in built.snapshot().more["disks"]
+            if disk.host == "client"
         )
         used.append((cpu.system_ps, moved / 2))
     kib = (used[0][1] + used[1][1]) / 2

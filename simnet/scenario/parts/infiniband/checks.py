@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.core.checks import refuse_ends
+
 if TYPE_CHECKING:
     from simnet.scenario.core.settings import Table
     from simnet.scenario.core.tree import Path, Tree
@@ -15,7 +17,15 @@ _NODES: Final = 2
 
 
 def check_fabric(tree: Tree, table: Table) -> None:
-    """Refuse a fabric in which the two nodes have no place or no way to each other."""
+    """Refuse a fabric in which the two nodes have no place or no way to each other.
+
+    Raises:
+        InputError: that, or an InfiniBand port where a peer is not simulated as a machine.
+    """
+    hosts = (tree.get(("host",)), *tree.get(("peers",)))
+    for port in [port for host in hosts for port in host["ports"]]:
+        if port["nic"]["ipoib_mode"] != "none":
+            refuse_ends(tree, table, f"{port['name']} is an InfiniBand port")
     fabric = tree.values.get("fabric")
     if not fabric:
         return

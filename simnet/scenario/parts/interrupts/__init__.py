@@ -6,4 +6,6 @@ from simnet.scenario.core.subject import Subject, late
 
 __all__ = ["SUBJECT"]
 
-SUBJECT = Subject("interrupts", onsets=late("interrupts.build:onsets"))
+SUBJECT = Subject(
+    "interrupts", onsets=late("interrupts.build:onsets"), equip=late("interrupts.build:equip")
+)

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host as HostModel
     from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
     from simnet.scenario.parts.irqbalance.schema import Balancer
+    from simnet.scenario.system.ground import Ground
 
-__all__ = ["apic_mode_of", "make_apic", "onsets", "place_interrupts"]
+__all__ = ["apic_mode_of", "equip", "make_apic", "onsets", "place_interrupts"]
 
 # when each daemon first moves an interrupt; by hand they are placed at once
 _FIRST_PASSES: Final = {
@@ -40,6 +41,20 @@ def onsets(effective: Effective) -> Iterator[Onset]:
     first_ps = _FIRST_PASSES.get(effective.balancer.daemon)
     if effective.irqbalance == "daemon" and first_ps:
         yield Onset("irqbalance", "first acts", first_ps)
+
+
+def equip(ground: Ground) -> None:
+    """Start the daemon that places interrupts, if it is simulated."""
+    effective = ground.effective
+    if effective.irqbalance == "daemon":
+        place_interrupts(
+            ground.env,
+            ground.machine,
+            effective.host,
+            effective.balancer,
+            ground.ports,
+            occupied=frozenset(effective.occupied_cpus),
+        )
 
 
 def apic_mode_of(machine: Machine, cpu: Cpu, kernel: Kernel) -> ApicMode:

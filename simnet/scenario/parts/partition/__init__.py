@@ -42,5 +42,7 @@ SUBJECT = Subject(
     ),
     knobs=late("partition.knobs:PARTITION"),
     onsets=late("partition.build:onsets"),
+    join=late("partition.build:join"),
+    columns=late("partition.columns:COLUMNS"),
     check=late("partition.checks:check_partitions"),
 )

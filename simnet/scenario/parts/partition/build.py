@@ -9,6 +9,7 @@ from simnet.host.onset import Onset
 from simnet.host.partition import LogicalPartition, ProcessorPool
 from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
 from simnet.net.virtual_lan.ibmveth_pools import pool_bytes
+from simnet.scenario.parts.partition.columns import partition_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.host.schema import Cpu
     from simnet.scenario.parts.host.schema import Machine as MachineModel
     from simnet.scenario.parts.partition.schema import Hypervisor, Pool
+    from simnet.scenario.system.ground import Ground
 
 __all__ = [
     "connect_by_hypervisor",
-    "join_pool",
+    "join",
     "make_ibmveth",
-    "make_pool",
     "onsets",
     "received_buffer_bytes",
     "seen_by",
@@ -63,11 +64,20 @@ def onsets(effective: Effective) -> Iterator[Onset]:
         yield Onset("the hypervisor", does, _WINDOWS * window_ps, "length")
 
 
-def make_pool(sim: Simulator, effective: Effective) -> ProcessorPool | None:
-    """The physical processors that a hypervisor's partitions share; None without a hypervisor."""
-    hypervisor, pool = effective.hypervisor, effective.pool
-    if hypervisor is None:
-        return None
+def join(ground: Ground, machine: Machine, host: Host) -> None:
+    """Make the CPUs of a machine threads of virtual processors, if there is a hypervisor."""
+    effective = ground.effective
+    if effective.hypervisor is None:
+        return
+    if "pool" not in ground.kept:
+        ground.kept["pool"] = _make_pool(ground.sim, effective, effective.hypervisor)
+        ground.counters["partition"] = lambda: partition_of(machine)
+    _join_pool(ground.kept["pool"], machine, host)
+
+
+def _make_pool(sim: Simulator, effective: Effective, hypervisor: Hypervisor) -> ProcessorPool:
+    """The physical processors that a hypervisor's partitions share."""
+    pool = effective.pool
     machine = effective.machine
     there = machine.nodes * machine.sockets_per_node * effective.cpu.cores_per_socket
     made = ProcessorPool(
@@ -97,7 +107,7 @@ def _add_others(made: ProcessorPool, pool: Pool) -> None:
         made.add(other, [[]])
 
 
-def join_pool(pool: ProcessorPool, machine: Machine, host: Host) -> None:
+def _join_pool(pool: ProcessorPool, machine: Machine, host: Host) -> None:
     """Make a host's CPUs threads of virtual processors."""
     partition = host.partition
     if partition is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.net.virtual_lan.ibmveth_pools import LARGEST_MTU_BYTES
+from simnet.scenario.core.checks import refuse_ends
 from simnet.scenario.core.tree import dotted
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def check_partitions(tree: Tree, table: Table) -> None:
     """
     places: list[Path] = [("host",), *(("peers", n) for n in range(len(tree.get(("peers",)))))]
     hypervisor = tree.values.get("hypervisor")
+    if hypervisor:
+        refuse_ends(tree, table, "the ends are partitions of one machine")
     partitions = [place for place in places if "partition" in tree.get(place)]
     for place in places:
         _check_ports(tree, place, table, there=place in partitions)

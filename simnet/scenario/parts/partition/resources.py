@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.system.activity import virtual_processors
+from simnet.scenario.parts.partition.columns import virtual_processors
 from simnet.scenario.system.resource import PS_PER_S, Resource, busy
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import Part, Subject, late
+from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.relay.schema import Relay
 
 __all__ = ["SUBJECT"]
@@ -10,5 +10,14 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "relay",
     parts=(Part("relay", Relay, key="relay", doc="what is relayed, with test = relay", order=110),),
+    setups=(
+        Setup(
+            late("relay.build:build"),
+            types=("relay",),
+            tests=("relay",),
+            doc=", relay passes messages on from one port to the other",
+            order=10,
+        ),
+    ),
     check=late("relay.checks:check_relay"),
 )

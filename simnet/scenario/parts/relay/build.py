@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
@@ -17,8 +17,11 @@ from simnet.scenario.parts.host.build import (
     make_sender,
     make_socket,
 )
+from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.build import send_by
-from simnet.scenario.system.system import DropCount, MessageCounts
+from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.relay_system import Load, RelayPort, Workers, connect_relay
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from simnet.workload.relay_load import Deliveries
     from simnet.workload.relay_system import Relay
 
-__all__ = ["Direction", "RelayBuilt", "build_relay"]
+__all__ = ["Direction", "RelayBuilt", "build", "build_relay"]
 
 _PERMILLE: Final = 1000
 _SERVICE_PORT: Final = 80
@@ -99,6 +102,35 @@ class RelayBuilt:
             delivered=counts["delivered"],
             retransmitted=counts["retransmissions"],
         )
+
+
+def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Put the relay together; see `build` of the system."""
+    ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
+    built = build_relay(
+        ground.sim,
+        effective,
+        ground.machine,
+        ground.ports,
+        steering_of(ground, ground.machine, effective.host),
+        seed=seed,
+        per_frame=per_frame,
+    )
+    path = NetworkPath(effective, ground.machine, ground.ports)
+    for number, far in enumerate(built.far):
+        rate = effective.peers[number].ports[0].nic.link_rate_bps
+        path.far_links.append((f"peer{number}", far, rate, None))
+    return System(
+        ground.env,
+        ground.machine,
+        ground.ports,
+        built.flows,
+        {"relay": built.relay},
+        drops=built.drops,
+        messages=built.messages,
+        offers=path,
+        ground=ground,
+    )
 
 
 def build_relay(

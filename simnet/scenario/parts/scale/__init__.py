@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
+from simnet.scenario.core.subject import ModelFiles, Part, Setup, Subject, late
 from simnet.scenario.parts.scale.schema import Lpars, Scale
 
 __all__ = ["SUBJECT"]
@@ -35,4 +35,16 @@ SUBJECT = Subject(
         ),
     ),
     knobs=late("scale.knobs:SCALE"),
+    setups=(
+        Setup(
+            late("scale.build:build_clients"),
+            late("scale.checks:check_clients"),
+            part="lpars",
+            types=("sas", "gpfsperf"),
+            tests=("20-test", "30-test", "create-seq", "read-seq", "mixrw-seq"),
+            doc="; of sas, how many jobs run at once on a node; of gpfsperf, what it does",
+            order=30,
+        ),
+    ),
+    columns=late("scale.columns:COLUMNS"),
 )

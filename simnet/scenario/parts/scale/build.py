@@ -8,7 +8,7 @@ from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.environment import Environment
 from simnet.scenario.parts.nsd.build import make_cluster
 from simnet.scenario.parts.nsd.resources import nsd_resources
-from simnet.scenario.system.jobs import JobSystem
+from simnet.scenario.parts.scale.jobs import JobSystem
 from simnet.storage.scale.client import ScaleClient, Tuning
 from simnet.storage.scale.tokens import TokenManager
 from simnet.workload.block_stream import CallCosts
@@ -31,12 +31,19 @@ _AT_ONCE = {_TEST_20: 20, "30-test": 30}
 _ONE = 1000
 
 
-def build_clients(effective: Effective, *, seed: int, tracer: Any = None) -> JobSystem:
+def build_clients(
+    effective: Effective,
+    *,
+    seed: int,
+    per_frame: bool = False,  # noqa: ARG001 - no frames here
+    tracer: Any = None,
+) -> JobSystem:
     """Make partitions, their part of the file system, the servers and the jobs.
 
     Args:
         effective: the configuration; it has `lpars`, `scale` and `sas`.
         seed: of all random streams.
+        per_frame: makes no difference.
         tracer: receives spans and counters, or None.
     """
     lpars, scale, sas = effective.lpars, effective.scale, effective.sas

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.core.checks import check_message
 from simnet.scenario.core.tree import dotted
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def check_clients(tree: Tree, table: Table) -> None:
             memory for, a block size that there is not, tracks, threads or a log that the servers
             cannot have, a test of another workload.
     """
+    check_message(tree, table)
     _check_parts(tree, table)
     _check_cores(tree, table)
     _check_scale(tree, table)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.system.ground import Ground
 
-__all__ = ["HostSteering", "steer_host"]
+__all__ = ["HostSteering", "steer_host", "steering_of"]
 
 
 def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:
@@ -30,6 +31,21 @@ def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> Ho
     ):
         return None
     return HostSteering(sim, host, machine, seed)
+
+
+def steering_of(ground: Ground, machine: Machine, host: Host) -> HostSteering | None:
+    """What steers a machine's received packets, the same for all its ports.
+
+    Those of the system under test are attached already.
+    """
+    name = f"steering of {machine.path}"
+    if name not in ground.kept:
+        made = ground.kept[name] = steer_host(ground.sim, host, machine, seed=ground.seed)
+        if made and machine is ground.machine:
+            for nic, port in zip(ground.ports, host.ports, strict=True):
+                made.attach_port(nic, port, ground.seed)
+    found: HostSteering | None = ground.kept[name]
+    return found
 
 
 class HostSteering:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import HostPart, Part, Subject, late
+from simnet.scenario.core.subject import HostPart, Part, Setup, Subject, late
 from simnet.scenario.parts.storage.schema import FfsbGroup, HostDisk, Vscsi
 
 __all__ = ["SUBJECT"]
@@ -35,4 +35,15 @@ SUBJECT = Subject(
     knobs=late("storage.knobs:STORAGE"),
     settings=late("storage.settings:storage_parameters"),
     onsets=late("storage.build:onsets"),
+    setups=(
+        Setup(
+            late("storage.build:build_storage"),
+            late("storage.checks:check_storage"),
+            types=("ffsb",),
+            tests=("files",),
+            doc=", files are read and written on its disks",
+            order=20,
+        ),
+    ),
+    columns=late("storage.columns:COLUMNS"),
 )

@@ -11,10 +11,12 @@ from simnet.host.softirq.deferred import DeviceInterrupt, WorkQueue
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
 from simnet.scenario.parts.disks.build import make_disk
-from simnet.scenario.parts.host.build import PS, make_machine
+from simnet.scenario.parts.host.build import PS
+from simnet.scenario.parts.storage.columns import DiskCounts, PeerCpu
 from simnet.scenario.parts.storage.resources import StoragePath
 from simnet.scenario.parts.storage.schema import UNSET
-from simnet.scenario.system.system import DiskCounts, PeerCpu, System
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import System
 from simnet.storage.block.queue import RequestQueue
 from simnet.storage.block.sysfs import store
 from simnet.storage.disk.command import Partition, partition
@@ -301,20 +303,22 @@ def onsets(effective: Effective) -> Iterator[Onset]:
         yield Onset("pdflush", "first looks for old pages", interval_ps)
 
 
-def build_storage(env: Environment, effective: Effective, client: Machine, *, seed: int) -> System:
-    """Put disks, virtual SCSI and threads around two machines.
-
-    Args:
-        env: the simulation's environment.
-        effective: the configuration; its `vscsi` is there.
-        client: the system under test.
-        seed: of all random streams.
-    """
-    server = make_machine(env.sim, effective.peers[0], "peer0", seed=seed)
-    storage = Storage(env, effective, client, server, seed=seed)
-    flows = [(name, name, DiskFlow(queue)) for name, queue in storage.queues.items()]
-    parts = {"storage": storage}
-    return System(env, client, (), flows, parts, storage=storage, offers=StoragePath(storage))
+def build_storage(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Put disks, virtual SCSI and threads around two machines; see `build` of the system."""
+    ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
+    server = ground.add_machine(effective.peers[0], "peer0")
+    storage = Storage(ground.env, effective, ground.machine, server, seed=seed)
+    return System(
+        ground.env,
+        ground.machine,
+        (),
+        [(name, name, DiskFlow(queue)) for name, queue in storage.queues.items()],
+        {"storage": storage},
+        offers=StoragePath(storage),
+        waiting=storage,
+        counters={"disks": storage.disks, "peer_cpus": storage.peer_cpus},
+        ground=ground,
+    )
 
 
 def _sectors(size_bytes: int) -> int:

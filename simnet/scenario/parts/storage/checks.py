@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.scenario.core.checks import check_hosts, is_switched
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.host.checks import check_timer
@@ -35,8 +36,8 @@ def check_storage(tree: Tree, table: Table) -> None:
             other, a virtual disk without a partition behind it, a tunable that the scheduler does
             not have, requests smaller than a page, a thread group whose disk does not exist or is
             too small for its files, one whose blocks do not fit into what it reads or writes at
-            random places, no thread at all, or pages that are written at shorter intervals than a
-            jiffy.
+            random places, no thread at all, pages that are written at shorter intervals than a
+            jiffy, or ports without a switch.
     """
     if len(tree.get(("peers",))) != 1 or "vscsi" not in tree.values:
         message = "files: expected one peer, the server of the disks, and a table [vscsi]"
@@ -53,6 +54,10 @@ def check_storage(tree: Tree, table: Table) -> None:
             _queue(here, disk, table)
     virtual = _virtual(tree, sizes, table)
     _groups(tree, virtual, table)
+    name = tree.get(("host", "name"))
+    if tree.get(("host", "ports")) and not is_switched(tree):
+        raise table.error(("host", "server"), "system.switch", f"the ports of {name} need a switch")
+    check_hosts(tree, table)
 
 
 def _mechanism(here: Path, disk: Mapping[str, Any], table: Table) -> None:

@@ -132,8 +132,10 @@ class JobSystem(System):
             ports=(),
             flows=tuple(FlowCounts(node.name, node.name, _moved(node), ()) for node in self.nodes),
             work_ps={},
-            jobs=tuple(_job(run) for run in self.runs),
-            lpars=tuple(_lpar(node) for node in self.nodes),
+            more={
+                "jobs": tuple(_job(run) for run in self.runs),
+                "lpars": tuple(_lpar(node) for node in self.nodes),
+            },
         )
 
     def _cpus(self) -> Iterable[CpuTimes]:

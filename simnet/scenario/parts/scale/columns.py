@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["JobRow", "JobTotals", "LparRow", "Series", "jobs_of", "lpars_of", "series_of", "totals"]
+__all__ = ["COLUMNS", "JobRow", "JobTotals", "LparRow", "Series", "totals"]
 
 _PS_PER_S = 10**12
 _INTERVAL_S = 10
@@ -71,7 +73,7 @@ class JobTotals(_Row):
     utilisation_percent: float = Field(description="of the cores of all partitions")
 
 
-def jobs_of(end: Snapshot) -> tuple[JobRow, ...]:
+def _jobs(_start: Snapshot, end: Snapshot) -> tuple[JobRow, ...]:
     """Every job that has begun."""
     return tuple(
         JobRow(
@@ -85,16 +87,16 @@ def jobs_of(end: Snapshot) -> tuple[JobRow, ...]:
             read_bytes=job.read_bytes,
             written_bytes=job.written_bytes,
         )
-        for job in end.jobs
+        for job in end.more.get("jobs", ())
         if job.start_ps >= 0
     )
 
 
-def lpars_of(end: Snapshot) -> tuple[LparRow, ...]:
+def _lpars(_start: Snapshot, end: Snapshot) -> tuple[LparRow, ...]:
     """Every partition, from the start of the run on."""
     elapsed = max(end.time_ps, 1)
     rows = []
-    for lpar in end.lpars:
+    for lpar in end.more.get("lpars", ()):
         blocks = lpar.hits + lpar.late + lpar.misses
         rows.append(
             LparRow(
@@ -110,12 +112,13 @@ def lpars_of(end: Snapshot) -> tuple[LparRow, ...]:
     return tuple(rows)
 
 
-def series_of(end: Snapshot) -> Series | None:
+def _series(_start: Snapshot, end: Snapshot) -> Series | None:
     """The sum over the partitions; None without any."""
-    if not end.lpars:
+    lpars = end.more.get("lpars", ())
+    if not lpars:
         return None
-    seconds = [0] * max(len(lpar.bins) for lpar in end.lpars)
-    for lpar in end.lpars:
+    seconds = [0] * max(len(lpar.bins) for lpar in lpars)
+    for lpar in lpars:
         for second, moved in enumerate(lpar.bins):
             seconds[second] += moved
     elapsed_s = end.time_ps / _PS_PER_S
@@ -150,3 +153,31 @@ def totals(jobs: Sequence[JobRow], lpars: Sequence[LparRow]) -> JobTotals:
         io_wait_s=sum(job.io_wait_s for job in done),
         utilisation_percent=used / cores if cores else 0.0,
     )
+
+
+COLUMNS: Final = (
+    Column(
+        "jobs",
+        tuple[JobRow, ...],
+        "jobs, in the order of their nodes",
+        _jobs,
+        table=True,
+        order=20,
+    ),
+    Column(
+        "lpars",
+        tuple[LparRow, ...],
+        "partitions that jobs run on",
+        _lpars,
+        table=True,
+        order=30,
+    ),
+    Column(
+        "series",
+        Series | None,
+        "traffic of a file system over time",
+        _series,
+        default=None,
+        order=40,
+    ),
+)

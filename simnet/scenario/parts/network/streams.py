@@ -1,0 +1,406 @@
+"""Build streams between the ports of the system and those of its peers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from simnet.host.costs import whole_ns
+from simnet.kernel.random import stream
+from simnet.net.link.skb import Header, Station
+from simnet.net.link.wire import Port
+from simnet.net.remote.link import RemoteLink, RemotePort
+from simnet.net.remote.receiver import RemoteReceiver
+from simnet.net.remote.sender import RemoteSender
+from simnet.net.tcp.socket import TcpSocket
+from simnet.scenario.parts.bonding.build import BondedFlow, connect
+from simnet.scenario.parts.host.build import (
+    PS,
+    frame_overhead_bytes,
+    join,
+    make_costs,
+    make_nic,
+    make_receiver,
+    make_sender,
+    make_socket,
+    make_spread,
+    throttle_ps,
+)
+from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
+from simnet.scenario.parts.network.resources import FarPort, NetworkPath, SendingHalf
+from simnet.scenario.parts.partition.build import connect_by_hypervisor
+from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import Receiver, System
+from simnet.workload.iperf import Reporter
+from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.net.nic.port import Nic
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.scenario.core.effective import Effective, Flow, Host
+    from simnet.scenario.core.effective import Port as EffectivePort
+
+__all__ = ["build_streams"]
+
+# a flow starts within this time of the others, as one shell loop starts them
+_START_SPREAD_PS = 10 * 10**9
+_OWN_NETWORK = 0x0A000000
+_NETSERVER_PORT = 12865
+# net.ipv4.ip_local_port_range
+_FIRST_LOCAL_PORT = 32768
+
+
+def build_streams(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Streams between the ports of the system and those of its peers; see `build`."""
+    return _Builder(effective, seed=seed, per_frame=per_frame, tracer=tracer).build()
+
+
+class _Builder(Ground):
+    """Holds what all parts are made from."""
+
+    def build(self) -> System:
+        """Make peers, sockets and processes."""
+        effective = self.effective
+        self.bonded: list[BondedFlow] = []
+        self.senders: list[TcpSocket | RemoteSender] = []
+        self.steering = steering_of(self, self.machine, effective.host)
+        self.path = NetworkPath(effective, self.machine, self.ports)
+        by_port = defaultdict(list)
+        for flow in self.effective.flows:
+            by_port[flow.port].append(flow)
+        workload = self.effective.workload
+        sends = workload.test == "tcp_rr" or not all(f.receives for f in self.effective.flows)
+        whole = workload.peers_simulated == "machines" or (
+            workload.peers_simulated == "auto" and sends
+        )
+        peers = [
+            self.add_machine(host, f"peer{number}")
+            for number, host in enumerate(self.effective.peers)
+            if whole
+        ]
+        self.path.far_machines += [(_prefix(peer), peer) for peer in peers]
+        receivers: dict[str, Receiver] = {}
+        for port, flows in by_port.items():
+            if whole:
+                receivers |= self._to_machine(port, flows, peers[flows[0].peer])
+            else:
+                receivers |= self._to_ends(port, flows)
+        parts: dict[str, Any] = {"senders": self.senders, "halves": self.path.halves}
+        self.path.bonded = self.bonded
+        if self.bonded:
+            parts |= connect(
+                self.sim,
+                self.effective,
+                self.machine,
+                self.nics,
+                self.bonded,
+                seed=self.seed,
+                per_frame=self.per_frame,
+            )
+        named = [
+            (flow.name, self._interface(flow), receivers[flow.name])
+            for flow in self.effective.flows
+        ]
+        return System(
+            self.env, self.machine, self.nics, named, parts, offers=self.path, ground=self
+        )
+
+    def _nic(self, machine: Machine, host: Host, port: EffectivePort) -> Nic:
+        return make_nic(
+            self.sim,
+            machine,
+            host,
+            port,
+            switch=self.effective.lan,
+            seed=self.seed,
+            per_frame=self.per_frame,
+        )
+
+    def _enslaved(self, flow: Flow) -> bool:
+        return bool(self.effective.ports[flow.port].enslaved)
+
+    def _interface(self, flow: Flow) -> str:
+        return "bond0" if self._enslaved(flow) else str(self.nics[flow.port].name)
+
+    # -- one port and its peer --------------------------------------------------------------
+
+    def _to_machine(self, port: int, flows: list[Flow], peer: Machine) -> dict[str, Receiver]:
+        """Streams between a port and a port of a peer, all of whose CPUs are simulated."""
+        host = self.effective.peers[flows[0].peer]
+        end = host.ports[flows[0].peer_port]
+        nic = self._nic(peer, host, end)
+        steering = steering_of(self, peer, host)
+        if steering:
+            steering.attach_port(nic, end, self.seed)
+        names = tuple(flow.name for flow in flows)
+        rate = end.nic.link_rate_bps
+        self.path.far_ports.append(FarPort(nic.path, nic, rate, _prefix(peer), names))
+        fabric = self.effective.fabric
+        if fabric:
+            made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
+            connect_by_fabric(made, fabric, self.nics[port], nic)
+            self.path.fabrics.append((made, names))
+        elif self.effective.hypervisor:
+            connect_by_hypervisor(
+                self.effective.hypervisor, self.nics[port], self.effective.host, nic, host
+            )
+        elif not self._enslaved(flows[0]):
+            self._connect(self.nics[port], nic, nic)
+        receivers: dict[str, Receiver] = {}
+        for flow in flows:
+            mine, allowed = self._socket(flow), self._allowed(flow)
+            role = "netperf" if flow.receives else "netserver"
+            path = f"flow.{flow.name}.{role}"
+            other = make_socket(
+                self.sim,
+                host,
+                end,
+                peer,
+                nic,
+                path=f"{path}.socket",
+                seed=self.seed,
+                far=self.effective.host.ports[flow.port],
+            )
+            mine.remote, other.remote = other, mine
+            self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
+            if not self._enslaved(flow):
+                mine.header, other.header = _headers(flow, len(receivers))
+            for steered, socket in ((self.steering, mine), (steering, other)):
+                if steered:
+                    steered.follow(socket)
+            if self.effective.workload.test == "tcp_rr":
+                receivers[flow.name] = self._transactions(flow, peer, mine, other)
+                continue
+            receiver, sender = (mine, other) if flow.receives else (other, mine)
+            sender.sender.open_window(receiver.receiver.syn_window)
+            self.senders.append(sender)
+            self.path.senders.append((flow.name, sender.sender))
+            here, there = self.machine, peer
+            if flow.receives:
+                self._netserver(flow, here, mine, allowed)
+                self._netperf(flow, there, other)
+            else:
+                self._netserver(flow, there, other)
+                self._netperf(flow, here, mine, allowed)
+            receivers[flow.name] = receiver
+            if self._enslaved(flow):
+                self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
+        return receivers
+
+    def _transactions(
+        self, flow: Flow, peer: Machine, mine: TcpSocket, other: TcpSocket
+    ) -> Requester:
+        """Requests of the system, responses of the peer."""
+        mine.sender.open_window(other.receiver.syn_window)
+        other.sender.open_window(mine.receiver.syn_window)
+        self.senders += [mine, other]
+        path = f"flow.{flow.name}.netserver"
+        server = Responder(
+            peer.scheduler,
+            path,
+            peer.cpus[0],
+            other,
+            flow.recv_bytes,
+            flow.message_bytes,
+            begins=False,
+        )
+        Start(self.sim, f"{path}.start", server, 0)
+        path = f"flow.{flow.name}.netperf"
+        client = Requester(
+            self.machine.scheduler,
+            path,
+            self.machine.cpus[0],
+            mine,
+            flow.message_bytes,
+            flow.recv_bytes,
+            begins=True,
+            allowed=self._allowed(flow),
+        )
+        Start(self.sim, f"{path}.start", client, self._begin_ps(flow))
+        self.path.asking.append(flow.name)
+        self.path.tasks += [(flow.name, client, ""), (flow.name, server, _prefix(peer))]
+        return client
+
+    def _to_ends(self, port: int, flows: list[Flow]) -> dict[str, Receiver]:
+        """Streams between a port and a peer of which only their ends count."""
+        host = self.effective.peers[flows[0].peer]
+        name = f"peer{flows[0].peer}.{host.ports[flows[0].peer_port].name}"
+        rate = host.ports[flows[0].peer_port].nic.link_rate_bps
+        link = RemoteLink(rate)
+        self.path.far_links.append((name, link, rate, tuple(flow.name for flow in flows)))
+        receivers: dict[str, Receiver] = {}
+        ends: dict[bool, Port] = {}
+        sockets: dict[str, TcpSocket] = {}
+        for flow in flows:
+            path = name if len(flows) == 1 else f"{name}.{flow.name}"
+            mine = sockets[flow.name] = self._socket(flow)
+            if flow.receives:
+                self._netserver(flow, self.machine, mine, self._allowed(flow))
+                ends[True] = self._remote_sender(flow, path, link, mine)
+                receivers[flow.name] = mine
+            else:
+                remote = self._remote_receiver(flow, path, link, mine)
+                mine.sender.open_window(remote.receiver.syn_window)
+                self._note_halves(flow, (mine.sender, self.effective.host))
+                self.senders.append(mine)
+                self.path.senders.append((flow.name, mine.sender))
+                self.path.ends.append((path, remote, flow.name))
+                self._netperf(flow, self.machine, mine, self._allowed(flow))
+                ends[False] = remote
+                receivers[flow.name] = remote
+        if self._enslaved(flows[0]):
+            self.bonded += [
+                BondedFlow(flow, sockets[flow.name], ends[flow.receives]) for flow in flows
+            ]
+        elif len(ends) > 1:
+            self._connect(
+                self.nics[port], RemotePort(self.sim, name, ends[True], ends[False]), link
+            )
+        else:
+            self._connect(self.nics[port], ends[flows[0].receives], link)
+        return receivers
+
+    def _connect(self, nic: Nic, far: Port, outlet: Nic | RemoteLink) -> None:
+        """Link both ports through the switch; `outlet` is what the far one sends by."""
+        switch = self.effective.lan
+        join(self.sim, switch, nic, far, outlet, per_frame=self.per_frame)
+
+    def _note_halves(self, flow: Flow, *halves: tuple[TcpSender, Host]) -> None:
+        self.path.halves += [
+            SendingHalf(flow.name, sender, PS // host.kernel.hz) for sender, host in halves
+        ]
+
+    # -- the ends of a stream -----------------------------------------------------------------
+
+    def _socket(self, flow: Flow) -> TcpSocket:
+        """The system's end of a stream."""
+        host = self.effective.host
+        role = "netserver" if flow.receives else "netperf"
+        return make_socket(
+            self.sim,
+            host,
+            host.ports[flow.port],
+            self.machine,
+            self.nics[flow.port],
+            path=f"flow.{flow.name}.{role}.socket",
+            seed=self.seed,
+            far=self.effective.peers[flow.peer].ports[flow.peer_port],
+        )
+
+    def _allowed(self, flow: Flow) -> frozenset[int] | None:
+        """CPUs that the system's process may run on; None for all."""
+        if flow.cpubind_node is None:
+            return None
+        cpus = self.effective.host.cpus_per_node
+        return frozenset(range(flow.cpubind_node * cpus, (flow.cpubind_node + 1) * cpus))
+
+    def _netserver(
+        self,
+        flow: Flow,
+        machine: Machine,
+        socket: TcpSocket,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        path = f"flow.{flow.name}.netserver"
+        reader = Netserver(
+            machine.scheduler, path, machine.cpus[0], socket, flow.recv_bytes, allowed
+        )
+        Start(self.sim, f"{path}.start", reader, 0)
+        self._report(path, machine, 0)
+        self.path.tasks.append((flow.name, reader, _prefix(machine)))
+
+    def _netperf(
+        self,
+        flow: Flow,
+        machine: Machine,
+        socket: TcpSocket,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        path = f"flow.{flow.name}.netperf"
+        writer = Netperf(
+            machine.scheduler, path, machine.cpus[0], socket, flow.message_bytes, allowed
+        )
+        Start(self.sim, f"{path}.start", writer, self._begin_ps(flow))
+        self.path.tasks.append((flow.name, writer, _prefix(machine)))
+        self._report(path, machine, self._begin_ps(flow))
+
+    def _report(self, path: str, machine: Machine, begin_ps: int) -> None:
+        """The reporter of iperf, beside a process."""
+        if not self.effective.workload.reporter:
+            return
+        reporter = Reporter(
+            machine.scheduler,
+            f"{path}.reporter",
+            machine.cpus[0],
+            machine.costs,
+        )
+        Start(self.sim, f"{path}.reporter.start", reporter, begin_ps)
+
+    def _begin_ps(self, flow: Flow) -> int:
+        return 1 + stream(self.seed, f"flow.{flow.name}.start").below(_START_SPREAD_PS)
+
+    def _remote_sender(
+        self, flow: Flow, path: str, link: RemoteLink, receiving: TcpSocket
+    ) -> RemoteSender:
+        """The sending process on a remote host of which only the sending counts."""
+        host = self.effective.peers[flow.peer]
+        port = host.ports[flow.peer_port]
+        sender = make_sender(host, port, self.effective.host.ports[flow.port])
+        sender.open_window(receiving.receiver.syn_window)
+        self._note_halves(flow, (sender, host))
+        remote = RemoteSender(
+            self.sim,
+            path,
+            sender=sender,
+            link=link,
+            costs=make_costs(host),
+            mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
+            throttle_ps=throttle_ps(port),
+            jiffy_ps=PS // host.kernel.hz,
+            overhead_bytes=frame_overhead_bytes(host),
+            message_bytes=flow.message_bytes,
+            start_ps=self._begin_ps(flow),
+        )
+        remote.receiver = receiving
+        self.senders.append(remote)
+        self.path.senders.append((flow.name, sender))
+        self.path.ends.append((path, remote, flow.name))
+        return remote
+
+    def _remote_receiver(
+        self, flow: Flow, path: str, link: RemoteLink, sending: TcpSocket
+    ) -> RemoteReceiver:
+        """The receiving process on a remote host of which only the receiving counts."""
+        host: Host = self.effective.peers[flow.peer]
+        port = host.ports[flow.peer_port]
+        remote = RemoteReceiver(
+            self.sim,
+            path,
+            receiver=make_receiver(host, port),
+            link=link,
+            costs=make_costs(host),
+            mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
+            throttle_ps=throttle_ps(port),
+            jiffy_ps=PS // host.kernel.hz,
+            overhead_bytes=frame_overhead_bytes(host),
+        )
+        remote.acknowledged = sending
+        remote.poll_spread = make_spread(host, f"{path}.poll", self.seed)
+        remote.read_spread = make_spread(host, f"{path}.read", self.seed)
+        return remote
+
+
+def _prefix(machine: Machine) -> str:
+    """What stands before the names of a machine's CPUs; nothing for the system under test."""
+    return "" if machine.path == "sut" else f"{machine.path} "
+
+
+def _headers(flow: Flow, number: int) -> tuple[Header, Header]:
+    """Addresses of the `number`-th stream of a port: of what the system sends, of its peer's."""
+    own, far = _OWN_NETWORK + (flow.port << 8) + 1, _OWN_NETWORK + (flow.port << 8) + 2
+    local = _FIRST_LOCAL_PORT + number
+    ports = (_NETSERVER_PORT, local) if flow.receives else (local, _NETSERVER_PORT)
+    here, there = Station(own), Station(far)
+    return Header(here, there, own, far, *ports), Header(there, here, far, own, *ports[::-1])
