@@ -128,7 +128,6 @@ class TestRead:
         assert rig.taken[2:4] == [4, 1]
         assert rig.device.sizes[2:4] == [64, 8]
         assert rig.device.sizes[-2] == 6 * 8
-        assert rig.states()[1] == CLEAN
 
     def test_a_reader_without_a_request_sleeps_and_submits_the_rest_later(self) -> None:
         rig, process, file = opened(max_hw_sectors=8, nr_requests=4)
