@@ -120,8 +120,8 @@ def test_what_is_written_is_said(simnet: Simnet, monkeypatch: pytest.MonkeyPatch
         (["--against", "x460.listing1.cpu_busy", "--parameter", NAME],
          ("x460.listing1.cpu_busy: the id of a measurement was expected; did you mean"
          " x460.listing1.cpu_busy_percent?")),
-        (["--against", "x460.listing2", "--parameter", NAME],
-         "x460.listing2: a measurement was expected: this can only be predicted"),
+        (["--against", "x460.bonding", "--parameter", NAME],
+         "x460.bonding: a measurement was expected: this can only be predicted"),
         (["--against", f"{ID}:cpu77", "--parameter", NAME],
          f"cpu77: a key of {ID} was expected; did you mean cpu7?"),
         (["--against", ID, "--parameter", NAME.replace("rx", "rs")],
