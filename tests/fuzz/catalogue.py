@@ -87,8 +87,9 @@ def _has(tree: Tree, host: Path, knob: Knob) -> bool:
         return False
     if knob.scope == "partition" and "partition" not in tree.get(host):
         return False
-    drivers = {port["nic"]["driver"] for port in tree.get((*host, "ports"))}
-    return not knob.drivers or bool(drivers & set(knob.drivers))
+    nics = [port["nic"] for port in tree.get((*host, "ports"))]
+    of_nic = knob.drivers or knob.scope == "nic"
+    return not of_nic or any(knob.fits(nic["driver"], nic) for nic in nics)
 
 
 def odd_value(random: Random, setting: Setting) -> str:

@@ -163,33 +163,34 @@ def _base() -> Effective:
 
 
 def _nic(plan: NicPlan, rate_bps: int) -> Any:
-    return (
-        _base()
-        .host.ports[0]
-        .nic.model_copy(
-            update={
-                "driver": "e1000" if plan.throttle else "tg3",
-                "moderation": "throttle" if plan.throttle else "coalesce",
-                "link_rate_bps": rate_bps,
-                "mtu_bytes": plan.mtu,
-                "rx_buffers_posted": plan.rx_buffers,
-                "tx_ring": plan.tx_ring,
-                "rx_usecs_ps": plan.rx_usecs * US,
-                "rx_frames": plan.rx_frames,
-                "rx_usecs_irq_ps": plan.rx_usecs_irq * US,
-                "rx_frames_irq": plan.rx_frames_irq,
-                "tx_usecs_ps": plan.tx_usecs * US,
-                "tx_frames": plan.tx_frames,
-                "tx_usecs_irq_ps": plan.tx_usecs_irq * US,
-                "tx_frames_irq": plan.tx_frames_irq,
-                "interrupt_throttle_rate": plan.throttle_rate,
-                "shared_status_update": plan.shared_update,
-                "napi_weight": plan.weight,
-                "tso": plan.tso,
-                "rx_buffer_bytes": plan.mtu + 118,
-            }
-        )
-    )
+    alike = {
+        "link_rate_bps": rate_bps,
+        "mtu_bytes": plan.mtu,
+        "rx_buffers_posted": plan.rx_buffers,
+        "tx_ring": plan.tx_ring,
+        "napi_weight": plan.weight,
+        "tso": plan.tso,
+        "rx_buffer_bytes": plan.mtu + 118,
+    }
+    if plan.throttle:
+        throttled = {
+            "descriptor_bytes": _base().host.ports[0].nic.descriptor_bytes,
+            "interrupt_throttle_rate": plan.throttle_rate,
+            "tx_int_delay_ps": plan.tx_usecs * US,
+        }
+        return _base().peers[0].ports[0].nic.model_copy(update=alike | throttled)
+    coalescing = {
+        "rx_usecs_ps": plan.rx_usecs * US,
+        "rx_frames": plan.rx_frames,
+        "rx_usecs_irq_ps": plan.rx_usecs_irq * US,
+        "rx_frames_irq": plan.rx_frames_irq,
+        "tx_usecs_ps": plan.tx_usecs * US,
+        "tx_frames": plan.tx_frames,
+        "tx_usecs_irq_ps": plan.tx_usecs_irq * US,
+        "tx_frames_irq": plan.tx_frames_irq,
+        "shared_status_update": plan.shared_update,
+    }
+    return _base().host.ports[0].nic.model_copy(update=alike | coalescing)
 
 
 def _host(plan: HostPlan, name: str, ports: tuple[Port, ...]) -> Host:

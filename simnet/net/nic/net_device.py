@@ -27,12 +27,12 @@ class NetDevice:
         memory: of the host.
         rate_bps: of the link.
         weight: NAPI weight.
-        rx_buffers: buffers that the driver keeps posted.
-        tx_ring: usable transmit descriptors.
         descriptor_bytes: of one frame's receive descriptors (return and producer ring).
         qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
         buffers: of the host.
         queue_lines: cache lines of the transmit queue, from net_device to the driver's state.
+        rx_buffers: buffers that the driver keeps posted; 0 for a device without rings.
+        tx_ring: usable transmit descriptors; likewise.
     """
 
     sim: Simulator
@@ -43,9 +43,9 @@ class NetDevice:
     memory: Memory
     rate_bps: int
     weight: int
-    rx_buffers: int
-    tx_ring: int
     descriptor_bytes: int
     qdisc_limit: int
     buffers: Buffers
     queue_lines: int
+    rx_buffers: int = 0
+    tx_ring: int = 0

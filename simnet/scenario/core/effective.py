@@ -44,7 +44,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny, create_model
 
 from simnet.scenario.commands.captured import Captured
 from simnet.scenario.core.files import Run, Workload
@@ -57,6 +57,11 @@ from simnet.scenario.parts.irqbalance.schema import Balancer
 from simnet.scenario.parts.nic.schema import Nic
 
 __all__ = ["Effective", "Flow", "Host", "Port"]
+
+
+def _of_driver(nic: Any) -> Any:
+    """Return a port's values as the section of their driver."""
+    return Nic.variants()[nic["driver"]](**nic) if isinstance(nic, dict) else nic
 
 
 class Port(Section):
@@ -94,7 +99,7 @@ class Port(Section):
     xps_cpus: tuple[tuple[int, ...], ...] = ()
     recvspace_bytes: int = 0
     sendspace_bytes: int = 0
-    nic: Nic
+    nic: Annotated[SerializeAsAny[Nic], BeforeValidator(_of_driver)]
 
 
 def _with_host_parts(base: type[Section]) -> Any:

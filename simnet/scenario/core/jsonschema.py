@@ -6,16 +6,18 @@ They are generated from the classes that the loader uses, and lie in ``models/sc
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
-from typing import TYPE_CHECKING, Any, Final, get_args
+import operator
+from typing import Annotated, Any, Final, get_args
+
+from pydantic import Field, TypeAdapter
 
 from simnet.scenario.core.files import ScenarioFile
 from simnet.scenario.core.library import MODELS
 from simnet.scenario.core.parameter import SHAPE, ModelState
 from simnet.scenario.core.schema import file_model
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 __all__ = ["NAMES", "committed", "schema", "text"]
 
@@ -52,13 +54,36 @@ def schema(name: str) -> dict[str, Any]:
     if name == "model":
         kinds = [{"$ref": f"{kind}.json"} for kind in MODELS]
         return {"$schema": _DIALECT, "title": "simnet model", "oneOf": kinds}
-    form: type[BaseModel] = ScenarioFile
-    if name != "scenario":
-        form = file_model(MODELS[name], name)
-    generated = form.model_json_schema()
+    generated = _generated(name)
     generated["title"] = f"simnet {name}"
     made = _referring(generated)
     return {"$schema": _DIALECT, **made, "$defs": {**made.get("$defs", {}), **_SHAPES}}
+
+
+def _generated(name: str) -> dict[str, Any]:
+    if name == "scenario":
+        return ScenarioFile.model_json_schema()
+    section = MODELS[name]
+    if not section.by:
+        return file_model(section, name).model_json_schema()
+    forms = (file_model(one, name) for one in section.variants().values())
+    union: Any = functools.reduce(operator.or_, forms)
+    generated = TypeAdapter(Annotated[union, Field(discriminator=section.by)]).json_schema()
+    _share_keys(generated["$defs"])
+    return generated
+
+
+def _share_keys(defs: dict[str, Any]) -> None:
+    """Define keys that are the same in several variants once."""
+    tables = [variant["properties"] for variant in list(defs.values())]
+    for table, other in itertools.combinations(tables, 2):
+        for key in table:
+            if SHAPE in table[key] and table[key] == other.get(key):
+                defs.setdefault(key, table[key])
+    for table in tables:
+        for key in table:
+            if table[key] == defs.get(key):
+                table[key] = {"$ref": f"#/$defs/{key}"}
 
 
 def _referring(node: Any) -> Any:

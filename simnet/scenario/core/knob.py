@@ -13,7 +13,7 @@ from simnet.scenario.core.specs import Flag, Quantity
 from simnet.scenario.core.units import UnitError, parse_quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
 
 __all__ = [
     "AppliedKnob",
@@ -162,7 +162,7 @@ class Knob:
         since: first upstream kernel that has it.
         feature: the kernel's attribute that says whether it has it, where distributions differ.
         compile_time: it is a constant: the kernel has to be rebuilt.
-        drivers: network drivers that have it; empty for all.
+        drivers: network drivers that alone have it; else each has it whose NIC has the target.
         system: operating system that has it.
         stage: when it applies.
         remark: what there is to say of a value; empty for nothing.
@@ -191,6 +191,12 @@ class Knob:
         from simnet.scenario.core.unread import UNREAD  # subjects need this module
 
         return self.scope != "none" and self.target not in UNREAD
+
+    def fits(self, driver: str, fields: Container[str]) -> bool:
+        """Return whether the NICs of a driver, which have these fields, have the knob."""
+        return (not self.drivers or driver in self.drivers) and (
+            self.scope != "nic" or self.target in fields
+        )
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -7,10 +7,16 @@ of the scenario's models; undoing a knob is applying its default. Each subject a
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.knob import Knob, ModelName
 from simnet.scenario.core.subject import subjects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.subject import Subject
 
 __all__ = ["KNOBS", "MODELS"]
 
@@ -34,7 +40,15 @@ MODELS: Final = (
 )
 """Exchange a model: they apply before all others."""
 
+
+def _of(subject: Subject) -> Iterator[Knob]:
+    yield from subject.knobs()
+    for driver in subject.drivers():
+        for knob in driver.knobs():
+            yield replace(knob, drivers=(driver.name(),))
+
+
 KNOBS: Final[tuple[Knob, ...]] = (
     *MODELS,
-    *(knob for subject in subjects() for knob in subject.knobs()),
+    *(knob for subject in subjects() for knob in _of(subject)),
 )

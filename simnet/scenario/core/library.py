@@ -136,7 +136,25 @@ def parse_model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml
 @functools.lru_cache(maxsize=64)
 def _model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
     """Return a checked model; a sweep loads the same text thousands of times."""
-    return _checked(file_model(MODELS[kind], kind), toml.parse(text, shown))
+    document = toml.parse(text, shown)
+    section = MODELS[kind]
+    if not section.by or document.data.get("kind") != kind:
+        return _checked(file_model(section, kind), document)
+    name = _variant(section, document)
+    form = file_model(section.variants()[name], kind)
+    return _checked(form, document, f"the {section.by} {name} has no such key")
+
+
+def _variant(section: type[Section], document: toml.Document) -> str:
+    """Return what the document says by which one of a section's variants is chosen."""
+    legal = f"expected one of {', '.join(section.variants())}"
+    if section.by not in document.data:
+        raise document.error(f"missing: {legal}", (section.by,))
+    name = str(document.data[section.by])
+    if name not in section.variants():
+        guess = nearest(name, section.variants()) or f": {legal}"
+        raise document.error(f"unknown {section.by} {name!r}{guess}", (section.by,))
+    return name
 
 
 def kind_of(name: str) -> ModelKind | None:
@@ -177,11 +195,13 @@ def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:
     return cast("ScenarioFile", form), document
 
 
-def _checked(form: type[BaseModel], document: toml.Document) -> tuple[BaseModel, toml.Document]:
+def _checked(
+    form: type[BaseModel], document: toml.Document, unknown: str = "unknown key"
+) -> tuple[BaseModel, toml.Document]:
     try:
         return form.model_validate(document.data), document
     except ValidationError as error:
-        raise _translate(error, form, document) from error
+        raise _translate(error, form, document, unknown) from error
 
 
 def _shown(path: Path) -> str:
@@ -193,7 +213,7 @@ def _shown(path: Path) -> str:
 
 
 def _translate(
-    error: ValidationError, form: type[BaseModel], document: toml.Document
+    error: ValidationError, form: type[BaseModel], document: toml.Document, unknown: str
 ) -> InputError:
     """Return the first error of a file as one line: unknown keys before what they leave missing."""
     details = sorted(error.errors(), key=lambda detail: detail["type"] == "missing")
@@ -202,14 +222,15 @@ def _translate(
     field = (detail.get("ctx") or {}).get("field", "value")
     if field != "value":
         path = (*path, field)
-    return document.error(_message(detail, form), path)
+    return document.error(_message(detail, form, unknown), path)
 
 
-def _message(detail: ErrorDetails, form: type[BaseModel]) -> str:
+def _message(detail: ErrorDetails, form: type[BaseModel], unknown: str) -> str:
     kind, given, message = detail["type"], detail["input"], detail["msg"]
     if kind == "extra_forbidden":
         name = str(detail["loc"][-1])
-        return f"unknown key{nearest(name, _keys_at(form, detail['loc'][:-1]))}"
+        what = unknown if len(detail["loc"]) == 1 else "unknown key"
+        return f"{what}{nearest(name, _keys_at(form, detail['loc'][:-1]))}"
     if kind == "missing":
         return "missing"
     if kind in {"model_type", "model_attributes_type", "dict_type"}:

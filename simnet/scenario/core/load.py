@@ -287,7 +287,7 @@ class _Assembly:
                 if not info.is_required():
                     self.tree.put_plain((*here, field), info.default)
             self.tree.put_plain((*here, "enslaved"), port.name in slaves)
-            self.tree.graft((*here, "nic"), Nic, nic, (written, ()))
+            self.tree.graft((*here, "nic"), Nic.variants()[nic.driver], nic, (written, ()))
             self.models[dotted((*here, "nic"))] = port.nic
         self._host_parts(place, table, key, several=True)
         names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}

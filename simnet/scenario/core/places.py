@@ -11,15 +11,16 @@ from simnet.scenario.core.specs import Feature
 from simnet.scenario.core.subject import HostPart, host_parts, parts
 from simnet.scenario.core.tree import DEFAULT, dotted
 from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from simnet.scenario.core.entries import Entry
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["Places", "ranges"]
+__all__ = ["Places", "lacking", "ranges"]
 
 # what only the system under test has
 _OWN: Final = ("flows", "irqbalance", "cable", "model")
@@ -160,20 +161,17 @@ class Places:
             irqs = [irq for n in range(len(ports)) for irq in self.irqs((*host, "ports", n))]
             legal = ", ".join(port["name"] for port in ports if "port" in named) or ranges(irqs)
             raise entry.error(f"{machine} has no {what}: expected one of {legal}")
-        if knob.drivers:
-            fitting = [n for n in chosen if ports[n]["nic"]["driver"] in knob.drivers]
-            if not fitting:
-                driver = ports[chosen[0]]["nic"]["driver"]
-                needed = " or ".join(knob.drivers)
-                raise entry.error(
-                    f"needs driver {needed}, the port's driver on {machine} is {driver}"
-                )
-            return fitting
-        return chosen
+        fitting = [n for n in chosen if knob.fits(ports[n]["nic"]["driver"], ports[n]["nic"])]
+        if not fitting:
+            driver = ports[chosen[0]]["nic"]["driver"]
+            sections = Nic.variants().items()
+            having = [name for name, one in sections if knob.fits(name, one.model_fields)]
+            raise entry.error(f"{lacking(driver, having)}")
+        return fitting
 
-    def queues(self, port: Path) -> int:
-        """Return how many receive queues a port has."""
-        return int(self._tree.get((*port, "nic", "rx_queues")))
+    def queues(self, port: Path, way: str = "rx") -> int:
+        """Return how many receive or transmit queues a port has."""
+        return int(self._tree.get((*port, "nic")).get(f"{way}_queues", 1))
 
     def irqs(self, port: Path) -> range:
         """Return a port's interrupts: one a receive queue, with consecutive numbers."""
@@ -184,7 +182,7 @@ class Places:
         self, entry: Entry, knob: Knob, named: Mapping[str, str], port: Path
     ) -> range:
         way = knob.scope.removesuffix("-queue")
-        queues = self._tree.get((*port, "nic", f"{way}_queues"))
+        queues = self.queues(port, way)
         if named["queue"] == "*":
             return range(queues)
         chosen = int(named["queue"])
@@ -202,6 +200,11 @@ class Places:
         cpu = self._tree.get((*host, "cpu"))
         sockets = machine["nodes"] * machine["sockets_per_node"]
         return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])
+
+
+def lacking(driver: str, having: Iterable[str]) -> str:
+    """Return that a port's driver has no such knob, and which drivers have it."""
+    return f"the driver {driver} has no such knob; it belongs to {', '.join(having)}"
 
 
 def ranges(numbers: list[int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,9 +13,19 @@ __all__ = ["Section"]
 
 
 class Section(BaseModel):
-    """A frozen group of values; unknown keys are errors."""
+    """A frozen group of values; unknown keys are errors.
+
+    Attributes:
+        by: attribute that chooses one of the section's variants; empty where there are none.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    by: ClassVar[str] = ""
+
+    @classmethod
+    def variants(cls) -> Mapping[str, type[Section]]:
+        """Return what a model consists of, by the value of the attribute `by`."""
+        return {}
 
     @classmethod
     def unused(cls, values: Mapping[str, Any]) -> Collection[str]:  # noqa: ARG003 - for others

@@ -14,7 +14,7 @@ from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
-from simnet.scenario.core.places import Places
+from simnet.scenario.core.places import Places, lacking
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import Part, host_parts, parts, subjects
 from simnet.scenario.core.tree import Path, Tree, dotted, walk
@@ -37,7 +37,6 @@ _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "cpu": Cpu,
     "machine": Machine,
     "kernel": Kernel,
-    "nic": Nic,
     **{part.place: part.section for part in host_parts() if part.key and not part.item},
 }
 _QUEUES: Final = ("rx_queues", "tx_queues")
@@ -211,8 +210,25 @@ class Table:
             parts = knob.match(plain)
             if parts is not None:
                 return _Target((), knob.spec, knob, tuple(parts.items()))
-        legal = set(self.legal_names())
-        raise entry.error(f"unknown knob{nearest(name, legal) or family(name, legal)}")
+        raise entry.error(self._unknown(entry))
+
+    def _unknown(self, entry: Entry) -> str:
+        """Say that there is no such name here, or no such value of the ports' drivers."""
+        name, legal = entry.name, set(self.legal_names())
+        plain = name.removeprefix(PEER)
+        having = [
+            driver
+            for driver, section in Nic.variants().items()
+            if any(plain == f"nic.{_key(path, spec)}" for path, spec in walk(section))
+        ]
+        drivers = {
+            port["nic"]["driver"]
+            for host in self._places.hosts(peers=is_peer(entry))
+            for port in self.tree.get((*host, "ports"))
+        }
+        if having and drivers:
+            return lacking(" and ".join(sorted(drivers)), having)
+        return f"unknown knob{nearest(name, legal) or family(name, legal)}"
 
     def _paths(self, entry: Entry, target: _Target) -> tuple[Path, ...]:
         """Return the places that a name stands for; those of a knob depend on other values."""
@@ -232,16 +248,13 @@ class Table:
                 for path, spec in walk(part.section):
                     yield f"{prefix}.{_key(path, spec)}", ((*place, *path),), spec
         for prefix, peers in (("", False), (PEER, True)):
-            for top, section in _HOST_SECTIONS.items():
-                for path, spec in walk(section):
-                    places = tuple(
-                        place
-                        for host in self._places.hosts(peers=peers)
-                        for place in self._inside(host, top, path)
-                    )
-                    if places:
-                        yield f"{prefix}{top}.{_key(path, spec)}", places, spec
             hosts = self._places.hosts(peers=peers)
+            found: dict[str, tuple[list[Path], Spec]] = {}
+            for host in hosts:
+                for name, place, spec in self._of_host(host):
+                    found.setdefault(name, ([], spec))[0].append(place)
+            for name, (paths, spec) in found.items():
+                yield f"{prefix}{name}", tuple(paths), spec
             for subject in subjects():
                 for name, places, spec in subject.settings(self.tree, hosts, shared=not peers):
                     yield f"{prefix}{name}", places, spec
@@ -257,13 +270,16 @@ class Table:
         for number, table in enumerate(self.tree.get((part.place,))):
             yield f"{prefix}.{table['name']}", (part.place, number)
 
-    def _inside(self, host: Path, top: str, path: Path) -> Iterator[Path]:
+    def _of_host(self, host: Path) -> Iterator[tuple[str, Path, Spec]]:
+        """Yield name, place and spec of every value of a host and of its ports' drivers."""
         values = self.tree.get(host)
-        if top == "nic":
-            for number in range(len(values["ports"])):
-                yield (*host, "ports", number, "nic", *path)
-        elif top in values and path[0] not in _HOST_SECTIONS[top].unused(values[top]):
-            yield (*host, top, *path)
+        for top, section in _HOST_SECTIONS.items():
+            for path, spec in walk(section) if top in values else ():
+                if path[0] not in section.unused(values[top]):
+                    yield f"{top}.{_key(path, spec)}", (*host, top, *path), spec
+        for number, port in enumerate(values["ports"]):
+            for path, spec in walk(Nic.variants()[port["nic"]["driver"]]):
+                yield f"nic.{_key(path, spec)}", (*host, "ports", number, "nic", *path), spec
 
     def legal_names(self) -> Iterator[str]:
         """Yield every name that can be set here, those of all queues with ``*``."""

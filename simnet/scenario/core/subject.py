@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.settings import Table
     from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.parts.nic.schema import Nic
     from simnet.scenario.system.ground import Ground
 
 __all__ = [
@@ -207,7 +208,8 @@ class Subject:
         parts: its parts of a configuration.
         host_parts: its parts of each host.
         unread: attributes of its values that no mechanism reads, see `simnet.scenario.core.unread`.
-        knobs: its knobs, in the order of a listing.
+        drivers: its drivers of network interfaces.
+        knobs: its knobs, in the order of a listing; those of its drivers come after them.
         settings: yields names, places and specs of values that no part names after its own place,
             of some hosts, and with `shared` of what belongs to no host.
         check: refuses values that do not fit together, where streams cross a network.
@@ -225,6 +227,7 @@ class Subject:
     parts: tuple[Part, ...] = ()
     host_parts: tuple[HostPart, ...] = ()
     unread: tuple[str, ...] = ()
+    drivers: Callable[[], tuple[type[Nic], ...]] = tuple
     knobs: Callable[[], tuple[Knob, ...]] = tuple
     settings: Callable[..., Iterable[tuple[str, tuple[Path, ...], Spec]]] = _none
     check: Callable[[Tree, Table], None] = _pass

@@ -348,11 +348,15 @@ def _shares_of_jobs(result: Result, node: str) -> list[WaitShare]:
 def _knobs_of(effective: Effective) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the knobs that the system has: what is modelled, and what is not."""
     system = effective.kernel.system
-    drivers = {port.nic.driver for port in effective.ports}
+    nics = [port.nic for port in effective.ports]
     had = [
         knob
         for knob in KNOBS
-        if knob.system == system and (not knob.drivers or drivers & set(knob.drivers))
+        if knob.system == system
+        and (
+            (not knob.drivers and knob.scope != "nic")
+            or any(knob.fits(nic.driver, type(nic).model_fields) for nic in nics)
+        )
     ]
     return (
         tuple(knob.name for knob in had if knob.modelled),

@@ -141,9 +141,9 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
         ("ethtool -C eth0 rx-frames", "256", "256 is outside the legal range 0 to 255"),
         ("ethtool -G eth0 rx", "512", "at most 511 buffers in a ring of 512"),
         ("peer:ethtool -C eth0 rx-usecs", "50",
-         "needs driver tg3 or bnx2 or ib_ipoib or cxgb4, the port's driver on ibm-p5-550 is e1000"),
+         "the driver e1000 has no such knob; it belongs to bnx2, cxgb4, ib_ipoib, tg3"),
         ("modprobe e1000 InterruptThrottleRate", "0",
-         "needs driver e1000, the port's driver on ibm-x460 is tg3"),
+         "the driver tg3 has no such knob; it belongs to e1000"),
         ("peer:irqbalance", "on", "only for the system under test, not for its peers"),
         ("net.core.rps_sock_flow_entries", "32768",
          "not in this kernel, Linux 2.6.16: it has no RPS"),
@@ -224,7 +224,7 @@ def test_a_compile_time_constant_says_to_rebuild_and_names_the_newer_option() ->
 def test_a_bare_number_is_in_the_knobs_own_unit() -> None:
     bare = load(SCENARIO, settings={"ethtool -C eth0 rx-usecs": "50"})
     with_unit = load(SCENARIO, settings={"ethtool -C eth0 rx-usecs": "50 us"})
-    assert bare.ports[0].nic.rx_usecs_ps == 50_000_000
+    assert vars(bare.ports[0].nic)["rx_usecs_ps"] == 50_000_000
     assert bare.digest() == with_unit.digest()
 
 
@@ -241,7 +241,16 @@ def test_what_is_accepted_is_a_whole_number_of_the_knobs_unit(knob: Knob, value:
 
 def test_one_port_is_tuned_alone() -> None:
     configuration = load(SCENARIO, settings={"ethtool  -C eth2  rx-frames": "10"})
-    assert [port.nic.rx_frames for port in configuration.ports] == [5, 5, 10, 5, 5, 5, 5, 5]
+    assert [vars(port.nic)["rx_frames"] for port in configuration.ports] == [
+        5,
+        5,
+        10,
+        5,
+        5,
+        5,
+        5,
+        5,
+    ]
 
 
 def test_a_peers_knob_leaves_the_system_alone() -> None:

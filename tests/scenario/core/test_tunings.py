@@ -67,7 +67,9 @@ def test_of_equal_knobs_the_later_wins_and_settings_are_last(workspace: Workspac
 
     def rx_frames(*tunings: str, **set_too: str) -> int:
         settings = {f"ethtool -C {port} rx-frames": value for port, value in set_too.items()}
-        return load("mine.toml", tunings=tunings, settings=settings).ports[0].nic.rx_frames
+        return int(
+            vars(load("mine.toml", tunings=tunings, settings=settings).ports[0].nic)["rx_frames"]
+        )
 
     assert rx_frames() == 5
     assert rx_frames("few", "many") == rx_frames("few+many") == 50

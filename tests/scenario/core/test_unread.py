@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,15 @@ import pytest
 import simnet.scenario
 from simnet.host.costs import COST_NAMES
 from simnet.scenario.core.effective import Flow
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.tree import walk
 from simnet.scenario.core.unread import UNREAD
 from simnet.scenario.parts.host.schema import Costs, Cpu, Kernel, Machine
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.schema import Nic
 
-VALUES = {str(path[-1]) for part in (Machine, Cpu, Kernel, Nic, Switch) for path, _ in walk(part)}
+SECTIONS: tuple[type[Section], ...] = (Machine, Cpu, Kernel, Switch, *Nic.variants().values())
+VALUES = {str(path[-1]) for section in SECTIONS for path, _ in walk(section)}
 # the loader reads it: how many buffers a ring can hold, how large one of a socket can be, which
 # knobs a kernel has, and how many queues they are for
 IN_LOADER = {"rx_ring", "sb_max_bytes", "rps", "xps", "rx_queues", "tx_queues"}
@@ -25,7 +28,11 @@ IN_LOADER = {"rx_ring", "sb_max_bytes", "rps", "xps", "rx_queues", "tx_queues"}
 def _taken_by_the_builder() -> set[str]:
     """Return every attribute that the modules which build a system take from anything."""
     folder = Path(simnet.scenario.__file__).parent
-    trees = [ast.parse(path.read_text("utf-8")) for path in folder.rglob("build*.py")]
+    parts = {
+        part for driver in Nic.variants().values() for part in driver.mro() if issubclass(part, Nic)
+    }
+    modules = {Path(str(sys.modules[part.__module__].__file__)) for part in parts}
+    trees = [ast.parse(path.read_text("utf-8")) for path in (*folder.rglob("build*.py"), *modules)]
     return {
         node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
     }

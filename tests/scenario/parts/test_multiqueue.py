@@ -21,9 +21,11 @@ from simnet.scenario.core import library
 from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.core.load import load
 from simnet.scenario.core.schema import spec_of
+from simnet.scenario.core.tree import Tree
 from simnet.scenario.parts.host.build import make_machine, make_socket
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.build import make_port, send_by
+from simnet.scenario.parts.nic.schema import Multiqueue
 from simnet.scenario.parts.nic.schema import Nic as NicModel
 from simnet.scenario.system.system import System
 
@@ -33,13 +35,10 @@ X460 = load("x460-out-of-box")
 def model(name: str, **changes: Any) -> NicModel:
     """A NIC model of the library, changed."""
     form, _ = library.read_model("nic", library.find_model("nic", name))
-    values: dict[str, Any] = {"driver": form.driver}  # type: ignore[attr-defined]
-    for attribute in NicModel.model_fields:
-        spec = spec_of(NicModel, attribute)
-        given = getattr(form, spec.key(attribute)) if spec else None
-        if given is not None:
-            values[attribute] = given.value
-    return NicModel(**(values | changes))
+    section = NicModel.variants()[form.driver]  # type: ignore[attr-defined]
+    tree = Tree()
+    tree.graft((), section, form)
+    return section(**(tree.values | changes))
 
 
 class Bed:
@@ -124,12 +123,12 @@ class TestBcm5716:
         assert [xps.queue(cpu, 0) for cpu in range(10)] == [*range(8), -1, -1]
         assert Bed(model("broadcom-bcm5716")).multiqueue.xps is None
 
-    def test_a_table_dealt_out_to_fewer_and_another_key(self) -> None:
+    def test_a_table_without_the_first_queue_and_another_key(self) -> None:
         other = MICROSOFT_KEY[::-1].hex(":")
-        bed = Bed(model("broadcom-bcm5716", rss_equal=2, rss_key=other))
+        bed = Bed(model("broadcom-bcm5716", rx_queues=3, rss_key=other))
         rss = bed.multiqueue.rss
         connections = [Header(Station(1), Station(2), 7, 8, n, 80) for n in range(200)]
-        usual = Bed(model("broadcom-bcm5716", rss_equal=2)).multiqueue.rss
+        usual = Bed(model("broadcom-bcm5716", rx_queues=3)).multiqueue.rss
         again = [Header(Station(1), Station(2), 7, 8, n, 80) for n in range(200)]
         found = [rss.queue(each) for each in connections]
         assert set(found) == {1, 2}
@@ -153,7 +152,7 @@ class TestOneQueue:
         assert bed.made.rate == 20_000
 
     def test_as_many_queues_as_are_legal_can_be_built(self) -> None:
-        most = spec_of(NicModel, "rx_queues").bounds[1]  # type: ignore[union-attr]
+        most = spec_of(Multiqueue, "rx_queues").bounds[1]  # type: ignore[union-attr]
         bed = Bed(model("broadcom-bcm5716", rx_queues=most, tx_queues=most))
         assert len(bed.made.queues) == most  # type: ignore[union-attr]
 
@@ -167,10 +166,9 @@ class TestBadInput:
         ("settings", "message"),
         [
             ({"nic.rss_table_entries": "100"}, "expected a power of two, got 100"),
-            ({"nic.rss_equal": "2"}, "RSS sorts to 1 queues: expected 0 to 1"),
             ({"nic.rss_key": "6d:5a"}, "expected microsoft or 40 bytes"),
         ],
     )
     def test_is_refused_in_one_line(self, settings: dict[str, str], message: str) -> None:
         with pytest.raises(InputError, match=message):
-            load("x460-out-of-box", settings=settings)
+            load("relay-tuned", settings=settings)

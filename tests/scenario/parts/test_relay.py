@@ -42,7 +42,7 @@ def _error(name: str, value: str, scenario: str = TUNED, tunings: tuple[str, ...
          "not in this kernel, Linux 2.6.32: it has no XPS"),
         ("ethtool -X eth0 equal", "4", "not in Linux 2.6.32: it came with Linux 2.6.36"),
         ("modprobe e1000e InterruptThrottleRate", "3",
-         "needs driver e1000e, the port's driver on dell-r410 is bnx2"),
+         "the driver bnx2 has no such knob; it belongs to e1000e"),
         ("relay.rate", "0", "0 is outside the legal range 1 to 100000000"),
         ("relay.balance", "ballanced",
          "expected one of balanced, round_robin, random, got 'ballanced'"),
@@ -65,9 +65,9 @@ def test_a_table_size_that_is_no_power_of_two_is_said_to_be_rounded() -> None:
 
 
 def test_coalescing_of_bnx2_is_set_as_an_administrator_does() -> None:
-    assert load(TUNED, settings={"ethtool -C eth0 rx-usecs": "40"}).ports[0].nic.rx_usecs_ps == (
-        40 * 10**6
-    )
+    assert vars(load(TUNED, settings={"ethtool -C eth0 rx-usecs": "40"}).ports[0].nic)[
+        "rx_usecs_ps"
+    ] == (40 * 10**6)
 
 
 def test_a_star_sets_all_queues_and_is_undone_for_all() -> None:

@@ -7,7 +7,8 @@ import pytest
 from simnet.errors import InputError
 from simnet.kernel.simulator import Simulator
 from simnet.scenario.core.load import load
-from simnet.scenario.parts.host.build import make_machine, make_nic, make_socket
+from simnet.scenario.parts.host.build import make_machine, make_socket
+from simnet.scenario.parts.nic.build import make_nic
 from simnet.scenario.parts.steering.build import HostSteering
 
 QUEUE = "/sys/class/net/eth0/queues/rx-0"

@@ -14,12 +14,6 @@ from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import stream
 from simnet.net.link.wire import Port as FarPort
 from simnet.net.link.wire import SwitchedPath
-from simnet.net.nic.bnx2 import Bnx2
-from simnet.net.nic.cxgb4 import Cxgb4
-from simnet.net.nic.e1000 import E1000
-from simnet.net.nic.e1000e import E1000e
-from simnet.net.nic.net_device import NetDevice
-from simnet.net.nic.tg3 import Tg3
 from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.rules.aix import aix_receiver, aix_sender
@@ -28,9 +22,8 @@ from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.aix.build import aix_tcp
-from simnet.scenario.parts.infiniband.build import link_overhead_bytes, make_ipoib
 from simnet.scenario.parts.interrupts.build import make_apic
-from simnet.scenario.parts.partition.build import make_ibmveth, received_buffer_bytes, seen_by
+from simnet.scenario.parts.partition.build import seen_by
 
 if TYPE_CHECKING:
     from simnet.kernel.histogram import LogHistogram
@@ -44,14 +37,13 @@ if TYPE_CHECKING:
 __all__ = [
     "PS",
     "frame_overhead_bytes",
+    "make_buffers",
     "make_costs",
     "make_machine",
-    "make_nic",
     "make_receiver",
     "make_sender",
     "make_socket",
     "make_spread",
-    "throttle_ps",
 ]
 
 PS = 10**12
@@ -75,7 +67,8 @@ def make_spread(host: Host, path: str, seed: int) -> Spread:
     return Spread(stream(seed, path).below(1 << 31), host.cpu.work_spread_permille)
 
 
-def _buffers(host: Host, machine: Machine) -> Buffers:
+def make_buffers(host: Host, machine: Machine) -> Buffers:
+    """What an `sk_buff` costs that changes hands."""
     kernel = host.kernel
     return Buffers(machine.memory, machine.costs.ledger, kernel.skb_lines, kernel.slab_lines)
 
@@ -122,111 +115,6 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
     return made
 
 
-def make_nic(
-    sim: Simulator,
-    machine: Machine,
-    host: Host,
-    port: Port,
-    *,
-    switch: Switch,
-    seed: int,
-    per_frame: bool,
-    queue: int | None = None,
-) -> Nic:
-    """One port, or one queue of it, with its driver and interrupt line.
-
-    Args:
-        sim: the simulation.
-        machine: of the host.
-        host: its configuration.
-        port: the port's.
-        switch: what the port is cabled to.
-        seed: of all random streams.
-        per_frame: one event per frame (the reference) instead of batches.
-        queue: number of the queue, of a port with several.
-    """
-    path, name = f"{machine.path}.{port.name}", port.name
-    if queue is not None:
-        # as the drivers name their vectors in /proc/interrupts
-        path, name = f"{path}.queue{queue}", f"{name}-{queue}"
-    device = NetDevice(
-        sim=sim,
-        path=path,
-        name=name,
-        node=port.node,
-        costs=machine.costs,
-        memory=machine.memory,
-        rate_bps=port.nic.link_rate_bps,
-        weight=port.nic.napi_weight,
-        rx_buffers=port.nic.rx_buffers_posted,
-        tx_ring=port.nic.tx_ring,
-        descriptor_bytes=port.nic.descriptor_bytes,
-        qdisc_limit=host.kernel.txqueuelen,
-        buffers=_buffers(host, machine),
-        queue_lines=host.kernel.netdev_lines,
-    )
-    nic = _driver(device, host, port, switch=switch, seed=seed, queue=queue or 0)
-    nic.per_frame = per_frame
-    nic.spread = make_spread(host, nic.path, seed)
-    cpus: tuple[int, ...] = ()
-    if queue is not None and queue < len(port.queue_affinity):
-        cpus = port.queue_affinity[queue]
-    cpus = cpus or port.smp_affinity
-    nic.line = machine.apic.line(port.irq + (queue or 0), name, sum(1 << cpu for cpu in cpus))
-    return nic
-
-
-def _driver(  # noqa: PLR0911 - one case a chip
-    device: NetDevice, host: Host, port: Port, *, switch: Switch, seed: int, queue: int
-) -> Nic:
-    """The chip and its driver."""
-    model = port.nic
-    if model.moderation == "coalesce":
-        return Tg3(device, shared_update=model.shared_status_update, **_coalescing(port))
-    if model.moderation == "status-blocks":
-        masked = queue == 0 or not model.irq_values_first_queue
-        return Bnx2(
-            device,
-            shared_update=model.shared_status_update,
-            clrtick=model.clrtick,
-            **_coalescing(port, masked=masked),
-        )
-    if model.moderation == "holdoff":
-        return Cxgb4(
-            device,
-            holdoff_ps=model.rx_usecs_ps,
-            frames=model.rx_frames,
-            gro=model.gro,
-            tso=model.tso,
-        )
-    if model.moderation == "hypervisor":
-        return make_ibmveth(device, port)
-    if model.moderation == "completions":
-        return make_ipoib(device, host=host, port=port, switch=switch, seed=seed)
-    if model.moderation == "adaptive":
-        return E1000e(
-            device,
-            interrupt_throttle_rate=model.interrupt_throttle_rate,
-            tx_delay_ps=model.tx_usecs_ps,
-        )
-    return E1000(device, throttle_ps=throttle_ps(port), tx_delay_ps=model.tx_usecs_ps)
-
-
-def _coalescing(port: Port, *, masked: bool = True) -> dict[str, Any]:
-    """What `ethtool -C` sets; unless `masked`, the same while the interrupt is masked."""
-    model = port.nic
-    return {
-        "rx_usecs_ps": model.rx_usecs_ps,
-        "rx_frames": model.rx_frames,
-        "rx_usecs_irq_ps": model.rx_usecs_irq_ps if masked else model.rx_usecs_ps,
-        "rx_frames_irq": model.rx_frames_irq if masked else model.rx_frames,
-        "tx_usecs_ps": model.tx_usecs_ps,
-        "tx_frames": model.tx_frames,
-        "tx_usecs_irq_ps": model.tx_usecs_irq_ps if masked else model.tx_usecs_ps,
-        "tx_frames_irq": model.tx_frames_irq if masked else model.tx_frames,
-    }
-
-
 def _options(host: Host) -> int:
     return _TIMESTAMP_BYTES if host.kernel.tcp_timestamps else 0
 
@@ -254,7 +142,7 @@ def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
     kernel = host.kernel
     mss = _mss(host, port, far or port)
     if kernel.system == "aix":
-        return aix_sender(aix_tcp(host, port), mss=mss, tso=port.nic.tso)
+        return aix_sender(aix_tcp(host, port), mss=mss, tso=port.nic.segments)
     rules = sender_rules(kernel.version)
     locked = _locked(host.application.socket_buffer_bytes, kernel.wmem_max_bytes)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
@@ -273,12 +161,12 @@ def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
         wmem_default=locked
         or max(kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])),
         wmem_max=locked or kernel.tcp_wmem_bytes[2],
-        segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.tso else 1),
+        segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.segments else 1),
         jiffy_ps=PS // kernel.hz,
         rto_min_ps=kernel.rto_min_ps,
         rto_init_ps=_first_rto_ps(kernel),
         rto_max_ps=kernel.rto_max_ps,
-        tso=port.nic.tso,
+        tso=port.nic.segments,
         tso_win_divisor=kernel.tcp_tso_win_divisor,
         reordering=kernel.tcp_reordering,
         sack=kernel.tcp_sack,
@@ -339,7 +227,7 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         rto_ps=_first_rto_ps(kernel),
         max_quickacks=kernel.max_quickacks,
         min_rcvmss=kernel.min_rcvmss_bytes,
-        truesize_overhead=received_buffer_bytes(port) + kernel.skb_truesize_overhead_bytes - mss,
+        truesize_overhead=port.nic.frame_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss,
         moderate_rcvbuf=kernel.tcp_moderate_rcvbuf and not locked,
         window_scaling=kernel.tcp_window_scaling,
         rules=rules,
@@ -374,14 +262,14 @@ def make_socket(  # noqa: PLR0913 (where it is, by what, and to what)
         costs=machine.costs,
         memory=machine.memory,
         shared_lines=kernel.tcp_sock_lines,
-        buffers=_buffers(host, machine),
+        buffers=make_buffers(host, machine),
         runqueue_lines=kernel.runqueue_lines,
         jiffy_ps=PS // kernel.hz,
         header_bytes=_IP_TCP_BYTES + _options(host),
-        wire_overhead=link_overhead_bytes(port),
+        wire_overhead=port.nic.link_overhead_bytes,
         low_latency=kernel.tcp_low_latency,
         timer_cpu=nic.lines[0].current_target(),
-        checksum_by_cpu=port.nic.checksum == "cpu",
+        checksum_by_cpu=port.nic.checksum_by_cpu,
         latency=latency,
     )
     socket.spread = make_spread(host, path, seed)
@@ -407,12 +295,6 @@ def join(
 def frame_overhead_bytes(host: Host) -> int:
     """What a full segment takes on the wire beyond its payload."""
     return _ETHERNET_OVERHEAD_BYTES + _IP_TCP_BYTES + _options(host)
-
-
-def throttle_ps(port: Port) -> int:
-    """Least time between two interrupts of a port; 0 for none."""
-    rate = port.nic.interrupt_throttle_rate
-    return PS // rate if rate else 0
 
 
 def _initial_cwnd(rule: str, mss: int) -> int:

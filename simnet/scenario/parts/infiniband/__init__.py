@@ -21,6 +21,6 @@ SUBJECT = Subject(
             order=20,
         ),
     ),
-    knobs=late("infiniband.knobs:IPOIB"),
+    drivers=late("infiniband.driver:DRIVERS"),
     check=late("infiniband.checks:check_fabric"),
 )

@@ -6,33 +6,24 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.kernel.random import stream
 from simnet.net.infiniband.fabric import Fabric, fat_tree, switch_graph
-from simnet.net.infiniband.ipoib import ENCAPSULATION_BYTES, FLUSHED, Ipoib
+from simnet.net.infiniband.ipoib import FLUSHED, Ipoib
 from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
-    from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic
-    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.parts.infiniband.driver import Ipoib as Model
     from simnet.scenario.parts.infiniband.schema import Fabric as FabricModel
-    from simnet.scenario.parts.network.schema import Switch
+    from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["connect_by_fabric", "link_overhead_bytes", "make_fabric", "make_ipoib"]
+__all__ = ["connect_by_fabric", "make_fabric", "make_ipoib"]
 
-_ETHERNET_OVERHEAD_BYTES: Final = 38
 _SECOND_PS: Final = 10**12
 
 
-def link_overhead_bytes(port: Port) -> int:
-    """What a link adds to an IP packet: preamble, header, FCS and gap, or an encapsulation."""
-    if port.nic.ipoib_mode == "none":
-        return _ETHERNET_OVERHEAD_BYTES
-    return ENCAPSULATION_BYTES
-
-
-def make_ipoib(device: NetDevice, *, host: Host, port: Port, switch: Switch, seed: int) -> Ipoib:
+def make_ipoib(model: Model, slot: Slot) -> Ipoib:
     """One IPoIB interface."""
-    model = port.nic
+    device, switch = slot.device, slot.switch
     path = device.path
     nic = Ipoib(
         device,
@@ -43,9 +34,9 @@ def make_ipoib(device: NetDevice, *, host: Host, port: Port, switch: Switch, see
         # the far adapter's acknowledgement crosses two cables and a switch, as the message did
         acknowledged_ps=2 * (2 * switch.cable_delay_ps + switch.latency_ps),
         page_bytes=model.rx_page_bytes,
-        jiffy_ps=_SECOND_PS // host.kernel.hz,
+        jiffy_ps=_SECOND_PS // slot.host.kernel.hz,
         loss_ppm=model.send_loss_ppm,
-        luck=stream(seed, f"{path}.loss"),
+        luck=stream(slot.seed, f"{path}.loss"),
     )
     nic.numbers = MessageNumbers()
     if model.reorder_window:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.checks import refuse_ends
+from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
     from simnet.scenario.core.settings import Table
@@ -24,7 +25,7 @@ def check_fabric(tree: Tree, table: Table) -> None:
     """
     hosts = (tree.get(("host",)), *tree.get(("peers",)))
     for port in [port for host in hosts for port in host["ports"]]:
-        if port["nic"]["ipoib_mode"] != "none":
+        if Nic.variants()[port["nic"]["driver"]].network == "infiniband":
             refuse_ends(tree, table, f"{port['name']} is an InfiniBand port")
     fabric = tree.values.get("fabric")
     if not fabric:

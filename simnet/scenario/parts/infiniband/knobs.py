@@ -12,17 +12,15 @@ from typing import Any, Final
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.schema import value_spec
-from simnet.scenario.core.specs import Choice, count
-from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.core.specs import count
+from simnet.scenario.parts.infiniband.driver import Ipoib
 
 __all__ = ["IPOIB"]
 
-_DRIVER: Final = ("ib_ipoib",)
-
 
 def _knob(name: str, target: str, command: str, spec: Spec | None = None, **more: Any) -> Knob:
-    form = spec or value_spec(Nic, target)
-    return Knob(name, form.doc, form, "nic", target, command, drivers=_DRIVER, **more)
+    form = spec or value_spec(Ipoib, target)
+    return Knob(name, form.doc, form, "nic", target, command, **more)
 
 
 IPOIB: Final = (
@@ -30,7 +28,6 @@ IPOIB: Final = (
         "/sys/class/net/{port}/mode",
         "ipoib_mode",
         "echo {value} > /sys/class/net/{port}/mode",
-        Choice("transport of IP over InfiniBand", ("connected", "datagram")),
         note="a datagram's MTU is at most 4 bytes less than the fabric's",
     ),
     _knob(

@@ -1,4 +1,4 @@
-"""What an InfiniBand fabric consists of, and the window that reorders what comes out of it."""
+"""What an InfiniBand fabric consists of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Edges, Flag, count, rate, ratio, size, time
 
-__all__ = ["Fabric", "ReorderWindow"]
+__all__ = ["Fabric"]
 
 
 class Fabric(Section):
@@ -47,17 +47,3 @@ class Fabric(Section):
     background_message_bytes: Annotated[
         int, size("what other jobs send without a pause", "1 B", "16 MiB")
     ]
-
-
-class ReorderWindow(Section):
-    """The receiver's reorder window of document 4."""
-
-    reorder_window: Annotated[
-        int, count("packets ahead of the next that wait for it; half of 16 bits at most", 0, 32767)
-    ]
-    drain_after_slide: Annotated[
-        bool, Flag("go on handing up from the left edge after a slide; off: the paper's letter")
-    ] = True
-    flush_timeout_ps: Annotated[
-        int, time("give up what is missing after this time; 0: never, as the paper", "0 us", "10 s")
-    ] = 0

@@ -60,9 +60,7 @@ class Interrupts:
         for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
             for number in range(len(self.tree.get((*host, "ports")))):
                 port: Path = (*host, "ports", number)
-                receiving, sending = (
-                    self.tree.get((*port, "nic", f"{way}_queues")) for way in ("rx", "tx")
-                )
+                receiving, sending = (self._places.queues(port, way) for way in ("rx", "tx"))
                 several = receiving > 1
                 self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving * several))
                 self.tree.put_plain((*port, "rps_cpus"), [()] * receiving)

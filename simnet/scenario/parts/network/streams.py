@@ -19,15 +19,14 @@ from simnet.scenario.parts.host.build import (
     frame_overhead_bytes,
     join,
     make_costs,
-    make_nic,
     make_receiver,
     make_sender,
     make_socket,
     make_spread,
-    throttle_ps,
 )
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.network.resources import FarPort, NetworkPath, SendingHalf
+from simnet.scenario.parts.nic.build import make_nic
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.system.ground import Ground
@@ -357,7 +356,7 @@ class _Builder(Ground):
             link=link,
             costs=make_costs(host),
             mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
-            throttle_ps=throttle_ps(port),
+            throttle_ps=port.nic.interrupt_gap_ps,
             jiffy_ps=PS // host.kernel.hz,
             overhead_bytes=frame_overhead_bytes(host),
             message_bytes=flow.message_bytes,
@@ -382,7 +381,7 @@ class _Builder(Ground):
             link=link,
             costs=make_costs(host),
             mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
-            throttle_ps=throttle_ps(port),
+            throttle_ps=port.nic.interrupt_gap_ps,
             jiffy_ps=PS // host.kernel.hz,
             overhead_bytes=frame_overhead_bytes(host),
         )

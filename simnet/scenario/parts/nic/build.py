@@ -1,4 +1,4 @@
-"""Build ports that may have several queues, and what their sockets send by."""
+"""Build ports, which may have several queues, and what their sockets send by."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
+from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
-from simnet.scenario.parts.host.build import make_nic
+from simnet.scenario.parts.host.build import make_buffers, make_spread
+from simnet.scenario.parts.nic.schema import Multiqueue, Rings, Slot
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -22,9 +24,64 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.network.schema import Switch
 
-__all__ = ["make_port", "send_by"]
+__all__ = ["make_nic", "make_port", "send_by"]
 
 _WORD = 1 << 32
+
+
+def make_nic(
+    sim: Simulator,
+    machine: Machine,
+    host: Host,
+    port: Port,
+    *,
+    switch: Switch,
+    seed: int,
+    per_frame: bool,
+    queue: int | None = None,
+) -> Nic:
+    """One port, or one queue of it, with its driver and interrupt line.
+
+    Args:
+        sim: the simulation.
+        machine: of the host.
+        host: its configuration.
+        port: the port's.
+        switch: what the port is cabled to.
+        seed: of all random streams.
+        per_frame: one event per frame (the reference) instead of batches.
+        queue: number of the queue, of a port with several.
+    """
+    model = port.nic
+    path, name = f"{machine.path}.{port.name}", port.name
+    if queue is not None:
+        # as the drivers name their vectors in /proc/interrupts
+        path, name = f"{path}.queue{queue}", f"{name}-{queue}"
+    device = NetDevice(
+        sim=sim,
+        path=path,
+        name=name,
+        node=port.node,
+        costs=machine.costs,
+        memory=machine.memory,
+        rate_bps=model.link_rate_bps,
+        weight=model.napi_weight,
+        descriptor_bytes=model.descriptor_bytes,
+        qdisc_limit=host.kernel.txqueuelen,
+        buffers=make_buffers(host, machine),
+        queue_lines=host.kernel.netdev_lines,
+    )
+    if isinstance(model, Rings):
+        device = replace(device, rx_buffers=model.rx_buffers_posted, tx_ring=model.tx_ring)
+    nic = model.make(Slot(device, host, port, switch, seed, queue or 0))
+    nic.per_frame = per_frame
+    nic.spread = make_spread(host, nic.path, seed)
+    cpus: tuple[int, ...] = ()
+    if queue is not None and queue < len(port.queue_affinity):
+        cpus = port.queue_affinity[queue]
+    cpus = cpus or port.smp_affinity
+    nic.line = machine.apic.line(port.irq + (queue or 0), name, sum(1 << cpu for cpu in cpus))
+    return nic
 
 
 def make_port(
@@ -42,11 +99,11 @@ def make_port(
     Queue k receives by ring k and sends by ring k; its interrupt is the k-th from `port.irq`.
     """
     model = port.nic
-    queues = max(model.rx_queues, model.tx_queues)
     made = partial(
         make_nic, sim, machine, host, port, switch=switch, seed=seed, per_frame=per_frame
     )
-    if queues == 1:
+    queues = max(model.rx_queues, model.tx_queues) if isinstance(model, Multiqueue) else 1
+    if not isinstance(model, Multiqueue) or queues == 1:
         return made()
     return MultiqueuePort(
         sim,
@@ -54,20 +111,18 @@ def make_port(
         port.name,
         [made(queue=queue) for queue in range(queues)],
         tx_queues=model.tx_queues,
-        rss=_rss(port),
+        rss=_rss(model),
         xps=XpsMap(len(machine.cpus), port.xps_cpus) if any(port.xps_cpus) else None,
     )
 
 
-def _rss(port: Port) -> Rss:
-    """The driver's key, and its table or the one that the administrator asked for."""
-    model = port.nic
+def _rss(model: Multiqueue) -> Rss:
+    """The driver's key and its table."""
     key = MICROSOFT_KEY
     if model.rss_key != "microsoft":
         key = bytes.fromhex(model.rss_key.replace(":", ""))
     first = 1 if model.rss_default_queue and model.rx_queues > 1 else 0
-    sorted_to = model.rss_equal or model.rx_queues - first
-    return Rss(Toeplitz(key), equal_table(model.rss_table_entries, sorted_to, first))
+    return Rss(Toeplitz(key), equal_table(model.rss_table_entries, model.rx_queues - first, first))
 
 
 def send_by(

@@ -1,4 +1,4 @@
-"""The knobs of a network interface and its driver.
+"""The knobs that network interfaces share: a driver has those whose target its section has.
 
 Sources: ``drivers/net/tg3.c`` of Linux 2.6.18 (``tg3_set_coalesce``: the legal ranges);
 ethtool(8).
@@ -11,11 +11,10 @@ from typing import Final
 from simnet.scenario.core.knob import Knob, Stage, ignored
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
-from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.parts.nic.schema import Coalescing, Ethernet, Multiqueue, Nic, Rings
 
 __all__ = ["ETHTOOL"]
 
-_OF_A_COMPLETION_QUEUE: Final = ("rx_usecs_ps", "rx_frames")
 _ON_OFF: Final = Flag("on or off")
 _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 
@@ -23,13 +22,10 @@ _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 def _coalesce(field: str) -> Knob:
     target = field.replace("-", "_") + ("_ps" if "usecs" in field else "")
     unit = "us" if "usecs" in field else ""
-    doc = value_spec(Nic, target).doc
+    doc = value_spec(Coalescing, target).doc
     spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
     name = f"ethtool -C {{port}} {field}"
-    drivers: tuple[str, ...] = ("tg3", "bnx2")
-    if target in _OF_A_COMPLETION_QUEUE:
-        drivers += ("ib_ipoib", "cxgb4")
-    return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit, drivers=drivers)
+    return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit)
 
 
 _COALESCE: Final = tuple(
@@ -50,7 +46,7 @@ ETHTOOL: Final = (
     Knob(
         "ethtool -G {port} rx",
         "receive buffers kept posted",
-        value_spec(Nic, "rx_buffers_posted"),
+        value_spec(Rings, "rx_buffers_posted"),
         "nic",
         "rx_buffers_posted",
         "ethtool -G {port} rx {value}",
@@ -58,7 +54,7 @@ ETHTOOL: Final = (
     Knob(
         "ethtool -G {port} tx",
         "usable transmit descriptors",
-        value_spec(Nic, "tx_ring"),
+        value_spec(Rings, "tx_ring"),
         "nic",
         "tx_ring",
         "ethtool -G {port} tx {value}",
@@ -66,7 +62,7 @@ ETHTOOL: Final = (
     Knob(
         "ethtool -K {port} tso",
         "segmentation offload",
-        value_spec(Nic, "tso"),
+        value_spec(Ethernet, "tso"),
         "nic",
         "tso",
         "ethtool -K {port} tso {value}",
@@ -87,7 +83,7 @@ ETHTOOL: Final = (
         Knob(
             f"ethtool -L {{port}} {way}",
             doc,
-            value_spec(Nic, f"{way}_queues"),
+            value_spec(Multiqueue, f"{way}_queues"),
             "nic",
             f"{way}_queues",
             f"ethtool -L {{port}} {way} {{value}}",
@@ -119,34 +115,5 @@ ETHTOOL: Final = (
         "packets queued for sending",
         _ANY_NUMBER,
         "ifconfig {port} txqueuelen {value}",
-    ),
-    Knob(
-        "modprobe e1000 InterruptThrottleRate",
-        "interrupts per second at most, all ports of the driver",
-        value_spec(Nic, "interrupt_throttle_rate"),
-        "nic",
-        "interrupt_throttle_rate",
-        "modprobe -r e1000; modprobe e1000 InterruptThrottleRate={value}",
-        drivers=("e1000",),
-    ),
-    Knob(
-        "modprobe e1000e InterruptThrottleRate",
-        "interrupts per second at most; 0: no limit, 1 and 3: by the load",
-        value_spec(Nic, "interrupt_throttle_rate"),
-        "nic",
-        "interrupt_throttle_rate",
-        "modprobe -r e1000e; modprobe e1000e InterruptThrottleRate={value}",
-        drivers=("e1000e",),
-    ),
-    Knob(
-        "ethtool -X {port} equal",
-        "receive queues that the indirection table sorts to, from the first",
-        value_spec(Nic, "rss_equal"),
-        "nic",
-        "rss_equal",
-        "ethtool -X {port} equal {value}",
-        since="2.6.36",
-        drivers=("ixgbe", "igb", "mlx4_en"),
-        note="bnx2 programs its table itself",
     ),
 )

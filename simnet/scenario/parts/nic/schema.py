@@ -1,137 +1,278 @@
-"""What a model of a network interface consists of: rings, queues, moderation, offloads."""
+"""What all models of network interfaces have, and the parts that several drivers share.
+
+A driver's own section adds its fields, and says how the driver is checked, tuned and built; see
+:mod:`simnet.scenario.parts.nic.drivers`.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args
 
 from pydantic import Field
 
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Choice, Flag, HashKey, Quantity, count, rate, size, time
+from simnet.scenario.core.specs import Flag, HashKey, count, rate, size, time
 
-__all__ = ["Nic"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simnet.errors import InputError
+    from simnet.net.nic.net_device import NetDevice
+    from simnet.net.nic.port import Nic as Device
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.parts.network.schema import Switch
+
+__all__ = ["Coalescing", "Ethernet", "Given", "Multiqueue", "Nic", "Rings", "RxModeration", "Slot"]
 
 # of `simnet.net.nic.multiqueue`, which has a bit of a word for each
 _MOST_QUEUES: Final = 63
+# preamble, header, FCS and gap
+_ETHERNET_OVERHEAD_BYTES: Final = 38
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where a port is built.
+
+    Attributes:
+        device: what it has in common with the ports of other drivers.
+        host: the configuration of its host.
+        port: its own.
+        switch: what it is cabled to.
+        seed: of all random streams.
+        queue: number of the queue, of a port with several.
+    """
+
+    device: NetDevice
+    host: Host
+    port: Port
+    switch: Switch
+    seed: int
+    queue: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """A port's values while they are checked.
+
+    Attributes:
+        tree: all values.
+        host: place of the port's host.
+        port: place of the port.
+        table: the settings.
+    """
+
+    tree: Tree
+    host: Path
+    port: Path
+    table: Table
+
+    def __getitem__(self, field: str) -> Any:
+        """Return a value of the NIC."""
+        return self.tree.get((*self.port, "nic", field))
+
+    def error(self, field: str, message: str, *others: str) -> InputError:
+        """Return an error at a value of the NIC, or at another that it does not fit."""
+        paths: Iterator[Path] = ((*self.port, "nic", other) for other in others)
+        return self.table.error((*self.port, "nic", field), "system", message, *paths)
 
 
 class Nic(Section):
-    """A network interface with its driver's defaults."""
+    """A network interface with its driver's defaults.
 
-    driver: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", description="Linux driver")]
+    Attributes:
+        network: what its link belongs to: `ethernet`, `infiniband` or `hypervisor`.
+    """
+
+    by: ClassVar[str] = "driver"
+    network: ClassVar[str] = "ethernet"
+
+    driver: Annotated[str, Field(description="Linux driver")]
     link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]
     mtu_bytes: Annotated[int, size("largest IP packet", "68 B", "64 KiB")]
-    moderation: Annotated[
-        str,
-        Choice(
-            "how interrupts are moderated: frames or a gap (coalesce), the same with a status block"
-            " and a message of its own for each queue (status-blocks), a minimum interval"
-            " (throttle), one that the driver adapts (adaptive), frames or a time after the first"
-            " of them (holdoff), a completion queue that is armed anew each time (completions), or"
-            " the signal that a virtual port's queue is no longer empty (hypervisor)",
-            (
-                "coalesce",
-                "status-blocks",
-                "throttle",
-                "adaptive",
-                "holdoff",
-                "completions",
-                "hypervisor",
-            ),
-        ),
+    napi_weight: Annotated[int, count("packets per poll", 1, 4096)]
+    descriptor_bytes: Annotated[
+        int, size("descriptors that one received frame takes in all rings", "8 B", "1 KiB")
     ]
+
+    @classmethod
+    def variants(cls) -> Mapping[str, type[Nic]]:
+        """Return the section of each driver, by its name."""
+        return _drivers()
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the driver's name."""
+        return str(get_args(cls.model_fields["driver"].annotation)[0])
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse values that are legal one by one and that the driver refuses together.
+
+        Raises:
+            InputError: at the value that was set.
+        """
+
+    @classmethod
+    def knobs(cls) -> tuple[Knob, ...]:
+        """Return the knobs that this driver alone has, such as module parameters."""
+        return ()
+
+    def make(self, slot: Slot) -> Device:
+        """Return the chip and its driver, or one queue of them."""
+        raise NotImplementedError
+
+    @property
+    def link_overhead_bytes(self) -> int:
+        """What the link adds to an IP packet."""
+        return _ETHERNET_OVERHEAD_BYTES
+
+    @property
+    def frame_buffer_bytes(self) -> int:
+        """The buffer that a full frame is received in."""
+        raise NotImplementedError
+
+    @property
+    def segments(self) -> bool:
+        """Whether the device cuts large segments."""
+        return False
+
+    @property
+    def checksum_by_cpu(self) -> bool:
+        """Whether the CPU computes and verifies TCP's checksums."""
+        return False
+
+    @property
+    def interrupt_gap_ps(self) -> int:
+        """Least time between two interrupts, of a peer of which only the ends are simulated."""
+        return 0
+
+
+@cache
+def _drivers() -> dict[str, type[Nic]]:
+    from simnet.scenario.core.subject import subjects
+
+    found = [driver for subject in subjects() for driver in subject.drivers()]
+    return {driver.name(): driver for driver in sorted(found, key=lambda one: one.name())}
+
+
+class Rings(Nic):
+    """A device that takes frames from rings in the host's memory, and puts them there."""
+
     rx_ring: Annotated[int, count("receive descriptors", 16, 65536)]
     rx_buffers_posted: Annotated[int, count("receive buffers kept posted", 1, 65536)]
     tx_ring: Annotated[int, count("usable transmit descriptors", 16, 65536)]
     tx_wake_threshold: Annotated[int, count("free descriptors that wake the queue", 1, 65536)]
+    copybreak_bytes: Annotated[
+        int, size("frames up to this size are copied to a small buffer", "0 B", "64 KiB")
+    ]
+    rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "1 MiB")]
+    dma_latency_ps: Annotated[
+        int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
+    ]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse more buffers than the ring holds; see `Nic.check`."""
+        super().check(given)
+        if given["rx_buffers_posted"] >= given["rx_ring"]:
+            message = f"at most {given['rx_ring'] - 1} buffers in a ring of {given['rx_ring']}"
+            raise given.error("rx_buffers_posted", message, "rx_ring")
+
+    @property
+    def frame_buffer_bytes(self) -> int:
+        """The buffer that a full frame is received in."""
+        return self.rx_buffer_bytes
+
+
+class Ethernet(Rings):
+    """An Ethernet adapter."""
+
+    tso: Annotated[bool, Flag("segmentation offload")]
+
+    @property
+    def segments(self) -> bool:
+        """Whether the device cuts large segments."""
+        return self.tso
+
+
+class RxModeration(Nic):
+    """Receive interrupts that wait for frames or for a time."""
+
     rx_usecs_ps: Annotated[int, time("receive gap that ends a batch", "0 us", "10 ms")]
     rx_frames: Annotated[int, count("received frames that end a batch", 0, 1023)]
+
+
+class Coalescing(RxModeration):
+    """Batches of received and of sent frames, each ended by a count or a timer."""
+
     rx_usecs_irq_ps: Annotated[int, time("rx_usecs while masked", "0 us", "10 ms")]
     rx_frames_irq: Annotated[int, count("rx_frames while masked", 0, 1023)]
     tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
     tx_usecs_irq_ps: Annotated[int, time("tx_usecs while masked", "0 us", "10 ms")]
     tx_frames_irq: Annotated[int, count("tx_frames while masked", 0, 1023)]
-    interrupt_throttle_rate: Annotated[
-        int,
-        count(
-            "interrupts per second at most; 0 is no limit; with moderation = adaptive, 1 and 3 are"
-            " the driver's modes",
-            0,
-            1000000,
-        ),
-    ]
-    tagged_status: Annotated[bool, Flag("status block carries a tag; unmasking compares it")]
     clrtick: Annotated[bool, Flag("every frame restarts the gap timer")]
-    copybreak_bytes: Annotated[
-        int, size("frames up to this size are copied to a small buffer", "0 B", "64 KiB")
-    ]
-    napi_weight: Annotated[int, count("packets per poll", 1, 4096)]
-    tso: Annotated[bool, Flag("segmentation offload")]
-    gro: Annotated[
-        bool, Flag("receive offload: a poll merges segments, with moderation = holdoff")
-    ] = False
-    rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "1 MiB")]
-    descriptor_bytes: Annotated[
-        int, size("descriptors that one received frame takes in all rings", "8 B", "1 KiB")
-    ]
     shared_status_update: Annotated[
         bool, Flag("a status update by one engine clears the count of the other")
     ]
-    dma_latency_ps: Annotated[
-        int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
-    ]
-    checksum: Annotated[
-        str, Choice("who computes and verifies TCP's checksums", ("device", "cpu"))
-    ] = "device"
-    ipoib_mode: Annotated[
-        str,
-        Choice(
-            "transport of IP over InfiniBand: reliable connections, datagrams; none for Ethernet",
-            ("none", "connected", "datagram"),
-        ),
-    ] = "none"
-    ib_mtu_bytes: Annotated[int, size("payload of an InfiniBand packet", "256 B", "4 KiB")] = 4096
-    rx_page_bytes: Annotated[
-        int, size("pages that a connection's received packets are put into", "4 KiB", "64 KiB")
-    ] = 4096
-    reorder_window: Annotated[
-        int, count("received packets ahead of the next that wait for it; 0: none", 0, 32767)
-    ] = 0
-    drain_after_slide: Annotated[
-        bool, Flag("go on handing up from the left edge after a slide; off: the paper's letter")
-    ] = True
-    flush_timeout_ps: Annotated[
-        int, time("give up what is missing after this time; 0: never, as the paper", "0 us", "10 s")
-    ] = 0
-    send_loss_ppm: Annotated[
-        int, count("packets of a million that the driver drops on purpose", 0, 1_000_000)
-    ] = 0
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse batches that nothing ends (`tg3_set_coalesce`); see `Nic.check`."""
+        super().check(given)
+        for way in ("rx", "tx"):
+            if not given[f"{way}_usecs_ps"] and not given[f"{way}_frames"]:
+                message = f"{way} usecs and frames are 0: there would be no interrupt at all"
+                raise given.error(f"{way}_usecs_ps", message, f"{way}_frames")
+
+    def coalescing(self, *, masked: bool = True) -> dict[str, Any]:
+        """Return what the mechanism takes; unless `masked`, the same while it is masked."""
+        return {
+            "shared_update": self.shared_status_update,
+            "clrtick": self.clrtick,
+            "rx_usecs_ps": self.rx_usecs_ps,
+            "rx_frames": self.rx_frames,
+            "rx_usecs_irq_ps": self.rx_usecs_irq_ps if masked else self.rx_usecs_ps,
+            "rx_frames_irq": self.rx_frames_irq if masked else self.rx_frames,
+            "tx_usecs_ps": self.tx_usecs_ps,
+            "tx_frames": self.tx_frames,
+            "tx_usecs_irq_ps": self.tx_usecs_irq_ps if masked else self.tx_usecs_ps,
+            "tx_frames_irq": self.tx_frames_irq if masked else self.tx_frames,
+        }
+
+
+class Multiqueue(Nic):
+    """Several rings for each direction, and the hash that sorts received frames to them."""
+
     rx_queues: Annotated[
         int, count("receive queues, each with an interrupt of its own", 1, _MOST_QUEUES)
-    ] = 1
-    tx_queues: Annotated[int, count("transmit queues", 1, _MOST_QUEUES)] = 1
+    ]
+    tx_queues: Annotated[int, count("transmit queues", 1, _MOST_QUEUES)]
     rss_default_queue: Annotated[
         bool, Flag("the first receive queue takes only what RSS does not sort")
-    ] = False
+    ]
     rss_table_entries: Annotated[
         int, count("entries of the RSS indirection table, a power of two", 1, 4096)
-    ] = 128
-    rss_equal: Annotated[
-        int,
-        count("receive queues that the indirection table is dealt out to; 0: all", 0, _MOST_QUEUES),
-    ] = 0
-    rss_key: Annotated[str, HashKey("key of the RSS hash, 40 bytes")] = "microsoft"
-    irq_values_first_queue: Annotated[
-        bool, Flag("what holds while an interrupt is masked holds for the first queue alone")
-    ] = False
-    rx_pool_buffers: Annotated[
-        tuple[int, int, int, int, int],
-        Quantity(
-            "buffers of 512 B, 2, 16, 32 and 64 KiB, with moderation = hypervisor",
-            "count",
-            "0",
-            "4096",
-            5,
-        ),
-    ] = (0, 0, 0, 0, 0)
+    ]
+    rss_key: Annotated[str, HashKey("key of the RSS hash, 40 bytes")]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse a table that no chip has, and queues that nothing sorts packets to."""
+        super().check(given)
+        entries = given["rss_table_entries"]
+        if entries & (entries - 1):
+            raise given.error("rss_table_entries", f"expected a power of two, got {entries}")
+        test, port = given.tree.get(("workload", "test")), given.tree.get(given.port)
+        for field in ("rx_queues", "tx_queues"):
+            if given[field] == 1 or (test == "relay" and not port["enslaved"]):
+                continue
+            what = "a slave of a bond" if port["enslaved"] else f"workload.test = {test}"
+            message = f"{port['name']} has several queues, {what} uses one: expected 1"
+            raise given.error(field, message)

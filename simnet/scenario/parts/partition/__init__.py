@@ -40,6 +40,7 @@ SUBJECT = Subject(
             order=30,
         ),
     ),
+    drivers=late("partition.driver:DRIVERS"),
     knobs=late("partition.knobs:PARTITION"),
     onsets=late("partition.build:onsets"),
     join=late("partition.build:join"),

@@ -8,7 +8,6 @@ from simnet.errors import seconds_text
 from simnet.host.onset import Onset
 from simnet.host.partition import LogicalPartition, ProcessorPool
 from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
-from simnet.net.virtual_lan.ibmveth_pools import pool_bytes
 from simnet.scenario.parts.partition.columns import partition_of
 
 if TYPE_CHECKING:
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
-    from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic
-    from simnet.scenario.core.effective import Effective, Host, Port
+    from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.parts.host.schema import Cpu
     from simnet.scenario.parts.host.schema import Machine as MachineModel
     from simnet.scenario.parts.partition.schema import Hypervisor, Pool
@@ -27,9 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "connect_by_hypervisor",
     "join",
-    "make_ibmveth",
     "onsets",
-    "received_buffer_bytes",
     "seen_by",
 ]
 
@@ -125,12 +121,6 @@ def _join_pool(pool: ProcessorPool, machine: Machine, host: Host) -> None:
     )
 
 
-def make_ibmveth(device: NetDevice, port: Port) -> Ibmveth:
-    """A port of the hypervisor's virtual LAN; `connect_by_hypervisor` completes it."""
-    model = port.nic
-    return Ibmveth(device, buffers_by_pool=model.rx_pool_buffers, mtu=model.mtu_bytes)
-
-
 def connect_by_hypervisor(
     hypervisor: Hypervisor, nic: Nic, host: Host, far: Nic, far_host: Host
 ) -> None:
@@ -153,11 +143,3 @@ def _calls(hypervisor: Hypervisor, host: Host) -> HypervisorCalls:
         signal_cycles=lan.signal_cycles,
         latency_ps=hypervisor.interrupt_latency_ps,
     )
-
-
-def received_buffer_bytes(port: Port) -> int:
-    """The buffer that a full frame of a port is received in."""
-    model = port.nic
-    if model.moderation == "hypervisor":
-        return pool_bytes(model.mtu_bytes)
-    return model.rx_buffer_bytes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.net.virtual_lan.ibmveth_pools import LARGEST_MTU_BYTES
 from simnet.scenario.core.checks import refuse_ends
 from simnet.scenario.core.tree import dotted
+from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
     from simnet.errors import InputError
@@ -17,7 +17,6 @@ __all__ = ["check_partitions"]
 
 _PERMILLE: Final = 1000
 _THREADS: Final = 2
-_VIRTUAL: Final = "hypervisor"
 
 
 def check_partitions(tree: Tree, table: Table) -> None:
@@ -62,23 +61,17 @@ def _units(permille: int) -> str:
 
 
 def _check_ports(tree: Tree, place: Path, table: Table, *, there: bool) -> None:
-    """Refuse ports of the hypervisor's LAN elsewhere, others on it, and too large an MTU."""
+    """Refuse ports of the hypervisor's LAN elsewhere, and others on it."""
     for number, port in enumerate(tree.get((*place, "ports"))):
         path: Path = (*place, "ports", number)
-        if port["nic"]["moderation"] != _VIRTUAL:
-            if there:
-                message = f"{port['name']} is on the hypervisor's LAN: expected {_VIRTUAL}"
-                raise table.error((*path, "nic", "moderation"), "system", message)
-            continue
-        if not there:
+        driver = port["nic"]["driver"]
+        virtual = Nic.variants()[driver].network == "hypervisor"
+        if there and not virtual:
+            message = f"{port['name']} is on the hypervisor's LAN, its driver {driver} is not"
+            raise table.error((*path, "nic", "driver"), "system", message)
+        if virtual and not there:
             message = f"{port['name']} is a port of a hypervisor's LAN: only in a partition"
             raise table.error(path, "system", message)
-        mtu_bytes = port["nic"]["mtu_bytes"]
-        if mtu_bytes > LARGEST_MTU_BYTES:
-            message = f"{port['name']}: expected an MTU of at most {LARGEST_MTU_BYTES} B"
-            raise table.error(
-                (*path, "nic", "mtu_bytes"), "system", f"{message}, got {mtu_bytes} B"
-            )
 
 
 def _check_partition(tree: Tree, place: Path, table: Table, hypervisor: dict[str, Any]) -> None:
