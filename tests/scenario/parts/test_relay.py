@@ -40,7 +40,6 @@ def _error(name: str, value: str, scenario: str = TUNED, tunings: tuple[str, ...
         ("ethtool -L eth0 rx", "16", "not in Linux 2.6.32: it came with Linux 3.0"),
         ("/sys/class/net/eth0/queues/tx-0/xps_cpus", "1",
          "not in this kernel, Linux 2.6.32: it has no XPS"),
-        ("ethtool -X eth0 equal", "4", "not in Linux 2.6.32: it came with Linux 2.6.36"),
         ("modprobe e1000e InterruptThrottleRate", "3",
          "the driver bnx2 has no such knob; it belongs to e1000e"),
         ("relay.rate", "0", "0 is outside the legal range 1 to 100000000"),
