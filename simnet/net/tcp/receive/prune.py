@@ -95,7 +95,7 @@ def pruned(segments: list[Segment], seq: int, spare: int, batch: int) -> list[Se
     left = list(segments)
     memory = sum(segment[2] for segment in left)
     goal = batch
-    while left and not (0 <= left[-1][0] < seq):
+    while left and left[-1][0] >= seq:
         goal -= left[-1][2]
         memory -= left.pop()[2]
         if not left or goal <= 0:

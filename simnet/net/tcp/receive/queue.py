@@ -196,7 +196,7 @@ class ReceiveQueue:
         self.middle = []
         self.last_room = 0
         self.head_memory = memory
-        self.head_length = length if payload >= length else payload
+        self.head_length = min(length, payload)
         self.head_count = segments
         self.first_left = self.head_length
         self.tail_count = 0
@@ -209,7 +209,7 @@ class ReceiveQueue:
         """All of them: first byte, last plus one, memory, 0; `seq` is the first unread."""
         runs = [(self.head_length, self.head_memory, self.head_count), *self.middle]
         runs.append((self.tail_length, self.tail_memory, self.tail_count))
-        seq -= self.head_length - self.first_left if self.head_count > 0 else 0
+        seq -= self.head_length - self.first_left
         found = []
         for length, memory, count in runs:
             for _ in range(count):
@@ -233,8 +233,7 @@ class ReceiveQueue:
 
         Its memory stays charged until `release`.
         """
-        if count > self.first_left:
-            count = self.first_left
+        count = min(count, self.first_left)
         self.first_left -= count
         return count
 
@@ -249,7 +248,6 @@ class ReceiveQueue:
         if self.head_count == 0:
             if self.tail_count == 0:
                 # then there is nothing between head and tail either
-                self.last_room = 0
                 return 0
             if len(self.middle) > 0:
                 self.head_length, self.head_memory, self.head_count = self.middle.pop(0)

@@ -105,10 +105,6 @@ class Reassembly:
         at: cython.int
         self.kept = True
         self.added = 0
-        if self.count == 0:
-            self.blocks = [(seq, end_seq)]
-            self._add(0, seq, end_seq)
-            return False
         at = bisect_left(self.segments, (seq + 1,))
         if at > 0 and (
             self._behind(at - 1, seq, end_seq) or (at > 1 and self._behind(at - 2, seq, end_seq))
@@ -165,7 +161,7 @@ class Reassembly:
     ) -> cython.bint:
         """`tcp_sack_new_ofo_skb`; return whether the ACKs held back go out now."""
         at: cython.int = 0
-        flush: cython.bint = False
+        flush: cython.bint
         first: cython.longlong
         last: cython.longlong
         while at < len(self.blocks):

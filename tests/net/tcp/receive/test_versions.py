@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
+from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
 from tests.host.parts import MS, US
@@ -313,12 +313,6 @@ class TestWindow:
 
 
 class TestMemory:
-    @pytest.mark.parametrize(
-        ("length", "truesize"), [(1, 832), (100, 832), (1000, 2304), (1460, 2304), (1700, 4352)]
-    )
-    def test_slab_objects(self, length: int, truesize: int) -> None:
-        assert SkbSizes(0, 40).truesize(length) == truesize
-
     def test_a_small_segment_goes_behind_the_one_before(self) -> None:
         receiver, base = settled()
         take(receiver, base, base + 1)
@@ -330,32 +324,6 @@ class TestMemory:
         assert receiver.rmem_alloc == before
         receiver.copied(100, 0)
         assert receiver.rmem_alloc == 0
-
-    @given(
-        st.lists(
-            st.tuples(st.booleans(), st.sampled_from([1, 2, 5]), st.integers(0, 9)), max_size=80
-        )
-    )
-    def test_runs_behave_as_a_list(self, steps: list[tuple[bool, int, int]]) -> None:
-        queue = ReceiveQueue()
-        plain: list[list[int]] = []
-        for adds, length, count in steps:
-            if adds:
-                queue.append(length, 10 * length, 3)
-                plain.append([length, 10 * length, 3])
-            elif count > 6 and plain and plain[-1][2] >= length:
-                assert queue.coalesce(length)
-                plain[-1][0] += length
-                plain[-1][2] -= length
-            else:
-                left = min(count, sum(part[0] for part in plain))
-                queue.consume(left)
-                while left > 0 and left >= plain[0][0]:
-                    left -= plain.pop(0)[0]
-                if left:
-                    plain[0][0] -= left
-            assert queue.memory == sum(part[1] for part in plain)
-            assert queue.first_left == (plain[0][0] if plain else 0)
 
 
 class TestVersions:
