@@ -442,6 +442,7 @@ class Cxgb4(Nic):
         part: cython.bint = (
             self.tso
             and length > 0
+            and self.tx_cut_bytes > 0
             and skb.endpoint is self.tx_endpoint
             and skb.seq == self.tx_end_seq
             and self.tx_cut_bytes + length <= _MAX_TSO_BYTES
