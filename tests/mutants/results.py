@@ -59,9 +59,16 @@ class Results:
 
 
 def equivalents(path: Path) -> dict[tuple[str, str, str], str]:
-    """Return the reasons why mistakes cannot be noticed, by module, scope and diff."""
+    """Return the reasons why mistakes cannot be noticed, by module, scope and diff.
+
+    An empty line separates several of one reason.
+    """
     rows = tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"]
-    return {(row["module"], row["scope"], _bare(row["diff"])): row["reason"] for row in rows}
+    return {
+        (row["module"], row["scope"], _bare(diff)): row["reason"]
+        for row in rows
+        for diff in row["diff"].split("\n\n")
+    }
 
 
 def _bare(diff: str) -> str:

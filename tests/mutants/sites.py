@@ -1,7 +1,7 @@
 """Every small mistake that could be made in a module, as a change of a few characters of its text.
 
 What only hints or describes is left out: annotations, decorators, strings, what is raised, what
-only compiled code runs, and the 0 of functions that return nothing but whether they failed.
+only compiled code runs, and what functions return that tell nothing but whether they failed.
 """
 
 from __future__ import annotations
@@ -237,7 +237,8 @@ class _Finder(ast.NodeVisitor):
             self.function = min([node.lineno, *(its.lineno for its in node.decorator_list)])
         self.returns = ast.unparse(node.returns) if node.returns else ""
         self.returns_nothing = "cython.exceptval(-1, check=False)" in decorators and all(
-            isinstance(value, ast.Constant) and value.value == 0 for value in _returned(node)
+            isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value == 0)
+            for value in _returned(node)
         )
         self.scope.append(node.name)
         self.visit_all(node.body)

@@ -226,6 +226,12 @@ def frame(endpoint: Endpoint, seq: int = 0, arrival_ps: int = 0, wire_bytes: int
     return skb
 
 
+def asserted_ps(nic: Nic) -> list[int]:
+    """When a NIC asserted its `Line`."""
+    assert isinstance(nic.line, Line)
+    return nic.line.asserted_ps
+
+
 def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
     """Announce frames, numbered from 0, that will arrive at the given times."""
     for seq, arrival_ps in enumerate(arrivals_ps):

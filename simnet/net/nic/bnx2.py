@@ -55,7 +55,6 @@ class Bnx2(Tg3):
         self.returned = self.done
         self.posted += done
         self.buffer_node = cpu.node
-        self.quota -= done
         softirq.charge(done)
         if self.done >= self.limit:
             return _MORE

@@ -220,7 +220,6 @@ class Cxgb4(Nic):
         """Arm the queue: entries that wait already start the timer."""
         self.unmasked = True
         self.entries = self.announced - self.consumed
-        self.deadline_ps = _NEVER
         if self.entries >= self.frames:
             self.deadline_ps = now
         elif self.entries > 0:

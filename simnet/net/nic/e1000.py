@@ -84,7 +84,6 @@ class E1000(Nic):
             and self.last_irq_ps + self.throttle_ps <= now
         ):
             self.last_irq_ps = now
-            self.cause_ps = _NEVER
             self.raise_line()
         return 0
 

@@ -217,7 +217,6 @@ class E1000e(E1000):
         self.advance(now)
         self.posted += self.done
         self.buffer_node = cpu.node
-        self.quota -= self.done
         softirq.charge(self.done)
         if self.done >= self.limit:
             return _MORE

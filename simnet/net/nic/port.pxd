@@ -20,7 +20,6 @@ cdef class Nic(Port):
     cdef readonly SkbQueue qdisc
     cdef int qdisc_limit
     cdef int posted
-    cdef int rx_buffers
     cdef int buffer_node
     cdef int descriptor_bytes
     cdef long long arrived

@@ -64,7 +64,6 @@ class Nic(Port):
     qdisc: SkbQueue
     qdisc_limit: cython.int
     posted: cython.int
-    rx_buffers: cython.int
     buffer_node: cython.int
     descriptor_bytes: cython.int
     arrived: cython.longlong
@@ -122,7 +121,6 @@ class Nic(Port):
         self.qdisc = SkbQueue()
         self.qdisc_limit = device.qdisc_limit
         self.posted = device.rx_buffers
-        self.rx_buffers = device.rx_buffers
         self.buffer_node = device.node
         self.descriptor_bytes = device.descriptor_bytes
         self.arrived = 0
@@ -383,7 +381,6 @@ class Nic(Port):
         self.returned = self.done
         self.posted += done
         self.buffer_node = cpu.node
-        self.quota -= done
         softirq.charge(done)
         self.acknowledge(now)
         if softirq.weight_each_poll:

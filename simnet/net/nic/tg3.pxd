@@ -16,9 +16,6 @@ cdef class Tg3(Nic):
     cdef int tx_count
     cdef long long rx_deadline_ps
     cdef long long tx_deadline_ps
-    cdef long long tag
-    cdef long long last_tag
-    cdef readonly long long status_updates
     cdef int _update(self) except -1
     cdef int _receive(self, Skb skb) except -1
     cdef int _completed(self, long long at) except -1

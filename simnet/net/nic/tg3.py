@@ -6,8 +6,9 @@ tagged status, each new descriptor restarts the engine's timer. When a count rea
 or a timer runs out (a gap of `usecs` behind the last descriptor), the status block is written
 to memory with both ring indices and a new tag. If the interrupt is unmasked it is asserted;
 if not, only memory changes, and the unmasking write, which names the last tag that the driver
-has seen, asserts at once when the chip has a newer one. While masked the `_irq` parameters
-hold. A parameter of 0 switches its condition off (`tg3_set_coalesce`).
+has seen, asserts at once when the chip has a newer one. Here it never has: the driver looks, and
+writes, in the same instant. While masked the `_irq` parameters hold. A parameter of 0 switches its
+condition off (`tg3_set_coalesce`).
 """
 
 from __future__ import annotations
@@ -48,9 +49,6 @@ class Tg3(Nic):
     tx_count: cython.int
     rx_deadline_ps: cython.longlong
     tx_deadline_ps: cython.longlong
-    tag: cython.longlong
-    last_tag: cython.longlong
-    status_updates: cython.longlong
 
     def __init__(
         self,
@@ -82,9 +80,6 @@ class Tg3(Nic):
         self.tx_count = 0
         self.rx_deadline_ps = _NEVER
         self.tx_deadline_ps = _NEVER
-        self.tag = 1
-        self.last_tag = 1
-        self.status_updates = 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -165,8 +160,6 @@ class Tg3(Nic):
     @cython.exceptval(-1, check=False)
     def _update(self) -> cython.int:
         """Write the status block; assert the interrupt if it is unmasked."""
-        self.status_updates += 1
-        self.tag += 1
         self.announced = self.arrived
         self.tx_announced = self.tx_seen
         if self.shared_update:
@@ -221,14 +214,13 @@ class Tg3(Nic):
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def acknowledge(self, now: cython.longlong) -> cython.int:
-        """Note the tag of the status block."""
-        self.last_tag = self.tag
+        """Note the tag of the status block: see above."""
         return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def unmask(self, now: cython.longlong) -> cython.int:
-        """Write `last_tag` to the interrupt mailbox."""
+        """Write the tag to the interrupt mailbox."""
         self.advance(now)
         self.unmasked = True
         # descriptors that came while no timer ran wait for the one that runs now
@@ -236,8 +228,5 @@ class Tg3(Nic):
             self.rx_deadline_ps = now + self.rx_usecs_ps
         if _UNTIMED < self.tx_deadline_ps < _NEVER:
             self.tx_deadline_ps = now + self.tx_usecs_ps
-        if self.tag != self.last_tag:
-            self.raise_line()
-        else:
-            self.arm()
+        self.arm()
         return 0

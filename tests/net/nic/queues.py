@@ -6,11 +6,20 @@ from typing import Any
 
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from tests.net.parts import GIGABIT, Far, make_bnx2
+
+HERE, THERE = Station(1), Station(2)
+SERVER = 0x0A000001
+
+
+def connection(number: int) -> Header:
+    """What comes from client `number`."""
+    return Header(THERE, HERE, 0x0A010000 + number, SERVER, 40_000 + number, 80)
 
 
 def make_port(

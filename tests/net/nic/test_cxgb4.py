@@ -111,12 +111,12 @@ class TestTransmit:
             bench.nic.transmit(frame(sink))
         bench.nic.flush()
         bench.sim.run_until(MS)
-        assert bench.line.asserted_ps == []
         assert [bench.nic.transmit_cost_ps(cpu) for _ in range(3)] == [
             16 * 70 * NS,
             4 * 70 * NS,
             0,
         ]
+        assert bench.line.asserted_ps == []
 
     def test_what_the_chip_cut_is_reclaimed_as_one(self) -> None:
         bench = Bench(tso=True)
@@ -174,6 +174,27 @@ class TestTransmit:
         assert bench.nic.tx_packets == 40
         # 16 frames of 0.1 us; the interrupt waits 5; the poll reclaims with its first 100 ns
         assert bench.line.asserted_ps == [6600 * NS, (6600 + 500 + 1600 + 5000) * NS]
+
+    def test_one_frame_that_waits_is_enough(self) -> None:
+        bench = Bench(tx_ring=16)
+        sink = Sink(bench.sim)
+        for _ in range(17):
+            bench.nic.transmit(frame(sink))
+        bench.nic.flush()
+        bench.sim.run_until(10 * MS)
+        assert (bench.nic.tx_packets, bench.line.asserted_ps) == (17, [6600 * NS])
+
+    def test_a_look_at_the_ring_does_not_change_when_it_reports(self) -> None:
+        bench = Bench(tx_ring=16)
+        sink = Sink(bench.sim)
+        agenda = Agenda(bench.sim)
+        for _ in range(17):
+            bench.nic.transmit(frame(sink))
+        bench.nic.flush()
+        agenda.at(1600 * NS, bench.nic.advance, 1600 * NS)
+        agenda.at(1700 * NS, bench.nic.arm)
+        bench.sim.run_until(10 * MS)
+        assert bench.line.asserted_ps == [6600 * NS]
 
 
 class TestRing:

@@ -72,6 +72,30 @@ class TestGro:
             (65_483, 65_484),
         ]
 
+    def test_one_byte_is_added_and_is_the_last(self) -> None:
+        bench = Bench()
+        after = SEGMENT + 1
+        last = new_skb(bench.log, after, after + SEGMENT, 0, 0, 1538, push=False)
+        self.burst(bench, bench.segment(0), bench.segment(1, length=1), last)
+        assert [(first, last) for _, first, last, _ in bench.log.log] == [
+            (0, after),
+            (after, after + SEGMENT),
+        ]
+
+    def test_a_longer_segment_begins_another(self) -> None:
+        bench = Bench()
+        first = new_skb(bench.log, 0, 100, 0, 0, 190, push=False)
+        second = new_skb(bench.log, 100, 201, 0, 0, 191, push=False)
+        self.burst(bench, first, second)
+        assert [(first, last) for _, first, last, _ in bench.log.log] == [(0, 100), (100, 201)]
+
+    def test_a_pure_ack_of_the_connection_lets_what_is_held_go_first(self) -> None:
+        bench = Bench()
+        ack = bench.segment(1, length=0)
+        self.burst(bench, bench.segment(0), ack, bench.segment(1))
+        assert bench.log.ranges == [(0, 1), (1, 1), (1, 2)]
+        assert bench.nic.merged == 0
+
     def test_what_tells_of_losses_goes_alone(self) -> None:
         bench = Bench(frames=0)
         loss = bench.segment(2)

@@ -114,6 +114,52 @@ class TestTraffic:
         sim.run_until(10_000 * US)
         assert rates[:6] == [4000, 9000, 14_000, 19_000, 20_000, 20_000]
 
+    @pytest.mark.parametrize(
+        ("length", "rates"),
+        [(512, [20_000, 37_500, 55_000, 70_000, 70_000]), (513, [20_000] * 5)],
+    )
+    @pytest.mark.parametrize("sends", [False, True])
+    def test_one_short_packet_an_interval_is_the_lowest_latency(
+        self, length: int, rates: list[int], *, sends: bool
+    ) -> None:
+        sim = Simulator()
+        nic = make_e1000e(sim, make_machine(sim), interrupt_throttle_rate=1)
+        agenda = Agenda(sim)
+        sink = Sink(sim)
+        seen = [nic.rate]
+
+        def transmit() -> None:
+            nic.transmit(frame(sink, wire_bytes=length + 24))
+            nic.flush()
+
+        for at in range(100, 500, 100):
+            if sends:
+                agenda.at(at * US, transmit)
+            else:
+                nic.incoming.append(frame(sink, at, at * US, length + 24))
+            agenda.at((at + 90) * US, lambda: seen.append(nic.rate))
+        nic.frames_coming()
+        sim.run_until(500 * US)
+        assert seen == rates
+
+    def test_the_chip_begins_with_20000_a_second(self) -> None:
+        sim = Simulator()
+        nic = make_e1000e(sim, make_machine(sim))
+        feed(nic, Sink(sim), [10 * US, 11 * US])
+        sim.run_until(1000 * US)
+        assert isinstance(nic.line, Line)
+        assert nic.line.asserted_ps == [10 * US, 10 * US + 49_920 * NS]
+
+    @pytest.mark.parametrize(("rate", "interval_ns"), [(8000, 124_928), (2, 500_000_000)])
+    def test_another_number_is_a_rate(self, rate: int, interval_ns: int) -> None:
+        sim = Simulator()
+        nic = make_e1000e(sim, make_machine(sim), interrupt_throttle_rate=rate)
+        feed(nic, Sink(sim), [10 * US, 11 * US])
+        sim.run_until(10**12)
+        assert isinstance(nic.line, Line)
+        assert nic.line.asserted_ps == [10 * US, 10 * US + interval_ns * NS]
+        assert nic.rate == rate
+
     def test_what_is_sent_counts_as_much(self) -> None:
         sim = Simulator()
         nic = make_e1000e(sim, make_machine(sim), tx_ring=255)

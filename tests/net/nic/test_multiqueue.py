@@ -10,38 +10,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Skb, Station, new_skb
+from simnet.net.link.skb import Skb, new_skb
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz
-from simnet.net.steering.socket_queue import SocketQueue, socket_hash
-from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
-from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS, Agenda, make_costs, make_machine
-from tests.net.nic.queues import make_port
+from tests.net.nic.queues import connection, make_port
 from tests.net.parts import (
     US,
     Line,
     Sink,
-    ack,
-    make_socket,
     make_tg3,
     on_wire,
 )
-
-HERE, THERE = Station(1), Station(2)
-SERVER = 0x0A000001
-COSTS = {"hardirq": 900, "poll": 300, "driver_rx": 700, "tx_completion": 100}
-
-
-def connection(number: int) -> Header:
-    """What comes from client `number`."""
-    return Header(THERE, HERE, 0x0A010000 + number, SERVER, 40_000 + number, 80)
 
 
 def wire(port: MultiqueuePort) -> list[Skb]:
     """Take all frames that have been put on the wire."""
     return on_wire(port.queues[0])
+
+
+COSTS = {"hardirq": 900, "poll": 300, "driver_rx": 700, "tx_completion": 100}
+
+
+def waiting(port: MultiqueuePort, queue: int) -> list[Skb]:
+    """Frames that have been announced to a queue and have not arrived."""
+    skb: Skb | None = port.queues[queue].incoming.head
+    found = []
+    while skb is not None:
+        found.append(skb)
+        skb = skb.next
+    return found
 
 
 @dataclass
@@ -187,6 +186,68 @@ class TestSteering:
         port.release_flow(flow)
         assert port.rss.queue(flow) == before
 
+    def test_frames_that_wait_are_put_in_among_those_of_the_other_queue(self) -> None:
+        sim = Simulator()
+        machine = make_machine(sim, cores_per_socket=4)
+        port = make_port(sim, machine)
+        sink = Sink(sim)
+        moving = headers[0]
+        before = port.rss.queue(moving)
+        staying = next(header for header in headers if port.rss.queue(header) != before)
+        after = port.rss.queue(staying)
+        for number in range(6):
+            skb = new_skb(sink, number, 0, 0, 0, 90, push=False)
+            skb.arrival_ps = (10 + number) * US
+            skb.header = (moving, staying)[number % 2]
+            port.incoming.append(skb)
+        port.frames_coming()
+        port.steer_flow(moving, after)
+        queue = port.queues[after].incoming
+        assert (queue.count, port.queues[before].incoming.count) == (6, 0)
+        assert [frame.seq for frame in waiting(port, after)] == [0, 1, 2, 3, 4, 5]
+        port.release_flow(moving)
+        assert [frame.seq for frame in waiting(port, before)] == [0, 2, 4]
+        assert [frame.seq for frame in waiting(port, after)] == [1, 3, 5]
+        sim.run_until(MS)
+        assert [(seq, cpu) for _, cpu, seq in sorted(sink.log, key=lambda each: each[2])] == [
+            (number, (before, after)[number % 2]) for number in range(6)
+        ]
+
+    def test_steering_to_its_own_queue_moves_nothing(self) -> None:
+        sim = Simulator()
+        port = make_port(sim, make_machine(sim, cores_per_socket=4))
+        own = port.rss.queue(headers[0])
+        skb = new_skb(Sink(sim), 0, 0, 0, 0, 90, push=False)
+        skb.arrival_ps, skb.header = 10 * US, headers[0]
+        port.incoming.append(skb)
+        port.frames_coming()
+        port.steer_flow(headers[0], own)
+        port.release_flow(headers[0])
+        assert waiting(port, own) == [skb]
+
+
+class TestCounters:
+    def test_they_are_the_sums_of_the_queues(self) -> None:
+        sim = Simulator()
+        port = make_port(
+            sim, make_machine(sim, cores_per_socket=4), rx_buffers=2, tx_ring=1, qdisc_limit=1
+        )
+        for queue, count in enumerate((1, 3, 0, 4)):
+            nic = port.queues[queue]
+            for number in range(count):
+                nic.transmit(new_skb(Sink(sim, f"{queue}.{number}"), 0, 0, 0, 0, 90, push=False))
+                skb = new_skb(Sink(sim, f"r{queue}.{number}"), 0, 0, 0, 0, 100, push=False)
+                skb.arrival_ps = US
+                nic.incoming.append(skb)
+        port.advance(US)
+        assert (port.tx_packets, port.tx_bytes, port.qdisc_drops) == (3, 270, 1 + 2)
+        assert (port.rx_packets, port.rx_bytes, port.drops) == (1 + 2 + 2, 500, 1 + 2)
+        assert port.drops_by_queue() == {"eth0-0": 0, "eth0-1": 1, "eth0-2": 0, "eth0-3": 2}
+        assert port.out_of_order() == ()
+        assert port.uncounted_bytes == 24
+        assert port.lines == [nic.line for nic in port.queues]
+        assert not port.per_frame
+
 
 class TestTransmit:
     def test_the_rings_share_the_wire_in_the_order_posted(self) -> None:
@@ -224,6 +285,16 @@ class TestTransmit:
 
 
 class TestXpsMap:
+    @pytest.mark.parametrize(
+        ("cpu", "word", "queue"),
+        [(0, 0, 1), (0, (1 << 31) - 1, 1), (0, 1 << 31, 3), (0, (1 << 32) - 1, 3),
+         (1, 0, -1), (1, (1 << 32) - 1, -1), (2, 0, 0), (2, (1 << 32) - 1, 3), (3, 0, -1)],
+    )  # fmt: skip
+    def test_the_hash_chooses_among_the_queues_of_a_cpu(
+        self, cpu: int, word: int, queue: int
+    ) -> None:
+        assert XpsMap(4, [[2], [0], [2], [0, 2]]).queue(cpu, word) == queue
+
     @given(
         st.lists(st.lists(st.integers(0, 7), unique=True), max_size=9),
         st.integers(0, 7),
@@ -235,123 +306,6 @@ class TestXpsMap:
         own = [queue for queue, mask in enumerate(masks) if cpu in mask]
         chosen = XpsMap(8, masks).queue(cpu, word)
         assert chosen == (own[word * len(own) >> 32] if own else -1)
-
-
-RULES = TxQueueRules()
-
-
-class Pair:
-    """A socket on a machine of four CPUs, and the port that it sends by."""
-
-    def __init__(self, rules: TxQueueRules = RULES, **options: Any) -> None:
-        self.sim = Simulator()
-        self.machine = make_machine(self.sim, cores_per_socket=4)
-        self.port = make_port(self.sim, self.machine, **options)
-        self.socket = make_socket(self.sim, self.machine, self.port.queues[0])
-        word = socket_hash(connection(5), 1, 2)
-        self.queue = SocketQueue("socket.queue", self.port, self.socket, rules, word)
-
-    def write(self, cpu: int, length: int = 100) -> int:
-        """Send a message from a CPU; return the queue that it goes by."""
-        sent = [nic.tx_packets for nic in self.port.queues]
-        self.socket.sender.write(length, end_of_send=True)
-        self.socket.output(self.machine.cpus[cpu])
-        changed = [
-            number for number, nic in enumerate(self.port.queues) if nic.tx_packets != sent[number]
-        ]
-        assert len(changed) == 1
-        return changed[0]
-
-    def by_cpu(self) -> list[int]:
-        """Send a message from each CPU, one at a time; return the queues that they go by."""
-        queues = []
-        for cpu in range(4):
-            queues.append(self.write(cpu))
-            self.acknowledge()
-        return queues
-
-    def acknowledge(self) -> None:
-        """The far end has got everything."""
-        everything = ack(self.socket, self.socket.sender.snd_nxt)
-        self.socket.receive(everything, self.machine.cpus[0])
-
-
-EACH_ITS_OWN = [[0], [1], [2], [3]]
-
-
-class TestSocketQueue:
-    @pytest.mark.parametrize(
-        ("version", "several", "steers", "waits"),
-        [
-            ("2.6.18", False, False, False),
-            ("2.6.32", True, False, False),
-            ("2.6.38", True, True, False),
-            ("3.10", True, True, True),
-        ],
-    )
-    def test_rules_by_version(
-        self, version: str, *, several: bool, steers: bool, waits: bool
-    ) -> None:
-        assert tx_queue_rules(version) == TxQueueRules(several, steers, waits)
-
-    def test_without_several_queues_in_the_kernel_all_goes_by_the_first(self) -> None:
-        pair = Pair(tx_queue_rules("2.6.18"), xps=EACH_ITS_OWN)
-        assert pair.by_cpu() == [0, 0, 0, 0]
-
-    def test_by_hash_the_sending_cpu_does_not_matter(self) -> None:
-        pair = Pair(tx_queue_rules("2.6.32"), xps=EACH_ITS_OWN)
-        assert pair.by_cpu() == [pair.queue.number] * 4
-
-    def test_the_hash_uses_all_queues_for_sending_and_no_other(self) -> None:
-        sim = Simulator()
-        machine = make_machine(sim)
-        port = make_port(sim, machine, 6, tx_queues=4)
-        chosen = set()
-        for number in range(60):
-            socket = make_socket(sim, machine, port.queues[0], f"socket{number}")
-            word = socket_hash(connection(number), 3, 4)
-            queue = SocketQueue(f"queue{number}", port, socket, RULES, word)
-            assert socket.nic is queue
-            chosen.add(queue.number)
-        assert chosen == {0, 1, 2, 3}
-
-    def test_with_xps_the_sending_cpu_chooses(self) -> None:
-        pair = Pair(xps=EACH_ITS_OWN)
-        assert pair.by_cpu() == [0, 1, 2, 3]
-
-    def test_while_anything_is_in_flight_the_socket_keeps_its_queue(self) -> None:
-        pair = Pair(xps=EACH_ITS_OWN)
-        assert pair.write(2) == 2
-        assert pair.write(1, 1000) == 2
-        pair.acknowledge()
-        assert pair.write(1) == 1
-        moves = pair.queue.moves
-        pair.acknowledge()
-        assert pair.write(1) == 1
-        assert pair.queue.moves == moves
-
-    def test_a_cpu_of_no_queue_sends_by_hash(self) -> None:
-        pair = Pair(xps=[[0], [], [2], []])
-        hashed = pair.queue.number
-        assert pair.write(0) == 0
-        pair.acknowledge()
-        assert pair.write(3) == hashed
-
-    def test_later_kernels_wait_until_the_ring_has_been_reclaimed(self) -> None:
-        pair = Pair(tx_queue_rules("3.10"), xps=EACH_ITS_OWN)
-        assert pair.write(2) == 2
-        pair.acknowledge()
-        # acknowledged, but the completion has not been seen
-        assert pair.write(1) == 2
-        pair.sim.run_until(MS)
-        pair.acknowledge()
-        assert pair.write(1) == 1
-
-    def test_an_acknowledgement_goes_the_way_of_its_cpu(self) -> None:
-        pair = Pair(xps=EACH_ITS_OWN)
-        assert isinstance(pair.socket, TcpSocket)
-        pair.socket.send_ack(pair.machine.cpus[3])
-        assert pair.port.queues[3].tx_packets == 1
 
 
 def test_a_frame_of_no_socket_leaves_by_the_first_queue() -> None:
