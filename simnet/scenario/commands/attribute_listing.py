@@ -1,11 +1,4 @@
-"""Reads what `lsattr -El`, `no -a` and `mmlsconfig` print.
-
-- `lsattr -El ent3`: attribute, value, description, and True or False in columns. The value may be
-  missing.
-- `no -a`: `attribute = value`.
-- `mmlsconfig`: attribute and value. `[NODECLASS]` begins what holds of some nodes, `[common]` what
-  holds of all. With its heading the list of file systems has to follow. Lines may begin with `! `,
-  as in a text that was annotated.
+"""Reads what commands of a real machine print of its attributes, as subjects announce them.
 
 A line without its last part, and a file that ends within a line, are what is left of a listing that
 was cut. The command itself may stand above its listing, with the shell's prompt.
@@ -13,44 +6,31 @@ was cut. The command itself may stand above its listing, with the shell's prompt
 
 from __future__ import annotations
 
+import functools
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from simnet.errors import InputError
 from simnet.files import read_text
-from simnet.scenario.parts.scale.attributes import SCALE_ATTRIBUTES, of_servers
+from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["COMMANDS", "Attribute", "Listing", "parse_listing", "read_listing"]
+__all__ = [
+    "Attribute",
+    "Lines",
+    "Listed",
+    "Listing",
+    "listed_commands",
+    "parse_listing",
+    "read_listing",
+]
 
-Command = Literal["lsattr", "no", "mmlsconfig"]
-COMMANDS: Final[dict[Command, str]] = {
-    "lsattr": "lsattr -El",
-    "no": "no -a",
-    "mmlsconfig": "mmlsconfig",
-}
-_TYPED: Final = re.compile(
-    r"(?:.*[#$>]\s*)?(?:(?P<lsattr>lsattr\s+-El?\s*(?P<device>\w+))|(?P<no>no\s+-a)"
-    r"|(?P<mmlsconfig>mmlsconfig)(?:\s.*)?)\s*"
-)
-_NO: Final = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\S.*?)\s*")
-_LSATTR: Final = re.compile(r"(?P<name>\w+)\s+(?P<rest>\S.*\S)\s+(?:True|False)\+?\s*")
-_SCALE: Final = re.compile(r"(?:!\s*)?(?P<name>[A-Za-z]\w*)(?:\s+\([^)]*\))?\s+(?P<value>\S.*?)\s*")
-_SECTION: Final = re.compile(r"(?:!\s*)?\[(?P<nodes>[^\]]+)\]\s*")
-_HEADING: Final = re.compile(r"Configuration data for cluster \S+:\s*")
-_TRAILER: Final = re.compile(r"File systems in cluster \S+:\s*")
-_RULE: Final = re.compile(r"-+\s*")
-_COMMON: Final = "common"
-_FORMS: Final[dict[Command, str]] = {
-    "lsattr": "attribute, value, description, and True or False at the end, as lsattr -El prints",
-    "no": "attribute = value, as no -a prints",
-    "mmlsconfig": "attribute and value, as mmlsconfig prints",
-}
+_PROMPT: Final = r"(?:.*[#$>]\s*)?"
+_LONGEST_SHOWN: Final = 40
 
 
 @dataclass(frozen=True)
@@ -61,7 +41,7 @@ class Attribute:
         name: as printed.
         value: as printed; empty where the listing has none.
         line: in the file, counted from 1.
-        nodes: of mmlsconfig, names of nodes and node classes that it is for; empty for all.
+        nodes: where the listing has sections, names of the nodes that it is for; empty for all.
         repeats: an earlier line for the same nodes says the same.
     """
 
@@ -77,40 +57,79 @@ class Attribute:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A command that prints attributes, one a line, and what of them can be set.
+
+    Attributes:
+        command: in short.
+        title: as typed.
+        typed: pattern of the command line above its listing; ``device`` is what it is of.
+        line: pattern of an attribute, its ``name`` and ``value``.
+        form: what messages say that a line is.
+        known: unit and meaning by name.
+        knob: name of the knob of an attribute, which stands for ``{}``.
+        target: the hosts that a listing is for, see `simnet.scenario.commands.captured.Target`.
+        system: operating system that has it; empty for any.
+        suffix: what the name of the knob has at its end where an attribute is one of other nodes.
+    """
+
+    command: str
+    title: str
+    typed: str
+    line: re.Pattern[str]
+    form: str
+    known: Mapping[str, tuple[str, str]]
+    knob: str
+    target: Callable[..., Any]
+    system: str = ""
+    suffix: str = ""
+
+    def begins(self, line: str) -> bool:
+        """Whether its listing begins with such a line."""
+        return bool(self.line.fullmatch(line))
+
+    def attributes(self, lines: Lines) -> Iterator[Attribute]:
+        """Yield the attributes of a listing."""
+        for number, line in lines:
+            found = lines.match(self, self.line, number, line)
+            yield Attribute(found["name"], found["value"], number)
+
+
+@functools.cache
+def listed_commands() -> tuple[Listed, ...]:
+    """Return the commands that subjects announce."""
+    return tuple(one for subject in subjects() for one in subject.listings())
+
+
+@dataclass(frozen=True)
 class Listing:
     """What a command printed.
 
     Attributes:
         file: as shown in messages.
-        command: which.
-        device: of lsattr, the adapter or interface; empty where the listing does not tell.
+        listed: which command.
+        device: what it is of, as an adapter; empty where the listing does not tell.
         attributes: in the file's order.
     """
 
     file: str
-    command: Command
+    listed: Listed
     device: str
     attributes: tuple[Attribute, ...]
 
     @property
+    def command(self) -> str:
+        """The command in short."""
+        return self.listed.command
+
+    @property
     def title(self) -> str:
         """The command as typed."""
-        return f"{COMMANDS[self.command]} {self.device}".rstrip()
-
-    def of_servers(self, nodes: str) -> bool:
-        """Whether it is the configuration of nodes that have disks of their own.
-
-        Args:
-            nodes: of mmlsconfig, a node or node class; empty for what holds of all, which tells
-                nothing of any, unless the listing is of one node.
-        """
-        if self.nodes and not nodes:
-            return False
-        return any(of_servers(one.name) for one in self.attributes if one.is_of(nodes))
+        return f"{self.listed.title} {self.device}".rstrip()
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The sections of mmlsconfig, in their order."""
+        """The sections that are of some nodes, in their order."""
         return tuple(dict.fromkeys(one.nodes for one in self.attributes if one.nodes))
 
 
@@ -128,108 +147,64 @@ def parse_listing(text: str, file: str) -> Listing:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise InputError("not text", file=file, line=line)
-    return _Reader(text, file).listing()
+    lines = Lines(text, file)
+    listed, device = lines.command()
+    found = list(listed.attributes(lines))
+    if found and not text.endswith("\n"):
+        lines.fail("the line is cut here: a line end was expected", lines.last)
+    if not found:
+        lines.fail(f"no attributes: expected {listed.form}")
+    return Listing(file, listed, device, tuple(_once(found, file)))
 
 
-class _Reader:
-    """The lines of a file with their numbers."""
+class Lines:
+    """The lines of a file with their numbers, those without text left out.
+
+    Attributes:
+        last: number of the last line of the file.
+    """
 
     def __init__(self, text: str, file: str) -> None:
         self._file = file
-        self._whole = text.endswith("\n")
         numbered = enumerate(text.splitlines(), start=1)
         self._lines = [(number, line) for number, line in numbered if line.strip()]
-        self._last = len(text.splitlines())
+        self.last = len(text.splitlines())
 
-    def _fail(self, message: str, line: int | None = None) -> NoReturn:
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return iter(self._lines)
+
+    def fail(self, message: str, line: int | None = None) -> NoReturn:
+        """Raise an error at a line of the file, or at all of it."""
         raise InputError(message, file=self._file, line=line)
 
-    def listing(self) -> Listing:
-        command, device = self._command()
-        if not self._lines:
-            self._fail(f"no attributes: expected {_FORMS[command]}")
-        if command == "lsattr":
-            found = list(self._columns())
-        elif command == "no":
-            found = [self._match(_NO, "no", *numbered) for numbered in self._lines]
-        else:
-            found = list(self._sections())
-        if not self._whole:
-            self._fail("the line is cut here: a line end was expected", self._last)
-        if not found:
-            self._fail(f"no attributes: expected {_FORMS[command]}")
-        return Listing(self._file, command, device, tuple(_once(found, self._file)))
-
-    def _command(self) -> tuple[Command, str]:
-        """Which command printed it, and of lsattr the device: by the command line, if any."""
-        if not self._lines:
-            self._fail("the file is empty: expected output of lsattr -El, no -a or mmlsconfig")
-        first = self._lines[0][1]
-        typed = _TYPED.fullmatch(first)
-        if typed:
-            del self._lines[0]
-            if typed["lsattr"]:
-                return "lsattr", typed["device"]
-            return ("no" if typed["no"] else "mmlsconfig"), ""
-        return self._by_form(*self._lines[0]), ""
-
-    def _by_form(self, number: int, first: str) -> Command:
-        """Which command prints such a line."""
-        forms: tuple[tuple[Command, re.Pattern[str]], ...] = (
-            ("no", _NO),
-            ("lsattr", _LSATTR),
-            ("mmlsconfig", _HEADING),
-            ("mmlsconfig", _SECTION),
-        )
-        for command, form in forms:
-            if form.fullmatch(first):
-                return command
-        scale = _SCALE.fullmatch(first)
-        if not scale or not (first.startswith("! ") or scale["name"] in SCALE_ATTRIBUTES):
-            expected = "expected output of lsattr -El, no -a or mmlsconfig"
-            self._fail(f"{expected}, got {_shown(first)}", number)
-        return "mmlsconfig"
-
-    def _match(self, form: re.Pattern[str], command: Command, number: int, line: str) -> Attribute:
+    def match(self, listed: Listed, form: re.Pattern[str], number: int, line: str) -> re.Match[str]:
+        """Return what a line of a command's listing consists of."""
         found = form.fullmatch(line)
         if found is None:
-            self._fail(f"expected {_FORMS[command]}, got {_shown(line)}", number)
-        return Attribute(found["name"], found["value"], number)
+            self.fail(f"expected {listed.form}, got {_shown(line)}", number)
+        return found
 
-    def _columns(self) -> Iterator[Attribute]:
-        """Attributes of lsattr: an empty value is told by the column where values begin."""
-        matched = []
-        for number, line in self._lines:
-            found = _LSATTR.fullmatch(line)
-            if found is None:
-                self._fail(f"expected {_FORMS['lsattr']}, got {_shown(line)}", number)
-            matched.append((number, found))
-        starts = Counter(found.start("rest") for _, found in matched)
-        column = min(starts)
-        for number, found in matched:
-            value = ""
-            if found.start("rest") == column:
-                value = found["rest"].split(maxsplit=1)[0]
-            yield Attribute(found["name"], value, number)
+    def command(self) -> tuple[Listed, str]:
+        """Which command printed it, and of what: by the command line, or by the first line's form.
 
-    def _sections(self) -> Iterator[Attribute]:
-        """Attributes of mmlsconfig, with the nodes that they are for."""
-        nodes = ""
-        headed = ended = False
-        for number, line in self._lines:
-            if _TRAILER.fullmatch(line):
-                ended = True
-                break
-            if _HEADING.fullmatch(line):
-                headed = True
-            elif section := _SECTION.fullmatch(line):
-                nodes = "" if section["nodes"] == _COMMON else section["nodes"]
-            elif not (headed and _RULE.fullmatch(line)):
-                yield replace(self._match(_SCALE, "mmlsconfig", number, line), nodes=nodes)
-        if headed and not ended:
-            self._fail(
-                "the listing is cut here: `File systems in cluster` was expected", self._last
-            )
+        Raises:
+            InputError: none of those that are known.
+        """
+        known = listed_commands()
+        *titles, last = (one.title for one in known)
+        expected = f"expected output of {', '.join(titles)} or {last}"
+        if not self._lines:
+            self.fail(f"the file is empty: {expected}")
+        number, first = self._lines[0]
+        for listed in known:
+            typed = re.fullmatch(rf"{_PROMPT}{listed.typed}\s*", first)
+            if typed:
+                del self._lines[0]
+                return listed, typed.groupdict().get("device") or ""
+        found = next((one for one in known if one.begins(first)), None)
+        if found is None:
+            self.fail(f"{expected}, got {_shown(first)}", number)
+        return found, ""
 
 
 def _once(found: Sequence[Attribute], file: str) -> Iterator[Attribute]:
@@ -246,4 +221,4 @@ def _once(found: Sequence[Attribute], file: str) -> Iterator[Attribute]:
 def _shown(line: str) -> str:
     """The beginning of a line, printable."""
     text = "".join(c if c.isprintable() else "?" for c in line.strip())
-    return repr(text if len(text) <= 40 else f"{text[:37]}...")  # noqa: PLR2004 (a short line)
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}...")

@@ -1,8 +1,8 @@
 """Puts the printed attributes of a real machine into a scenario, and says what became of each.
 
-`--apply FILE` takes what `lsattr -El`, `no -a` or `mmlsconfig` printed. An attribute that is a knob
-is set as if it were typed after `--set`; one that simnet knows and does not model, or does not
-know, is told as such. Nothing is set unless all of it can be.
+`--apply FILE` takes what commands printed that subjects announce, as `no -a`. An attribute that is
+a knob is set as if it were typed after `--set`; one that simnet knows and does not model, or does
+not know, is told as such. Nothing is set unless all of it can be.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Final, Literal
 
 from simnet.errors import InputError
-from simnet.scenario.commands.attribute_listing import Attribute, Command, Listing, read_listing
-from simnet.scenario.core.entries import Entry
+from simnet.scenario.commands.attribute_listing import (
+    Attribute,
+    Listed,
+    Listing,
+    listed_commands,
+    read_listing,
+)
+from simnet.scenario.core.entries import PEER, Entry
 from simnet.scenario.core.knobs import KNOBS
-from simnet.scenario.parts.aix.lsattr import LSATTR
-from simnet.scenario.parts.aix.no import NO
-from simnet.scenario.parts.scale.attributes import SCALE_ATTRIBUTES, of_servers
-from simnet.scenario.parts.scale.knobs import SERVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,23 +28,12 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["Captured", "CapturedAttribute", "attributes", "captured"]
+__all__ = ["Captured", "CapturedAttribute", "Target", "attributes", "captured", "knob_of"]
 
 State = Literal["modelled", "not modelled", "unknown", "elsewhere"]
 _PEER: Final = "peer"
-_KNOWN: Final[dict[Command, dict[str, tuple[str, str]]]] = {
-    "lsattr": LSATTR,
-    "no": NO,
-    "mmlsconfig": SCALE_ATTRIBUTES,
-}
-_KNOBS: Final[dict[Command, str]] = {
-    "lsattr": "chdev -l {{port}} -a {}",
-    "no": "no -o {}",
-    "mmlsconfig": "mmchconfig {}",
-}
 _BY_NAME: Final = {knob.name: knob for knob in KNOBS}
 _SYSTEMS: Final = {"linux": "Linux", "aix": "AIX"}
-_CLIENTS: Final = "scale"
 
 
 @dataclass(frozen=True)
@@ -53,7 +44,7 @@ class CapturedAttribute:
         file: where it was printed.
         line: there.
         command: that printed it.
-        nodes: of mmlsconfig, the nodes that it is for; empty for all.
+        nodes: where the listing has sections, the nodes that it is for; empty for all.
         name: as printed.
         value: as printed.
         unit: of the value; empty for none, or where it is not known.
@@ -94,16 +85,15 @@ class Captured:
 
 def attributes() -> Iterator[tuple[str, str, str, str, Knob | None]]:
     """Yield command, name, unit, meaning and knob of every attribute that simnet knows."""
-    for command, known in _KNOWN.items():
-        for name, (unit, meaning) in known.items():
-            knob = _knob(command, name) or _knob(command, name, servers=True)
-            yield command, name, unit, meaning, knob
+    for listed in listed_commands():
+        for name, (unit, meaning) in listed.known.items():
+            knob = knob_of(listed, name) or knob_of(listed, name, listed.suffix)
+            yield listed.command, name, unit, meaning, knob
 
 
-def _knob(command: Command, attribute: str, *, servers: bool = False) -> Knob | None:
-    """The knob that an attribute is, of the servers where a file system has both."""
-    name = _KNOBS[command].format(attribute)
-    return _BY_NAME.get(f"{name} {SERVERS}" if servers else name)
+def knob_of(listed: Listed, attribute: str, suffix: str = "") -> Knob | None:
+    """The knob that an attribute is, with a suffix of its name where that is of other nodes."""
+    return _BY_NAME.get(f"{listed.knob.format(attribute)}{suffix}")
 
 
 def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> Captured:
@@ -111,8 +101,8 @@ def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> 
 
     Args:
         tree: the scenario's values; they are not changed.
-        files: as typed: FILE, `peer:FILE` for the peers, or of mmlsconfig `NODECLASS:FILE` for what
-            is printed of a node class.
+        files: as typed: FILE, `peer:FILE` for the peers, or `NODECLASS:FILE` for what is printed
+            of a node class.
         overrides: what sets a knob again, by the knob's name: `--set`, or a tuning.
 
     Raises:
@@ -123,7 +113,7 @@ def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> 
     remarks: list[str] = []
     for typed in files:
         scope, listing = _read(typed)
-        target = _Target(tree, scope, listing)
+        target: Target = listing.listed.target(tree, scope, listing)
         rows, set_here = target.apply()
         remarks.append(_summary(listing, target.title, rows))
         remarks += target.remarks
@@ -177,91 +167,93 @@ def _summary(listing: Listing, title: str, rows: Sequence[CapturedAttribute]) ->
     return text.replace("elsewhere", "of other nodes")
 
 
-class _Target:
-    """The hosts that a listing is for."""
+class Target:
+    """The hosts that a listing is for: the system under test, or its peers.
+
+    Args:
+        tree: the scenario's values; they are not changed.
+        scope: what was typed before the file's name.
+        listing: what was printed.
+
+    Attributes:
+        tree, listing: as given.
+        peers: it is for the peers.
+        nodes: a node or node class that was typed.
+        remarks: one line each, for people.
+        hosts: places of those that it is for.
+    """
 
     def __init__(self, tree: Tree, scope: str, listing: Listing) -> None:
-        self._tree = tree
-        self._listing = listing
-        self._peers = scope == _PEER
-        self._nodes = "" if self._peers else scope
-        self._servers = listing.of_servers(self._nodes)
+        self.tree = tree
+        self.listing = listing
+        self.peers = scope == _PEER
+        self.nodes = "" if self.peers else scope
         self.remarks: list[str] = []
-        peers = range(len(tree.get(("peers",)))) if self._peers else ()
-        self._hosts: list[Path] = [("peers", n) for n in peers] if self._peers else [("host",)]
-        if listing.command == "mmlsconfig":
-            self._check_nodes()
-        else:
-            self._check_system()
+        peers: list[Path] = [("peers", number) for number in range(len(tree.get(("peers",))))]
+        self.hosts: list[Path] = peers if self.peers else [("host",)]
+        self.check()
 
     @property
     def title(self) -> str:
-        """The command, and of a file system whose configuration it is taken for."""
-        if self._listing.command != "mmlsconfig":
-            return self._listing.title
-        return f"{self._listing.title} of the {'servers' if self._servers else 'clients'}"
+        """The command, and whose attributes they are taken for where that can differ."""
+        return self.listing.title
 
-    def _error(self, message: str) -> InputError:
-        return InputError(f"{self._listing.title}: {message}", file=self._listing.file)
+    @property
+    def ports(self) -> list[str]:
+        """Names of all ports of the hosts."""
+        return [port["name"] for host in self.hosts for port in self.tree.get((*host, "ports"))]
 
-    def _check_system(self) -> None:
-        if self._nodes:
-            raise self._error(f"only mmlsconfig has node classes, got {self._nodes!r}")
-        kernels = [self._tree.get((*host, "kernel")) for host in self._hosts]
-        if not any(kernel["system"] == "aix" for kernel in kernels):
-            others = [("peers", n) for n in range(len(self._tree.get(("peers",))))]
-            aix = any(self._tree.get((*o, "kernel", "system")) == "aix" for o in others)
-            hint = "; peer:FILE is for its peers" if aix and not self._peers else ""
-            host = self._hosts[0] if self._hosts else ("host",)
-            kernel, name = self._tree.get((*host, "kernel")), self._tree.get((*host, "name"))
+    def error(self, message: str) -> InputError:
+        """Return an error at the listing."""
+        return InputError(f"{self.listing.title}: {message}", file=self.listing.file)
+
+    def check(self) -> None:
+        """Refuse a node class, and hosts none of which runs the command's system."""
+        if self.nodes:
+            raise self.error(f"it has no node classes, got {self.nodes!r}")
+        system = self.listing.listed.system
+        if not system:
+            return
+        kernels = [self.tree.get((*host, "kernel")) for host in self.hosts]
+        if not any(kernel["system"] == system for kernel in kernels):
+            others = [peer["kernel"]["system"] for peer in self.tree.get(("peers",))]
+            hint = "; peer:FILE is for its peers" if system in others and not self.peers else ""
+            host = self.hosts[0] if self.hosts else ("host",)
+            kernel, name = self.tree.get((*host, "kernel")), self.tree.get((*host, "name"))
             runs = f"{_SYSTEMS[kernel['system']]} {kernel['version']}"
-            raise self._error(f"a command of AIX, but {name} runs {runs}{hint}")
-        self._hosts = [
-            host
-            for host, kernel in zip(self._hosts, kernels, strict=True)
-            if kernel["system"] == "aix"
-        ]
-
-    def _check_nodes(self) -> None:
-        if self._peers:
-            raise self._error("the peers of a scenario are no nodes of a file system")
-        if _CLIENTS not in self._tree.values:
-            raise self._error("the scenario has no file system of Spectrum Scale")
-        sections = self._listing.nodes
-        classes = [name for section in sections for name in section.split(",")]
-        if self._nodes and self._nodes not in classes:
-            known = ", ".join(classes) or "none"
-            raise self._error(f"no node class {self._nodes!r}: the listing has {known}")
-        if sections and not self._nodes:
-            names = ", ".join(f"[{section}]" for section in sections)
-            self.remarks.append(
-                f"{self._listing.file}: what holds of {names} alone is not set;"
-                f" --apply {classes[0]}:{self._listing.file} does"
-            )
+            raise self.error(f"a command of {_SYSTEMS[system]}, but {name} runs {runs}{hint}")
+        pairs = zip(self.hosts, kernels, strict=True)
+        self.hosts = [host for host, kernel in pairs if kernel["system"] == system]
 
     def apply(self) -> tuple[list[CapturedAttribute], list[Entry]]:
         """Return what becomes of each attribute, and what is set; what is for all nodes first."""
         rows: list[CapturedAttribute] = []
         entries: list[tuple[bool, Entry]] = []
-        for one in self._listing.attributes:
+        for one in self.listing.attributes:
             row, found = self._one(one)
             rows.append(row)
             entries += [(bool(one.nodes), entry) for entry in found]
         entries.sort(key=lambda pair: pair[0])
         return rows, [entry for _, entry in entries]
 
+    def knob(self, attribute: str) -> Knob | None:
+        """The knob that an attribute is."""
+        return knob_of(self.listing.listed, attribute)
+
+    def elsewhere(self, one: Attribute) -> str:  # noqa: ARG002 - for others
+        """Whose attribute it is, if it is not of these hosts; empty if it is."""
+        return ""
+
     def _one(self, one: Attribute) -> tuple[CapturedAttribute, list[Entry]]:
-        listing = self._listing
-        unit, meaning = _KNOWN[listing.command].get(one.name, ("", ""))
-        knob = _knob(listing.command, one.name, servers=self._servers)
+        listing = self.listing
+        unit, meaning = listing.listed.known.get(one.name, ("", ""))
+        knob = self.knob(one.name)
         state: State = "unknown"
-        note, entries = "", list[Entry]()
-        if one.nodes and not one.is_of(self._nodes):
-            state, note = "elsewhere", f"of {one.nodes}"
-        elif listing.command == "mmlsconfig" and not self._servers and of_servers(one.name):
-            state, note = "elsewhere", "of a server with disks of its own"
+        note, entries = self.elsewhere(one), list[Entry]()
+        if note:
+            state = "elsewhere"
         elif knob is not None and knob.modelled:
-            entries, note = self._entries(one, knob)
+            entries, note = self.entries(one, knob)
             state = "modelled" if entries else "not modelled"
         elif knob is not None or meaning:
             state, note = "not modelled", knob.note if knob else ""
@@ -282,33 +274,28 @@ class _Target:
         )
         return row, [] if one.repeats else entries
 
-    def _entries(self, one: Attribute, knob: Knob) -> tuple[list[Entry], str]:
+    def entries(self, one: Attribute, knob: Knob) -> tuple[list[Entry], str]:
         """What an attribute sets, and what is to be said of it."""
-        prefix = "peer:" if self._peers else ""
-        if self._listing.command == "mmlsconfig":
-            return [self._entry(one, knob.name)], ""
-        ports = [port["name"] for host in self._hosts for port in self._tree.get((*host, "ports"))]
-        if not ports:
-            return [], "no connection of TCP is simulated here"
-        if self._listing.command == "no":
+        prefix = PEER if self.peers else ""
+        if "{port}" not in knob.name:
             return [self._entry(one, prefix + knob.name)], ""
-        names = dict.fromkeys(self._ports(ports))
+        names = dict.fromkeys(self._ports(self.ports))
         return [self._entry(one, prefix + knob.name.format(port=name)) for name in names], ""
 
     def _entry(self, one: Attribute, name: str) -> Entry:
-        source = f"{self._listing.file}:{one.line}: {self._listing.title}"
-        return Entry(name, one.value, self._listing.file, one.line, source, "measured")
+        source = f"{self.listing.file}:{one.line}: {self.listing.title}"
+        return Entry(name, one.value, self.listing.file, one.line, source, "measured")
 
     def _ports(self, ports: Sequence[str]) -> list[str]:
-        """The ports that lsattr's device is, or all where it is none of them."""
-        device = self._listing.device
+        """The ports that the listing's device is, or all where it is none of them."""
+        device = self.listing.device
         digits = device.lstrip("abcdefghijklmnopqrstuvwxyz")
         same = {device, f"en{digits}", f"ent{digits}"} if device else set()
         if chosen := [name for name in ports if name in same]:
             return chosen
         which = ", ".join(dict.fromkeys(ports))
         said = f"{device} is no port here" if device else "the listing names no device"
-        remark = f"{self._listing.file}: {said}: it is taken for {which}"
+        remark = f"{self.listing.file}: {said}: it is taken for {which}"
         if remark not in self.remarks:
             self.remarks.append(remark)
         return list(ports)

@@ -12,22 +12,18 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import printable
 from simnet.scenario.commands.distribution import Distribution, distribution_of
 from simnet.scenario.core.knobs import KNOBS
-from simnet.scenario.parts.bonding.commands import bond_of, is_of_bond, rebuild
+from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from simnet.scenario.core.effective import Effective, Flow, Host
+    from simnet.scenario.commands.together import Together
+    from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.core.knob import AppliedKnob, Knob
-    from simnet.scenario.parts.relay.schema import Relay
 
 __all__ = ["Commands", "Turned", "commands", "turned"]
 
 _PEER: Final = "peer:"
-# at the switch, by hand, and in a program
-_NO_COMMAND: Final = frozenset({"switch", "cable", "application", "model"})
-_NETSERVER: Final = "netserver"
-_NETSERVER_PORT: Final = 12865
 
 
 @dataclass(frozen=True)
@@ -116,7 +112,6 @@ class _Lines:
     options: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
-    around: tuple[list[str], list[str]] = ([], [])  # before everything else; undone after it
 
     def add(self, apply: str, undo: str, *, in_script: bool = False) -> None:
         apply, undo = _safe(apply, undo)
@@ -138,45 +133,33 @@ def commands(base: Effective, tuned: Effective) -> list[Commands]:
     own = [one for one in changes if not one.on_peers]
     theirs = [one for one in changes if one.on_peers]
     found = []
-    lines = _Lines()
-    old, new = bond_of(base), bond_of(tuned)
-    if old != new:
-        lines.around = rebuild(old, new), rebuild(new, old)
-        if new.slaves:
-            lines.options.append(f"options bonding {new.options}")
-            lines.keep.append(
-                "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
-            )
-    processes = (_processes(base), _processes(tuned)) if _rebound(base, tuned) else ((), ())
-    if base.relay and tuned.relay and base.relay != tuned.relay:
-        processes = _workers(base.relay), _workers(tuned.relay)
-    if own or any(processes):
-        found.append(_for_host(tuned.host, tuned.host.name, own, lines, processes))
+    together = [one for subject in subjects() for one in subject.typed(base, tuned)]
+    if own or any(one.last or one.last_undo for one in together):
+        found.append(_for_host(tuned.host, tuned.host.name, own, together))
     if theirs:
         names = ", ".join(sorted({peer.name for peer in tuned.peers}))
         where = f"each peer ({names})"
-        found.append(_for_host(tuned.peers[0], where, theirs, _Lines(), ((), ())))
+        found.append(_for_host(tuned.peers[0], where, theirs))
     return found
 
 
 def _for_host(
-    host: Host,
-    where: str,
-    changes: Iterable[Turned],
-    lines: _Lines,
-    processes: tuple[tuple[str, ...], tuple[str, ...]],
+    host: Host, where: str, changes: Iterable[Turned], together: Iterable[Together] = ()
 ) -> Commands:
+    lines = _Lines()
     style = distribution_of(host.kernel.distribution, host.kernel.version)
+    for several in together:
+        lines.options += several.options
+        lines.keep += several.keep
     for one in changes:
-        if one.knob.scope != "flows" and not is_of_bond(one.name):
+        if not one.knob.together:
             _add(lines, one, style, host)
-    before, after = processes
     keep = [*lines.keep, *style.keep_lines(style.sysctl_file, lines.sysctls)]
     if lines.sysctls and style.sysctl_boot:
         keep.append(style.sysctl_boot)
     keep += style.keep_lines(style.modprobe_file, lines.options)
     keep += style.keep_script(lines.start, lines.stop[::-1])
-    if after:
+    if any(several.last for several in together):
         keep.append("# the processes: in whatever starts them at boot")
     drop = [
         *style.drop_script(lines.start),
@@ -184,10 +167,14 @@ def _for_host(
         *style.drop_lines(style.sysctl_file, lines.sysctls),
         *lines.drop[::-1],
     ]
+    first, first_undo, last, last_undo = (
+        [line for several in together for line in getattr(several, name)]
+        for name in ("first", "first_undo", "last", "last_undo")
+    )
     return Commands(
         where=printable(where),
-        apply=_safe(*lines.around[0], *lines.apply, *after),
-        undo=_safe(*before, *lines.undo[::-1], *lines.around[1]),
+        apply=_safe(*first, *lines.apply, *last),
+        undo=_safe(*last_undo, *lines.undo[::-1], *first_undo),
         keep=_safe(*keep),
         drop=_safe(*drop),
     )
@@ -200,33 +187,23 @@ def _safe(*lines: str) -> tuple[str, ...]:
 
 def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
     knob = one.knob
-    if knob.compile_time or knob.scope in _NO_COMMAND:
+    if knob.compile_time or knob.by_hand:
         lines.add(f"# {_typed(one, one.value)}", f"# {_typed(one, one.before)}")
     elif knob.scope == "irqbalance":
         _add_daemon(lines, one, style)
     elif knob.name.startswith("modprobe "):
         _add_option(lines, one, host)
-    elif knob.system == "aix":
-        _add_attribute(lines, one)
     else:
         unknown = f"# {one.name}: the value before is not known; write it down first"
         undo = _typed(one, one.before) if one.before else unknown
         sysctl = knob.command.startswith("sysctl ")
-        # what is typed at the management console stays as it is set
-        kept = sysctl or knob.name.startswith("lpar ")
-        lines.add(_typed(one, one.value), undo, in_script=not kept)
+        lines.add(_typed(one, one.value), undo, in_script=not sysctl and knob.keep is None)
         if sysctl:
             lines.sysctls.append(f"{knob.name} = {one.value}")
-
-
-def _add_attribute(lines: _Lines, one: Turned) -> None:
-    """Set an attribute of AIX: chdev keeps it over a reboot, no does with -p."""
-    apply, undo = _typed(one, one.value), _typed(one, one.before) if one.before else ""
-    lines.add(apply, undo or f"# {one.name}: the value before is not known; write it down first")
-    if apply.startswith("no "):
-        lines.keep.append(apply.replace("no ", "no -p ", 1))
-        if undo:
-            lines.drop.append(undo.replace("no ", "no -p ", 1))
+        if knob.keep:
+            lines.keep.append(knob.keep.format(value=one.value, **one.parts))
+            if one.before:
+                lines.drop.append(knob.keep.format(value=one.before, **one.parts))
 
 
 def _typed(one: Turned, value: str) -> str:
@@ -255,53 +232,3 @@ def _add_option(lines: _Lines, one: Turned, host: Host) -> None:
 
 def _each(value: str, ports: int) -> str:
     return ",".join([value] * max(ports, 1))
-
-
-def _workers(relay: Relay) -> tuple[str, ...]:
-    """Return what the relay's own configuration has to say, which no command can."""
-    where = (
-        "worker k on CPU k" if relay.placement == "pinned" else "workers where the kernel puts them"
-    )
-    how = f"connections handed out {relay.balance.replace('_', '-')}"
-    return (f"# the relay: {relay.workers} workers, {where}, {how}",)
-
-
-def _rebound(base: Effective, tuned: Effective) -> bool:
-    """Whether a process has to start on other nodes."""
-    before = {flow.name: _nodes(flow) for flow in base.flows}
-    return any(before.get(flow.name, _nodes(flow)) != _nodes(flow) for flow in tuned.flows)
-
-
-def _nodes(flow: Flow) -> tuple[int | None, int | None]:
-    return flow.cpubind_node, flow.preferred_node
-
-
-def _processes(effective: Effective) -> tuple[str, ...]:
-    """Return how to start the processes of the workload: by the node that they are bound to."""
-    groups: dict[tuple[int | None, int | None], list[Flow]] = {}
-    for flow in effective.flows:
-        groups.setdefault(_nodes(flow), []).append(flow)
-    if effective.workload.test != _NETSERVER:
-        return tuple(_comments(groups))
-    lines = [f"killall {_NETSERVER}"]
-    for number, (nodes, flows) in enumerate(groups.items()):
-        port = f" -p {_NETSERVER_PORT + number}" if len(groups) > 1 else ""
-        names = ", ".join(flow.name for flow in flows)
-        lines.append(f"{_numactl(*nodes)}{_NETSERVER}{port}  # the streams of {names}")
-    return tuple(lines)
-
-
-def _comments(groups: dict[tuple[int | None, int | None], list[Flow]]) -> Iterator[str]:
-    for nodes, flows in groups.items():
-        names = ", ".join(flow.name for flow in flows)
-        under = _numactl(*nodes).strip()
-        yield f"# start the processes of {names} {f'under: {under}' if under else 'as they are'}"
-
-
-def _numactl(cpubind: int | None, preferred: int | None) -> str:
-    options = [
-        f"--{name}={node}"
-        for name, node in (("cpubind", cpubind), ("preferred", preferred))
-        if node is not None
-    ]
-    return f"numactl {' '.join(options)} " if options else ""

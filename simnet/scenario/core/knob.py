@@ -165,6 +165,10 @@ class Knob:
         drivers: network drivers that alone have it; else each has it whose NIC has the target.
         system: operating system that has it.
         stage: when it applies.
+        keep: the command that sets it over a reboot, too; empty if `command` does, None where a
+            script has to set it at each boot, or a file of sysctls.
+        by_hand: no command sets it.
+        together: its subject says what is typed for it and others, see `Subject.typed`.
         remark: what there is to say of a value; empty for nothing.
     """
 
@@ -183,6 +187,9 @@ class Knob:
     unset: str = ""
     system: Literal["linux", "aix"] = "linux"
     stage: Stage = Stage.KNOBS
+    keep: str | None = None
+    by_hand: bool = False
+    together: bool = False
     remark: Callable[[Any], str] | None = None
 
     @property

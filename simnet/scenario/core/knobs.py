@@ -28,6 +28,7 @@ MODELS: Final = (
         "model",
         "server",
         "use the machine {value}",
+        by_hand=True,
     ),
     Knob(
         "system.kernel",
@@ -36,6 +37,7 @@ MODELS: Final = (
         "model",
         "kernel",
         "install and boot the kernel of {value}",
+        by_hand=True,
     ),
 )
 """Exchange a model: they apply before all others."""

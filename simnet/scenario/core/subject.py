@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from simnet.host.onset import Onset
+    from simnet.scenario.commands.attribute_listing import Listed
+    from simnet.scenario.commands.together import Together
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.parameter import Spec
@@ -219,6 +221,9 @@ class Subject:
         join: adds to a machine that was made, before its ports.
         equip: adds to the simulated host and its ports, before streams or a setup.
         columns: its fields of a result.
+        listings: commands whose output `--apply` takes.
+        typed: yields what is typed for several settings at once, of the configurations before and
+            after a tuning.
     """
 
     name: str
@@ -237,6 +242,8 @@ class Subject:
     join: Callable[[Ground, Any, Any], None] = _pass
     equip: Callable[[Ground], None] = _pass
     columns: Callable[[], tuple[Column, ...]] = tuple
+    listings: Callable[[], tuple[Listed, ...]] = tuple
+    typed: Callable[[Effective, Effective], Iterable[Together]] = _none
 
 
 @functools.cache

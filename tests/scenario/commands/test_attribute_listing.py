@@ -12,6 +12,7 @@ from simnet._share import folder
 from simnet.errors import InputError
 from simnet.scenario.commands.attribute_listing import Listing, parse_listing, read_listing
 from simnet.scenario.commands.captured import attributes
+from simnet.scenario.parts.scale.listings import is_of_servers
 
 CAPTURES = folder("validation") / "captures"
 CLUSTER = """\
@@ -70,7 +71,7 @@ def test_captures_are_read_whole(file: str, title: str, count: int, some: dict[s
     listing = read_listing(CAPTURES / f"{file}.txt")
     assert (listing.title, len(listing.attributes)) == (title, count)
     assert values(listing).items() >= some.items()
-    assert listing.of_servers("") == (file == "mmlsconfig-ess-server")
+    assert is_of_servers(listing, "") == (file == "mmlsconfig-ess-server")
     known = {(command, name) for command, name, *_ in attributes()}
     assert {(listing.command, one.name) for one in listing.attributes} <= known
 
@@ -83,7 +84,7 @@ def test_a_printed_cluster_has_sections() -> None:
     assert ("sas1,sas2", "pagepool", "32G", 11) in found
     assert ("", "adminMode", "central", 13) in found
     assert len(found) == 7
-    assert [listing.of_servers(nodes) for nodes in ("", "gss_ppc64", "sas2")] == [
+    assert [is_of_servers(listing, nodes) for nodes in ("", "gss_ppc64", "sas2")] == [
         False,
         True,
         False,

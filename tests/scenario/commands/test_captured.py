@@ -122,7 +122,7 @@ def test_nothing_is_set_of_a_file_with_a_bad_value(scenario: Path, tmp_path: Pat
         (
             "x460-out-of-box",
             f"clients:{NO}",
-            "no -a: only mmlsconfig has node classes, got 'clients'",
+            "no -a: it has no node classes, got 'clients'",
         ),
     ],
 )

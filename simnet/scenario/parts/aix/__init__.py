@@ -7,5 +7,9 @@ from simnet.scenario.core.subject import Subject, late
 __all__ = ["SUBJECT"]
 
 SUBJECT = Subject(
-    "aix", order=60, knobs=late("aix.knobs:AIX"), check_host=late("aix.checks:check_aix")
+    "aix",
+    order=60,
+    knobs=late("aix.knobs:AIX"),
+    check_host=late("aix.checks:check_aix"),
+    listings=late("aix.listings:LISTINGS"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.knob import Knob, ignored
 from simnet.scenario.core.parameter import Spec, Value
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, size
@@ -52,17 +52,22 @@ class JumboFrames(YesNo):
         return super().text(value > _PLAIN_BYTES)
 
 
+def _of_no(attribute: str) -> dict[str, Any]:
+    return {"system": "aix", "keep": f"no -p -o {attribute}={{value}}"}
+
+
 def _no(attribute: str, target: str, doc: str = "") -> Knob:
     spec = value_spec(Kernel, target)
     unit = next((unit for suffix, unit in _UNITS.items() if target.endswith(suffix)), "")
     name = f"no -o {attribute}"
     text = doc or spec.doc.removeprefix("AIX: ")
-    return Knob(name, text, spec, "kernel", target, f"{name}={{value}}", unit=unit, system="aix")
+    more: dict[str, Any] = {"unit": unit, **_of_no(attribute)}
+    return Knob(name, text, spec, "kernel", target, f"{name}={{value}}", **more)
 
 
 def _ignored(attribute: str, doc: str, spec: Spec, **more: Any) -> Knob:
     name = f"no -o {attribute}"
-    return Knob(name, doc, spec, "none", "", f"{name}={{value}}", system="aix", **more)
+    return ignored(name, doc, spec, f"{name}={{value}}", **_of_no(attribute), **more)
 
 
 def _isno(attribute: str, target: str, doc: str) -> Knob:
@@ -77,12 +82,14 @@ def _isno(attribute: str, target: str, doc: str) -> Knob:
         unit="B",
         unset=f"{name}=",
         system="aix",
+        keep="",
     )
 
 
 def _adapter(attribute: str, target: str, doc: str, spec: Spec, unit: str = "") -> Knob:
     name = f"chdev -l {{port}} -a {attribute}"
-    return Knob(name, doc, spec, "nic", target, f"{name}={{value}}", unit=unit, system="aix")
+    more: dict[str, Any] = {"unit": unit, "system": "aix", "keep": ""}
+    return Knob(name, doc, spec, "nic", target, f"{name}={{value}}", **more)
 
 
 _MTU: Final = value_spec(Nic, "mtu_bytes")

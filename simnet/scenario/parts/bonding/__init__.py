@@ -13,5 +13,6 @@ SUBJECT = Subject(
     host_parts=(HostPart("bonding", Bonding, order=10),),
     knobs=late("bonding.knobs:BONDING"),
     onsets=late("bonding.build:onsets"),
+    typed=late("bonding.commands:typed"),
     check_host=late("bonding.checks:check_bond"),
 )

@@ -8,10 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.commands.together import Together
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["Bond", "bond_of", "is_of_bond", "rebuild"]
+__all__ = ["Bond", "bond_of", "rebuild", "typed"]
 
 _OPTION: Final = "modprobe bonding "
 _SLAVE: Final = "ifenslave bond0 "
@@ -30,9 +34,18 @@ class Bond:
     slaves: tuple[str, ...]
 
 
-def is_of_bond(name: str) -> bool:
-    """Return whether a knob is an option or a slave of the bond."""
-    return name.startswith((_OPTION, _SLAVE))
+def typed(base: Effective, tuned: Effective) -> Iterator[Together]:
+    """Yield what makes another bond, if a tuning asks for one."""
+    old, new = bond_of(base), bond_of(tuned)
+    if old == new:
+        return
+    keep = "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
+    yield Together(
+        first=tuple(rebuild(old, new)),
+        first_undo=tuple(rebuild(new, old)),
+        options=(f"options bonding {new.options}",) if new.slaves else (),
+        keep=(keep,) if new.slaves else (),
+    )
 
 
 def bond_of(effective: Effective) -> Bond:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.knob import Knob, ignored
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Choice, Flag, count, time
@@ -31,17 +31,19 @@ def _module(name: str, target: str, unit: str = "", note: str = "") -> Knob:
         f"modprobe -r bonding; modprobe bonding {name}={{value}}",
         unit=unit,
         note=f"{note}{_AGAIN}",
+        together=True,
     )
 
 
 def _ignored(name: str, doc: str, spec: Spec, **more: Any) -> Knob:
     command = f"modprobe -r bonding; modprobe bonding {name}={{value}}"
-    return Knob(f"modprobe bonding {name}", doc, spec, "none", "", command, **more)
+    return ignored(f"modprobe bonding {name}", doc, spec, command, together=True, **more)
 
 
 def _cable(verb: str, target: str, doc: str) -> Knob:
     command = f"{verb} the cable of {{port}} after {{value}}"
-    return Knob(f"{verb} {{port}}", doc, time(doc, "0 s", "100000 s"), "cable", target, command)
+    spec = time(doc, "0 s", "100000 s")
+    return Knob(f"{verb} {{port}}", doc, spec, "cable", target, command, by_hand=True)
 
 
 BONDING: Final = (
@@ -52,6 +54,7 @@ BONDING: Final = (
         "slave",
         "enslaved",
         "ifenslave{detach} bond0 {port}",
+        together=True,
     ),
     _module("mode", "mode"),
     _module("miimon", "miimon_ps", "ms", note="0 becomes 100 in 802.3ad, balance-tlb, -alb; "),
@@ -74,6 +77,7 @@ BONDING: Final = (
         "switch",
         "load_balance",
         "on the switch, configure terminal: port-channel load-balance {value}",
+        by_hand=True,
     ),
     _cable("unplug", "unplugged_ps", "time from the start at which the cable is pulled; 0: never"),
     _cable("replug", "plugged_ps", "time from the start at which it is plugged again; 0: never"),

@@ -22,7 +22,10 @@ _ACTIVATE: Final = "shut it down and activate it with the profile, or move the d
 
 def _knob(name: str, target: str, command: str, **more: Any) -> Knob:
     spec = value_spec(Partition, target)
-    return Knob(name, spec.doc, spec, "partition", target, command, stage=Stage.CPUS, **more)
+    # what is typed at the management console stays as it is set
+    keep = "" if name.startswith("lpar ") else None
+    more |= {"stage": Stage.CPUS, "keep": keep}
+    return Knob(name, spec.doc, spec, "partition", target, command, **more)
 
 
 PARTITION: Final = (

@@ -7,5 +7,9 @@ from simnet.scenario.core.subject import Subject, late
 __all__ = ["SUBJECT"]
 
 SUBJECT = Subject(
-    "placement", order=10, unread=("preferred_node",), knobs=late("placement.knobs:PLACEMENT")
+    "placement",
+    order=10,
+    unread=("preferred_node",),
+    knobs=late("placement.knobs:PLACEMENT"),
+    typed=late("placement.commands:typed"),
 )

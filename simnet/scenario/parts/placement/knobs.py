@@ -37,6 +37,7 @@ PLACEMENT: Final = (
         "flows",
         "cpubind_node",
         "start each process under: numactl --cpubind={value}",
+        together=True,
     ),
     Knob(
         "numactl --preferred",
@@ -45,5 +46,6 @@ PLACEMENT: Final = (
         "flows",
         "preferred_node",
         "start each process under: numactl --preferred={value}",
+        together=True,
     ),
 )

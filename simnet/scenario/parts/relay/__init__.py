@@ -19,5 +19,6 @@ SUBJECT = Subject(
             order=10,
         ),
     ),
+    typed=late("relay.commands:typed"),
     check=late("relay.checks:check_relay"),
 )

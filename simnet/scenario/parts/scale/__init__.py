@@ -46,5 +46,6 @@ SUBJECT = Subject(
             order=30,
         ),
     ),
+    listings=late("scale.listings:LISTINGS"),
     columns=late("scale.columns:COLUMNS"),
 )

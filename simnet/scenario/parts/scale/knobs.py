@@ -28,7 +28,7 @@ def _mmchconfig(attribute: str, target: str, **more: Any) -> Knob:
     name = f"mmchconfig {attribute}"
     now = "" if more.get("note") else " -i"
     command = f"{name}={{value}} -N CLIENTS{now}"
-    return Knob(name, spec.doc, spec, "scale", target, command, system="aix", **more)
+    return Knob(name, spec.doc, spec, "scale", target, command, system="aix", keep="", **more)
 
 
 def _of_servers(attribute: str, target: str, unit: str = "", *, at_once: bool = False) -> Knob:
@@ -45,13 +45,14 @@ def _of_servers(attribute: str, target: str, unit: str = "", *, at_once: bool = 
         unit=unit,
         note="" if at_once else _RESTART.format("servers"),
         system="aix",
+        keep="",
     )
 
 
 def _ignored(attribute: str, doc: str, spec: Spec | None = None) -> Knob:
     name = f"mmchconfig {attribute}"
     command = f"{name}={{value}} -N CLIENTS"
-    return Knob(name, doc, spec or count(doc, 0, 2**62), "none", "", command, system="aix")
+    return Knob(name, doc, spec or count(doc, 0, 2**62), "none", "", command, system="aix", keep="")
 
 
 SCALE: Final = (
@@ -75,6 +76,7 @@ SCALE: Final = (
         "block_bytes",
         "mmcrfs FILESYSTEM -F NSD_STANZAS -B {value}",
         system="aix",
+        keep="",
         note="a file system keeps its block size: a new one has to be made, and filled",
     ),
     Knob(
@@ -85,6 +87,7 @@ SCALE: Final = (
         "threads",
         "smtctl -t {value} -w now",
         system="aix",
+        keep="",
     ),
     _ignored("worker1Threads", "what workerThreads was called before"),
     _ignored("maxStatCache", "files whose attributes alone are in memory"),

@@ -37,6 +37,7 @@ _OPTIONS: Final = (
         "in the program, for each socket: setsockopt TCP_DELACK_MAX_US {value}",
         unit="us",
         since="6.15",
+        by_hand=True,
         unset="in the program: no setsockopt of TCP_DELACK_MAX_US",
     ),
     Knob(
@@ -49,6 +50,7 @@ _OPTIONS: Final = (
         unit="B",
         note="net.core.wmem_max and rmem_max limit it, and Linux then doubles it",
         unset="start iperf without -w",
+        by_hand=True,
     ),
     Knob(
         "iperf -N",
@@ -57,6 +59,7 @@ _OPTIONS: Final = (
         "application",
         "nodelay",
         "start iperf with -N: {value}",
+        by_hand=True,
     ),
 )
 

@@ -1,0 +1,28 @@
+"""What a subject has typed for several of its settings at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Together"]
+
+
+@dataclass(frozen=True)
+class Together:
+    """Shell lines of the system under test, beside those of single knobs.
+
+    Attributes:
+        first: before everything else.
+        first_undo: undoes that, after everything else.
+        last: after everything else.
+        last_undo: undoes that, before everything else.
+        options: lines of the file with modules' options.
+        keep: what else makes it survive a reboot.
+    """
+
+    first: tuple[str, ...] = ()
+    first_undo: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    last_undo: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
