@@ -108,7 +108,7 @@ class Cfq(CfqService):
                 return queue
             if queue.dispatched:
                 return None
-            if queue.class_sync and self._arm(queue):
+            if queue.sync and self._arm(queue):
                 return None
         self._expire(queue)
         return self._set_active()
@@ -118,7 +118,7 @@ class Cfq(CfqService):
         queue: CfqQueue = request.queue
         queue.next = self._find_next(queue, request)
         self._remove(request)
-        queue.on_dispatch[request.is_sync] += 1
+        queue.dispatched += 1
         self.q.dispatch_sort(request)
         self.last_sector = self.q.head[-1].end
 
@@ -127,7 +127,7 @@ class Cfq(CfqService):
         if queue.fifo_expire or not queue.fifo:
             return None
         oldest = queue.fifo[0]
-        if self.q.jiffies > oldest.start_jiffy + self.fifo_expire[queue.class_sync]:
+        if self.q.jiffies > oldest.start_jiffy + self.fifo_expire[queue.sync]:
             queue.fifo_expire = True
             return oldest
         return None
@@ -230,7 +230,7 @@ class Cfq(CfqService):
         queue: CfqQueue = request.queue
         now = self.q.jiffies
         self.rq_in_driver -= 1
-        queue.on_dispatch[request.is_sync] -= 1
+        queue.dispatched -= 1
         if queue.prio_class != "idle":
             self.last_end_request = now
         if not queue.dispatched and queue.on_rr:

@@ -11,9 +11,7 @@ from simnet.storage.block.process_history import SeekHistory
 from simnet.storage.block.request import IoContext, Request
 from simnet.storage.block.sort_list import SortList
 
-__all__ = ["ASYNC", "SYNC", "CfqContext", "CfqQueue"]
-
-ASYNC, SYNC = 0, 1
+__all__ = ["CfqContext", "CfqQueue"]
 
 
 class CfqQueue:
@@ -25,7 +23,7 @@ class CfqQueue:
         sort_list, fifo: its requests by sector, and in the order of their arrival.
         next: to be dispatched next.
         allocated: requests that exist, queued or not.
-        on_dispatch: requests that were dispatched and are not complete, by `ASYNC` and `SYNC`.
+        dispatched: requests that were dispatched and are not complete.
         slice_end, slice_left, service_last: in jiffies.
         place: the list of queues that it is in.
         on_rr, wait_request, must_alloc_slice, must_dispatch, fifo_expire, idle_window: flags.
@@ -33,7 +31,7 @@ class CfqQueue:
 
     __slots__ = (
         *("allocated", "fifo", "fifo_expire", "idle_window", "ioprio", "key", "must_alloc_slice"),
-        *("must_dispatch", "next", "on_dispatch", "on_rr", "place", "prio_class", "service_last"),
+        *("must_dispatch", "next", "dispatched", "on_rr", "place", "prio_class", "service_last"),
         *("slice_end", "slice_left", "sort_list", "wait_request"),
     )
 
@@ -43,8 +41,7 @@ class CfqQueue:
         self.sort_list = SortList()
         self.fifo: deque[Request] = deque()
         self.next: Request | None = None
-        self.allocated = 0
-        self.on_dispatch = [0, 0]
+        self.allocated = self.dispatched = 0
         self.slice_end = self.service_last = 0
         self.slice_left = slice_left
         self.place: list[CfqQueue] | None = None
@@ -53,19 +50,9 @@ class CfqQueue:
         self.idle_window = self.prio_class != "idle"
 
     @property
-    def class_sync(self) -> bool:
+    def sync(self) -> bool:
         """Whether it is a process' own."""
         return self.key is not None
-
-    @property
-    def sync(self) -> bool:
-        """Whether it counts as synchronous."""
-        return self.class_sync or self.on_dispatch[SYNC] > 0
-
-    @property
-    def dispatched(self) -> int:
-        """Requests that were dispatched and are not complete."""
-        return self.on_dispatch[ASYNC] + self.on_dispatch[SYNC]
 
     def __repr__(self) -> str:
         """Show whose it is."""

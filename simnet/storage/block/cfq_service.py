@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.storage.block.cfq_queue import SYNC, CfqContext, CfqQueue
+from simnet.storage.block.cfq_queue import CfqContext, CfqQueue
 from simnet.storage.block.elevator import Elevator
 from simnet.storage.block.request import IoContext, Request
 
@@ -61,7 +61,7 @@ class CfqService(Elevator):
             place = self.busy_rr if queue.dispatched else self.rr_lists[queue.ioprio]
         queue.place = place
         if preempted:
-            place.insert(max(len(place) - 1, 0), queue)
+            place.insert(-1, queue)
             return
         position = len(place)
         if place is not self.busy_rr:
@@ -193,7 +193,7 @@ class CfqService(Elevator):
         for queue in data.queues:
             if queue is not None and queue is self.active:
                 self._expire(queue)
-        own = data.queues[SYNC]
+        own = data.queues[True]
         if own is not None and not own.allocated:
             self._forget(own)
         data.queues = [None, None]

@@ -81,7 +81,7 @@ class Kernel:
         """Let it dispatch once; return the sectors, which the driver has seen then."""
         self.head.clear()
         count = self.elevator.dispatch(force=force)
-        assert count <= len(self.head)
+        assert count == len(self.head)
         for request in self.head:
             self.elevator.activate(request)
         return [request.sector for request in self.head]
@@ -120,3 +120,10 @@ def one_after_the_other(kernel: Kernel, process: str, sectors: list[int], think:
         kernel.jiffies += think
         kernel.elevator.timer(IDLE_SLICE)
         kernel.timers.clear()
+
+
+def anticipatory(**tunables: int) -> Kernel:
+    kernel = Kernel("anticipatory")
+    for name, value in tunables.items():
+        kernel.elevator.store(name, value)
+    return kernel

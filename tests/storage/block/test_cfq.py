@@ -92,6 +92,34 @@ class TestSlice:
         kernel.jiffies += 1
         assert kernel.dispatch() == [FAR]
 
+    def test_one_whose_slice_is_over_waits_by_when_its_last_request_was_complete(self) -> None:
+        kernel = cfq(quantum=1)
+        first = kernel.add(1000)
+        kernel.add(2000)
+        kernel.dispatch()
+        kernel.jiffies += 101
+        kernel.add(FAR, "b")
+        kernel.dispatch()
+        queue = first.queue
+        assert queue.place is kernel.elevator.busy_rr
+        assert queue.service_last == 0
+        kernel.jiffies += 5
+        kernel.complete(first)
+        assert queue.place is kernel.elevator.rr_lists[4]
+        assert queue.service_last == kernel.jiffies
+
+    @pytest.mark.parametrize(("used", "over"), [(100, False), (101, True)])
+    def test_a_slice_is_over_when_a_request_is_complete_too_late(
+        self, used: int, *, over: bool
+    ) -> None:
+        kernel = cfq()
+        first = kernel.add(1000)
+        kernel.dispatch()
+        kernel.jiffies += used
+        kernel.complete(first)
+        assert (kernel.elevator.active is None) == over
+        assert (kernel.timers == {}) == over
+
     def test_when_the_last_write_is_complete_the_next_queue_has_its_turn(self) -> None:
         kernel = cfq()
         write = kernel.add(1000, write=True)
@@ -184,6 +212,32 @@ class TestIdling:
         assert queue.must_dispatch
         assert kernel.told() == ["work"]
         assert kernel.elevator.active is queue
+
+    def test_in_the_last_tick_of_the_slice_it_does_too(self) -> None:
+        kernel, request = self.one_read()
+        kernel.complete(request)
+        kernel.add(2000)
+        kernel.jiffies += 100
+        kernel.elevator.timer(IDLE_SLICE)
+        assert kernel.elevator.active is request.queue
+
+    def test_a_read_that_was_waited_for_is_served_though_the_slice_is_over(self) -> None:
+        kernel, request = self.one_read()
+        kernel.complete(request)
+        kernel.add(FAR, "b")
+        kernel.jiffies += 101
+        kernel.add(2000)
+        assert kernel.dispatch() == [2000]
+
+    def test_think_times_count_for_twice_slice_idle_at_most(self) -> None:
+        kernel, request = self.one_read()
+        kernel.complete(request)
+        kernel.jiffies += 500
+        kernel.elevator.timer(IDLE_SLICE)
+        history = kernel.context("a").elevator_data[kernel.elevator]
+        told = history.ttime_total
+        kernel.add(2000)
+        assert history.ttime_total == (7 * told + 256 * 16) // 8
 
     def test_after_the_slice_the_timer_ends_it_though_there_is_a_read(self) -> None:
         kernel, request = self.one_read()
@@ -289,6 +343,13 @@ class TestIdling:
         kernel.elevator.timer(IDLE_SLICE)
         first, *_ = [kernel.add(place) for place in (0, FAR, 1)]
         assert first.queue.idle_window == waited
+
+    @pytest.mark.parametrize(("distance", "waited"), [(130_296, True), (130_297, False)])
+    def test_which_is_to_seek_farther_than_64_mib(self, distance: int, *, waited: bool) -> None:
+        kernel = cfq()
+        kernel.elevator.hw_tag = True
+        queues = [kernel.add(distance * n + 8 * (n - 1)).queue for n in range(1, 4)]
+        assert queues[0].idle_window == waited
 
     def test_what_the_driver_gave_back_is_not_in_the_device(self) -> None:
         kernel = cfq(quantum=3)

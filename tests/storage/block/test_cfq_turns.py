@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.storage.block.cfq_service import IDLE_CLASS, IDLE_SLICE
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE
-from simnet.storage.block.request import Bio, Request
+from simnet.storage.block.request import Request
 from tests.storage.block.parts import Kernel, cfq, one_after_the_other
 
 FAR = 10**7
@@ -39,6 +38,25 @@ class TestTurns:
         added = {name: kernel.add(9000 + ord(name), name) for name in order}
         assert self.turns(kernel, list(added.values())) == [added[name] for name in "nmx"]
 
+    def test_of_two_that_were_served_at_once_the_later_to_come_is_first(self) -> None:
+        kernel = cfq()
+        x, y = (kernel.add(1000 * n, name) for n, name in enumerate("xy", 1))
+        x.queue.service_last = y.queue.service_last = kernel.jiffies
+        kernel.dispatch(force=True)
+        kernel.complete(x)
+        kernel.complete(y)
+        assert kernel.elevator.busy_queues == 0
+        for sector, name in ((3000, "x"), (4000, "y")):
+            kernel.add(sector, name)
+        assert kernel.dispatch() == [4000]
+
+    def test_the_first_turn_is_the_highest_levels(self) -> None:
+        kernel = cfq()
+        for level, sector in ((7, 1000), (0, 2000)):
+            kernel.context(f"{level}", ioprio_class="be", ioprio=level)
+            kernel.add(sector, f"{level}")
+        assert kernel.dispatch() == [2000]
+
     def test_who_has_requests_in_the_device_comes_after_those_who_have_none(self) -> None:
         kernel = cfq(quantum=1, slice_idle=0)
         first = kernel.add(1000, "a")
@@ -50,7 +68,7 @@ class TestTurns:
             order += kernel.dispatch()
             kernel.jiffies += 200
         assert order == [1000, FAR + ord("b"), FAR + ord("c"), 2000]
-        assert first.queue.on_dispatch == [0, 2]
+        assert first.queue.dispatched == 2
 
     def test_real_time_before_best_effort_before_idle(self) -> None:
         kernel = cfq(slice_idle=0)
@@ -122,6 +140,7 @@ class TestTurns:
         kernel.dispatch()
         given = kernel.dispatch(force=True)
         assert len(given) == 16 - 3
+        assert kernel.elevator.active is None
         assert sorted(given)[-3:] == [FAR, FAR + 1000, FAR + 2000]
         assert kernel.elevator.active is None
         assert kernel.elevator.empty()
@@ -177,6 +196,39 @@ class TestPreemption:
         assert queue.slice_left == (0 if preempts else left)
         assert writes[0].queue.service_last == 0
 
+    def test_who_gives_way_keeps_what_is_left_of_its_slice(self) -> None:
+        kernel, (request, *writes) = self.writing()
+        kernel.jiffies += 8
+        kernel.elevator.timer(IDLE_SLICE)
+        kernel.dispatch()
+        for write in writes[:4]:
+            kernel.complete(write)
+        kernel.jiffies += 10
+        request.queue.wait_request, request.queue.slice_left = True, 100
+        kernel.add(2000)
+        queue = writes[0].queue
+        # of 40 ms; and it was served last when its requests were complete
+        assert (queue.slice_left, queue.service_last) == (30, kernel.jiffies - 10)
+        assert kernel.elevator.dispatch_slice == 0
+        assert kernel.elevator.active_context is None
+        assert request.queue.must_dispatch
+
+    def test_a_read_does_not_go_before_reads_that_all_are_complete(self) -> None:
+        kernel = cfq()
+        request = kernel.add(1000)
+        kernel.dispatch()
+        kernel.complete(request)
+        other = kernel.add(FAR, "b")
+        kernel.jiffies += 8
+        kernel.elevator.timer(IDLE_SLICE)
+        kernel.dispatch()
+        kernel.complete(other)
+        active = kernel.elevator.active
+        assert active is other.queue
+        request.queue.wait_request, request.queue.slice_left = True, 100
+        kernel.add(2000)
+        assert kernel.elevator.active is active
+
     def test_a_read_does_not_go_before_reads(self) -> None:
         kernel = cfq()
         request = kernel.add(1000)
@@ -197,6 +249,8 @@ class TestPreemption:
         others = [kernel.add(5000 + 1000 * n, name) for n, name in enumerate("xy")]
         kernel.jiffies += 8
         kernel.elevator.timer(IDLE_SLICE)
+        for other in others:
+            other.queue.service_last = kernel.jiffies + 1
         kernel.dispatch()
         elevator, queues = kernel.elevator, [other.queue for other in others]
         assert elevator.cur_rr == [writes[0].queue, *queues]
@@ -207,136 +261,3 @@ class TestPreemption:
         assert elevator.rr_lists[4] == [*queues, request.queue]
         assert elevator.busy_rr == [writes[0].queue]
         assert elevator.active is request.queue
-
-
-class TestRequests:
-    def test_a_process_that_is_waited_for_gets_a_request_once_a_slice(self) -> None:
-        kernel = cfq()
-        request = kernel.add(1000)
-        kernel.dispatch()
-        read = kernel.bio(2000, 8, "a", write=False, sync=True)
-        write = kernel.bio(2000, 8, "a", write=True, sync=True)
-        other = kernel.bio(2000, 8, "b", write=False, sync=True)
-        assert kernel.elevator.may_queue(read) is not MUST_QUEUE
-        kernel.complete(request)
-        assert kernel.elevator.may_queue(write) is not MUST_QUEUE
-        assert kernel.elevator.may_queue(other) is not MUST_QUEUE
-        assert kernel.elevator.may_queue(read) is MUST_QUEUE
-        assert kernel.elevator.may_queue(read) is not MUST_QUEUE
-
-    def test_processes_of_one_priority_share_a_queue_for_writes_and_none_for_reads(self) -> None:
-        kernel = cfq()
-        kernel.context("high", ioprio_class="be", ioprio=1)
-        kernel.context("same", ioprio_class="be", ioprio=4)
-        writes = {n: kernel.add(1000 + 100 * i, n, write=True).queue
-                  for i, n in enumerate(("a", "b", "high", "same"))}  # fmt: skip
-        reads = {n: kernel.add(5000 + 100 * i, n).queue for i, n in enumerate(writes)}
-        assert writes["a"] is writes["b"] is writes["same"]
-        assert writes["high"] is not writes["a"]
-        assert len({*map(id, reads.values()), *map(id, writes.values())}) == 6
-        assert (writes["high"].ioprio, writes["a"].ioprio) == (1, 4)
-        assert repr(writes["a"]) == "<CfqQueue async>"
-        assert repr(reads["high"]) == "<CfqQueue high>"
-        # a process without a class of its own takes the latest
-        assert kernel.add(9000, "c", write=True).queue is writes["high"]
-
-    def test_a_queue_begins_with_two_idle_times(self) -> None:
-        assert cfq().add(1000).queue.slice_left == 16
-        assert cfq(slice_idle=3).add(1000).queue.slice_left == 6
-
-    def test_the_queue_of_a_process_goes_with_its_last_request(self) -> None:
-        kernel = cfq()
-        first, second = kernel.add(1000), kernel.add(2000)
-        kernel.dispatch()
-        context = kernel.context("a")
-        context.exit()
-        assert kernel.elevator.active is None
-        kernel.complete(first)
-        assert context in kernel.elevator.queues
-        kernel.complete(second)
-        assert context not in kernel.elevator.queues
-
-    def test_the_queue_of_a_process_without_requests_goes_with_it(self) -> None:
-        kernel = cfq()
-        request = kernel.add(1000)
-        kernel.dispatch()
-        kernel.complete(request)
-        context = kernel.context("a")
-        assert context in kernel.elevator.queues
-        assert kernel.elevator.active is request.queue
-        kernel.told()
-        context.exit()
-        assert kernel.elevator.active is None
-        assert kernel.timers == {}
-        assert context not in kernel.elevator.queues
-
-    def test_the_queue_for_writes_stays(self) -> None:
-        kernel = cfq()
-        request = kernel.add(1000, write=True)
-        kernel.dispatch()
-        kernel.context("a").exit()
-        kernel.complete(request)
-        assert kernel.elevator.queues == {None: [request.queue]}
-
-    def test_a_request_for_a_sector_that_one_is_for_already_lets_that_one_go(self) -> None:
-        kernel = cfq()
-        first = kernel.add(1000)
-        kernel.add(3000)
-        second = kernel.add(1000)
-        assert [request.sector for request in kernel.head] == [1000]
-        assert kernel.head[0] is first
-        assert second.queue.on_dispatch == [0, 1]
-        assert kernel.dispatch() == [1000, 3000]
-
-    def test_a_queue_is_in_turn_once(self) -> None:
-        kernel = cfq()
-        for number in range(3):
-            kernel.add(1000 * number)
-        assert kernel.elevator.busy_queues == 1
-        kernel.add(FAR, "b")
-        assert kernel.elevator.busy_queues == 2
-        assert not kernel.elevator.empty()
-
-
-class TestMerging:
-    def test_behind_any_request_and_before_those_of_the_same_process(self) -> None:
-        kernel = cfq()
-        mine, others = kernel.add(1000), kernel.add(2000, "b")
-        merge = kernel.elevator.merge
-
-        def bio(sector: int, *, write: bool = False) -> Bio:
-            return kernel.bio(sector, 8, "a", write=write, sync=False)
-
-        assert merge(bio(1008)) == (BACK_MERGE, mine)
-        assert merge(bio(992)) == (FRONT_MERGE, mine)
-        assert merge(bio(2008)) == (BACK_MERGE, others)
-        assert merge(bio(1992)) == (NO_MERGE, None)
-        assert merge(bio(1008, write=True)) == (NO_MERGE, None)
-        assert merge(bio(992, write=True)) == (NO_MERGE, None)
-        writing = kernel.add(7000, "b", write=True)
-        assert merge(bio(6992, write=True)) == (FRONT_MERGE, writing)
-        mine.no_merge = True
-        assert merge(bio(992)) == (NO_MERGE, None)
-
-    def test_a_request_that_grew_is_found_at_its_ends(self) -> None:
-        kernel = cfq()
-        request, last = kernel.add(1000), kernel.add(9000)
-        request.sector -= 8
-        request.sectors += 16
-        kernel.elevator.merged(request)
-        bio = kernel.bio(1016, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (BACK_MERGE, request)
-        bio = kernel.bio(984, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (FRONT_MERGE, request)
-        assert kernel.elevator.latter(request) is last
-        assert kernel.elevator.former(last) is request
-        assert kernel.dispatch() == [992, 9000]
-
-    def test_a_swallowed_request_is_gone(self) -> None:
-        kernel = cfq()
-        request, following, last = (kernel.add(at) for at in (1000, 1008, 5000))
-        request.sectors += 8
-        kernel.elevator.merged_requests(request, following)
-        assert kernel.elevator.latter(request) is last
-        assert kernel.dispatch() == [1000, 5000]
-        assert kernel.elevator.empty()
