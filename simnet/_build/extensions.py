@@ -301,12 +301,18 @@ def _compile_here(share: dict[str, Path]) -> int:
 
 
 @contextlib.contextmanager
-def _enums_unchecked() -> Iterator[None]:
-    """Have Cython not look at what is added up in an enum: there is no place for the check."""
-    from Cython.Compiler import Nodes
+def _cython_mended() -> Iterator[None]:
+    """Have Cython compile two things that it cannot.
 
-    node: Any = Nodes.CEnumDefItemNode
-    analyse = node.analyse_enum_declarations
+    The sums in an enum are not checked for overflow: there is no place for the check. A function's
+    exception value of type `long long` that stands in the ``.pxd`` alone is read from there as
+    `-1LL`, and must not get that suffix again.
+    """
+    from Cython.Compiler import ExprNodes, Nodes
+
+    enum: Any = Nodes.CEnumDefItemNode
+    integer: Any = ExprNodes.IntNode
+    analyse, literal = enum.analyse_enum_declarations, integer.get_constant_c_result_code
 
     def analysed(self: Any, env: Any, *others: Any) -> Any:
         directives = env.directives
@@ -316,11 +322,14 @@ def _enums_unchecked() -> Iterator[None]:
         finally:
             env.directives = directives
 
-    node.analyse_enum_declarations = analysed
+    def suffixed_once(self: Any) -> Any:
+        return self.value if str(self.value).endswith("LL") else literal(self)
+
+    enum.analyse_enum_declarations, integer.get_constant_c_result_code = analysed, suffixed_once
     try:
         yield
     finally:
-        node.analyse_enum_declarations = analyse
+        enum.analyse_enum_declarations, integer.get_constant_c_result_code = analyse, literal
 
 
 def compile_module(module: str, target: Path) -> None:
@@ -339,7 +348,7 @@ def compile_module(module: str, target: Path) -> None:
     flags = list(_engine.FLAGS) if os.name == "posix" else []
     with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch:
         try:
-            with _enums_unchecked():
+            with _cython_mended():
                 extensions = cythonize(
                     [Extension(module, [source])],
                     build_dir=f"{scratch}/c",

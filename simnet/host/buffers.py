@@ -29,19 +29,12 @@ class Buffers:
         slab_lines: of the slab, when a buffer is freed on another node than it came from.
     """
 
-    memory: Memory
-    ledger: Ledger
-    skb_lines: cython.int
-    slab_lines: cython.int
-
     def __init__(self, memory: Memory, ledger: Ledger, skb_lines: int, slab_lines: int) -> None:
         self.memory = memory
         self.ledger = ledger
         self.skb_lines = skb_lines
         self.slab_lines = slab_lines
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def allocated_ps(self, cpu: Cpu, freer: Cpu) -> cython.longlong:
         """Use a buffer on `cpu` that `freer` has freed; None: it was never used."""
         work: cython.longlong
@@ -51,8 +44,6 @@ class Buffers:
         self.ledger.skb_lines += work
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def freed_ps(self, cpu: Cpu, toucher: Cpu) -> cython.longlong:
         """Read and free a buffer on `cpu` that `toucher` has allocated and written."""
         lines: cython.longlong = self.skb_lines

@@ -47,7 +47,6 @@ def whole_ns(time_ps: int) -> int:
     return (time_ps + 500) // 1000 * 1000
 
 
-@cython.cclass
 class Costs:
     """Work of each step at full speed, and the ledger in which it is booked.
 
@@ -57,38 +56,6 @@ class Costs:
         line_bytes: cache line.
         copy_overlap: how many line fetches a copy keeps in flight.
     """
-
-    hardirq_ps: cython.longlong
-    softirq_entry_ps: cython.longlong
-    poll_ps: cython.longlong
-    driver_rx_ps: cython.longlong
-    skb_alloc_ps: cython.longlong
-    skb_free_ps: cython.longlong
-    ip_rx_ps: cython.longlong
-    tcp_rx_ps: cython.longlong
-    backlog_ps: cython.longlong
-    ack_tx_ps: cython.longlong
-    ack_rx_ps: cython.longlong
-    tcp_tx_ps: cython.longlong
-    bond_tx_ps: cython.longlong
-    tx_completion_ps: cython.longlong
-    wakeup_ps: cython.longlong
-    context_switch_ps: cython.longlong
-    ipi_ps: cython.longlong
-    syscall_ps: cython.longlong
-    user_recv_ps: cython.longlong
-    user_send_ps: cython.longlong
-    user_relay_ps: cython.longlong
-    epoll_event_ps: cython.longlong
-    copy_line_ps: cython.longlong
-    csum_line_ps: cython.longlong
-    rx_page_ps: cython.longlong
-    rps_ps: cython.longlong
-    bio_ps: cython.longlong
-    page_ps: cython.longlong
-    line_bytes: cython.int
-    copy_overlap: cython.int
-    ledger: Ledger
 
     def __init__(
         self, cycles: Mapping[str, int], clock_hz: int, line_bytes: int, copy_overlap: int
@@ -140,15 +107,10 @@ class Spread:
         permille: largest deviation, in 1/1000.
     """
 
-    state: cython.longlong
-    permille: cython.longlong
-
     def __init__(self, seed: int, permille: int) -> None:
         self.state = seed & 0x7FFFFFFF
         self.permille = permille
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def vary(self, work_ps: cython.longlong) -> cython.longlong:
         """Draw the actual work for a mean of `work_ps`, in whole nanoseconds."""
         if self.permille == 0:

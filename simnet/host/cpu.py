@@ -66,7 +66,6 @@ _STEAL = cython.declare(cython.int, 5)
 _MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt", "stolen")
 
 
-@cython.cclass
 class Context(Component):
     """Something that a CPU executes."""
 
@@ -84,7 +83,6 @@ class Occupation(Context):
         """Nothing beyond the time it took."""
 
 
-@cython.cclass
 class Softirqs(Context):
     """The softirqs of one CPU, as the CPU sees them."""
 
@@ -95,30 +93,22 @@ class Softirqs(Context):
         raise NotImplementedError(self.path)
 
 
-@cython.cclass
 class VirtualProcessor(Component):
     """What a hypervisor dispatches: one logical CPU, or the two threads of one processor."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def demanded(self, cpu: Cpu) -> cython.int:
         """A CPU of it, which is away, has something to execute."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resting(self, cpu: Cpu) -> cython.int:
         """A CPU of it has nothing to execute."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def changed(self, cpu: Cpu) -> cython.int:
         """A CPU of it has begun or ceased to execute."""
         raise NotImplementedError(self.path)
 
 
-@cython.cclass
 class Dispatcher(Component):
     """Chooses the next task of a CPU."""
 
@@ -143,63 +133,6 @@ class Cpu(Component):
         tick_ps: timer tick (1 / HZ).
     """
 
-    cpu_id: cython.int
-    node: cython.int
-    socket: cython.int
-    bus: cython.int
-    sibling: Cpu
-    softirqs: Softirqs
-    dispatcher: Dispatcher
-    virtual: VirtualProcessor
-    away: cython.bint
-    wants: cython.bint
-    interrupted: cython.int
-    current: Any
-    runqueue: list[Any]
-    need_resched: cython.bint
-    level: cython.int
-    slow_permille: cython.longlong
-    tick_ps: cython.longlong
-    context0: Context
-    context1: Context
-    context2: Context
-    set0: cython.bint
-    set1: cython.bint
-    set2: cython.bint
-    work0: cython.longlong
-    work1: cython.longlong
-    work2: cython.longlong
-    mode0: cython.int
-    mode1: cython.int
-    mode: cython.int
-    running: cython.bint
-    stepping: cython.bint
-    slowed: cython.bint
-    irq_exit: cython.bint
-    irq_contexts: list[Context]
-    irq_works: list[int]
-    irqs_waiting: cython.int
-    end_ps: cython.longlong
-    system_left_ps: cython.longlong
-    system_from_ps: cython.longlong
-    timer: cython.longlong
-    timer_ps: cython.longlong
-    since_ps: cython.longlong
-    next_tick_ps: cython.longlong
-    idle_ps: cython.longlong
-    user_ps: cython.longlong
-    system_ps: cython.longlong
-    softirq_ps: cython.longlong
-    irq_ps: cython.longlong
-    steal_ps: cython.longlong
-    purr_ps: cython.longlong
-    idle_ticks: cython.longlong
-    user_ticks: cython.longlong
-    system_ticks: cython.longlong
-    softirq_ticks: cython.longlong
-    irq_ticks: cython.longlong
-    hard_interrupts: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -216,24 +149,24 @@ class Cpu(Component):
         self.node = node
         self.socket = socket
         self.bus = bus
-        self.sibling = None
-        self.softirqs = None
-        self.dispatcher = None
+        self.sibling: Cpu = None
+        self.softirqs: Softirqs = None
+        self.dispatcher: Dispatcher = None
         # the thread of a virtual processor that it is, if any; whether that is not running, and
         # whether there is something to execute nevertheless; the mode that ticks count for then
-        self.virtual = None
+        self.virtual: VirtualProcessor = None
         self.away = False
         self.wants = False
         self.interrupted = _IDLE
-        self.current = None
-        self.runqueue = []
+        self.current: Any = None
+        self.runqueue: list[Any] = []
         self.need_resched = False
         self.level = -1
         self.slow_permille = slow_permille
         self.tick_ps = tick_ps
-        self.context0 = None
-        self.context1 = None
-        self.context2 = None
+        self.context0: Context = None
+        self.context1: Context = None
+        self.context2: Context = None
         self.set0 = False
         self.set1 = False
         self.set2 = False
@@ -247,8 +180,8 @@ class Cpu(Component):
         self.stepping = False
         self.slowed = False
         self.irq_exit = False
-        self.irq_contexts = []
-        self.irq_works = []
+        self.irq_contexts: list[Context] = []
+        self.irq_works: list[int] = []
         self.irqs_waiting = 0
         self.end_ps = 0
         # of the running process in the kernel, at full speed, as of `system_from_ps`
@@ -273,8 +206,6 @@ class Cpu(Component):
         self.irq_ticks = 0
         self.hard_interrupts = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def run(
         self, level: cython.int, context: Context, work_ps: cython.longlong, mode: cython.int
     ) -> cython.int:
@@ -304,8 +235,6 @@ class Cpu(Component):
             self._dispatch()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def run_to_user(
         self, context: Context, system_ps: cython.longlong, user_ps: cython.longlong
     ) -> cython.int:
@@ -317,8 +246,6 @@ class Cpu(Component):
         self.run(_PROCESS, context, system_ps + user_ps, _USER)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def raise_irq(self, context: Context, work_ps: cython.longlong) -> cython.int:
         """Deliver a hard interrupt whose handler takes `work_ps`."""
         self.hard_interrupts += 1
@@ -334,8 +261,6 @@ class Cpu(Component):
             self._dispatch()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def kick(self) -> cython.int:
         """Run pending softirqs as soon as none runs (local_bh_enable, ksoftirqd, a new task)."""
         self.irq_exit = True
@@ -353,8 +278,6 @@ class Cpu(Component):
         self.running = False
         self._dispatch()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _dispatch(self) -> cython.int:  # noqa: C901, PLR0912, PLR0915 - one case a level
         context: Context
         level: cython.int
@@ -429,8 +352,6 @@ class Cpu(Component):
             if self.running:
                 return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _start(self, level: cython.int, work_ps: cython.longlong, mode: cython.int) -> cython.int:
         now: cython.longlong = self.sim.now
         slowed: cython.bint
@@ -454,8 +375,6 @@ class Cpu(Component):
         self._place_event()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _suspend(self) -> cython.int:
         left: cython.longlong = self.end_ps - self.sim.now
         if self.slowed:
@@ -472,8 +391,6 @@ class Cpu(Component):
             self.work2 = left
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _set_level(self, level: cython.int) -> cython.int:
         was: cython.int = self.level
         if level < 0 and not (self.mode == _IDLE or self.away):
@@ -489,8 +406,6 @@ class Cpu(Component):
 
     # -- a virtual processor's thread -----------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _want(self) -> cython.int:
         """Ask for the processor if there is something to execute."""
         if (
@@ -508,8 +423,6 @@ class Cpu(Component):
             self.virtual.demanded(self)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def leave(self) -> cython.int:
         """The virtual processor loses its physical one: stop whatever is being executed."""
         self.away = True
@@ -526,8 +439,6 @@ class Cpu(Component):
         self._set_level(-1)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def arrive(self) -> cython.int:
         """The virtual processor has a physical one: catch up with ticks, then go on."""
         ticks: cython.longlong
@@ -543,8 +454,6 @@ class Cpu(Component):
         self._dispatch()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _count_ticks(self, ticks: cython.longlong) -> cython.int:
         """Count lost ticks for what was interrupted."""
         if self.interrupted == _IDLE:
@@ -559,8 +468,6 @@ class Cpu(Component):
             self.irq_ticks += ticks
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _sibling_changed(self) -> cython.int:
         slowed: cython.bint = self.sibling.level >= 0
         left: cython.longlong
@@ -577,16 +484,12 @@ class Cpu(Component):
             self._place_event()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _place_event(self) -> cython.int:
         """Have `on_event` called at the end of the running piece (it may end later than that)."""
         self.timer_ps = self.end_ps
         self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _settle(self) -> cython.int:
         """Account, before mode or speed change; looking alone must not round what is left."""
         done: cython.longlong
@@ -597,8 +500,6 @@ class Cpu(Component):
             self.system_from_ps = self.sim.now
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _account(self) -> cython.int:  # noqa: PLR0912 - one case a mode
         now: cython.longlong = self.sim.now
         elapsed: cython.longlong = now - self.since_ps
@@ -647,8 +548,6 @@ class Cpu(Component):
         self.since_ps = now
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def tick_after(self, now: cython.longlong) -> cython.longlong:
         """When its timer ticks next, after `now`; what the tick sees is what ran until then."""
         return self.next_tick_ps + (now - self.next_tick_ps + self.tick_ps) // self.tick_ps * (

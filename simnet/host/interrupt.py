@@ -29,7 +29,6 @@ _ROTATING = cython.declare(cython.int, 0)
 _FIRST = cython.declare(cython.int, 1)
 
 
-@cython.cclass
 class Arbiter:
     """Lowest-priority arbitration between CPUs of equal priority; a chipset has one.
 
@@ -38,16 +37,11 @@ class Arbiter:
         random: for "random": has `below(count)`.
     """
 
-    rule: cython.int
-    last: cython.int
-    random: Any
-
     def __init__(self, rule: str, random: Any = None) -> None:
         self.rule = ARBITRATIONS.index(rule)
         self.last = -1
         self.random = random
 
-    @cython.ccall
     def choose(self, targets: list[Any]) -> Cpu:
         """Return the CPU that accepts an interrupt for `targets`, which ascend by number."""
         cpu: Cpu = targets[0]
@@ -66,7 +60,6 @@ class Arbiter:
         return cpu
 
 
-@cython.cclass
 class IrqLine:
     """One interrupt line.
 
@@ -78,27 +71,14 @@ class IrqLine:
         apic: programs masks; by default the first CPU of each.
     """
 
-    irq: cython.int
-    name: str
-    cpus: list[Cpu]
-    apic: Any
-    arbiter: Arbiter
-    targets: list[Cpu]
-    target: Cpu
-    several: cython.bint
-    mask: Any
-    pending_mask: Any
-    counts: list[int]
-    total: cython.longlong
-
     def __init__(self, irq: int, name: str, cpus: list[Cpu], mask: int, apic: Any = None) -> None:
         self.irq = irq
         self.name = name
         self.cpus = cpus
         self.apic = apic
-        self.arbiter = apic.arbiter if apic is not None else None
-        self.targets = []
-        self.pending_mask = None
+        self.arbiter: Arbiter = apic.arbiter if apic is not None else None
+        self.targets: list[Cpu] = []
+        self.pending_mask: Any = None
         self.counts = [0] * len(cpus)
         self.total = 0
         self._program(mask)
@@ -113,12 +93,10 @@ class IrqLine:
         _first_cpu(mask, len(self.cpus), self.irq)
         self.pending_mask = _existing(mask, len(self.cpus))
 
-    @cython.ccall
     def current_target(self) -> Cpu:
         """The CPU that the next interrupt goes to; the first of several."""
         return self.target
 
-    @cython.ccall
     def route(self) -> Cpu:
         """Count an interrupt and return the CPU that serves it."""
         cpu: Cpu = self.arbiter.choose(self.targets) if self.several else self.target
@@ -135,7 +113,7 @@ class IrqLine:
             self.targets = [self.cpus[_first_cpu(mask, len(self.cpus), self.irq)]]
         else:
             self.targets = self.apic.program(self.irq, self.mask, self.targets)
-        self.target = self.targets[0]
+        self.target: Cpu = self.targets[0]
         self.several = len(self.targets) > 1
 
 

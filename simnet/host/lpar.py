@@ -78,14 +78,8 @@ class Burst:
         used_ps: time on a hardware thread, once it is done.
     """
 
-    owner: Component
-    kind: cython.int
-    work_ps: cython.longlong
-    system_ps: cython.longlong
-    used_ps: cython.longlong
-
     def __init__(self, owner: Any, kind: int, work_ps: int, system_ps: int) -> None:
-        self.owner = owner
+        self.owner: Component = owner
         self.kind = kind
         self.work_ps = work_ps
         self.system_ps = system_ps
@@ -108,20 +102,6 @@ class LparCpu(Component):
         done_ps, system_done_ps: work that is done, and of that the kernel's and the daemon's.
     """
 
-    cores: LparCores
-    busy: cython.longlong
-    hardware: cython.longlong
-    done_ps: cython.longlong
-    system_done_ps: cython.longlong
-    _clock_ps: cython.longlong
-    _threads_ps: cython.longlong
-    _last_ps: cython.longlong
-    _order: cython.longlong
-    _timer: cython.longlong
-    _queue: list[Any]
-    _speeds: list[int]
-    _by_busy_ps: list[int]
-
     def __init__(self, sim: Simulator, path: str, cores: LparCores) -> None:
         super().__init__(sim, path)
         self.cores = cores
@@ -130,14 +110,12 @@ class LparCpu(Component):
         self.done_ps = self.system_done_ps = 0
         self._clock_ps = self._threads_ps = self._last_ps = 0
         self._order = self._timer = 0
-        self._queue = []
+        self._queue: list[Any] = []
         self._speeds = [
             cores.of_all(cores.throughput_permille, n) for n in range(self.hardware + 1)
         ]
         self._by_busy_ps = [0] * (self.hardware + 1)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def run(
         self,
         owner: Component,
@@ -151,16 +129,12 @@ class LparCpu(Component):
         """
         return self._add(Burst(owner, kind, max(work_ps, 1), system_ps))
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def background(self, work_ps: cython.longlong) -> cython.int:
         """Do the daemon's work, beside everything else."""
         if work_ps > 0:
             self._add(Burst(None, 0, work_ps, work_ps))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _add(self, burst: Burst) -> cython.int:
         self._advance()
         burst.used_ps = self._threads_ps
@@ -170,15 +144,11 @@ class LparCpu(Component):
         self._aim()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _speed(self) -> cython.longlong:
         """Of all threads together, in permille of one core."""
         speed: cython.longlong = self._speeds[min(self.busy, self.hardware)]
         return speed
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _advance(self) -> cython.int:
         """Bring the clocks up to now: work that each burst gets, and time on a thread."""
         passed_ps: cython.longlong = self.sim.now - self._last_ps
@@ -191,8 +161,6 @@ class LparCpu(Component):
             self._last_ps = self.sim.now
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _aim(self) -> cython.int:
         """Set the timer to the moment when the first burst is done."""
         left_ps: cython.longlong

@@ -8,7 +8,6 @@ to a remote address is broadcast and its owner answers) and the ranges in the se
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 import cython
 
@@ -42,7 +41,6 @@ def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
     return hops
 
 
-@cython.cclass
 class Memory:
     """Latencies of one machine's memory, in ps for one cache line.
 
@@ -59,14 +57,6 @@ class Memory:
         mmio_write_ps: uncached write to a device of the own node.
         mmio_hop_ps: each link on the way to the device.
     """
-
-    local_ps: cython.longlong
-    same_bus_dirty_ps: cython.longlong
-    same_node_dirty_ps: cython.longlong
-    nodes: cython.int
-    latency: Any  # of every two nodes, one row after another; so are the next two
-    dirty: Any
-    mmio: Any
 
     def __init__(
         self,
@@ -86,6 +76,7 @@ class Memory:
         self.same_node_dirty_ps = same_node_dirty_ps
         self.nodes = len(hops)
         far_ps = max(remote_ps, local_ps)
+        # of every two nodes, one row after another
         self.latency = array(
             "q", [far_ps + (h - 1) * hop_ps if h else local_ps for row in hops for h in row]
         )
@@ -99,8 +90,6 @@ class Memory:
         )
         self.mmio = array("q", [mmio_write_ps + h * mmio_hop_ps for row in hops for h in row])
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def dirty_line_ps(self, reader: Cpu, owner: Cpu) -> cython.longlong:
         """Fetch a line that `owner` wrote last. SMT siblings share their caches."""
         line_ps: cython.longlong
@@ -113,8 +102,6 @@ class Memory:
             return self.same_bus_dirty_ps
         return self.same_node_dirty_ps
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def memory_line_ps(
         self, reader_node: cython.int, home_node: cython.int, writer_node: cython.int
     ) -> cython.longlong:
@@ -126,15 +113,12 @@ class Memory:
         writer: cython.longlong = self.latency[reader_node * self.nodes + writer_node]
         return home if home > writer else writer
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def mmio_write_ps(self, cpu_node: cython.int, device_node: cython.int) -> cython.longlong:
         """Uncached write to a device register."""
         write_ps: cython.longlong = self.mmio[cpu_node * self.nodes + device_node]
         return write_ps
 
 
-@cython.cclass
 class SharedLines:
     """Cache lines of one data structure that travel to whichever CPU touches them.
 
@@ -143,19 +127,12 @@ class SharedLines:
         lines: how many lines one use of the structure writes.
     """
 
-    memory: Memory
-    lines: cython.int
-    owner: Cpu
-    transfers: cython.longlong
-
     def __init__(self, memory: Memory, lines: int) -> None:
         self.memory = memory
         self.lines = lines
-        self.owner = None
+        self.owner: Cpu = None
         self.transfers = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def touch(self, cpu: Cpu) -> cython.longlong:
         """Cost of bringing the lines to `cpu`, which owns them afterwards."""
         owner: Cpu = self.owner

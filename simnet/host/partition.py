@@ -56,14 +56,6 @@ class LogicalPartition:
         spare: what it has had of spare time, for its weight.
     """
 
-    name: Any
-    entitled_ps: cython.longlong
-    takes_spare: cython.bint
-    weight: cython.longlong
-    phase_ps: cython.longlong
-    spare: cython.longlong
-    processors: list[Any]
-
     def __init__(
         self, name: str, *, entitled_ps: int, capped: bool, weight: int, phase_ps: int = 0
     ) -> None:
@@ -73,7 +65,7 @@ class LogicalPartition:
         self.weight = weight
         self.phase_ps = phase_ps
         self.spare = 0
-        self.processors = []
+        self.processors: list[Any] = []
 
     @property
     def consumed_ps(self) -> int:
@@ -97,23 +89,6 @@ class SharedProcessor(VirtualProcessor):
         dispatches, cedes: how often it was given a processor, and gave it up.
     """
 
-    pool: ProcessorPool
-    partition: LogicalPartition
-    cpus: list[Any]
-    part_ps: cython.longlong
-    left_ps: cython.longlong
-    window_end_ps: cython.longlong
-    state: cython.int
-    since_ps: cython.longlong
-    used_ps: cython.longlong
-    slice_end_ps: cython.longlong
-    ready_number: cython.longlong
-    timer: cython.longlong
-    counted_ps: cython.longlong
-    executing: cython.int
-    dispatches: cython.longlong
-    cedes: cython.longlong
-
     def __init__(
         self,
         pool: ProcessorPool,
@@ -125,7 +100,7 @@ class SharedProcessor(VirtualProcessor):
         super().__init__(pool.sim, path)
         self.pool = pool
         self.partition = partition
-        self.cpus = list(cpus)
+        self.cpus: list[Any] = list(cpus)
         self.part_ps = part_ps
         self.left_ps = 0
         self.window_end_ps = 0
@@ -149,16 +124,12 @@ class SharedProcessor(VirtualProcessor):
 
     # -- what its CPUs say ------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def demanded(self, cpu: Cpu) -> cython.int:
         """An interrupt or a prod (H_PROD) for one of its CPUs."""
         if self.state == _CEDED:
             self.pool.request(self)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resting(self, cpu: Cpu) -> cython.int:
         """Cede when no thread has anything to execute."""
         other: Cpu
@@ -174,8 +145,6 @@ class SharedProcessor(VirtualProcessor):
             other.leave()
         return self.pool.released()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def changed(self, cpu: Cpu) -> cython.int:
         """Count the PURR up to now."""
         other: Cpu
@@ -190,8 +159,6 @@ class SharedProcessor(VirtualProcessor):
 
     # -- time -------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _count(self) -> cython.int:
         """Give the time since the last count to the threads that have executed."""
         now: cython.longlong = self.sim.now
@@ -218,8 +185,6 @@ class SharedProcessor(VirtualProcessor):
             bit *= 2
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _use(self) -> cython.int:
         """Take what it has run off its part, and beyond that off its partition's spare time."""
         now: cython.longlong = self.sim.now
@@ -238,8 +203,6 @@ class SharedProcessor(VirtualProcessor):
             self.left_ps -= ran
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def total_ps(self) -> cython.longlong:
         """Time of physical processors that it has had until now."""
         if self.state == _RUNNING:
@@ -250,8 +213,6 @@ class SharedProcessor(VirtualProcessor):
         """Bring the PURR of its CPUs up to date."""
         self._count()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _refill(self, window_ps: cython.longlong) -> cython.int:
         """A window has begun: what is left of the part before is lost."""
         now: cython.longlong = self.sim.now
@@ -264,16 +225,12 @@ class SharedProcessor(VirtualProcessor):
 
     # -- getting and losing a physical processor --------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _dispatch(self, delay_ps: cython.longlong) -> cython.int:
         self.state = _ARRIVING
         self.dispatches += 1
         self.timer = self.sim.at(self.sim.now + delay_ps, self, 0, 0, _PRIORITY)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _preempt(self) -> cython.int:
         """Lose the processor; its CPUs still have something to execute."""
         cpu: Cpu
@@ -315,17 +272,6 @@ class ProcessorPool(Component):
         phase_ps: by how much a partition's windows lag behind those of the one added before.
     """
 
-    count: cython.int
-    window_ps: cython.longlong
-    dispatch_ps: cython.longlong
-    slice_ps: cython.longlong
-    phase_ps: cython.longlong
-    processors: list[Any]
-    partitions: list[Any]
-    number: cython.longlong
-    timer: cython.longlong
-    timer_ps: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -343,8 +289,8 @@ class ProcessorPool(Component):
         self.dispatch_ps = dispatch_ps
         self.slice_ps = slice_ps
         self.phase_ps = phase_ps
-        self.processors = []
-        self.partitions = []
+        self.processors: list[Any] = []
+        self.partitions: list[Any] = []
         self.number = 0
         self.timer = 0
         self.timer_ps = 0
@@ -367,15 +313,11 @@ class ProcessorPool(Component):
 
     # -- what virtual processors say --------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_number(self) -> cython.longlong:
         """Number of the next in the queue."""
         self.number += 1
         return self.number
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def request(self, processor: SharedProcessor) -> cython.int:
         """A virtual processor that had ceded has something to execute."""
         processor.state = _READY
@@ -384,8 +326,6 @@ class ProcessorPool(Component):
             self._join(processor)
         return self._look_at(self.sim.now)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _join(self, joining: SharedProcessor) -> cython.int:
         """Spare time that a partition had no use for gives it no claim to more later."""
         least: cython.longlong = _NEVER
@@ -401,8 +341,6 @@ class ProcessorPool(Component):
             joining.partition.spare = least
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def released(self) -> cython.int:
         """A virtual processor has ceded: perhaps another waits."""
         other: SharedProcessor
@@ -411,8 +349,6 @@ class ProcessorPool(Component):
                 return self._look_at(self.sim.now)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def running(self, processor: SharedProcessor) -> cython.int:
         """A virtual processor runs from now on: choose anew when its part ends."""
         if processor.left_ps > 0:
@@ -421,8 +357,6 @@ class ProcessorPool(Component):
 
     # -- choosing ---------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _look_at(self, when: cython.longlong) -> cython.int:
         """Choose anew at `when`, if not before."""
         if self.timer != 0:
@@ -443,8 +377,6 @@ class ProcessorPool(Component):
         self._choose()
         self._arm()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _choose(self) -> cython.int:
         """Give the physical processors to those that come first."""
         processor: SharedProcessor
@@ -470,15 +402,11 @@ class ProcessorPool(Component):
                 processor._dispatch(self.dispatch_ps)  # noqa: SLF001 - C method of this module
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _eligible(self, processor: SharedProcessor) -> cython.bint:
         return processor.state != _CEDED and (
             processor.left_ps > 0 or processor.partition.takes_spare
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _class(self, processor: SharedProcessor) -> cython.int:
         """0: has no time to lose; 1, 2: has some of its part left; 3, 4: gets spare time."""
         if processor.left_ps > 0:
@@ -489,8 +417,6 @@ class ProcessorPool(Component):
             return 3
         return 4
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _before(self, one: SharedProcessor, other: SharedProcessor) -> cython.bint:
         """Whether `one` comes first."""
         rank: cython.int = self._class(one)
@@ -501,8 +427,6 @@ class ProcessorPool(Component):
             return one.partition.spare < other.partition.spare
         return one.ready_number < other.ready_number
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _arm(self) -> cython.int:
         """Choose anew when the next part, slice or window ends, or has to begin."""
         now: cython.longlong = self.sim.now

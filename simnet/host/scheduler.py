@@ -34,7 +34,6 @@ _PERCENT = 100
 _EXEC_IMBALANCE = 112
 
 
-@cython.cclass
 class Task(Context):
     """A process. Subclasses implement `step`: ask the CPU for work, or sleep.
 
@@ -45,16 +44,6 @@ class Task(Context):
         nice: -20 to 19.
         allowed: CPU numbers it may run on (None: all), as `taskset` and numactl set them.
     """
-
-    cpu: Cpu
-    scheduler: Scheduler
-    priority: cython.int
-    sleeping: cython.bint
-    expired: cython.bint
-    allowed: Any
-    switched_in_ps: cython.longlong
-    wakeups: cython.longlong
-    migrations: cython.longlong
 
     def __init__(
         self,
@@ -75,8 +64,6 @@ class Task(Context):
         self.wakeups = 0
         self.migrations = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def sleep(self) -> cython.int:
         """Leave the CPU; called from `step`, which then asks for no more work."""
         self.sleeping = True
@@ -88,8 +75,6 @@ class Task(Context):
             self.scheduler._switched(self.cpu, None)  # noqa: SLF001 - C method of this module
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def wake_on(self, waker: Cpu) -> cython.bint:
         """Wake the task from code that runs on `waker`; False if it was awake."""
         if not self.sleeping:
@@ -98,8 +83,6 @@ class Task(Context):
         self.scheduler.wake(self, waker)
         return True
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def yield_if_needed(self, cpu: Cpu) -> cython.bint:
         """Return to user mode: give the CPU up if a better task or the end of the slice asks so.
 
@@ -116,8 +99,6 @@ class Task(Context):
         rivals.append(self)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _timeslice_ps(self) -> cython.longlong:
         """`task_timeslice`: in proportion to 140 less the priority, fourfold below nice 0."""
         slice_ps: cython.longlong = self.scheduler.timeslice_ps
@@ -142,20 +123,6 @@ class Scheduler(Dispatcher):
         idle_balance: an idle CPU takes a waiting task from another.
     """
 
-    cpus: list[Any]
-    costs: Costs
-    tick_ps: cython.longlong
-    timeslice_ps: cython.longlong
-    loads: Any
-    load_ticks: Any
-    running_counts: Any
-    resched: Occupation
-    idle_balance: cython.bint
-    balance_timer: cython.longlong
-    ipis: cython.longlong
-    executed: list[Any]
-    switches: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -170,7 +137,7 @@ class Scheduler(Dispatcher):
         super().__init__(sim, path)
         self.idle_balance = idle_balance
         self.balance_timer = 0
-        self.cpus = cpus
+        self.cpus: list[Any] = cpus
         self.costs = costs
         self.tick_ps = tick_ps
         self.timeslice_ps = timeslice_ps
@@ -180,23 +147,19 @@ class Scheduler(Dispatcher):
         self.resched = Occupation(sim, path + ".resched")
         self.ipis = 0
         # the last task of each CPU, None for its idle task; `nr_switches`
-        self.executed = [None] * len(cpus)
+        self.executed: list[Any] = [None] * len(cpus)
         self.switches = 0
         for cpu in cpus:
             cpu.dispatcher = self
 
     # -- load -----------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _count(self, cpu: Cpu, change: cython.int) -> cython.int:
         """A task became runnable (+1) or stopped being so (-1) on `cpu`."""
         self._load(cpu)
         self.running_counts[cpu.cpu_id] += change
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _load(self, cpu: Cpu) -> cython.longlong:
         """`cpu_load[1]`: moves half of the way to the current load at every tick."""
         number: cython.int = cpu.cpu_id
@@ -213,8 +176,6 @@ class Scheduler(Dispatcher):
             self.loads[number] = load
         return load
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _pull(self, idle: Cpu) -> cython.int:
         """Move the task that has waited longest in the longest run queue to an idle CPU."""
         cpu: Cpu
@@ -238,8 +199,6 @@ class Scheduler(Dispatcher):
                 return 0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _await_tick(self) -> cython.int:
         """A task waits for a CPU: at the next tick, an idle one will look for it."""
         if self.balance_timer == 0:
@@ -263,8 +222,6 @@ class Scheduler(Dispatcher):
         if waiting:
             self._await_tick()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _switched(self, cpu: Cpu, task: Any) -> cython.int:
         """`schedule` has chosen: a switch unless it is the task that ran before."""
         if self.executed[cpu.cpu_id] is not task:
@@ -274,7 +231,6 @@ class Scheduler(Dispatcher):
 
     # -- wake-up --------------------------------------------------------------------------
 
-    @cython.ccall
     def place(self, task: Task, waker: Cpu) -> Cpu:
         """CPU that `try_to_wake_up`, called on `waker`, puts `task` on."""
         last: Cpu = task.cpu
@@ -314,7 +270,6 @@ class Scheduler(Dispatcher):
             return self._wake_idle(waker, task)
         return self._wake_idle(last, task)
 
-    @cython.cfunc
     def _wake_idle(self, cpu: Cpu, task: Task) -> Cpu:
         """`wake_idle`: prefer an idle SMT sibling if `cpu` runs a task."""
         sibling: Cpu = cpu.sibling
@@ -324,8 +279,6 @@ class Scheduler(Dispatcher):
             return cpu
         return sibling
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _idle(self, cpu: Cpu) -> cython.bint:
         """`idle_cpu`: the current task is the idle task (interrupts do not count)."""
         return cpu.current is None and len(cpu.runqueue) == 0
@@ -364,8 +317,6 @@ class Scheduler(Dispatcher):
             here = here if here in allowed else allowed[0]
         return here
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def wake(self, task: Task, waker: Cpu) -> cython.int:
         """Make `task` runnable on the CPU that placement chooses."""
         cpu: Cpu = self.place(task, waker)

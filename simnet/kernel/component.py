@@ -15,14 +15,12 @@ class Component(Target):
     with `sim.at` or `sim.after`. A subclass may be plain Python, in the compiled build too.
     """
 
-    sim: Simulator
-
     def __init__(self, sim: Any, path: str) -> None:
         """Register under `path` with a `Simulator`, or with that of an `Environment`.
 
         A path that is in use raises `SimulationError`.
         """
-        self.sim = getattr(sim, "sim", sim)
+        self.sim: Simulator = getattr(sim, "sim", sim)
         self.sim.register(self, path)
 
     def counters(self) -> dict[str, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from typing import Any
 
 import cython
 
@@ -27,10 +26,6 @@ class LogHistogram:
         count: number of values added.
         largest: the largest value added, 0 if there is none.
     """
-
-    count: cython.longlong
-    largest: cython.longlong
-    _counts: Any
 
     def __init__(self) -> None:
         self.clear()

@@ -64,27 +64,18 @@ class EventQueue:
     """Future events, each a time, a priority, a target, a kind and an argument, all integers.
 
     `pending` is the number of entries. The queue trusts its caller, the simulator, which checks
-    what it is given: nothing may be pushed before the time of the last entry taken.
+    what it is given: nothing may be pushed before the time of the last entry taken. The time of a
+    list's head is not after its earliest entry's; cancelling may leave it before.
     """
-
-    base_ps: cython.longlong
-    pending: cython.longlong
-    times: Any
-    links: Any
-    words: Any
-    capacity: cython.longlong
-    free: cython.longlong
-    near: cython.ulonglong  # priorities that have entries at `base_ps`
-    groups: Any  # for each 64 of the other lists, which of them have entries
-    far: cython.ulonglong  # groups that have entries
-    # The time of a list's head is not after its earliest entry's; cancelling may leave it before.
 
     def __init__(self) -> None:
         """Make an empty queue at time 0."""
         head: cython.longlong
         self.base_ps = 0
         self.pending = 0
+        # priorities that have entries at `base_ps`
         self.near = 0
+        # groups that have entries; for each 64 of the other lists, which of them have entries
         self.far = 0
         self.groups = array("Q", [0] * (HEADS // 64))
         self.capacity = 0
@@ -317,9 +308,9 @@ class EventQueue:
         if self.capacity > 0:
             nodes[: 2 * self.capacity] = memoryview(self.times)
             words[: WORDS * self.capacity] = memoryview(self.words)
-        self.times = nodes
-        self.links = nodes.cast("B").cast("i")
-        self.words = words
+        self.times: Any = nodes
+        self.links: Any = nodes.cast("B").cast("i")
+        self.words: Any = words
         self.capacity = capacity
         # Low numbers are handed out first.
         for slot in range(capacity - 1, first - 1, -1):

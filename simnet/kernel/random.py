@@ -35,18 +35,11 @@ class RandomStream:
         seed: the scenario's seed.
     """
 
-    path: str
-    seed: Any
-    _bits: Any
-    _generator: Any
-    _block: Any
-    _next: cython.int
-
     def __init__(self, seed: int, path: str) -> None:
         self.seed = seed
         self.path = path
-        self._bits = np.random.PCG64(_entropy(seed, path, "integers"))
-        self._generator = None
+        self._bits: Any = np.random.PCG64(_entropy(seed, path, "integers"))
+        self._generator: Any = None
         self._next = BLOCK
 
     @property

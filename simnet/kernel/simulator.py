@@ -43,29 +43,17 @@ class Simulator:
         tracer: None, or a `simnet.kernel.trace.Tracer`.
     """
 
-    now: cython.longlong
-    events: cython.longlong
-    tracer: Any
-    happen_to: Any
-    _queue: EventQueue
-    _targets: list[Any]
-    _objects: list[Any]
-    _numbers: dict[str, int]
-    _running: cython.bint
-    _stopped: cython.bint
-    _current: cython.longlong
-
     def __init__(self) -> None:
         """Start at time 0 with nothing to do."""
         self.now = 0
         self.events = 0
-        self.tracer = None
-        self.happen_to = None
+        self.tracer: Any = None
+        self.happen_to: Any = None
         self._queue = EventQueue()
         # Component numbers start at 1: see OBJECT.
-        self._targets = [None]
-        self._objects = []
-        self._numbers = {}
+        self._targets: list[Any] = [None]
+        self._objects: list[Any] = []
+        self._numbers: dict[str, int] = {}
         self._running = False
         self._stopped = False
         self._current = 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import Any
 
 import cython
 
@@ -30,13 +29,6 @@ class Alias:
         weights: whole numbers from 0 on, not all 0; ValueError otherwise.
         stream: random numbers.
     """
-
-    stream: RandomStream
-    count: cython.longlong
-    position: cython.longlong
-    bits: cython.ulonglong
-    thresholds: Any
-    others: Any
 
     def __init__(self, weights: Sequence[int], stream: RandomStream) -> None:
         total = sum(weights)
@@ -63,8 +55,6 @@ class Alias:
         self.bits = 0
         self._draw()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _draw(self) -> cython.int:
         """Draw for the next choice, to have its place in the tables in the cache by then."""
         if self.count > 1:
@@ -75,8 +65,6 @@ class Alias:
                 prefetch(cython.address(self.others[self.position]), 8)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def pick(self) -> cython.longlong:
         """Position of one of the weights."""
         at: cython.longlong = self.position

@@ -111,36 +111,6 @@ class BlockStream(BlockUser):
         io_wait_ps: time in which it waited for blocks or for room.
     """
 
-    client: ScaleClient
-    cpu: LparCpu
-    costs: CallCosts
-    used_ps: cython.longlong
-    read_bytes: cython.longlong
-    written_bytes: cython.longlong
-    io_wait_ps: cython.longlong
-    _done: Any
-    _block_bytes: cython.longlong
-    _reading: Handle
-    _writing: Handle
-    _buffer: Buffer
-    _tile: cython.longlong
-    _tiles: cython.longlong
-    _held: cython.longlong
-    _first: cython.longlong
-    _ways: cython.longlong
-    _end_bytes: cython.longlong
-    _tile_bytes: cython.longlong
-    _place_bytes: cython.longlong
-    _unwritten_bytes: cython.longlong
-    _write_left: cython.longlong
-    _work_fs: cython.longlong
-    _pause_fs: cython.longlong
-    _whole: cython.bint
-    _compute_ps: cython.longlong
-    _parts: cython.longlong
-    _random: RandomStream
-    _waits_from_ps: cython.longlong
-
     def __init__(
         self, sim: Simulator, path: str, client: ScaleClient, cpu: LparCpu, costs: CallCosts
     ) -> None:
@@ -149,12 +119,12 @@ class BlockStream(BlockUser):
         self.cpu = cpu
         self.costs = costs
         self.used_ps = self.read_bytes = self.written_bytes = self.io_wait_ps = 0
-        self._done = None
+        self._done: Any = None
         self._block_bytes = client.block_bytes
-        self._reading = None
-        self._writing = None
-        self._buffer = None
-        self._random = None
+        self._reading: Handle = None
+        self._writing: Handle = None
+        self._buffer: Buffer = None
+        self._random: RandomStream = None
         self._waits_from_ps = -1
         self._tile = self._tiles = self._first = self._end_bytes = self._tile_bytes = 0
         self._ways = 1
@@ -190,8 +160,6 @@ class BlockStream(BlockUser):
         self._whole = what.whole
         self._next()
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _block_of(self, tile: cython.longlong) -> cython.longlong:
         """Return the block that is read `tile`-th: the runs of a merge take turns."""
         each: cython.longlong = self._tiles // self._ways
@@ -200,8 +168,6 @@ class BlockStream(BlockUser):
             place = (tile % self._ways) * each + tile // self._ways
         return self._first + place
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _holds(self) -> cython.bint:
         """Whether the blocks that a merge is at in its other runs are in memory.
 
@@ -222,8 +188,6 @@ class BlockStream(BlockUser):
             self._held += 1
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _next(self) -> cython.int:
         """Get the next block and work on it, or wait for it; or end the pass."""
         block: cython.longlong
@@ -255,8 +219,6 @@ class BlockStream(BlockUser):
         self.cpu.run(self, _BLOCK, system_ps + size * self._work_fs // _FS_PER_PS, system_ps)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _write(self) -> cython.int:
         """Copy what the block's work has put out to buffers, or wait for room."""
         block: cython.longlong
@@ -281,8 +243,6 @@ class BlockStream(BlockUser):
             self.client.written(self._writing, buffer, start, end, behind)
         return self._pause()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _pause(self) -> cython.int:
         """Let the time pass that the program waits for something else, then go on."""
         pause_ps: cython.longlong = self._tile_bytes * self._pause_fs // _FS_PER_PS
@@ -291,15 +251,11 @@ class BlockStream(BlockUser):
         self.sim.after(pause_ps, self, _PAUSED, 0, CPU)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _wait(self) -> cython.int:
         if self._waits_from_ps < 0:
             self._waits_from_ps = self.sim.now
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _go_on(self) -> cython.int:
         if self._waits_from_ps >= 0:
             self.io_wait_ps += self.sim.now - self._waits_from_ps
@@ -331,8 +287,6 @@ class BlockStream(BlockUser):
         else:
             self._call()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _finish(self) -> cython.int:
         done = self._done
         self._done = None
@@ -347,8 +301,6 @@ class BlockStream(BlockUser):
         self._compute_ps = work_ps
         self._compute()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _compute(self) -> cython.int:
         piece_ps: cython.longlong = min(self._compute_ps, _LONGEST_BURST_PS)
         if piece_ps <= 0:
@@ -367,8 +319,6 @@ class BlockStream(BlockUser):
         self._random = random
         self._call()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _call(self) -> cython.int:
         block: cython.longlong
         if self._parts <= 0:
@@ -379,8 +329,6 @@ class BlockStream(BlockUser):
         self.client.read_part(self._reading.file, block, self.costs.call_bytes, self)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def request_done(self, request: NsdRequest) -> cython.int:
         """What a call at random asked for is there."""
         self._go_on()

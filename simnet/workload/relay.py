@@ -18,7 +18,6 @@ from typing import Any
 
 import cython
 
-from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.net.link.skb import Skb
@@ -65,25 +64,16 @@ class RelaySide(EpollItem):
         unread: the socket may have more to read.
     """
 
-    socket: TcpSocket
-    partner: RelaySide
-    message_bytes: cython.longlong
-    got: cython.longlong
-    left: cython.longlong
-    unread: cython.bint
-
     def __init__(self, epoll: Epoll, socket: TcpSocket) -> None:
         super().__init__(epoll)
         self.socket = socket
-        self.partner = None
+        self.partner: RelaySide = None
         self.message_bytes = 0
         self.got = 0
         self.left = 0
         self.unread = False
         socket.poll = self
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def messages(self, count: cython.longlong) -> cython.longlong:
         """`count` more bytes have been received: return how many messages that completes."""
         before: cython.longlong = self.got
@@ -92,16 +82,12 @@ class RelaySide(EpollItem):
             return 1
         return self.got // self.message_bytes - before // self.message_bytes
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def callback(self, cpu: Cpu) -> cython.longlong:
         """See `EpollItem.callback`."""
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self.partner), 80)
         return self.epoll.ready(self, cpu)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def has_events(self) -> cython.bint:
         """`tcp_poll`: there are bytes to read, or room for those that wait."""
         return self.socket.receiver.readable() > 0 or (
@@ -130,28 +116,6 @@ class RelayWorker(Task):
         full_sends: calls of send that took less than they were given.
     """
 
-    epoll: Epoll
-    costs: Costs
-    buffer_bytes: cython.longlong
-    max_events: cython.int
-    state: cython.int
-    ready: list[Any]
-    position: cython.int
-    side: RelaySide
-    source: RelaySide
-    sink: RelaySide
-    skb: Skb
-    piece: cython.longlong
-    debt_ps: cython.longlong
-    waits: cython.longlong
-    events: cython.longlong
-    receives: cython.longlong
-    received: cython.longlong
-    empty_receives: cython.longlong
-    sends: cython.longlong
-    sent: cython.longlong
-    full_sends: cython.longlong
-
     def __init__(
         self,
         scheduler: Scheduler,
@@ -169,12 +133,12 @@ class RelayWorker(Task):
         self.buffer_bytes = buffer_bytes
         self.max_events = max_events
         self.state = _SCHEDULED_IN
-        self.ready = []
+        self.ready: list[Any] = []
         self.position = 0
-        self.side = None
-        self.source = None
-        self.sink = None
-        self.skb = None
+        self.side: RelaySide = None
+        self.source: RelaySide = None
+        self.sink: RelaySide = None
+        self.skb: Skb = None
         self.piece = 0
         self.debt_ps = 0
         self.waits = 0
@@ -230,8 +194,6 @@ class RelayWorker(Task):
         else:
             self._wait(cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
         self.state = state
         work_ps += self.debt_ps
@@ -241,8 +203,6 @@ class RelayWorker(Task):
 
     # -- epoll_wait -----------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _wait(self, cpu: Cpu) -> cython.int:
         """`ep_poll`: take what is ready, or sleep."""
         item: EpollItem
@@ -271,8 +231,6 @@ class RelayWorker(Task):
         self._run_system(cpu, _WAITED, self.costs.syscall_ps + count * self.costs.epoll_event_ps)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _next(self, cpu: Cpu) -> cython.int:
         """Turn to the next event, or call epoll_wait again."""
         if self.position == len(self.ready):
@@ -288,8 +246,6 @@ class RelayWorker(Task):
         self._serve(cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _serve(self, cpu: Cpu) -> cython.int:
         """What the event allows: send what was left, then read until there is no more."""
         side: RelaySide = self.side
@@ -307,8 +263,6 @@ class RelayWorker(Task):
 
     # -- recv -----------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _recv(self, cpu: Cpu, source: RelaySide) -> cython.int:
         """`tcp_recvmsg` with MSG_DONTWAIT."""
         socket: TcpSocket = source.socket
@@ -328,8 +282,6 @@ class RelayWorker(Task):
         self._run_system(cpu, _RECEIVED, work)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _has_received(self, cpu: Cpu) -> cython.int:
         """The bytes are in the buffer: `cleanup_rbuf`, then leave the call."""
         socket: TcpSocket = self.source.socket
@@ -344,8 +296,6 @@ class RelayWorker(Task):
         self._leave_recv(cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _leave_recv(self, cpu: Cpu) -> cython.int:
         """`release_sock`, then the application's code."""
         user_ps: cython.longlong
@@ -365,8 +315,6 @@ class RelayWorker(Task):
 
     # -- send -----------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send(self, cpu: Cpu) -> cython.int:
         """`tcp_sendmsg` with MSG_DONTWAIT: what the send buffer takes."""
         sink: RelaySide = self.sink
@@ -391,8 +339,6 @@ class RelayWorker(Task):
         self._run_system(cpu, _SENT, work)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _leave_send(self, cpu: Cpu) -> cython.int:
         """`release_sock`, then whatever else the event allows."""
         if self._next_backlog(cpu, self.sink.socket, _SENT_BACKLOG):
@@ -403,8 +349,6 @@ class RelayWorker(Task):
 
     # -- backlog --------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_backlog(self, cpu: Cpu, socket: TcpSocket, state: cython.int) -> cython.bint:
         """Start on the next backlog segment, bottom halves disabled; False if there is none."""
         work: cython.longlong
@@ -417,8 +361,6 @@ class RelayWorker(Task):
         cpu.run(_SOFT, self, work, _SOFTIRQ)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _processed(self, cpu: Cpu, socket: TcpSocket) -> cython.int:
         """The work on a backlog segment is done: let TCP have it, and softirqs run."""
         self.debt_ps += socket.process(self.skb, cpu, False)

@@ -61,15 +61,6 @@ class Deliveries:
             `changed_ps`.
     """
 
-    offered: cython.longlong
-    delivered: cython.longlong
-    offered_bytes: cython.longlong
-    delivered_bytes: cython.longlong
-    latency: LogHistogram
-    latency_ps: cython.longlong
-    population_ps: cython.longlong
-    changed_ps: cython.longlong
-
     def __init__(self) -> None:
         self.offered = 0
         self.delivered = 0
@@ -80,15 +71,11 @@ class Deliveries:
         self.population_ps = 0
         self.changed_ps = 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _settle(self, now: cython.longlong) -> cython.int:
         self.population_ps += (self.offered - self.delivered) * (now - self.changed_ps)
         self.changed_ps = now
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def offer(self, size_bytes: cython.longlong, now: cython.longlong) -> cython.int:
         """A message has been created."""
         self._settle(now)
@@ -96,8 +83,6 @@ class Deliveries:
         self.offered_bytes += size_bytes
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def deliver(self, created_ps: cython.longlong, now: cython.longlong) -> cython.int:
         """A message has arrived."""
         self._settle(now)
@@ -128,29 +113,17 @@ class FarEnd(Application):
         got: bytes that have been read.
     """
 
-    endpoint: TcpEndpoint
-    other: FarEnd
-    sends: Deliveries
-    gets: Deliveries
-    first: Message
-    last: Message
-    created: cython.longlong
-    written: cython.longlong
-    got: cython.longlong
-
     def __init__(self, sends: Deliveries, gets: Deliveries) -> None:
-        self.endpoint = None
-        self.other = None
+        self.endpoint: TcpEndpoint = None
+        self.other: FarEnd = None
         self.sends = sends
         self.gets = gets
-        self.first = None
-        self.last = None
+        self.first: Message = None
+        self.last: Message = None
         self.created = 0
         self.written = 0
         self.got = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def create(self, size_bytes: cython.longlong) -> cython.int:
         """Create a message of `size_bytes` and send it, or what fits into the send buffer."""
         message: Message = Message.__new__(Message)
@@ -170,8 +143,6 @@ class FarEnd(Application):
             self.written += self.endpoint.write(size_bytes)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def writable(self, socket: TcpEndpoint) -> cython.int:
         """Send what waits."""
         count: cython.longlong = 1
@@ -180,8 +151,6 @@ class FarEnd(Application):
             self.written += count
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def readable(self, socket: TcpEndpoint) -> cython.int:
         """Read everything; messages whose last byte has come are delivered."""
         count: cython.longlong = socket.read(socket.receiver.readable())
@@ -216,22 +185,6 @@ class RelayLoad(Component):
     Attributes:
         batches: that have come.
     """
-
-    ends: list[FarEnd]
-    clients: cython.longlong
-    chosen: Alias
-    first: cython.longlong
-    second: cython.longlong
-    third: cython.longlong
-    size: Alias
-    sizes: list[int]
-    upstream_size: Alias
-    upstream_sizes: list[int]
-    gaps: RandomStream
-    mean_ps: cython.longlong
-    batch_permille: cython.longlong
-    batches: cython.longlong
-    running: cython.bint
 
     def __init__(
         self,
@@ -281,8 +234,6 @@ class RelayLoad(Component):
         """Create no more."""
         self.running = False
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _choose(self) -> cython.longlong:
         """Position of who creates a message now; ask for the cache lines of the next ones."""
         at: cython.longlong = self.first

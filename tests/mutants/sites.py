@@ -10,6 +10,7 @@ import ast
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +63,8 @@ _HINTS = {"prefetch", "TypeVar"}
 _NUMBERS = {"int", "float", "cython.int", "cython.uint", "cython.longlong", "cython.ulonglong"}
 _TRUTHS = {"bool", "cython.bint"}
 # Their functions are found in their class or module and can be changed there.
+_CLASS = re.compile(r"^cdef class (\w+)", re.MULTILINE)
+_PROCEDURE = re.compile(r"\bint (\w+)\([^)]*\) except -1")
 _PLAIN_DECORATOR = re.compile(r"cython\.|property$|staticmethod$|\w+\.setter$")
 
 
@@ -122,12 +125,17 @@ def modules_of(floors: Iterable[str] = FLOORS) -> list[str]:
 
 def mutants_of(module: str) -> list[Mutant]:
     """Return all mutants of a module, in the order of its text."""
-    return mutants_in(module, path_of(module).read_bytes())
+    return mutants_in(module, path_of(module).read_bytes(), _declarations())
 
 
-def mutants_in(module: str, source: bytes) -> list[Mutant]:
-    """Return all mutants of a text."""
-    finder = _Finder(module, source)
+@cache
+def _declarations() -> str:
+    return "".join(path.read_text("utf-8") for path in sorted((ROOT / "simnet").rglob("*.pxd")))
+
+
+def mutants_in(module: str, source: bytes, declarations: str = "") -> list[Mutant]:
+    """Return all mutants of a text, given what is declared for compiled modules (``.pxd``)."""
+    finder = _Finder(module, source, declarations)
     finder.visit(ast.parse(source))
     seen: Counter[str] = Counter()
     numbered = []
@@ -138,9 +146,12 @@ def mutants_in(module: str, source: bytes) -> list[Mutant]:
 
 
 class _Finder(ast.NodeVisitor):
-    def __init__(self, module: str, source: bytes) -> None:
+    def __init__(self, module: str, source: bytes, declarations: str) -> None:
         self.module = module
         self.source = source
+        self.classes = set(_CLASS.findall(declarations))
+        # C functions that return an integer of which all others tell no more than -1 does not
+        self.procedures = set(_PROCEDURE.findall(declarations))
         self.begins = [0]
         for line in source.splitlines(keepends=True):
             self.begins.append(self.begins[-1] + len(line))
@@ -222,7 +233,7 @@ class _Finder(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         kept = self.compiled
-        self.compiled = "cython.cclass" in map(ast.unparse, node.decorator_list)
+        self.compiled = node.name in self.classes
         self.scope.append(node.name)
         self.visit_all(node.body)
         self.scope.pop()
@@ -236,7 +247,7 @@ class _Finder(ast.NodeVisitor):
         if not self.function and all(map(_PLAIN_DECORATOR.match, decorators)):
             self.function = min([node.lineno, *(its.lineno for its in node.decorator_list)])
         self.returns = ast.unparse(node.returns) if node.returns else ""
-        self.returns_nothing = "cython.exceptval(-1, check=False)" in decorators and all(
+        self.returns_nothing = node.name in self.procedures and all(
             isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value == 0)
             for value in _returned(node)
         )

@@ -40,7 +40,6 @@ _MODE_SOFTIRQ = cython.declare(cython.int, 3)
 _LEVEL_SOFT = cython.declare(cython.int, 1)
 
 
-@cython.cclass
 class Napi(Context):
     """A device with a poll function.
 
@@ -56,19 +55,11 @@ class Napi(Context):
         ipis_first: interrupts that are due are sent before it is polled.
     """
 
-    next_polled: Napi
-    next_ipi: Napi
-    home: Cpu
-    ipis_first: cython.bint
-    scheduled: cython.bint
-    quota: cython.int
-    weight: cython.int
-
     def __init__(self, sim: Simulator, path: str, weight: int) -> None:
         super().__init__(sim, path)
-        self.next_polled = None
-        self.next_ipi = None
-        self.home = None
+        self.next_polled: Napi = None
+        self.next_ipi: Napi = None
+        self.home: Cpu = None
         self.ipis_first = False
         self.scheduled = False
         self.quota = weight
@@ -78,16 +69,12 @@ class Napi(Context):
         """Bind it to the one CPU that polls it."""
         self.home = cpu
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Start polling at most min(quota, budget) packets; `work_ps` is to be done before."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         raise NotImplementedError(self.path)
@@ -112,41 +99,6 @@ class SoftirqNetRx(Softirqs):
         ledger: where those are booked.
     """
 
-    cpu: Cpu
-    budget: cython.int
-    head: Napi
-    tail: Napi
-    polling: Napi
-    restarts: cython.int
-    entry_left_ps: cython.longlong
-    round_jiffy: cython.longlong
-    entry_ps: cython.longlong
-    netdev_budget: cython.int
-    max_restart: cython.int
-    time_limit_jiffies: cython.int
-    jiffy_ps: cython.longlong
-    weight_each_poll: cython.bint
-    restart_jiffies: cython.longlong
-    stops_for_processes: cython.bint
-    polls_once: cython.bint
-    thread_first: cython.bint
-    restart_from: cython.longlong
-    left: cython.int
-    listed: cython.int
-    repoll_head: Napi
-    repoll_tail: Napi
-    ipi_ps: cython.longlong
-    ledger: Ledger
-    ipi_head: Napi
-    ipis_due: cython.int
-    sending: cython.bint
-    ipis: cython.longlong
-    ksoftirqd: Any
-    rounds: cython.longlong
-    polls: cython.longlong
-    time_squeezes: cython.longlong
-    ksoftirqd_wakeups: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -165,9 +117,9 @@ class SoftirqNetRx(Softirqs):
         self.cpu = cpu
         self.pending = False
         self.budget = 0
-        self.head = None
-        self.tail = None
-        self.polling = None
+        self.head: Napi = None
+        self.tail: Napi = None
+        self.polling: Napi = None
         self.restarts = 0
         self.entry_left_ps = 0
         self.round_jiffy = 0
@@ -188,23 +140,21 @@ class SoftirqNetRx(Softirqs):
         self.restart_from = 0
         self.left = 0
         self.listed = 0
-        self.repoll_head = None
-        self.repoll_tail = None
+        self.repoll_head: Napi = None
+        self.repoll_tail: Napi = None
         self.ipi_ps = ipi_ps
         self.ledger = ledger or Ledger()
-        self.ipi_head = None
+        self.ipi_head: Napi = None
         self.ipis_due = 0
         self.sending = False
         self.ipis = 0
-        self.ksoftirqd = None
+        self.ksoftirqd: Any = None
         self.rounds = 0
         self.polls = 0
         self.time_squeezes = 0
         self.ksoftirqd_wakeups = 0
         cpu.softirqs = self
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def schedule(self, napi: Napi) -> cython.int:
         """`__netif_rx_schedule`: put the device on this CPU's poll list, raise NET_RX."""
         self._refill(napi)
@@ -213,8 +163,6 @@ class SoftirqNetRx(Softirqs):
         self.pending = True
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def schedule_remote(self, napi: Napi) -> cython.int:
         """`rps_ipi_queued`: have `napi` scheduled by the CPU that it belongs to.
 
@@ -227,16 +175,12 @@ class SoftirqNetRx(Softirqs):
         self.pending = True
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def complete(self, napi: Napi) -> cython.int:
         """`netif_rx_complete`: the device at the head has no work left."""
         self._take_head()
         napi.scheduled = False
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _refill(self, napi: Napi) -> cython.int:
         if napi.quota < 0 and not self.weight_each_poll:
             napi.quota += napi.weight
@@ -244,8 +188,6 @@ class SoftirqNetRx(Softirqs):
             napi.quota = napi.weight
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _take_head(self) -> cython.int:
         napi: Napi = self.head
         self.head = napi.next_polled
@@ -255,8 +197,6 @@ class SoftirqNetRx(Softirqs):
         self.listed -= 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _append(self, napi: Napi) -> cython.int:
         napi.next_polled = None
         if self.tail is None:
@@ -280,8 +220,6 @@ class SoftirqNetRx(Softirqs):
         self.restart_from = self.sim.now // self.jiffy_ps
         self._round(cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _round(self, cpu: Cpu) -> cython.int:
         self.pending = False
         self.rounds += 1
@@ -300,8 +238,6 @@ class SoftirqNetRx(Softirqs):
         else:
             self._polled(cpu, self.polling.poll_step(cpu, self))
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _polled(self, cpu: Cpu, verdict: cython.int) -> cython.int:
         if verdict == _CONTINUES:
             return 0
@@ -310,8 +246,6 @@ class SoftirqNetRx(Softirqs):
         self._next_device(cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _rotate(self, napi: Napi) -> cython.int:
         """Move the device at the head to the tail and refill its quota."""
         if self.polls_once:
@@ -327,8 +261,6 @@ class SoftirqNetRx(Softirqs):
         self._refill(napi)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _over(self) -> cython.bint:
         """Whether the round's packets or its time are used up."""
         return (
@@ -336,8 +268,6 @@ class SoftirqNetRx(Softirqs):
             or self.sim.now // self.jiffy_ps - self.round_jiffy > self.time_limit_jiffies
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _next_device(self, cpu: Cpu) -> cython.int:
         napi: Napi
         verdict: cython.int
@@ -381,8 +311,6 @@ class SoftirqNetRx(Softirqs):
             self._again(cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _again(self, cpu: Cpu) -> cython.int:
         """`__do_softirq`: another round, or the thread."""
         self.restarts -= 1
@@ -403,8 +331,6 @@ class SoftirqNetRx(Softirqs):
 
     # -- interrupts to other CPUs ---------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _start_ipis(self, cpu: Cpu) -> cython.int:
         """`net_rps_action`: write the interrupts that are due to the local APIC."""
         work: cython.longlong = self.ipis_due * self.ipi_ps
@@ -415,8 +341,6 @@ class SoftirqNetRx(Softirqs):
         cpu.run(_LEVEL_SOFT, self, work, _MODE_SOFTIRQ)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_ipis(self) -> cython.int:
         """The interrupts have been written, all at once; the other CPUs take them."""
         napi: Napi = self.ipi_head
@@ -433,8 +357,6 @@ class SoftirqNetRx(Softirqs):
             napi = following
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def charge(self, packets: cython.int) -> cython.int:
         """Take `packets` off the round's budget."""
         self.budget -= packets

@@ -70,18 +70,6 @@ class Slave:
         load: bytes a second that the balancing has assigned.
     """
 
-    index: cython.int
-    nic: Nic
-    ingress: Ingress
-    egress: Egress
-    station: Station
-    carrier: cython.bint
-    link: cython.int
-    delay: cython.int
-    active: cython.bint
-    aggregated: cython.bint
-    load: cython.longlong
-
     def __init__(
         self,
         index: int,
@@ -102,8 +90,6 @@ class Slave:
         self.aggregated = True
         self.load = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def ok(self) -> cython.bint:
         """SLAVE_IS_OK, which does not look at the carrier."""
         return self.link == _LINK_UP and self.active
@@ -128,23 +114,6 @@ class Bond(Component):
         everyone: the broadcast address.
     """
 
-    mode: cython.int
-    slaves: list[Any]
-    waiting: list[Any]
-    copy_ps: cython.longlong
-    current: cython.int
-    station: Station
-    everyone: Station
-    costs: Costs
-    lines: SharedLines
-    touched: cython.longlong
-    tlb_slave: list[int]
-    tlb_bytes: list[int]
-    tlb_history: list[int]
-    unbalanced: cython.longlong
-    frames: cython.longlong
-    dropped: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -157,10 +126,10 @@ class Bond(Component):
     ) -> None:
         super().__init__(sim, path)
         self.mode = mode
-        self.slaves = []
-        self.waiting = []
+        self.slaves: list[Any] = []
+        self.waiting: list[Any] = []
         self.current = 0
-        self.station = None
+        self.station: Station = None
         self.everyone = Station(0xFFFFFFFFFFFF)
         self.costs = costs
         # clone, and queue at the next slave
@@ -187,8 +156,6 @@ class Bond(Component):
 
     # -- sending --------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def xmit(self, skb: Skb, route: BondRoute) -> cython.int:
         """Choose a slave for a frame, or several, and queue it there."""
         slave: Slave
@@ -213,8 +180,6 @@ class Bond(Component):
                 skb.header = route.sent_by(slave)
         return self._queue(slave, skb)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _queue(self, slave: Slave | None, skb: Skb) -> cython.int:
         if slave is None or not slave.carrier:
             # a device without carrier has no queue to put it into
@@ -224,7 +189,6 @@ class Bond(Component):
         self.touched |= cython.cast(cython.longlong, 1) << slave.index
         return 0
 
-    @cython.cfunc
     def _usable_from(self, start: cython.int) -> Slave:
         """The first slave from `start` on that is up, with link and carrier; or None."""
         count: cython.int = len(self.slaves)
@@ -239,7 +203,6 @@ class Bond(Component):
             step += 1
         return None
 
-    @cython.cfunc
     def _aggregated(self, number: cython.longlong) -> Slave:
         """`bond_3ad_xmit_xor`: the hash counts the slaves of the active aggregator."""
         count: cython.int = len(self.slaves)
@@ -269,8 +232,6 @@ class Bond(Component):
             ports += 1
         return None
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _broadcast(self, skb: Skb) -> cython.int:
         """Send a copy by each slave that can, one after the other."""
         count: cython.int = len(self.slaves)
@@ -302,7 +263,6 @@ class Bond(Component):
 
     # -- transmit load balancing ----------------------------------------------------------
 
-    @cython.cfunc
     def _balanced(self, index: cython.int, length: cython.int) -> Slave:
         """`tlb_choose_channel`, and what `bond_alb_xmit` makes of its answer."""
         chosen: cython.int = self.tlb_slave[index]
@@ -324,7 +284,6 @@ class Bond(Component):
         self.clear(slave.index, save_load=False)
         return None
 
-    @cython.ccall
     def least_loaded(self) -> Slave:
         """`tlb_get_least_loaded_slave`: the slave with most bit rate to spare; or None."""
         best: Slave = None
@@ -362,8 +321,6 @@ class Bond(Component):
 
     # -- bursts and costs -----------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """End of a burst on the slaves that took part in it."""
         position: cython.int = 0
@@ -376,8 +333,6 @@ class Bond(Component):
             position += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def cost_ps(self, cpu: Cpu, route: BondRoute) -> cython.longlong:
         """Choosing, locks and list heads, and the slave's transmit side, for the next frame."""
         work: cython.longlong = self.lines.touch(cpu)
@@ -402,7 +357,6 @@ class Bond(Component):
             position += 1
         return work
 
-    @cython.cfunc
     def _likely(self, route: BondRoute) -> Slave:
         """The slave that the next frame would leave by; nothing changes."""
         chosen: cython.int
@@ -446,12 +400,6 @@ class BondRoute(Port):
         node: where what belongs to the connection is at first.
     """
 
-    bond: Bond
-    header: Header
-    hash: cython.longlong
-    tlb_index: cython.int
-    headers: list[Any]
-
     def __init__(
         self, sim: Simulator, path: str, bond: Bond, header: Header, policy: str, node: int
     ) -> None:
@@ -460,9 +408,8 @@ class BondRoute(Port):
         self.header = header
         self.hash = transmit_hash(policy, header, bond.station.mac)
         self.tlb_index = simple_hash(header.destination_ip)
-        self.headers = [None] * len(bond.slaves)
+        self.headers: list[Any] = [None] * len(bond.slaves)
 
-    @cython.ccall
     def sent_by(self, slave: Slave) -> Header:
         """The header with the slave's own source address."""
         header: Header = self.headers[slave.index]
@@ -471,20 +418,14 @@ class BondRoute(Port):
             self.headers[slave.index] = header
         return header
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def transmit(self, skb: Skb) -> cython.int:
         """Send by the slave, or slaves, that the bond chooses."""
         return self.bond.xmit(skb, self)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """End of a burst."""
         return self.bond.flush()
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What the bond and the slave cost from `cpu`."""
         return self.bond.cost_ps(cpu, self)

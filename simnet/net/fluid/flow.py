@@ -29,12 +29,9 @@ _NEVER_PS = cython.declare(cython.longlong, 1 << 62)
 _NEARLY_BITS = cython.declare(cython.int, 8)
 
 
-@cython.cclass
 class MessageReceiver(Component):
     """Who receives messages, a component."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def message_arrived(self, message: Message) -> cython.int:
         """The last byte of a message has come."""
         raise NotImplementedError(self.path)
@@ -59,7 +56,6 @@ class Message:
     next: Message
 
 
-@cython.ccall
 def new_message(
     size_bytes: cython.longlong, receiver: MessageReceiver, kind: cython.int, tag: Any
 ) -> Message:
@@ -95,20 +91,6 @@ class FlowLink:
         up: there is a link.
     """
 
-    name: str
-    bytes_s: cython.longlong
-    capacity: cython.longlong
-    bytes: cython.longlong
-    busy_ps: cython.longlong
-    saturated_ps: cython.longlong
-    active: cython.int
-    up: cython.bint
-    left: cython.longlong
-    open: cython.int
-    changed_ps: cython.longlong
-    waiting_bytes: cython.longlong
-    slowest: cython.longlong
-
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name
         self.bytes_s = bytes_s
@@ -124,8 +106,6 @@ class FlowLink:
         self.waiting_bytes = 0
         self.slowest = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def account(self, now: cython.longlong) -> cython.int:
         """Count the time since the last change."""
         if self.active > 0:
@@ -151,41 +131,12 @@ class Flow:
         retransmitted_bytes: lost with a link and sent again.
     """
 
-    index: cython.int
-    group: FlowGroup
-    links: list[Any]
-    egress: cython.int
-    limit: cython.longlong
-    ceiling: cython.longlong
-    window_bytes: cython.longlong
-    round_trip_ps: cython.longlong
-    latency_ps: cython.longlong
-    rate: cython.longlong
-    share: cython.longlong
-    at_egress: cython.bint
-    remaining: cython.longlong
-    updated_ps: cython.longlong
-    finish_ps: cython.longlong
-    active: cython.bint
-    open: cython.bint
-    full: cython.bint
-    stalled: cython.bint
-    stalls: cython.longlong
-    timer_ps: cython.longlong
-    head: Message
-    tail: Message
-    coming: Message
-    last_coming: Message
-    messages: cython.longlong
-    bytes: cython.longlong
-    retransmitted_bytes: cython.longlong
-
     def __init__(
         self, index: int, group: FlowGroup, *, window_bytes: int, round_trip_ps: int, most: int
     ) -> None:
         self.index = index
         self.group = group
-        self.links = []
+        self.links: list[Any] = []
         self.egress = 1
         self.window_bytes = window_bytes
         self.round_trip_ps = max(round_trip_ps, 1)
@@ -205,10 +156,10 @@ class Flow:
         self.stalled = False
         self.stalls = 0
         self.timer_ps = 0
-        self.head = None
-        self.tail = None
-        self.coming = None
-        self.last_coming = None
+        self.head: Message = None
+        self.tail: Message = None
+        self.coming: Message = None
+        self.last_coming: Message = None
         self.messages = 0
         self.bytes = 0
         self.retransmitted_bytes = 0
@@ -218,8 +169,6 @@ class Flow:
         """Its rate now."""
         return self.rate * 1_000_000 >> _UNIT_BITS
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def settle(self, now: cython.longlong) -> cython.int:
         """Count what has been sent since the rate changed last."""
         elapsed_ps: cython.longlong = now - self.updated_ps
@@ -231,8 +180,6 @@ class Flow:
         self.updated_ps = now
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def predict(self) -> cython.int:
         """When the message at the head is through, at this rate."""
         if self.rate > 0:
@@ -253,19 +200,12 @@ class FlowGroup:
         paused: times that rates were computed with a sender paused.
     """
 
-    flows: list[Any]
-    links: list[Any]
-    dirty: cython.bint
-    paused: cython.longlong
-
     def __init__(self) -> None:
-        self.flows = []
-        self.links = []
+        self.flows: list[Any] = []
+        self.links: list[Any] = []
         self.dirty = False
         self.paused = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def share(self, now: cython.longlong, pause: cython.bint, xoff: cython.longlong) -> cython.int:
         """Compute all rates anew, after flows have started or stopped."""
         flow: Flow
@@ -285,8 +225,6 @@ class FlowGroup:
                 flow.predict()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _fill(self) -> cython.int:
         """Progressive filling: all grow until a link is full or a ceiling is reached."""
         flow: Flow
@@ -315,8 +253,6 @@ class FlowGroup:
             growing -= self._freeze(level)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _freeze(self, level: cython.longlong) -> cython.int:
         """Stop the flows that grow no further than `level`; return how many there are."""
         flow: Flow
@@ -343,8 +279,6 @@ class FlowGroup:
                     link.open -= 1
         return frozen
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _hold_back(self, xoff_bytes: cython.longlong) -> cython.bint:
         """Give flows the rate of the slowest that fills the switch for their port, if it is full.
 

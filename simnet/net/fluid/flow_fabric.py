@@ -60,15 +60,6 @@ class FlowFabric(Component):
         shares: times that rates were computed.
     """
 
-    groups: list[Any]
-    flows: list[Any]
-    small_bytes: cython.longlong
-    pause: cython.bint
-    xoff_bytes: cython.longlong
-    event: cython.longlong
-    event_ps: cython.longlong
-    shares: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -80,8 +71,8 @@ class FlowFabric(Component):
         xoff_bytes: int,
     ) -> None:
         super().__init__(sim, path)
-        self.groups = [FlowGroup() for _ in range(groups)]
-        self.flows = []
+        self.groups: list[Any] = [FlowGroup() for _ in range(groups)]
+        self.flows: list[Any] = []
         self.small_bytes = small_bytes
         self.pause = pause
         self.xoff_bytes = xoff_bytes
@@ -168,16 +159,12 @@ class FlowFabric(Component):
         self._settle()
         self._wait(flow)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _wait(self, flow: Flow) -> cython.int:
         """Start the retransmission timer; a later stall outdates it."""
         which: cython.longlong = flow.index
         self.sim.after(flow.timer_ps, self, _RESUME, which << 32 | flow.stalls, NIC)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, flow: Flow, message: Message) -> cython.int:
         """Queue a message.
 
@@ -223,8 +210,6 @@ class FlowFabric(Component):
         if flow.stalls == arg & _LOW_BITS:
             self._resume(flow)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _resume(self, flow: Flow) -> cython.int:
         """The retransmission timer has expired."""
         link: FlowLink
@@ -239,8 +224,6 @@ class FlowFabric(Component):
             self._settle()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _finish(self) -> cython.int:
         """Messages whose time has come are through; the next ones of their flows begin."""
         now: cython.longlong = self.sim.now
@@ -263,8 +246,6 @@ class FlowFabric(Component):
                 flow.predict()
         return self._settle()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _through(self, flow: Flow, message: Message) -> cython.int:
         """The last byte of a message leaves; it comes after the latency."""
         link: FlowLink
@@ -278,8 +259,6 @@ class FlowFabric(Component):
         self.sim.after(flow.latency_ps, self, _DELIVER, flow.index, WIRE)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _join(self, flow: Flow) -> cython.int:
         """A flow starts."""
         link: FlowLink
@@ -291,8 +270,6 @@ class FlowFabric(Component):
             link.active += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _leave(self, flow: Flow) -> cython.int:
         """A flow stops."""
         link: FlowLink
@@ -309,8 +286,6 @@ class FlowFabric(Component):
             link.active -= 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _settle(self) -> cython.int:
         """Compute rates where flows have started or stopped, and when a message is through next."""
         group: FlowGroup

@@ -83,12 +83,9 @@ def switch_graph(links: list[tuple[int, int]], hosts: list[int]) -> nx.Graph[str
 class Hop:
     """A step of the routes of one pair: a link, and the steps that may follow; none at the end."""
 
-    link: Link
-    following: list[Any]
-
     def __init__(self, link: Link) -> None:
         self.link = link
-        self.following = []
+        self.following: list[Any] = []
 
     def step(self, link: Link) -> Hop:
         """The following step over `link`, added if it is not there."""
@@ -106,16 +103,10 @@ class Hop:
 class Transit:
     """A packet under way: where it goes, the last step it took, when its tail will be there."""
 
-    skb: Skb
-    path: FabricPath
-    hop: Hop
-    tail_ps: cython.longlong
-    next_free: cython.longlong
-
     def __init__(self) -> None:
-        self.skb = None
-        self.path = None
-        self.hop = None
+        self.skb: Skb = None
+        self.path: FabricPath = None
+        self.hop: Hop = None
         self.tail_ps = 0
         self.next_free = _NONE
 
@@ -130,12 +121,6 @@ class FabricPath(Path):
         delivered: packets that have been announced to the destination.
     """
 
-    fabric: Fabric
-    first: Hop
-    packets: cython.longlong
-    bytes: cython.longlong
-    delivered: cython.longlong
-
     def __init__(self, fabric: Fabric, path: str, first: Hop, destination: Port) -> None:
         super().__init__(fabric.sim, path)
         self.fabric = fabric
@@ -149,8 +134,6 @@ class FabricPath(Path):
         """Packets that were sent and delivered; the others are in flight."""
         return {"packets": self.packets, "delivered": self.delivered}
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
         """Take a packet whose last bit leaves the source at `tx_end_ps`."""
         self.packets += 1
@@ -158,8 +141,6 @@ class FabricPath(Path):
         self.fabric.inject(skb, tx_end_ps, self)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """Nothing is known before the packets leave the last switch."""
         return 0
@@ -190,18 +171,6 @@ class Fabric(Component):
     Raises:
         ValueError: no such routing, or a background that fills the links.
     """
-
-    graph: Any
-    links: dict[tuple[str, str], Link]
-    latency_ps: cython.longlong
-    routing: cython.int
-    routes: cython.int
-    cut_through: cython.bint
-    per_frame: cython.bint
-    luck: RandomStream
-    transits: list[Any]
-    free: cython.longlong
-    in_flight: cython.longlong
 
     def __init__(
         self,
@@ -235,7 +204,7 @@ class Fabric(Component):
         self.latency_ps = latency_ps
         self.luck = RandomStream(seed, path)
         self.links = {}
-        self.transits = []
+        self.transits: list[Any] = []
         self.free = _NONE
         self.in_flight = 0
         for a, b, given in graph.edges(data=True):
@@ -291,8 +260,6 @@ class Fabric(Component):
             return [shortest[sorted(self.graph).index(destination) % len(shortest)]]
         return found
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def inject(self, skb: Skb, tx_end_ps: cython.longlong, path: FabricPath) -> cython.int:
         """Take a packet from a host (`FabricPath.send` calls this)."""
         link: Link = path.first.link
@@ -334,8 +301,6 @@ class Fabric(Component):
         else:
             self._forward(arg, transit)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _forward(self, slot: cython.longlong, transit: Transit) -> cython.int:
         """Choose the egress link and queue there."""
         now: cython.longlong = self.sim.now
@@ -362,7 +327,6 @@ class Fabric(Component):
         self.sim.at(head + self.latency_ps, self, _ENTERS, slot, 0)
         return 0
 
-    @cython.cfunc
     def _choose(self, following: list[Any], now: cython.longlong) -> Hop:
         """The next step: the only one, one by lot, or the one with the least in front."""
         count: cython.longlong = len(following)
@@ -392,8 +356,6 @@ class Fabric(Component):
                     best = hop
         return best
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _arrives(self, slot: cython.longlong, transit: Transit) -> cython.int:
         """The packet is on its last link: its arrival is known."""
         transit.skb.arrival_ps = transit.tail_ps
@@ -402,8 +364,6 @@ class Fabric(Component):
             return 0
         return self._announce(slot, transit)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _announce(self, slot: cython.longlong, transit: Transit) -> cython.int:
         path: FabricPath = transit.path
         path.delivered += 1

@@ -31,20 +31,6 @@ class Link:
         longest_ps: the longest wait.
     """
 
-    name: str
-    byte_ps: cython.longlong
-    propagation_ps: cython.longlong
-    free_ps: cython.longlong
-    packets: cython.longlong
-    bytes: cython.longlong
-    waited_ps: cython.longlong
-    longest_ps: cython.longlong
-    background: RandomStream
-    gap_ps: cython.longlong
-    service_ps: cython.longlong
-    permille: cython.longlong
-    next_ps: cython.longlong
-
     def __init__(self, name: str, byte_ps: int, propagation_ps: int) -> None:
         self.name = name
         self.byte_ps = byte_ps
@@ -54,7 +40,7 @@ class Link:
         self.bytes = 0
         self.waited_ps = 0
         self.longest_ps = 0
-        self.background = None
+        self.background: RandomStream = None
         self.gap_ps = 0
         self.service_ps = 0
         self.permille = 0
@@ -68,16 +54,12 @@ class Link:
         self.gap_ps = self.service_ps * _WHOLE // permille
         self.next_ps = -1
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def backlog_ps(self, now: cython.longlong) -> cython.longlong:
         """How long a packet that becomes ready `now` would wait; `now` never goes back."""
         if self.background is not None:
             self._bring_up_to(now)
         return self.free_ps - now if self.free_ps > now else 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _bring_up_to(self, now: cython.longlong) -> cython.int:
         """Let the background's packets in that came until `now`."""
         if self.next_ps < 0 or (

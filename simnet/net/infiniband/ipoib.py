@@ -75,28 +75,6 @@ class Ipoib(Nic):
         lost: packets that the driver dropped on purpose.
     """
 
-    connected: cython.bint
-    ib_mtu: cython.int
-    rx_usecs_ps: cython.longlong
-    rx_frames: cython.int
-    acknowledged_ps: cython.longlong
-    page_bytes: cython.int
-    jiffy_ps: cython.longlong
-    loss_ppm: cython.longlong
-    luck: RandomStream
-    lost: cython.longlong
-    stopped: cython.bint
-    drain_timer: cython.longlong
-    completions: cython.int
-    deadline_ps: cython.longlong
-    pending: cython.int
-    leaving: cython.bint
-    numbers: MessageNumbers
-    window: ReorderWindow
-    drain: Occupation
-    rearms: cython.longlong
-    missed_events: cython.longlong
-
     def __init__(
         self,
         device: NetDevice,
@@ -128,8 +106,8 @@ class Ipoib(Nic):
         self.deadline_ps = _NEVER
         self.pending = 0
         self.leaving = False
-        self.numbers = None
-        self.window = None
+        self.numbers: MessageNumbers = None
+        self.window: ReorderWindow = None
         self.drain = Occupation(device.sim, f"{device.path}.drain")
         self.rearms = 0
         self.missed_events = 0
@@ -147,8 +125,6 @@ class Ipoib(Nic):
 
     # -- the completion queue ---------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Take in what has completed until `now`; announce it if the queue is armed."""
         skb: Skb = self.incoming.head
@@ -170,8 +146,6 @@ class Ipoib(Nic):
             self.raise_line()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_sent_ps(self) -> cython.longlong:
         """When the next send completes; NEVER if none is outstanding."""
         when: cython.longlong = _NEVER
@@ -179,8 +153,6 @@ class Ipoib(Nic):
             when = self.tx_ends[self.tx_seen & self.tx_mask]
         return when
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _receive(self, skb: Skb) -> cython.int:
         if self.posted == 0:
             self.drops += 1
@@ -193,8 +165,6 @@ class Ipoib(Nic):
         self._completed(skb.arrival_ps)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _completed(self, at: cython.longlong) -> cython.int:
         """An entry of the receive completion queue."""
         if not self.unmasked or self.asserted:
@@ -206,8 +176,6 @@ class Ipoib(Nic):
             self.deadline_ps = at
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_update(self) -> cython.longlong:
         """When the completions that are known to come would be announced."""
         count: cython.int = self.completions
@@ -235,24 +203,18 @@ class Ipoib(Nic):
             else:
                 position += 1
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def has_work(self) -> cython.bint:
         """Whether the receive completion queue has entries."""
         return self.announced > self.consumed or (
             self.connected and self.tx_announced > self.tx_reclaimed
         )
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """The event has been taken: the queue is silent until it is armed."""
         self.completions = 0
         self.deadline_ps = _NEVER
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unmask(self, now: cython.longlong) -> cython.int:
         """`ib_req_notify_cq`: have the next completion announced."""
         self.rearms += 1
@@ -264,8 +226,6 @@ class Ipoib(Nic):
 
     # -- ipoib_poll -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
@@ -279,8 +239,6 @@ class Ipoib(Nic):
         self.ledger.device_lines += self.far_line_ps
         return self._next_completion(cpu, softirq)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         skb: Skb
@@ -308,8 +266,6 @@ class Ipoib(Nic):
         softirq.complete(self)
         return _DONE
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_completion(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Take completions, four at a time, up to a received packet, and start on that."""
         skb: Skb
@@ -340,8 +296,6 @@ class Ipoib(Nic):
             cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
             return _CONTINUES
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _hand_up(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`netif_receive_skb`, or what the reorder window lets go; return the work caused."""
         if self.window is None:
@@ -349,8 +303,6 @@ class Ipoib(Nic):
         self.window.arrive(skb)
         return self._hand_up_ready(cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _hand_up_ready(self, cpu: Cpu) -> cython.longlong:
         skb: Skb
         work: cython.longlong = 0
@@ -359,8 +311,6 @@ class Ipoib(Nic):
             work += skb.endpoint.receive(skb, cpu)
         return work
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """`napi_complete` and the doorbell that arms the queue."""
         self.finishing = True
@@ -369,15 +319,11 @@ class Ipoib(Nic):
         cpu.run(_LEVEL_SOFT, softirq, self._taken_debt() + self.mmio_ps, _MODE_SOFTIRQ)
         return _CONTINUES
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _taken_debt(self) -> cython.longlong:
         debt: cython.longlong = self.debt_ps
         self.debt_ps = 0
         return debt
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _completed_count(self, asked: cython.int) -> cython.int:
         """`ib_poll_cq`: entries of the receive completion queue, at most as many as asked for."""
         count: cython.longlong = self.announced - self.consumed
@@ -385,8 +331,6 @@ class Ipoib(Nic):
             count += self.tx_announced - self.tx_reclaimed
         return asked if count > asked else cython.cast(cython.int, count)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _sent_first(self) -> cython.bint:
         """Whether the next entry of the queue is a send."""
         sent_ps: cython.longlong
@@ -395,8 +339,6 @@ class Ipoib(Nic):
         sent_ps = self.tx_ends[self.tx_reclaimed & self.tx_mask]
         return self.ring.head is None or sent_ps < self.ring.head.arrival_ps
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _packet_ps(self, cpu: Cpu, skb: Skb) -> cython.longlong:
         """Work of the driver and IP on a received packet."""
         length: cython.int = self._ip_bytes(skb.wire_bytes)
@@ -414,16 +356,12 @@ class Ipoib(Nic):
 
     # -- sending ----------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _overhead_bytes(self, length: cython.int) -> cython.int:
         """Headers and checksums of the InfiniBand packets that carry `length` bytes."""
         if self.connected:
             return (length + self.ib_mtu - 1) // self.ib_mtu * _RC_OVERHEAD_BYTES
         return _UD_OVERHEAD_BYTES
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _ip_bytes(self, wire_bytes: cython.int) -> cython.int:
         """What of a message on the wire is IP packet and encapsulation."""
         packets: cython.int
@@ -433,8 +371,6 @@ class Ipoib(Nic):
         packets = (wire_bytes + packets - 1) // packets
         return wire_bytes - packets * _RC_OVERHEAD_BYTES
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What work request and doorbell of one packet cost, and sends reclaimed before it."""
         work: cython.longlong = Nic.transmit_cost_ps(self, cpu)
@@ -443,8 +379,6 @@ class Ipoib(Nic):
             work += self._poll_tx(cpu)
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a packet; call `flush` after the last of a burst."""
         if self.stopped or self.qdisc.count > 0:
@@ -456,8 +390,6 @@ class Ipoib(Nic):
         self._send_now(skb)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_now(self, skb: Skb) -> cython.int:
         """`ipoib_cm_send`, `ipoib_send`: post one work request."""
         length: cython.int = skb.wire_bytes
@@ -481,8 +413,6 @@ class Ipoib(Nic):
         self.path_out.send(skb, end_ps)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _await_send(self) -> cython.int:
         """The send queue is full: its next completion starts the timer that drains it.
 
@@ -496,8 +426,6 @@ class Ipoib(Nic):
             self.drain_timer = self.sim.at(when, self, _DRAIN, 0, _PRIORITY_NIC)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _poll_tx(self, cpu: Cpu) -> cython.longlong:
         """`poll_tx` until the send completion queue is empty; return the work."""
         before: cython.longlong = self.debt_ps
@@ -509,8 +437,6 @@ class Ipoib(Nic):
         self.debt_ps = before
         return work
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _reclaim_one(self, cpu: Cpu) -> cython.int:
         """`ipoib_cm_handle_tx_wc`: free what was sent; restart the queue when half is free."""
         toucher: Cpu = self.tx_touchers[self.tx_reclaimed & self.tx_mask]

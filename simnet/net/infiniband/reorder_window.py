@@ -46,13 +46,9 @@ _PRIORITY_TIMER = cython.declare(cython.int, 2)
 class MessageNumbers:
     """The sender's side: numbers packets from 0, one instance for each pair of hosts."""
 
-    count: cython.longlong
-
     def __init__(self) -> None:
         self.count = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def number(self, skb: Skb) -> cython.int:
         """Give a packet the next number."""
         skb.msg_id = self.count & _LOW_BITS
@@ -92,31 +88,7 @@ class ReorderWindow(Component):
         ValueError: the window is too large for 16 bits, or negative.
     """
 
-    window: cython.longlong
-    drain_after_slide: cython.bint
-    flush_timeout_ps: cython.longlong
-    owner: Target
-    kind: cython.int
-    ready: SkbQueue
-    held: cython.longlong
-    in_order: cython.longlong
-    late: cython.longlong
-    buffered: cython.longlong
-    waited_ps: cython.longlong
-    slid_over: cython.longlong
-    flushed: cython.longlong
-    duplicates: cython.longlong
-    out_of_order_before: cython.longlong
-    out_of_order_after: cython.longlong
     # positions: numbers that do not wrap, counted from the first packet
-    left: cython.longlong
-    expected_before: cython.longlong
-    expected_after: cython.longlong
-    slots: list[Any]
-    since_ps: Any
-    mask: cython.longlong
-    timer: cython.longlong
-    deadline_ps: cython.longlong
 
     def __init__(
         self,
@@ -136,7 +108,7 @@ class ReorderWindow(Component):
         self.window = window
         self.drain_after_slide = drain_after_slide
         self.flush_timeout_ps = flush_timeout_ps
-        self.owner = owner
+        self.owner: Target = owner
         self.kind = kind
         self.ready = SkbQueue()
         self.held = 0
@@ -149,13 +121,14 @@ class ReorderWindow(Component):
         self.duplicates = 0
         self.out_of_order_before = 0
         self.out_of_order_after = 0
+        # positions: numbers that do not wrap, counted from the first packet
         self.left = 0
         self.expected_before = 0
         self.expected_after = 0
         # the left edge itself may be buffered, too
         slots = 1 << window.bit_length()
         self.mask = slots - 1
-        self.slots = [None] * slots
+        self.slots: list[Any] = [None] * slots
         self.since_ps = array("q", [0]) * slots
         self.timer = 0
         self.deadline_ps = 0
@@ -184,8 +157,6 @@ class ReorderWindow(Component):
         """The packet at the left edge, while others wait behind it."""
         return f"packet {self.next_id}" if self.held else None
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def arrive(self, skb: Skb) -> cython.int:
         """Take a packet; return how many have been put into `ready`."""
         ahead: cython.longlong = (skb.msg_id - self.left) & _LOW_BITS
@@ -227,8 +198,6 @@ class ReorderWindow(Component):
             self._watch(self.left != left)
         return self.ready.count - before
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """The stream ends: hand up everything in order; return how many packets that were."""
         before: cython.int = self.ready.count
@@ -254,8 +223,6 @@ class ReorderWindow(Component):
         if self.held > 0 and self.timer == 0:
             self.timer = self.sim.at(self.deadline_ps, self, 0, 0, _PRIORITY_TIMER)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _watch(self, moved: cython.bint) -> cython.int:
         """Have the timer run `flush_timeout_ps` after the left edge came to stand."""
         if self.held == 0:
@@ -266,8 +233,6 @@ class ReorderWindow(Component):
             self.timer = self.sim.at(self.deadline_ps, self, 0, 0, _PRIORITY_TIMER)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _hand_up(self, skb: Skb, position: cython.longlong) -> cython.int:
         if position < self.expected_after:
             self.out_of_order_after += 1
@@ -276,8 +241,6 @@ class ReorderWindow(Component):
         self.ready.append(skb)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _buffer(self, skb: Skb, position: cython.longlong) -> cython.int:
         self.slots[position & self.mask] = skb
         self.since_ps[position & self.mask] = self.sim.now
@@ -285,8 +248,6 @@ class ReorderWindow(Component):
         self.buffered += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _take_left(self) -> cython.bint:
         """Hand up what is buffered at the left edge and move on; False if nothing is."""
         slot: cython.longlong = self.left & self.mask
@@ -301,16 +262,12 @@ class ReorderWindow(Component):
         self.left += 1
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _drain(self) -> cython.int:
         """Hand up from the left edge while it is buffered."""
         while self._take_left():
             pass
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _skip(self) -> cython.int:
         """Give up what is missing at the left edge."""
         while self.slots[self.left & self.mask] is None:
@@ -318,8 +275,6 @@ class ReorderWindow(Component):
             self.slid_over += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _slide(self, left: cython.longlong) -> cython.int:
         """Move the left edge up to `left`, handing up what it meets."""
         while self.left < left:

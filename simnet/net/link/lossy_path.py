@@ -53,24 +53,6 @@ class LossyPath(Uplink):
         sent, dropped, lost, late: frames.
     """
 
-    destination: Endpoint
-    stream: RandomStream
-    element: Any
-    numbers: Any
-    byte_ps: cython.longlong
-    delay_ps: cython.longlong
-    queue_ps: cython.longlong
-    loss_ppb: cython.longlong
-    late_ppb: cython.longlong
-    late_ps: cython.longlong
-    free_ps: cython.longlong
-    flight: SkbQueue
-    late_flight: SkbQueue
-    sent: cython.longlong
-    dropped: cython.longlong
-    lost: cython.longlong
-    late: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -85,10 +67,10 @@ class LossyPath(Uplink):
         late_ps: int = 0,
     ) -> None:
         super().__init__(sim, path)
-        self.destination = None
-        self.stream = stream
-        self.element = None
-        self.numbers = None
+        self.destination: Endpoint = None
+        self.stream: RandomStream = stream
+        self.element: Any = None
+        self.numbers: Any = None
         self.byte_ps = 8 * 10**12 // rate_bps
         self.delay_ps = delay_ps
         self.queue_ps = queue_bytes * self.byte_ps
@@ -103,8 +85,6 @@ class LossyPath(Uplink):
         self.lost = 0
         self.late = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb) -> cython.int:
         """Take a frame."""
         now: cython.longlong = self.sim.now
@@ -147,8 +127,6 @@ class LossyPath(Uplink):
             self.element.arrive(skb)
             self._hand_up()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _hand_up(self) -> cython.int:
         ready: SkbQueue = self.element.ready
         while ready.count > 0:

@@ -25,24 +25,17 @@ __all__ = [
 _NONE = cython.declare(cython.longlong, -1)
 
 
-@cython.cclass
 class Endpoint(Component):
     """Where the protocol layer hands a received frame; `freer` is the CPU that freed the last."""
 
-    freer: Cpu
-
     def __init__(self, sim: Simulator, path: str) -> None:
         super().__init__(sim, path)
-        self.freer = None
+        self.freer: Cpu = None
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Take a frame in softirq context on `cpu`; return the work it caused, in ps."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for what the next call will need, if it may have left the cache.
 
@@ -50,8 +43,6 @@ class Endpoint(Component):
         """
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def quiet(self, cpu: Cpu) -> cython.bint:
         """Whether frames handed over now on `cpu` only queue up, unseen by any other CPU.
 
@@ -60,23 +51,17 @@ class Endpoint(Component):
         return False
 
 
-@cython.cclass
 class Outlet(Component):
     """Where a switch sends frames to: a port, or several that are one."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forward(self, skb: Skb) -> cython.int:
         """Take a frame that leaves the switch here."""
         raise NotImplementedError(self.path)
 
 
-@cython.cclass
 class Uplink(Component):
     """Where a host of which only TCP is simulated sends its frames."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb) -> cython.int:
         """Take a frame."""
         raise NotImplementedError(self.path)
@@ -91,12 +76,9 @@ class Station:
         mac: 48 bits.
     """
 
-    mac: cython.longlong
-    outlet: Outlet
-
     def __init__(self, mac: int) -> None:
         self.mac = mac
-        self.outlet = None
+        self.outlet: Outlet = None
 
 
 @cython.final
@@ -113,15 +95,6 @@ class Header:
         rss_hash: the receiving NIC's hash of the connection, 32 bits; -1 until it is computed.
         rxhash: the receiving host's, by which it steers packets; -1 until it is computed.
     """
-
-    source: Station
-    destination: Station
-    source_ip: cython.longlong
-    destination_ip: cython.longlong
-    source_port: cython.int
-    destination_port: cython.int
-    rss_hash: cython.longlong
-    rxhash: cython.longlong
 
     def __init__(
         self,
@@ -141,7 +114,6 @@ class Header:
         self.rss_hash = -1
         self.rxhash = -1
 
-    @cython.ccall
     def sent_from(self, source: Station) -> Header:
         """The same with another source address."""
         return Header(
@@ -197,7 +169,6 @@ class Skb:
     msg_id: cython.int
 
 
-@cython.ccall
 def new_skb(
     endpoint: Endpoint,
     seq: cython.longlong,
@@ -232,7 +203,6 @@ def new_skb(
     return skb
 
 
-@cython.ccall
 def copy_skb(skb: Skb) -> Skb:
     """Make another frame with the same contents (`skb_clone`)."""
     copy: Skb = new_skb(
@@ -250,17 +220,11 @@ def copy_skb(skb: Skb) -> Skb:
 class SkbQueue:
     """First in, first out. A frame is in one queue at a time; outside, its `next` is None."""
 
-    head: Skb
-    tail: Skb
-    count: cython.int
-
     def __init__(self) -> None:
-        self.head = None
-        self.tail = None
+        self.head: Skb = None
+        self.tail: Skb = None
         self.count = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def append(self, skb: Skb) -> cython.int:
         """Add at the tail."""
         if self.tail is None:
@@ -271,7 +235,6 @@ class SkbQueue:
         self.count += 1
         return 0
 
-    @cython.ccall
     def pop(self) -> Skb:
         """Take the head (the queue is not empty)."""
         skb: Skb = self.head

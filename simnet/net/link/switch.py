@@ -53,21 +53,6 @@ class Egress(Outlet):
         per_frame: an event for each arrival (reference).
     """
 
-    destination: Port
-    per_frame: cython.bint
-    flight: SkbQueue
-    byte_ps: cython.longlong
-    propagation_ps: cython.longlong
-    buffer_bytes: cython.longlong
-    free_ps: cython.longlong
-    up: cython.bint
-    epoch: cython.longlong
-    offered: cython.longlong
-    frames: cython.longlong
-    bytes: cython.longlong
-    dropped: cython.longlong
-    lost: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -104,8 +89,6 @@ class Egress(Outlet):
             "lost": self.lost,
         }
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forward(self, skb: Skb) -> cython.int:
         """Queue a frame, or drop it."""
         start: cython.longlong = self.sim.now
@@ -136,8 +119,6 @@ class Egress(Outlet):
             self.destination.incoming.append(self.flight.pop())
             self.destination.frames_coming()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def set_link(self, up: cython.bint) -> cython.int:
         """The cable is plugged or pulled: then what waits and what is under way is lost."""
         self.up = up
@@ -165,13 +146,9 @@ class PortChannel(Outlet):
         method: position in `LOAD_BALANCE`.
     """
 
-    members: list[Outlet]
-    method: cython.int
-    dropped: cython.longlong
-
     def __init__(self, sim: Simulator, path: str, method: int) -> None:
         super().__init__(sim, path)
-        self.members = []
+        self.members: list[Outlet] = []
         self.method = method
         self.dropped = 0
 
@@ -183,8 +160,6 @@ class PortChannel(Outlet):
         """Unbundle a port; the values of the hash are dealt out to the others."""
         self.members.remove(member)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def bucket(self, header: Header) -> cython.int:
         """The hash of a frame's addresses, 0 to 7."""
         if self.method == _SRC_MAC:
@@ -199,8 +174,6 @@ class PortChannel(Outlet):
             return header.destination_ip & _LOW_BITS
         return (header.source_ip ^ header.destination_ip) & _LOW_BITS
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forward(self, skb: Skb) -> cython.int:
         """Send a frame out of the member that its hash chooses."""
         count: cython.int = len(self.members)
@@ -227,24 +200,13 @@ class Ingress(Path):
     `header` stands for frames that carry none: those of a device with a single connection.
     """
 
-    learns: Outlet
-    header: Header
-    flight: SkbQueue
-    delay_ps: cython.longlong
-    latency_ps: cython.longlong
-    up: cython.bint
-    down_ps: cython.longlong
-    frames: cython.longlong
-    lost: cython.longlong
-    flooded: cython.longlong
-
     def __init__(
         self, sim: Simulator, path: str, learns: Outlet, propagation_ps: int, latency_ps: int
     ) -> None:
         super().__init__(sim, path)
         self.destination = None
         self.learns = learns
-        self.header = None
+        self.header: Header = None
         self.flight = SkbQueue()
         self.delay_ps = propagation_ps + latency_ps
         self.latency_ps = latency_ps
@@ -263,8 +225,6 @@ class Ingress(Path):
         """Frames that were sent and have not been looked up yet."""
         return self.flight.count
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
         """Take a frame whose last bit leaves the source at `tx_end_ps`."""
         if skb.header is None:
@@ -274,14 +234,10 @@ class Ingress(Path):
         self.sim.at(tx_end_ps + self.delay_ps, self, 0, 0, 0)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """Nothing is known before the frames enter."""
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def set_link(self, up: cython.bint) -> cython.int:
         """The cable is plugged or pulled."""
         self.up = up

@@ -29,15 +29,10 @@ class Serializer:
         rate_bps: of the link.
     """
 
-    byte_ps: cython.longlong
-    free_ps: cython.longlong
-
     def __init__(self, rate_bps: int) -> None:
         self.byte_ps = 8 * 10**12 // rate_bps
         self.free_ps = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def end_ps(self, now: cython.longlong, wire_bytes: cython.longlong) -> cython.longlong:
         """Post a frame; return when its last bit leaves."""
         if now > self.free_ps:
@@ -46,7 +41,6 @@ class Serializer:
         return self.free_ps
 
 
-@cython.cclass
 class Port(Napi):
     """A network device (Linux `net_device`): frames arrive at it and leave by it.
 
@@ -60,30 +54,20 @@ class Port(Napi):
         copies: frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`.
     """
 
-    node: cython.int
-    copies: cython.bint
-    incoming: SkbQueue
-
     def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
         super().__init__(sim, path, weight)
         self.node = node
         self.copies = False
         self.incoming = SkbQueue()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_lost(self) -> cython.int:
         """Frames that were announced have been taken out of `incoming`: they will not come."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def lose_coming(self, now: cython.longlong) -> cython.longlong:
         """The cable is pulled: lose what has not arrived by `now`; return how many frames."""
         queue: SkbQueue = self.incoming
@@ -100,32 +84,23 @@ class Port(Napi):
         self.frames_lost()
         return lost
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame; call `flush` after the last of a burst."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """End of a burst."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What handing over the next frame costs from `cpu`, the stack's work excluded."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def length_cost_ps(self, cpu: Cpu, wire_bytes: cython.longlong) -> cython.longlong:
         """What a frame's length costs `cpu`, on top; of a port that `copies`."""
         raise NotImplementedError(self.path)
 
 
-@cython.cclass
 class Path(Component):
     """Where a device's frames go.
 
@@ -134,14 +109,10 @@ class Path(Component):
 
     destination: Port
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
         """Take a frame whose last bit leaves the source at `tx_end_ps`."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """The frames sent since the last flush are a burst."""
         raise NotImplementedError(self.path)
@@ -161,15 +132,6 @@ class SwitchedPath(Path):
         latency_ps: of the switch, from last bit in to first bit out when idle.
         per_frame: one event a frame (reference) instead of arithmetic.
     """
-
-    per_frame: cython.bint
-    flight: SkbQueue
-    byte_ps: cython.longlong
-    propagation_ps: cython.longlong
-    latency_ps: cython.longlong
-    egress_free_ps: cython.longlong
-    frames: cython.longlong
-    bytes: cython.longlong
 
     def __init__(
         self,
@@ -192,8 +154,6 @@ class SwitchedPath(Path):
         self.frames = 0
         self.bytes = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
         """Take a frame whose last bit leaves the source at `tx_end_ps`."""
         start: cython.longlong = tx_end_ps + self.propagation_ps + self.latency_ps
@@ -210,8 +170,6 @@ class SwitchedPath(Path):
             self.destination.incoming.append(skb)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """Tell the destination about the frames sent since the last flush."""
         if not self.per_frame:

@@ -34,15 +34,11 @@ _MORE = cython.declare(cython.int, 2)
 class Bnx2(Tg3):
     """A vector with a receive and a transmit ring; see `Tg3` for the coalescing parameters."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def raise_line(self) -> cython.int:
         """Send the MSI-X message, which masks the vector; the handler only schedules the poll."""
         self.unmasked = False
         return self._send_message()
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work; the poll ends when nothing is left or its weight is."""
         now: cython.longlong = self.sim.now
@@ -66,8 +62,6 @@ class Bnx2(Tg3):
         self.unmask(now)
         return _DONE
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What one frame costs from `cpu`: the doorbell is two registers, index and byte count."""
         work: cython.longlong = Nic.transmit_cost_ps(self, cpu)

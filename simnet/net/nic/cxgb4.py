@@ -24,7 +24,6 @@ is set, a segment is shorter than the ones before, or the poll ends.
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 import cython
 
@@ -77,20 +76,6 @@ class Cxgb4(Nic):
         merged: received segments that were added to an earlier one.
     """
 
-    holdoff_ps: cython.longlong
-    frames: cython.longlong
-    gro: cython.bint
-    entries: cython.longlong
-    deadline_ps: cython.longlong
-    tso: cython.bint
-    tx_parts: Any
-    tx_endpoint: Endpoint
-    tx_end_seq: cython.longlong
-    tx_cut_bytes: cython.longlong
-    held: SkbQueue
-    phase: cython.int
-    merged: cython.longlong
-
     def __init__(
         self,
         device: NetDevice,
@@ -111,7 +96,7 @@ class Cxgb4(Nic):
         self.tso = tso
         # whether a descriptor is a later part of what the one before began
         self.tx_parts = array("b", [0]) * (self.tx_mask + 1)
-        self.tx_endpoint = None
+        self.tx_endpoint: Endpoint = None
         self.tx_end_seq = 0
         self.tx_cut_bytes = 0
         self.held = SkbQueue()
@@ -120,8 +105,6 @@ class Cxgb4(Nic):
 
     # -- the response queue -------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Take in frames and completions up to `now`; assert if the holdoff is over."""
         skb: Skb = self.incoming.head
@@ -150,8 +133,6 @@ class Cxgb4(Nic):
             self.raise_line()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _entry(self, at: cython.longlong) -> cython.int:
         """An entry of the armed response queue."""
         if not self.unmasked or self.asserted:
@@ -163,14 +144,10 @@ class Cxgb4(Nic):
             self.deadline_ps = at
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _timed(self, at: cython.longlong) -> cython.longlong:
         """When the timer that starts at `at` runs out; never if there is none."""
         return at + self.holdoff_ps if self.holdoff_ps < _NEVER else _NEVER
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_update(self) -> cython.longlong:
         """When the entries that are known to come would interrupt."""
         count: cython.longlong = self.entries
@@ -200,22 +177,16 @@ class Cxgb4(Nic):
                 self.armed_by_count = True
                 return at
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def raise_line(self) -> cython.int:
         """Send the MSI-X message; the handler only schedules the poll."""
         return self._send_message()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """The interrupt has masked itself."""
         self.entries = 0
         self.deadline_ps = _NEVER
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unmask(self, now: cython.longlong) -> cython.int:
         """Arm the queue: entries that wait already start the timer."""
         self.unmasked = True
@@ -232,8 +203,6 @@ class Cxgb4(Nic):
 
     # -- the poll -------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
@@ -249,8 +218,6 @@ class Cxgb4(Nic):
             self._reclaim(cpu)
         return self._next_entry(cpu, softirq)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         now: cython.longlong = self.sim.now
@@ -274,8 +241,6 @@ class Cxgb4(Nic):
         self.unmask(now)
         return _DONE
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_entry(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Start on what is in the queue; segments that only add to others are taken together."""
         seen: cython.longlong
@@ -307,8 +272,6 @@ class Cxgb4(Nic):
         cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
         return _CONTINUES
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _frame_work_ps(self) -> cython.longlong:
         """The driver's work for one frame, what the stack does with it excluded."""
         work: cython.longlong = self.spread.vary(self.costs.driver_rx_ps + self.far_frame_ps)
@@ -316,15 +279,12 @@ class Cxgb4(Nic):
         self.ledger.device_lines += self.far_frame_ps
         return work
 
-    @cython.cfunc
     def _counted(self, cpu: Cpu) -> Skb:
         """Take the next frame out of the ring, and count it."""
         self.consumed += 1
         self.done += 1
         return self._taken(cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Write the index of the queue, which arms it unless the weight is used up."""
         work: cython.longlong = self.debt_ps + self.mmio_ps
@@ -337,7 +297,6 @@ class Cxgb4(Nic):
 
     # -- receive offload ------------------------------------------------------------------------
 
-    @cython.cfunc
     def _held_of(self, skb: Skb) -> Skb:
         """What is held of a frame's connection, or None."""
         held: Skb = self.held.head
@@ -345,8 +304,6 @@ class Cxgb4(Nic):
             held = held.next
         return held
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _continues(self, held: Skb, skb: Skb) -> cython.bint:
         """Whether a segment can be added to what is held (`tcp_gro_receive`)."""
         length: cython.longlong = skb.end_seq - skb.seq
@@ -358,8 +315,6 @@ class Cxgb4(Nic):
             and skb.end_seq - held.seq <= _MAX_GRO_BYTES
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _adds(self, skb: Skb) -> cython.bint:
         """Whether a frame only changes what is held, so that nobody can notice it yet."""
         held: Skb
@@ -370,8 +325,6 @@ class Cxgb4(Nic):
             return self.held.count < _MAX_GRO_SKBS
         return self._continues(held, skb) and skb.end_seq - skb.seq == held.segment_bytes
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _merge(self, skb: Skb) -> cython.int:
         """Hold a segment, or add it to what is held."""
         held: Skb = self._held_of(skb)
@@ -386,8 +339,6 @@ class Cxgb4(Nic):
         self.merged += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _offload(self, skb: Skb, cpu: Cpu) -> cython.int:
         """A frame that lets something go: itself, or what is held of its connection."""
         held: Skb = self._held_of(skb) if self.gro else None
@@ -405,8 +356,6 @@ class Cxgb4(Nic):
             self._hand_up(skb, cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _release(self, wanted: Skb, cpu: Cpu) -> cython.int:
         """Hand up what is held of one connection."""
         skb: Skb
@@ -420,8 +369,6 @@ class Cxgb4(Nic):
                 self.held.append(skb)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _hand_up(self, skb: Skb, cpu: Cpu) -> cython.int:
         """`netif_receive_skb`: its work is part of the next piece."""
         work: cython.longlong = self.costs.skb_alloc_ps + self.costs.ip_rx_ps
@@ -433,8 +380,6 @@ class Cxgb4(Nic):
 
     # -- transmit -------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_now(self, skb: Skb) -> cython.int:
         """Put a frame on the wire, and note whether it is cut from the same as the one before."""
         length: cython.longlong = skb.end_seq - skb.seq
@@ -452,15 +397,11 @@ class Cxgb4(Nic):
         self.tx_parts[self.tx_sent & self.tx_mask] = part
         return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """End of a burst: what follows is not cut from the same."""
         self.tx_endpoint = None
         return Nic.flush(self)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What one frame costs from `cpu`, with the reclaiming of earlier ones."""
         work: cython.longlong = Nic.transmit_cost_ps(self, cpu)

@@ -20,15 +20,8 @@ __all__ = ["E1000"]
 _NEVER = cython.declare(cython.longlong, 1 << 62)
 
 
-@cython.cclass
 class E1000(Nic):
     """One 8254x port; `throttle_ps` is 1 / InterruptThrottleRate, `tx_delay_ps` is TIDV."""
-
-    throttle_ps: cython.longlong
-    tx_delay_ps: cython.longlong
-    last_irq_ps: cython.longlong
-    cause_ps: cython.longlong
-    tx_deadline_ps: cython.longlong
 
     def __init__(
         self,
@@ -44,8 +37,6 @@ class E1000(Nic):
         self.cause_ps = _NEVER
         self.tx_deadline_ps = _NEVER
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Take in frames and completions up to `now`; assert if a cause may go out."""
         skb: Skb = self.incoming.head
@@ -87,8 +78,6 @@ class E1000(Nic):
             self.raise_line()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_update(self) -> cython.longlong:
         """Next assertion while unmasked."""
         when: cython.longlong = self.cause_ps
@@ -115,22 +104,16 @@ class E1000(Nic):
         self.armed_by_count = True
         return earliest
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def has_work(self) -> cython.bint:
         """Received frames only: what was transmitted since is left to the next interrupt."""
         return self.announced > self.consumed
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """Read of ICR in the handler; at the end of a poll nothing happens."""
         if self.asserted:
             self.cause_ps = _NEVER
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unmask(self, now: cython.longlong) -> cython.int:
         """Write IMS."""
         self.unmasked = True

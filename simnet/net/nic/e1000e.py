@@ -14,7 +14,6 @@ A poll that has used less than its weight ends, whatever has come meanwhile.
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 import cython
 
@@ -52,8 +51,6 @@ _UNIT_PS = cython.declare(cython.longlong, 256_000)
 _UNCOUNTED_BYTES = cython.declare(cython.int, 24)
 
 
-@cython.ccall
-@cython.exceptval(-1)
 def update_itr(  # noqa: C901, PLR0912 - the driver's decisions, as they stand there
     latency: cython.int, packets: cython.longlong, size: cython.longlong
 ) -> cython.int:
@@ -92,8 +89,6 @@ def update_itr(  # noqa: C901, PLR0912 - the driver's decisions, as they stand t
     return result
 
 
-@cython.ccall
-@cython.exceptval(-1)
 def throttle_interval_ps(rate: cython.longlong) -> cython.longlong:
     """Return what the chip makes of a rate in interrupts a second; 0 is no throttle."""
     return 10**9 // (rate * 256) * _UNIT_PS if rate > 0 else 0
@@ -113,16 +108,6 @@ class E1000e(E1000):
         rate: interrupts a second that the throttle allows now.
     """
 
-    mode: cython.int
-    rate: cython.longlong
-    rx_latency: cython.int
-    tx_latency: cython.int
-    rx_total_packets: cython.longlong
-    rx_total_bytes: cython.longlong
-    tx_total_packets: cython.longlong
-    tx_total_bytes: cython.longlong
-    tx_lengths: Any
-
     def __init__(
         self, device: NetDevice, *, interrupt_throttle_rate: int, tx_delay_ps: int
     ) -> None:
@@ -141,8 +126,6 @@ class E1000e(E1000):
 
     # -- the throttle ---------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _set_itr(self) -> cython.int:
         """`e1000_set_itr`: judge the interval and program the throttle."""
         latency: cython.int
@@ -162,8 +145,6 @@ class E1000e(E1000):
             self.throttle_ps = throttle_interval_ps(rate)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _judged(
         self, latency: cython.int, packets: cython.longlong, size: cython.longlong
     ) -> cython.int:
@@ -183,8 +164,6 @@ class E1000e(E1000):
 
     # -- the poll -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
@@ -197,8 +176,6 @@ class E1000e(E1000):
             position += 1
         return verdict
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         now: cython.longlong = self.sim.now
@@ -228,8 +205,6 @@ class E1000e(E1000):
 
     # -- transmit -------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_now(self, skb: Skb) -> cython.int:
         """Put a frame on the wire, and keep its length for the driver's count."""
         self.tx_lengths[self.tx_sent & self.tx_mask] = skb.wire_bytes - _UNCOUNTED_BYTES

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from array import array
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import cython
 
@@ -45,17 +45,12 @@ class XpsMap:
         masks: the CPUs of each queue; may be empty.
     """
 
-    starts: Any
-    queues: Any
-
     def __init__(self, cpus: int, masks: Sequence[Sequence[int]]) -> None:
         mapped = [[queue for queue, mask in enumerate(masks) if cpu in mask] for cpu in range(cpus)]
         self.starts = array("q", [0, *accumulate(len(queues) for queues in mapped)])
         # never empty, which a view of it may not be
         self.queues = array("q", [*(queue for queues in mapped for queue in queues), -1])
 
-    @cython.ccall
-    @cython.exceptval(-2)
     def queue(self, cpu: cython.int, word: cython.longlong) -> cython.int:
         """`get_xps_queue`: the queue for a CPU, by a hash of 32 bits among several; -1: none."""
         start: cython.longlong = self.starts[cpu]
@@ -84,12 +79,6 @@ class MultiqueuePort(Port):
         ValueError: no queue, more than 63, or more for sending than there are.
     """
 
-    name: Any
-    queues: list[Nic]
-    tx_queues: cython.int
-    rss: Rss
-    xps: XpsMap
-
     def __init__(
         self,
         sim: Simulator,
@@ -109,7 +98,7 @@ class MultiqueuePort(Port):
         self.queues = list(queues)
         self.tx_queues = tx_queues
         self.rss = rss
-        self.xps = xps
+        self.xps: XpsMap = xps
         for queue in queues:
             queue.serializer = queues[0].serializer
 
@@ -178,8 +167,6 @@ class MultiqueuePort(Port):
         """No queue has a reorder window."""
         return ()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Bring all queues up to `now`."""
         nic: Nic
@@ -189,8 +176,6 @@ class MultiqueuePort(Port):
 
     # -- receive --------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`: sort them."""
         skb: Skb
@@ -212,8 +197,6 @@ class MultiqueuePort(Port):
             number += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_lost(self) -> cython.int:
         """Frames that were announced will not come."""
         nic: Nic
@@ -221,8 +204,6 @@ class MultiqueuePort(Port):
             nic.frames_lost()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def lose_coming(self, now: cython.longlong) -> cython.longlong:
         """The cable is pulled: lose what has not arrived by `now`; return how many frames."""
         nic: Nic
@@ -268,22 +249,16 @@ class MultiqueuePort(Port):
 
     # -- transmit -------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame of no socket: it goes by the first queue."""
         nic: Nic = self.queues[0]
         return nic.transmit(skb)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """End of a burst of no socket."""
         nic: Nic = self.queues[0]
         return nic.flush()
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What a frame of no socket costs from `cpu`."""
         nic: Nic = self.queues[0]

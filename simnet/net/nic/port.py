@@ -13,16 +13,13 @@ unmasked, an event stands at the next time at which it would be asserted.
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 import cython
 
-from simnet.host.buffers import Buffers
-from simnet.host.costs import Costs, Spread
+from simnet.host.costs import Spread
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
-from simnet.host.ledger import Ledger
-from simnet.host.memory import Memory, SharedLines
+from simnet.host.memory import SharedLines
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port, Serializer
@@ -42,7 +39,6 @@ _MODE_SOFTIRQ = cython.declare(cython.int, 3)
 _PRIORITY_NIC = cython.declare(cython.int, 1)
 
 
-@cython.cclass
 class Nic(Port):
     """One port.
 
@@ -54,69 +50,14 @@ class Nic(Port):
             To be set before the first frame comes.
     """
 
-    name: Any
-    line: IrqLine
-    costs: Costs
-    ledger: Ledger
-    memory: Memory
-    path_out: Path
-    ring: SkbQueue
-    qdisc: SkbQueue
-    qdisc_limit: cython.int
-    posted: cython.int
-    buffer_node: cython.int
-    descriptor_bytes: cython.int
-    arrived: cython.longlong
-    consumed: cython.longlong
-    announced: cython.longlong
-    tx_sent: cython.longlong
-    tx_seen: cython.longlong
-    tx_announced: cython.longlong
-    tx_reclaimed: cython.longlong
-    tx_ring: cython.int
-    tx_mask: cython.int
-    tx_ends: Any
-    tx_touchers: list[Cpu | None]
-    buffers: Buffers
-    queue: SharedLines
-    tx_freer: Cpu
-    serializer: Serializer
-    unmasked: cython.bint
-    asserted: cython.bint
-    timer: cython.longlong
-    armed_ps: cython.longlong
-    armed_by_count: cython.bint
-    finishing: cython.bint
-    batch: cython.int
-    limit: cython.int
-    done: cython.int
-    returned: cython.int
-    debt_ps: cython.longlong
-    placed_node: cython.int
-    frame_ps: cython.longlong
-    far_frame_ps: cython.longlong
-    far_line_ps: cython.longlong
-    far_header_ps: cython.longlong
-    mmio_ps: cython.longlong
-    far_mmio_ps: cython.longlong
-    per_frame: cython.bint
-    steering: Steering
-    spread: Spread
-    drops: cython.longlong
-    rx_packets: cython.longlong
-    rx_bytes: cython.longlong
-    tx_packets: cython.longlong
-    tx_bytes: cython.longlong
-    qdisc_drops: cython.longlong
-
     def __init__(self, device: NetDevice) -> None:
         super().__init__(device.sim, device.path, device.weight, device.node)
         self.name = device.name
-        self.line = None
+        self.line: IrqLine = None
         self.costs = device.costs
         self.ledger = device.costs.ledger
         self.memory = device.memory
-        self.path_out = None
+        self.path_out: Path = None
         self.ring = SkbQueue()
         self.qdisc = SkbQueue()
         self.qdisc_limit = device.qdisc_limit
@@ -134,10 +75,10 @@ class Nic(Port):
         slots = 1 << device.tx_ring.bit_length()
         self.tx_mask = slots - 1
         self.tx_ends = array("q", [0]) * slots
-        self.tx_touchers = [None] * slots
+        self.tx_touchers: list[Cpu | None] = [None] * slots
         self.buffers = device.buffers
         self.queue = SharedLines(device.memory, device.queue_lines)
-        self.tx_freer = None
+        self.tx_freer: Cpu = None
         self.serializer = Serializer(device.rate_bps)
         self.unmasked = True
         self.asserted = False
@@ -158,7 +99,7 @@ class Nic(Port):
         self.mmio_ps = 0
         self.far_mmio_ps = 0
         self.per_frame = False
-        self.steering = None
+        self.steering: Steering = None
         self.spread = Spread(0, 0)
         self.drops = 0
         self.rx_packets = 0
@@ -186,14 +127,10 @@ class Nic(Port):
 
     # -- the chip: subclasses -------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Bring ring and status up to `now`, asserting the interrupt if that is due."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_update(self) -> cython.longlong:
         """When the interrupt would be asserted next, from the frames known to come; or NEVER.
 
@@ -201,28 +138,20 @@ class Nic(Port):
         """
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """The handler masks the interrupt and takes note of the chip's state."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unmask(self, now: cython.longlong) -> cython.int:
         """The poll is over: enable the interrupt again."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def has_work(self) -> cython.bint:
         """Whether the driver sees frames to receive or to reclaim."""
         return self.announced > self.consumed or self.tx_announced > self.tx_reclaimed
 
     # -- interrupt ------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
         if self.per_frame:
@@ -231,14 +160,10 @@ class Nic(Port):
             self.arm()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_lost(self) -> cython.int:
         """Without the frames that will not come, a gap may end a batch sooner."""
         return self.arm()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def arm(self) -> cython.int:
         """Place the event at the next interrupt."""
         when: cython.longlong
@@ -265,8 +190,6 @@ class Nic(Port):
         if not self.asserted:
             self.arm()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def raise_line(self) -> cython.int:
         """Assert the interrupt line."""
         cpu: Cpu = self._asserted_to()
@@ -276,7 +199,6 @@ class Nic(Port):
         cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps + self.far_line_ps)
         return 0
 
-    @cython.cfunc
     def _asserted_to(self) -> Cpu:
         """Note that the interrupt is asserted; return the CPU that it goes to."""
         cpu: Cpu = self.line.route()
@@ -288,8 +210,6 @@ class Nic(Port):
         self._place(cpu)
         return cpu
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_message(self) -> cython.int:
         """Interrupt by MSI-X: no register is read, and the handler only schedules the poll."""
         cpu: Cpu = self._asserted_to()
@@ -309,8 +229,6 @@ class Nic(Port):
             softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
             softirqs.schedule(self)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _place(self, cpu: Cpu) -> cython.int:
         """Work out what the device's memory and registers cost from `cpu`'s node.
 
@@ -339,8 +257,6 @@ class Nic(Port):
 
     # -- the poll -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
@@ -356,8 +272,6 @@ class Nic(Port):
         self._reclaim(cpu)
         return self._next_frames(cpu, softirq)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         now: cython.longlong = self.sim.now
@@ -396,7 +310,6 @@ class Nic(Port):
         self.unmask(now)
         return _DONE
 
-    @cython.cfunc
     def _taken(self, cpu: Cpu) -> Skb:
         """Take the next frame out of the ring, as its device and the driver's CPU leave it."""
         skb: Skb = self.ring.pop()
@@ -409,8 +322,6 @@ class Nic(Port):
         """Tell the tracer how many frames wait in the ring."""
         self.sim.tracer.counter(self.path, "frames in ring", self.sim.now, self.ring.count)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         seen: cython.longlong
         work: cython.longlong = self.debt_ps
@@ -461,8 +372,6 @@ class Nic(Port):
 
     # -- transmit -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What descriptor, header line and doorbell of one frame cost from `cpu`.
 
@@ -479,8 +388,6 @@ class Nic(Port):
         queue_ps += self.buffers.allocated_ps(cpu, self.tx_freer)
         return self.mmio_ps - self.far_mmio_ps + far_ps + queue_ps
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame; call `flush` after the last of a burst."""
         if self.qdisc.count > 0 or self.tx_sent - self.tx_reclaimed >= self.tx_ring:
@@ -492,8 +399,6 @@ class Nic(Port):
         self._send_now(skb)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_now(self, skb: Skb) -> cython.int:
         end_ps: cython.longlong = self.serializer.end_ps(self.sim.now, skb.wire_bytes)
         self.tx_ends[self.tx_sent & self.tx_mask] = end_ps
@@ -504,16 +409,12 @@ class Nic(Port):
         self.path_out.send(skb, end_ps)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """End of a burst."""
         self.path_out.flush()
         self.arm()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _reclaim(self, cpu: Cpu) -> cython.int:
         """Free transmitted frames and send what waited for their descriptors."""
         toucher: Cpu

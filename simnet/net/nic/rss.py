@@ -44,8 +44,6 @@ class Toeplitz:
         InputError: the key has another length.
     """
 
-    words: Any
-
     def __init__(self, key: bytes) -> None:
         if len(key) != _KEY_BYTES:
             message = f"an RSS key has {_KEY_BYTES} bytes, this one {len(key)}"
@@ -63,16 +61,12 @@ class Toeplitz:
                         word ^= windows[8 * place + bit]
                 self.words[256 * place + value] = word
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def hash_ip4(
         self, source_ip: cython.longlong, destination_ip: cython.longlong
     ) -> cython.longlong:
         """Hash the addresses of a packet that is no TCP segment: 32 bits."""
         return self._word(0, source_ip) ^ self._word(4, destination_ip)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def hash_tcp4(
         self,
         source_ip: cython.longlong,
@@ -85,8 +79,6 @@ class Toeplitz:
             8, source_port << 16 | destination_port
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _word(self, place: cython.int, word: cython.longlong) -> cython.longlong:
         """What four bytes at a place of the input add."""
         result: cython.longlong = self.words[256 * place + (word >> 24 & 255)]
@@ -138,12 +130,6 @@ class Rss:
         InputError: the table has another length.
     """
 
-    toeplitz: Toeplitz
-    table: Any
-    mask: cython.longlong
-    default_queue: cython.int
-    filters: dict[Any, Any]
-
     def __init__(self, toeplitz: Toeplitz, table: Sequence[int], default_queue: int = 0) -> None:
         if len(table) & (len(table) - 1) or not table:
             message = f"an indirection table of {len(table)} entries; a power of two is needed"
@@ -152,10 +138,8 @@ class Rss:
         self.table = array("q", table)
         self.mask = len(table) - 1
         self.default_queue = default_queue
-        self.filters = {}
+        self.filters: dict[Any, Any] = {}
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def hash_of(self, header: Header) -> cython.longlong:
         """The hash of a connection, which is kept in its header."""
         if header.rss_hash < 0:
@@ -167,8 +151,6 @@ class Rss:
             )
         return header.rss_hash
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def queue(self, header: Header | None) -> cython.int:
         """The queue that a frame with this header is put into."""
         number: cython.int = self.default_queue

@@ -27,28 +27,12 @@ _UNTIMED = cython.declare(cython.longlong, 1 << 61)
 _UNCOUNTED = cython.declare(cython.int, 1 << 30)
 
 
-@cython.cclass
 class Tg3(Nic):
     """One BCM5704 port; coalescing parameters as `ethtool -C` names them.
 
     `shared_update`: a status-block update caused by either engine clears both counts.
     `clrtick`: each descriptor restarts the timer; else it runs from the first that it is for.
     """
-
-    rx_usecs_ps: cython.longlong
-    rx_usecs_irq_ps: cython.longlong
-    tx_usecs_ps: cython.longlong
-    tx_usecs_irq_ps: cython.longlong
-    rx_frames: cython.int
-    rx_frames_irq: cython.int
-    tx_frames: cython.int
-    tx_frames_irq: cython.int
-    shared_update: cython.bint
-    clrtick: cython.bint
-    rx_count: cython.int
-    tx_count: cython.int
-    rx_deadline_ps: cython.longlong
-    tx_deadline_ps: cython.longlong
 
     def __init__(
         self,
@@ -81,8 +65,6 @@ class Tg3(Nic):
         self.rx_deadline_ps = _NEVER
         self.tx_deadline_ps = _NEVER
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Take in frames and completions up to `now` in the order of their times."""
         skb: Skb
@@ -121,8 +103,6 @@ class Tg3(Nic):
             else:
                 self._completed(tx_at)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _receive(self, skb: Skb) -> cython.int:
         if self.posted == 0:
             self.drops += 1
@@ -143,8 +123,6 @@ class Tg3(Nic):
             self._update()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _completed(self, at: cython.longlong) -> cython.int:
         self.tx_seen += 1
         self.tx_count += 1
@@ -156,8 +134,6 @@ class Tg3(Nic):
             self._update()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _update(self) -> cython.int:
         """Write the status block; assert the interrupt if it is unmasked."""
         self.announced = self.arrived
@@ -171,8 +147,6 @@ class Tg3(Nic):
             self.raise_line()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_update(self) -> cython.longlong:
         """Next status-block update while unmasked."""
         count: cython.int = self.rx_count
@@ -211,14 +185,10 @@ class Tg3(Nic):
         self.armed_by_count = by_count
         return rx_at if rx_at < _UNTIMED else _NEVER
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """Note the tag of the status block: see above."""
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unmask(self, now: cython.longlong) -> cython.int:
         """Write the tag to the interrupt mailbox."""
         self.advance(now)

@@ -31,16 +31,11 @@ class FarUplink(Uplink):
         rate_bps: of the link.
     """
 
-    link: RemoteLink
-    frames: cython.longlong
-
     def __init__(self, sim: Simulator, path: str, rate_bps: int) -> None:
         super().__init__(sim, path)
         self.link = RemoteLink(rate_bps)
         self.frames = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb) -> cython.int:
         """Queue a frame behind the earlier ones of all hosts."""
         self.frames += 1
@@ -64,10 +59,6 @@ class FarHosts(Port):
         frames: that have arrived.
     """
 
-    uplink: FarUplink
-    frames: cython.longlong
-    armed: cython.bint
-
     def __init__(self, sim: Simulator, path: str, rate_bps: int) -> None:
         super().__init__(sim, path, 64)
         self.uplink = FarUplink(sim, f"{path}.uplink", rate_bps)
@@ -83,8 +74,6 @@ class FarHosts(Port):
     def path_out(self, path: Path) -> None:
         self.uplink.link.path_out = path
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
         skb: Skb
@@ -95,8 +84,6 @@ class FarHosts(Port):
             self.sim.at(self.incoming.head.arrival_ps, self, 0, 0, _PRIORITY_WIRE)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_lost(self) -> cython.int:
         """The event that stands looks what is left."""
         return 0

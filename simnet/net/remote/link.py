@@ -20,17 +20,11 @@ class RemoteLink:
         rate_bps: of the link.
     """
 
-    path_out: Path
-    byte_ps: cython.longlong
-    free_ps: cython.longlong
-
     def __init__(self, rate_bps: int) -> None:
-        self.path_out = None
+        self.path_out: Path = None
         self.byte_ps = 8 * 10**12 // rate_bps
         self.free_ps = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send(self, skb: Skb, now: cython.longlong) -> cython.int:
         """Queue a frame behind the earlier ones; call `path_out.flush` after the last."""
         if self.free_ps < now:
@@ -55,16 +49,11 @@ class RemotePort(Port):
         receiver: end of the stream that it receives.
     """
 
-    sender: Port
-    receiver: Port
-
     def __init__(self, sim: Simulator, path: str, sender: Port, receiver: Port) -> None:
         super().__init__(sim, path, 64)
         self.sender = sender
         self.receiver = receiver
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`: hand them on."""
         skb: Skb

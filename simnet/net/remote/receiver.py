@@ -52,41 +52,6 @@ class RemoteReceiver(Port):
     behind which its sender is, if that may move. `busy_ps` is how long its CPU has worked.
     """
 
-    receiver: TcpReceiver
-    link: RemoteLink
-    acknowledged: Endpoint
-    neighbour: Endpoint
-    costs: Costs
-    poll_spread: Spread
-    read_spread: Spread
-    prequeue: SkbQueue
-    reading: Skb
-    left_ps: cython.longlong
-    irq_ps: cython.longlong
-    wake_ps: cython.longlong
-    ack_ps: cython.longlong
-    softirq_frame_ps: cython.longlong
-    reader_frame_ps: cython.longlong
-    throttle_ps: cython.longlong
-    jiffy_ps: cython.longlong
-    ack_bytes: cython.int
-    working: cython.bint
-    polling: cython.bint
-    asleep: cython.bint
-    unsure: cython.bint
-    ack_due: cython.bint
-    copied: cython.longlong
-    free_ps: cython.longlong
-    last_irq_ps: cython.longlong
-    delack: JiffyTimer
-    latency: LogHistogram
-    taken: list[tuple[int, int, int]]
-    interrupts: cython.longlong
-    busy_ps: cython.longlong
-    delivered_bytes: cython.longlong
-    acks_sent: cython.longlong
-    ts_recent: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -103,15 +68,15 @@ class RemoteReceiver(Port):
         super().__init__(sim, path, 64)
         self.receiver = receiver
         self.link = link
-        self.acknowledged = None
-        self.neighbour = None
+        self.acknowledged: Endpoint = None
+        self.neighbour: Endpoint = None
         self.costs = costs
         self.poll_spread = Spread(0, 0)
         self.read_spread = Spread(0, 0)
         # frames that softirq has taken, for the reader
         self.prequeue = SkbQueue()
         # what the reader is at, and how much of its work is left after `free_ps`
-        self.reading = None
+        self.reading: Skb = None
         self.left_ps = 0
         self.irq_ps = costs.hardirq_ps + costs.softirq_entry_ps + costs.poll_ps + 5 * mmio_ps
         self.wake_ps = (
@@ -134,7 +99,7 @@ class RemoteReceiver(Port):
         self.delack = JiffyTimer(self, _DELACK, jiffy_ps)
         self.latency = LogHistogram()
         # segments that TCP has, but whose work may not be done: when it is, latency, payload
-        self.taken = []
+        self.taken: list[tuple[int, int, int]] = []
         self.interrupts = 0
         self.busy_ps = 0
         self.delivered_bytes = 0
@@ -166,8 +131,6 @@ class RemoteReceiver(Port):
     def path_out(self, path: Path) -> None:
         self.link.path_out = path
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
         if not self.working:
@@ -189,8 +152,6 @@ class RemoteReceiver(Port):
         if not self.working and (self.incoming.count > 0 or self._owned()):
             self._work()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _settle(self) -> cython.int:
         """Count the segments whose work is done by now."""
         done_ps: cython.longlong
@@ -205,36 +166,26 @@ class RemoteReceiver(Port):
             self.delivered_bytes += payload
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _irq_at(self, skb: Skb) -> cython.longlong:
         """When a frame interrupts: the NIC may hold the interrupt back."""
         least: cython.longlong = self.last_irq_ps + self.throttle_ps
         return skb.arrival_ps if skb.arrival_ps > least else least
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _owned(self) -> cython.bint:
         """The reader has segments to take: the socket is locked."""
         return self.reading is not None or self.prequeue.count > 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _idle_at(self, time_ps: cython.longlong) -> cython.bint:
         """Nothing is left and no interrupt has come by `time_ps`: recv returns."""
         if self.polling or self.left_ps > 0 or self._owned():
             return False
         return self.incoming.head is None or self._irq_at(self.incoming.head) > time_ps
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _ack_after_copy(self) -> cython.bint:
         copied: cython.longlong = self.copied
         self.copied = 0
         return copied > 0 and self.receiver.ack_due_after_copy(copied)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _work(self) -> cython.int:
         """Work up to the next acknowledgement, as far as it is known which frames come.
 
@@ -256,23 +207,17 @@ class RemoteReceiver(Port):
             self._look_at(self.free_ps)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _look_at(self, time_ps: cython.longlong) -> cython.int:
         """Go on at `time_ps`, when it is known what has come."""
         self.working = True
         self.sim.at(time_ps, self, _DONE, 0, _PRIORITY_CPU)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _arp(self) -> cython.bint:
         """Whether an ARP reply comes first, which is no work but changes where frames go."""
         skb: Skb = self.incoming.head
         return self.neighbour is not None and skb is not None and skb.endpoint is self.neighbour
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _arp_next(self) -> cython.bint:
         """Whether an ARP reply goes next; it waits until the reader is done with a segment."""
         if not self._arp() or self.polling:
@@ -281,8 +226,6 @@ class RemoteReceiver(Port):
             return False
         return self.prequeue.count == 0 or self.incoming.head.arrival_ps <= self.free_ps
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _take_arp(self) -> cython.bint:
         """Hand the ARP reply over; False if it is not there yet."""
         time_ps: cython.longlong = self.incoming.head.arrival_ps
@@ -294,8 +237,6 @@ class RemoteReceiver(Port):
         self.neighbour.receive(self.incoming.pop(), None)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _interrupted(self) -> cython.bint:
         """Whether softirq goes next, since a frame has come or there is nothing to read."""
         skb: Skb = self.incoming.head
@@ -303,8 +244,6 @@ class RemoteReceiver(Port):
             return False
         return self._irq_at(skb) <= self.free_ps or not (self.left_ps > 0 or self._owned())
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _interrupt(self) -> cython.bint:
         """The interrupt of the next frame; False if the timer is to run before."""
         start: cython.longlong = self._irq_at(self.incoming.head)
@@ -321,8 +260,6 @@ class RemoteReceiver(Port):
         self.polling = True
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _poll(self) -> cython.bint:
         """Take a frame that has come, or end; False if one could still come."""
         skb: Skb = self.incoming.head
@@ -341,8 +278,6 @@ class RemoteReceiver(Port):
             self.left_ps += self.wake_ps
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _read(self) -> cython.bint:
         """Run the reader until it is done with a segment or preempted; False if it has to wait."""
         skb: Skb = self.incoming.head
@@ -372,8 +307,6 @@ class RemoteReceiver(Port):
             self._end_read()
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _begin_read(self) -> cython.int:
         lines: cython.longlong
         self.reading = self.prequeue.pop()
@@ -383,8 +316,6 @@ class RemoteReceiver(Port):
         )
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _end_read(self) -> cython.int:
         skb: Skb = self.reading
         self.reading = None
@@ -396,8 +327,6 @@ class RemoteReceiver(Port):
                 self.ack_due = self._ack_after_copy()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _take(self, skb: Skb, done_ps: cython.longlong) -> cython.int:
         """TCP takes a segment and the reader its payload, at `done_ps`."""
         receiver: TcpReceiver = self.receiver
@@ -429,8 +358,6 @@ class RemoteReceiver(Port):
         self.taken.append((done_ps, done_ps - skb.arrival_ps, receiver.copied_seq - before))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _acknowledge(self) -> cython.int:
         """`tcp_send_ack`."""
         now: cython.longlong = self.sim.now
@@ -451,8 +378,6 @@ class RemoteReceiver(Port):
 
     # -- delayed ACK ------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _delack_timer(self) -> cython.int:
         """The timer is not moved when it is put off; whether it is due is looked up here."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps

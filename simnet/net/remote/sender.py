@@ -60,32 +60,6 @@ class RemoteSender(Port):
     long its CPU has worked, what it is at now included.
     """
 
-    sender: TcpSender
-    link: RemoteLink
-    receiver: Endpoint
-    neighbour: Endpoint
-    costs: Costs
-    mmio_ps: cython.longlong
-    throttle_ps: cython.longlong
-    jiffy_ps: cython.longlong
-    overhead_bytes: cython.int
-    message_bytes: cython.longlong
-    job: cython.int
-    acks: cython.int
-    polling: cython.bint
-    debt_ps: cython.longlong
-    free_ps: cython.longlong
-    last_irq_ps: cython.longlong
-    runnable: cython.bint
-    waiting: cython.bint
-    switched: cython.bint
-    left: cython.longlong
-    staged: SkbQueue
-    rto: JiffyTimer
-    interrupts: cython.longlong
-    sends: cython.longlong
-    busy_ps: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -104,8 +78,8 @@ class RemoteSender(Port):
         super().__init__(sim, path, 64)
         self.sender = sender
         self.link = link
-        self.receiver = None
-        self.neighbour = None
+        self.receiver: Endpoint = None
+        self.neighbour: Endpoint = None
         self.costs = costs
         self.mmio_ps = mmio_ps
         self.throttle_ps = throttle_ps
@@ -138,8 +112,6 @@ class RemoteSender(Port):
     def path_out(self, path: Path) -> None:
         self.link.path_out = path
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames have been added to `incoming`."""
         if self.job == _IDLE:
@@ -170,8 +142,6 @@ class RemoteSender(Port):
 
     # -- the CPU --------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _next_job(self) -> cython.int:
         now: cython.longlong = self.sim.now
         start: cython.longlong = now if now > self.free_ps else self.free_ps
@@ -207,8 +177,6 @@ class RemoteSender(Port):
         self._serve(start, count if count > 0 else 1)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _serve(self, start_ps: cython.longlong, acks: cython.int) -> cython.int:
         """Take `acks` acknowledgements from `start_ps` on."""
         work: cython.longlong = self.debt_ps + acks * (
@@ -225,8 +193,6 @@ class RemoteSender(Port):
         self.sim.at(start_ps + work, self, _DONE, 0, _PRIORITY_CPU)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _write(self) -> cython.int:
         """The process goes on with its send, or waits for room in the send buffer."""
         sender: TcpSender = self.sender
@@ -271,8 +237,6 @@ class RemoteSender(Port):
 
     # -- TCP ------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _take_ack(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
         work: cython.longlong
         if self.neighbour is not None and skb.endpoint is self.neighbour:
@@ -296,16 +260,12 @@ class RemoteSender(Port):
         self.free_ps = (self.free_ps if self.free_ps > self.sim.now else self.sim.now) + work
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _stage(self, jiffy: cython.longlong) -> cython.longlong:
         """Make the segments that the windows allow; return the work of sending them."""
         return (self.costs.tcp_tx_ps + self.mmio_ps) * self.sender.stage(
             self.staged, self.receiver, self.overhead_bytes, None, jiffy
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_staged(self) -> cython.int:
         """Serialise the staged frames onto the wire."""
         if self.staged.count > 0:
@@ -315,16 +275,12 @@ class RemoteSender(Port):
         self._arm_rto()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _arm_rto(self) -> cython.int:
         due: cython.longlong = self.sender.timer_due(self.sim.now // self.jiffy_ps)
         if due != _NONE:
             self.rto.set(due)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         self.rto.ran()

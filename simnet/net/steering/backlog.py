@@ -12,7 +12,6 @@ import cython
 from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
-from simnet.host.ledger import Ledger
 from simnet.host.memory import SharedLines
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.kernel.simulator import Simulator
@@ -53,28 +52,6 @@ class Backlog(Napi):
         received_rps: interrupts taken from other CPUs.
     """
 
-    costs: Costs
-    ledger: Ledger
-    buffers: Buffers
-    lines: SharedLines
-    most: cython.int
-    batches: cython.bint
-    input_queue: SkbQueue
-    taken: SkbQueue
-    current: Skb
-    head: cython.longlong
-    tail: cython.longlong
-    accepted: cython.bint
-    limit: cython.int
-    done: cython.int
-    start_jiffy: cython.longlong
-    completed: cython.bint
-    in_stack: cython.bint
-    spread: Spread
-    processed: cython.longlong
-    drops: cython.longlong
-    received_rps: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -99,7 +76,7 @@ class Backlog(Napi):
         self.batches = rules.batches
         self.input_queue = SkbQueue()
         self.taken = SkbQueue()
-        self.current = None
+        self.current: Skb = None
         self.head = 0
         self.tail = 0
         self.accepted = False
@@ -125,8 +102,6 @@ class Backlog(Napi):
 
     # -- the CPU that has the packet ------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def enqueue(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`enqueue_to_backlog` on `cpu`; return the work, in ps. `accepted` says if it was queued.
 
@@ -162,8 +137,6 @@ class Backlog(Napi):
 
     # -- its own CPU ----------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
@@ -178,8 +151,6 @@ class Backlog(Napi):
             return _CONTINUES
         return self._next_packet(cpu, softirq)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         skb: Skb = self.current
@@ -204,15 +175,11 @@ class Backlog(Napi):
                 return self._leave(softirq, _STAYS)
         return self._next_packet(cpu, softirq)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _leave(self, softirq: SoftirqNetRx, verdict: cython.int) -> cython.int:
         self.quota -= self.done
         softirq.charge(self.done)
         return verdict
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_packet(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Take a packet and start on it, or leave the poll list."""
         skb: Skb
@@ -246,8 +213,6 @@ class Backlog(Napi):
         cpu.run(_LEVEL_SOFT, softirq, work + lines_ps, _MODE_SOFTIRQ)
         return _CONTINUES
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _take_all(self, softirq: SoftirqNetRx) -> cython.int:
         """Take what waits; if it is less than the poll may still do, leave the list already."""
         waiting: SkbQueue = self.input_queue

@@ -16,8 +16,6 @@ _GOLDEN_RATIO = cython.declare(cython.longlong, 0x9E3779B9)
 _INITIAL = cython.declare(cython.longlong, 0xDEADBEEF)
 
 
-@cython.ccall
-@cython.exceptval(-1)
 def jhash2_3words(
     a: cython.longlong, b: cython.longlong, c: cython.longlong, seed: cython.longlong
 ) -> cython.longlong:
@@ -36,14 +34,10 @@ def jhash2_3words(
     return ((c - a - b) & _WORD) ^ (b >> 15)
 
 
-@cython.cfunc
-@cython.exceptval(-1)
 def _rotated(word: cython.longlong, places: cython.int) -> cython.longlong:
     return ((word << places) | (word >> (32 - places))) & _WORD
 
 
-@cython.ccall
-@cython.exceptval(-1)
 def jhash3_3words(
     a: cython.longlong, b: cython.longlong, c: cython.longlong, seed: cython.longlong
 ) -> cython.longlong:
@@ -60,15 +54,11 @@ def jhash3_3words(
     return ((c ^ b) - _rotated(b, 24)) & _WORD
 
 
-@cython.cfunc
-@cython.exceptval(-1)
 def _swapped(word: cython.longlong) -> cython.longlong:
     """Four bytes the other way round."""
     return (word >> 24) | (word >> 8 & 0xFF00) | (word << 8 & 0xFF0000) | (word << 24 & _WORD)
 
 
-@cython.ccall
-@cython.exceptval(-1)
 def connection_hash(
     source_ip: cython.longlong,
     destination_ip: cython.longlong,

@@ -13,7 +13,6 @@ from simnet.host.cpu import Cpu
 from simnet.net.link.skb import Header, Skb
 from simnet.net.link.wire import Port
 from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.nic.port import Nic
 from simnet.net.steering.flow_hash import jhash2_3words
 from simnet.net.steering.tx_queue_rules import TxQueueRules
 from simnet.net.tcp.socket import TcpSocket
@@ -54,17 +53,6 @@ class SocketQueue(Port):
         moves: how often it has changed.
     """
 
-    port: MultiqueuePort
-    socket: TcpSocket
-    rule_steers: cython.bint
-    rule_waits: cython.bint
-    word: cython.longlong
-    hashed: cython.int
-    number: cython.int
-    queue: Nic
-    posted: cython.longlong
-    moves: cython.longlong
-
     def __init__(
         self, path: str, port: MultiqueuePort, socket: TcpSocket, rules: TxQueueRules, word: int
     ) -> None:
@@ -81,8 +69,6 @@ class SocketQueue(Port):
         self.moves = 0
         socket.nic = self
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _pick(self, cpu: Cpu) -> cython.int:
         """`dev_pick_tx` with XPS."""
         number: cython.int = self.port.xps.queue(cpu.cpu_id, self.word)
@@ -95,24 +81,18 @@ class SocketQueue(Port):
             self.moves += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _ooo_okay(self) -> cython.bint:
         """Whether the next packet may go another way: none that went before can come later."""
         if self.rule_waits:
             return self.queue.tx_reclaimed >= self.posted
         return self.socket.sender.board.in_flight() <= self.socket.staged.count
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """Choose the queue for what `cpu` sends next; return what one frame costs."""
         if self.rule_steers and self.port.xps is not None:
             self._pick(cpu)
         return self.queue.transmit_cost_ps(cpu)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame; call `flush` after the last of a burst."""
         self.queue.transmit(skb)
@@ -120,8 +100,6 @@ class SocketQueue(Port):
             self.posted = self.queue.tx_sent + self.queue.qdisc.count
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """End of a burst."""
         return self.queue.flush()

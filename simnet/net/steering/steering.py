@@ -16,7 +16,6 @@ import cython
 from simnet.errors import InputError
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
-from simnet.host.ledger import Ledger
 from simnet.net.link.skb import Header, Skb
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.flow_hash import connection_hash
@@ -36,18 +35,13 @@ _NO_FILTER = cython.declare(cython.longlong, -1)
 _WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
 
 
-@cython.cclass
 class Steering:
     """What a receive queue does with a packet when its driver is done with it."""
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def fetch(self, skb: Skb) -> cython.int:
         """Ask for the cache lines that `deliver` of the packet will need."""
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def deliver(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`netif_receive_skb` in a softirq on `cpu`; return the work it caused there, in ps."""
         raise NotImplementedError
@@ -67,11 +61,6 @@ class SocketFlowTable:
         InputError: `entries` is beyond what the kernel takes, or 0: then there is no table.
     """
 
-    cpus: Any
-    hashes: Any
-    mask: cython.longlong
-    tag_mask: cython.longlong
-
     def __init__(self, entries: int, cpus: int, rules: SteeringRules) -> None:
         size = rounded_entries(entries)
         if size == 0:
@@ -89,8 +78,6 @@ class SocketFlowTable:
         """Size of the table."""
         return int(self.mask) + 1
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def fetch(self, rxhash: cython.longlong) -> cython.int:
         """Ask for a flow's entry."""
         if cython.compiled:
@@ -98,8 +85,6 @@ class SocketFlowTable:
             prefetch(cython.address(self.hashes[rxhash & self.mask]), 8)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def record(self, rxhash: cython.longlong, cpu: cython.int) -> cython.int:
         """`rps_record_sock_flow`: a process reads or writes the flow on `cpu`; no hash is 0."""
         entry: cython.longlong = rxhash & self.mask
@@ -108,16 +93,12 @@ class SocketFlowTable:
             self.hashes[entry] = rxhash & self.tag_mask
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def reset(self, rxhash: cython.longlong) -> cython.int:
         """`rps_reset_sock_flow`: the flow has another hash now, or has ended."""
         if rxhash > 0:
             self.cpus[rxhash & self.mask] = _NO_CPU
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-3)
     def wanted(self, rxhash: cython.longlong) -> cython.longlong:
         """The CPU that a flow should go to, -1 for none, -2 if the entry is another flow's."""
         entry: cython.longlong = rxhash & self.mask
@@ -154,33 +135,6 @@ class PacketSteering(Steering):
         queue: number of the queue, where there are filters.
     """
 
-    rules: SteeringRules
-    backlogs: list[Backlog]
-    costs: Costs
-    ledger: Ledger
-    map: Any
-    map_length: cython.longlong
-    sockets: SocketFlowTable
-    flow_mask: cython.longlong
-    flow_cpus: Any
-    flow_tails: Any
-    flow_filters: Any
-    steers: cython.bint
-    seed: cython.longlong
-    device_hash: cython.bint
-    hash_bits: cython.int
-    index_shift: cython.int
-    symmetric: cython.bint
-    lookup3: cython.bint
-    queue: cython.int
-    filters: Any
-    moved_to: PacketSteering
-    spread: Spread
-    steered: cython.longlong
-    local: cython.longlong
-    by_flow: cython.longlong
-    moves: cython.longlong
-
     def __init__(
         self,
         rules: SteeringRules,
@@ -204,7 +158,7 @@ class PacketSteering(Steering):
         self.ledger = costs.ledger
         self.map = array("q", sorted(cpus) or [0])
         self.map_length = len(cpus)
-        self.sockets = sockets
+        self.sockets: SocketFlowTable = sockets
         self.flow_mask = size - 1
         self.flow_cpus = array("q", [-1]) * max(size, 1)
         self.flow_tails = array("q", [0]) * max(size, 1)
@@ -217,7 +171,7 @@ class PacketSteering(Steering):
         self.symmetric = rules.symmetric
         self.lookup3 = rules.lookup3
         self.queue = 0
-        self.filters = None
+        self.filters: Any = None
         self.moved_to = self
         self.spread = Spread(0, 0)
         self.steered = 0
@@ -225,8 +179,6 @@ class PacketSteering(Steering):
         self.by_flow = 0
         self.moves = 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def fetch(self, skb: Skb) -> cython.int:
         """Ask for the flow's entries in both tables."""
         header: Header = skb.header
@@ -238,8 +190,6 @@ class PacketSteering(Steering):
             prefetch(cython.address(self.flow_tails[header.rxhash & self.flow_mask]), 8)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def deliver(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Choose a CPU for the packet and queue it there, or take it up the stack here."""
         header: Header = skb.header
@@ -277,8 +227,6 @@ class PacketSteering(Steering):
                 entries.flow_tails[flow] = backlog.tail
         return work
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _hash(self, header: Header) -> cython.longlong:
         """`skb->rxhash`: never 0, in a field of `hash_bits`."""
         number: cython.longlong = 0
@@ -297,8 +245,6 @@ class PacketSteering(Steering):
             number >>= 32 - self.hash_bits
         return number if number > 0 else 1
 
-    @cython.cfunc
-    @cython.exceptval(-3)
     def _flow_target(self, header: Header, flow: cython.longlong) -> cython.longlong:
         """The CPU of the flow's entry, which follows the process when that cannot reorder."""
         wanted: cython.longlong = self.sockets.wanted(header.rxhash)
@@ -323,8 +269,6 @@ class PacketSteering(Steering):
         self.moved_to.flow_cpus[flow] = wanted
         return wanted
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _move_queue(
         self, header: Header, flow: cython.longlong, wanted: cython.longlong
     ) -> cython.int:
@@ -349,8 +293,6 @@ class PacketSteering(Steering):
         self.moved_to = other
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def may_expire(self, flow: cython.longlong, number: cython.longlong) -> cython.bint:
         """`rps_may_expire_flow`: the filter is not the entry's any more, or was not of use lately.
 

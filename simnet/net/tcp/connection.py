@@ -14,14 +14,8 @@ import cython
 
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue
-from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.jiffy_timer import keep_timer
-from simnet.net.tcp.receive.queue import ReceiveQueue
-from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.receive.receiver import TcpReceiver
-from simnet.net.tcp.receive.window import ReceiveWindow
-from simnet.net.tcp.recovery.recovery import Recovery
-from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.sender import TcpSender
 
 if not cython.compiled:
@@ -36,7 +30,6 @@ _NONE = cython.declare(cython.longlong, -1)
 _PRIORITY_TIMER = cython.declare(cython.int, 2)
 
 
-@cython.cclass
 class TcpConnection(Endpoint):
     """One end of a connection.
 
@@ -48,27 +41,6 @@ class TcpConnection(Endpoint):
 
     `header` stands in the frames that it sends, None where the path alone says where they go.
     """
-
-    sender: TcpSender
-    receiver: TcpReceiver
-    board: Scoreboard
-    congestion: Congestion
-    recovery: Recovery
-    window: ReceiveWindow
-    held: Reassembly
-    queue: ReceiveQueue
-    staged: SkbQueue
-    header: Header
-    jiffy_ps: cython.longlong
-    rto_event: cython.longlong
-    rto_at: cython.longlong
-    delack_event: cython.longlong
-    delack_at: cython.longlong
-    ts_recent: cython.longlong
-    delivered: cython.longlong
-    acks_sent: cython.longlong
-    delayed_acks: cython.longlong
-    compressed_ps: cython.longlong
 
     def __init__(
         self,
@@ -90,7 +62,7 @@ class TcpConnection(Endpoint):
         self.held = receiver.window.held
         self.queue = receiver.window.queue
         self.staged = SkbQueue()
-        self.header = None
+        self.header: Header = None
         self.jiffy_ps = jiffy_ps
         self.rto_event = 0
         self.rto_at = 0
@@ -104,8 +76,6 @@ class TcpConnection(Endpoint):
 
     # -- cache lines ------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def fetch_sender(self) -> cython.int:
         """Ask for what an acknowledgement changes."""
         if cython.compiled:
@@ -115,8 +85,6 @@ class TcpConnection(Endpoint):
             prefetch(cython.cast(cython.p_void, self.recovery), 48)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def fetch_receiver(self) -> cython.int:
         """Ask for what a segment changes."""
         if cython.compiled:
@@ -128,8 +96,6 @@ class TcpConnection(Endpoint):
 
     # -- what it sends ----------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
         """`tcp_transmit_skb`: a segment says what has been received."""
         dsack: cython.bint = self.receiver.held.duplicate is not None
@@ -141,8 +107,6 @@ class TcpConnection(Endpoint):
 
     # -- timers -----------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def set_delack(self, jiffy: cython.longlong) -> cython.int:
         """Have the delayed-ACK timer run when `jiffy` is over, or before."""
         event: cython.longlong = keep_timer(
@@ -153,8 +117,6 @@ class TcpConnection(Endpoint):
             self.delack_at = jiffy
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def arm_rto(self, jiffy: cython.longlong) -> cython.int:
         """Have the retransmission timer run when it is due, or before; `jiffy` is now."""
         event: cython.longlong
@@ -166,8 +128,6 @@ class TcpConnection(Endpoint):
                 self.rto_at = due
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def hold_back(self) -> cython.int:
         """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
         if self.receiver.compressed == 1:

@@ -34,12 +34,6 @@ class Ecn:
         marks: marked segments that have come.
     """
 
-    reduced: cython.bint
-    echoes: cython.bint
-    seen: cython.bint
-    arriving: cython.int
-    marks: cython.longlong
-
     def __init__(self) -> None:
         self.reduced = False
         self.echoes = False
@@ -47,8 +41,6 @@ class Ecn:
         self.arriving = 0
         self.marks = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def arrives(self, bits: cython.int) -> cython.bint:
         """A segment with these bits is handled next; return whether its sender has reduced.
 
@@ -60,8 +52,6 @@ class Ecn:
         self.echoes = False
         return True
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def checked(self) -> cython.bint:
         """`__tcp_ecn_check_ce` for data; return whether the next ACKs are not delayed."""
         first: cython.bint
@@ -76,8 +66,6 @@ class Ecn:
         # probably a retransmission
         return self.seen
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def leaving(self, fresh: cython.bint) -> cython.int:
         """`tcp_ecn_send`: bits of a segment; `fresh`: its data are sent for the first time."""
         bits: cython.int = 0

@@ -30,18 +30,13 @@ _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 
 
-@cython.cclass
 class Application:
     """What uses a socket. Subclass it; both calls may read and write."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def readable(self, socket: TcpEndpoint) -> cython.int:
         """Bytes are in the receive queue."""
         raise NotImplementedError
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def writable(self, socket: TcpEndpoint) -> cython.int:
         """The connection is there, or a third of the send buffer is free again."""
         raise NotImplementedError
@@ -56,22 +51,15 @@ class BulkSource(Application):
         total_bytes: what it has to send.
     """
 
-    total_bytes: cython.longlong
-    written: cython.longlong
-
     def __init__(self, total_bytes: int = 0) -> None:
         self.total_bytes = total_bytes
         self.written = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def readable(self, socket: TcpEndpoint) -> cython.int:
         """Nobody is expected to answer: discard it."""
         socket.read(socket.receiver.readable())
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def writable(self, socket: TcpEndpoint) -> cython.int:
         """Fill the send buffer."""
         count: cython.longlong
@@ -90,15 +78,11 @@ class BulkSource(Application):
 class Sink(Application):
     """Reads everything at once."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def readable(self, socket: TcpEndpoint) -> cython.int:
         """Read it."""
         socket.read(socket.receiver.readable())
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def writable(self, socket: TcpEndpoint) -> cython.int:
         """Nothing to write."""
         return 0
@@ -122,16 +106,6 @@ class TcpEndpoint(TcpConnection):
     `peer` is the other end; set it, then call `connect`.
     """
 
-    application: Application
-    path_out: Uplink
-    peer: Endpoint
-    overhead_bytes: cython.int
-    service_ps: cython.longlong
-    free_ps: cython.longlong
-    waiting: SkbQueue
-    full: cython.bint
-    segments_received: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -148,7 +122,7 @@ class TcpEndpoint(TcpConnection):
         super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
         self.application = application
         self.path_out = path_out
-        self.peer = None
+        self.peer: Endpoint = None
         self.overhead_bytes = overhead_bytes
         self.service_ps = service_ps
         self.free_ps = 0
@@ -160,8 +134,6 @@ class TcpEndpoint(TcpConnection):
         """The handshake is over and the peer's window known: let the application begin."""
         self.application.writable(self)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection."""
         if cython.compiled:
@@ -176,8 +148,6 @@ class TcpEndpoint(TcpConnection):
             self.fetch_sender()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def fetch_to_send(self) -> cython.int:
         """Ask for what it takes to send data, which acknowledge what has come."""
         if cython.compiled:
@@ -187,8 +157,6 @@ class TcpEndpoint(TcpConnection):
             self.fetch_sender()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _fetch_answer(self) -> cython.int:
         """Ask for what a segment changes, and what its acknowledgement leaves with."""
         if cython.compiled:
@@ -197,8 +165,6 @@ class TcpEndpoint(TcpConnection):
             prefetch(cython.cast(cython.p_void, self.peer), 280)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def expect(self, kind: cython.int) -> cython.int:
         """A timer runs next, or a segment is served: ask for what it needs."""
         if kind == DELACK:
@@ -209,8 +175,6 @@ class TcpEndpoint(TcpConnection):
 
     # -- the application's calls ----------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def write(self, count: cython.longlong) -> cython.longlong:
         """One call of send: return how many bytes fit into the send buffer."""
         room: cython.longlong = self.sender.room()
@@ -226,8 +190,6 @@ class TcpEndpoint(TcpConnection):
             self.full = True
         return count
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def read(self, count: cython.longlong) -> cython.longlong:
         """One call of recv: return how many bytes were there, at most `count`."""
         readable: cython.longlong = self.receiver.readable()
@@ -242,8 +204,6 @@ class TcpEndpoint(TcpConnection):
 
     # -- segments -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """A segment has arrived; it is processed now, or when the host comes to it."""
         now: cython.longlong = self.sim.now
@@ -257,8 +217,6 @@ class TcpEndpoint(TcpConnection):
         self.sim.at(self.free_ps, self, SERVED, 0, _PRIORITY_CPU)
         return self.service_ps
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _process(self, skb: Skb) -> cython.int:
         """`tcp_rcv_established`."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
@@ -296,8 +254,6 @@ class TcpEndpoint(TcpConnection):
             self.application.writable(self)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _output(self) -> cython.int:
         """`tcp_write_xmit`: send what may go now, each segment with an acknowledgement."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
@@ -305,8 +261,6 @@ class TcpEndpoint(TcpConnection):
         self._transmit(jiffy)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _transmit(self, jiffy: cython.longlong) -> cython.int:
         skb: Skb
         while self.staged.count > 0:
@@ -317,8 +271,6 @@ class TcpEndpoint(TcpConnection):
             self.path_out.send(skb)
         return self.arm_rto(jiffy)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send_ack(self) -> cython.int:
         """`tcp_send_ack`."""
         size: cython.int = self.overhead_bytes
@@ -354,8 +306,6 @@ class TcpEndpoint(TcpConnection):
             self.delack_event = 0
             self._delack_timer(jiffy)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _delack_timer(self, jiffy: cython.longlong) -> cython.int:
         due: cython.longlong = self.receiver.timeout_jiffy
         if due == _NONE:

@@ -20,7 +20,6 @@ from simnet.host.scheduler import Task
 __all__ = ["Epoll", "EpollItem"]
 
 
-@cython.cclass
 class EpollItem:
     """What an epoll instance knows of one socket (`struct epitem`).
 
@@ -31,23 +30,15 @@ class EpollItem:
         listed: it is on the ready list.
     """
 
-    epoll: Epoll
-    following: EpollItem
-    listed: cython.bint
-
     def __init__(self, epoll: Epoll) -> None:
         self.epoll = epoll
-        self.following = None
+        self.following: EpollItem = None
         self.listed = False
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def callback(self, cpu: Cpu) -> cython.longlong:
         """`ep_poll_callback`: the socket has something; return the work caused on `cpu`."""
         return self.epoll.ready(self, cpu)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def has_events(self) -> cython.bint:
         """`tcp_poll`: whether there is anything to hand over now. Subclasses know the socket."""
         raise NotImplementedError
@@ -70,17 +61,6 @@ class Epoll:
         callbacks: how often a socket had something.
     """
 
-    costs: Costs
-    memory: Memory
-    lines: SharedLines
-    runqueue_lines: cython.int
-    worker: Task
-    waiting: cython.bint
-    first: EpollItem
-    last: EpollItem
-    length: cython.longlong
-    callbacks: cython.longlong
-
     def __init__(
         self, costs: Costs, memory: Memory, lines: int = 0, runqueue_lines: int = 0
     ) -> None:
@@ -88,15 +68,13 @@ class Epoll:
         self.memory = memory
         self.lines = SharedLines(memory, lines)
         self.runqueue_lines = runqueue_lines
-        self.worker = None
+        self.worker: Task = None
         self.waiting = False
-        self.first = None
-        self.last = None
+        self.first: EpollItem = None
+        self.last: EpollItem = None
         self.length = 0
         self.callbacks = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def ready(self, item: EpollItem, cpu: Cpu) -> cython.longlong:
         """Link an item unless it is linked, and wake the process; return the work on `cpu`."""
         work: cython.longlong = self.touch(cpu)
@@ -119,15 +97,12 @@ class Epoll:
             work += wakeup
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def touch(self, cpu: Cpu) -> cython.longlong:
         """Cost of bringing the list and its lock to `cpu`."""
         work: cython.longlong = self.lines.touch(cpu)
         self.costs.ledger.socket_lines += work
         return work
 
-    @cython.ccall
     def take(self) -> EpollItem:
         """Take the first item that has something off the list; None if there is none."""
         item: EpollItem

@@ -17,8 +17,6 @@ __all__ = ["JiffyTimer", "keep_timer"]
 _PRIORITY_TIMER = cython.declare(cython.int, 2)
 
 
-@cython.ccall
-@cython.exceptval(-1)
 def keep_timer(
     target: Component,
     kind: cython.int,
@@ -49,12 +47,6 @@ class JiffyTimer:
         jiffy_ps: length of a jiffy.
     """
 
-    target: Component
-    kind: cython.int
-    jiffy_ps: cython.longlong
-    event: cython.longlong
-    at: cython.longlong
-
     def __init__(self, target: Component, kind: int, jiffy_ps: int) -> None:
         self.target = target
         self.kind = kind
@@ -62,8 +54,6 @@ class JiffyTimer:
         self.event = 0
         self.at = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def set(self, jiffy: cython.longlong) -> cython.int:
         """Have it run when `jiffy` is over, or before."""
         event: cython.longlong = keep_timer(
@@ -74,14 +64,10 @@ class JiffyTimer:
             self.at = jiffy
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def runs_before(self, time_ps: cython.longlong) -> cython.bint:
         """Whether it is set and runs before `time_ps`."""
         return self.event != 0 and (self.at + 1) * self.jiffy_ps < time_ps
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def ran(self) -> cython.int:
         """It has run and is not set."""
         self.event = 0

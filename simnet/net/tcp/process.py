@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.net.link.skb import Skb, SkbQueue
@@ -42,23 +41,11 @@ _SEND_BEFORE_SLEEP = cython.declare(cython.int, 23)
 _SEND_WOKEN = cython.declare(cython.int, 24)
 
 
-@cython.cclass
 class SocketTask(Task):
     """What readers and writers share: pieces of work, the backlog, and send.
 
     `left` is what the send under way has not copied yet, in bytes.
     """
-
-    socket: TcpSocket
-    costs: Costs
-    state: cython.int
-    skb: Skb
-    second: Skb
-    debt_ps: cython.longlong
-    direct: cython.bint
-    moved: cython.bint
-    calls: cython.longlong
-    left: cython.longlong
 
     def __init__(
         self,
@@ -72,31 +59,25 @@ class SocketTask(Task):
         self.socket = socket
         self.costs = socket.costs
         self.state = _SCHEDULED_IN
-        self.skb = None
-        self.second = None
+        self.skb: Skb = None
+        self.second: Skb = None
         self.debt_ps = 0
         self.direct = False
         self.moved = False
         self.calls = 0
         self.left = 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _take_debt(self) -> cython.longlong:
         """Work that past effects caused and that the next piece of work carries."""
         debt: cython.longlong = self.debt_ps
         self.debt_ps = 0
         return debt
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
         self.state = state
         cpu.run(_PROCESS, self, work_ps + self._take_debt(), _SYSTEM)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_from(
         self, cpu: Cpu, queue: SkbQueue, state: cython.int, direct: cython.bint
     ) -> cython.bint:
@@ -127,14 +108,10 @@ class SocketTask(Task):
         cpu.run(_SOFT, self, work, _SOFTIRQ)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_backlog(self, cpu: Cpu, state: cython.int, direct: cython.bint) -> cython.bint:
         """Start on the next backlog segment; False if there is none."""
         return self._next_from(cpu, self.socket.backlog, state, direct)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _processed(self, cpu: Cpu) -> cython.int:
         """The work is done: let TCP have the segment, or both."""
         self.debt_ps += self.socket.process(self.skb, cpu, self.direct)
@@ -148,8 +125,6 @@ class SocketTask(Task):
 
     # -- send -------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _continue_send(self, cpu: Cpu) -> cython.bint:
         """Go on after a piece of work; False if it was none of send's."""
         state: cython.int = self.state
@@ -176,8 +151,6 @@ class SocketTask(Task):
             return False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send(self, cpu: Cpu) -> cython.int:
         """`tcp_sendmsg`: copy and send what buffer and windows take, or wait for memory."""
         socket: TcpSocket = self.socket
@@ -209,28 +182,21 @@ class SocketTask(Task):
         self.sleep()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _to_end_of_segment(self, piece: cython.longlong) -> cython.longlong:
         """`tcp_push_one`: a segment leaves as soon as it is full, before the next is copied."""
         sender: TcpSender = self.socket.sender
         room: cython.longlong = sender.mss - (sender.write_seq - sender.snd_nxt) % sender.mss
         return piece if piece < room else room
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _copy(self, cpu: Cpu, work_ps: cython.longlong) -> cython.int:
         """Execute what copying a piece and making its segments takes."""
         return self._run_system(cpu, _SEND_COPIED, work_ps)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _sent(self, cpu: Cpu) -> cython.int:
         """All has been copied and the backlog is empty: leave send."""
         raise NotImplementedError(self.path)
 
 
-@cython.cclass
 class TcpReader(SocketTask):
     """A process that calls recv in a loop, as netserver does.
 
@@ -242,11 +208,6 @@ class TcpReader(SocketTask):
         recv_bytes: size of its buffer.
         allowed: CPUs it may run on.
     """
-
-    recv_bytes: cython.longlong
-    room: cython.longlong
-    got: cython.longlong
-    finishing: cython.bint
 
     def __init__(
         self,
@@ -314,8 +275,6 @@ class TcpReader(SocketTask):
         else:
             self._leave(cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv, run the application's code, enter recv again."""
         self.state = _USER_CODE
@@ -324,16 +283,12 @@ class TcpReader(SocketTask):
         cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _chunk(self) -> cython.int:
         """Account for what TCP has put straight into the buffer."""
         if self.socket.reader_installed:
             self.room = self.socket.reader_room
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _loop(self, cpu: Cpu) -> cython.int:
         """One turn of `tcp_recvmsg`'s loop."""
         socket: TcpSocket = self.socket
@@ -366,8 +321,6 @@ class TcpReader(SocketTask):
             self._wait(cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next_prequeue(self, cpu: Cpu) -> cython.bint:
         """Start on the next prequeued segment (`tcp_prequeue_process`); False if none is left."""
         socket: TcpSocket = self.socket
@@ -376,8 +329,6 @@ class TcpReader(SocketTask):
             return False
         return self._next_from(cpu, socket.prequeue, _PREQUEUED, True)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _wait(self, cpu: Cpu) -> cython.int:
         """`sk_wait_data`, the backlog being empty: sleep unless data have come."""
         socket: TcpSocket = self.socket
@@ -399,8 +350,6 @@ class TcpReader(SocketTask):
         self.sleep()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _finish(self, cpu: Cpu) -> cython.int:
         """The end of `tcp_recvmsg` and `release_sock`."""
         socket: TcpSocket = self.socket
@@ -420,7 +369,6 @@ class TcpReader(SocketTask):
         return 0
 
 
-@cython.cclass
 class TcpWriter(SocketTask):
     """A process that calls send in a loop, as netperf does.
 
@@ -435,10 +383,6 @@ class TcpWriter(SocketTask):
         message_bytes: of one send.
         allowed: CPUs it may run on.
     """
-
-    message_bytes: cython.longlong
-    sends: cython.int
-    user_ps: cython.longlong
 
     def __init__(
         self,
@@ -460,8 +404,6 @@ class TcpWriter(SocketTask):
         if not self._continue_send(cpu):
             self._begin(cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _begin(self, cpu: Cpu) -> cython.int:
         """Run the application's code and enter send.
 
@@ -482,8 +424,6 @@ class TcpWriter(SocketTask):
         self._send(cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _copy(self, cpu: Cpu, work_ps: cython.longlong) -> cython.int:
         """After the first piece of a send comes the application's code, seen as one."""
         self.state = _SEND_COPIED
@@ -491,8 +431,6 @@ class TcpWriter(SocketTask):
         self.user_ps = 0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _sent(self, cpu: Cpu) -> cython.int:
         """Begin the next send."""
         self.socket.unlock()

@@ -14,7 +14,6 @@ import cython
 from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
-from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
@@ -67,48 +66,6 @@ class TcpSocket(TcpConnection):
     send instead.
     """
 
-    timer_work: Occupation
-
-    nic: Port
-    remote: Endpoint
-    costs: Costs
-    ledger: Ledger
-    memory: Memory
-    lines: SharedLines
-    buffers: Buffers
-    runqueue_lines: cython.int
-    header_bytes: cython.int
-    wire_overhead: cython.int
-    low_latency: cython.bint
-    csum_line_ps: cython.longlong
-    flows: SocketFlowTable
-    rxhash: cython.longlong
-    owned: cython.bint
-    reader: Task
-    writer: Task
-    poll: EpollItem
-    send_toucher: Cpu
-    reader_installed: cython.bint
-    reader_waiting: cython.bint
-    writer_waiting: cython.bint
-    reader_room: cython.longlong
-    prequeue: SkbQueue
-    backlog: SkbQueue
-    prequeue_memory: cython.longlong
-    timer_cpu: Cpu
-    deferred: cython.bint
-    line_key: cython.int
-    line_extra_ps: cython.longlong
-    queue_home: cython.int
-    queue_writer: cython.int
-    queue_merged: cython.longlong
-    latency: LogHistogram
-    spread: Spread
-    prequeued: cython.longlong
-    backlogged: cython.longlong
-    softirq_processed: cython.longlong
-    collapses: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -132,7 +89,7 @@ class TcpSocket(TcpConnection):
     ) -> None:
         super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
         self.nic = nic
-        self.remote = None
+        self.remote: Endpoint = None
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -143,13 +100,13 @@ class TcpSocket(TcpConnection):
         self.wire_overhead = wire_overhead
         self.low_latency = low_latency
         self.csum_line_ps = costs.csum_line_ps if checksum_by_cpu else 0
-        self.flows = None
+        self.flows: SocketFlowTable = None
         self.rxhash = 0
         self.owned = False
-        self.reader = None
-        self.writer = None
-        self.poll = None
-        self.send_toucher = None
+        self.reader: Task = None
+        self.writer: Task = None
+        self.poll: EpollItem = None
+        self.send_toucher: Cpu = None
         self.reader_installed = False
         self.reader_waiting = False
         self.writer_waiting = False
@@ -176,8 +133,6 @@ class TcpSocket(TcpConnection):
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
         return self.latency.buckets()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection, if it is one of many."""
         if cython.compiled and self.poll is not None:
@@ -190,8 +145,6 @@ class TcpSocket(TcpConnection):
             self.fetch_sender()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def fetch_to_send(self) -> cython.int:
         """Ask for what it takes to send data, which acknowledge what has come."""
         self._fetch_socket()
@@ -199,8 +152,6 @@ class TcpSocket(TcpConnection):
         self.fetch_sender()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _fetch_socket(self) -> cython.int:
         """Ask for what each use of the socket needs."""
         if cython.compiled:
@@ -210,8 +161,6 @@ class TcpSocket(TcpConnection):
             prefetch(cython.cast(cython.p_void, self.backlog), 48)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _fetch_answer(self) -> cython.int:
         """Ask for what a segment changes, and what its acknowledgement leaves by."""
         if cython.compiled:
@@ -221,8 +170,6 @@ class TcpSocket(TcpConnection):
             prefetch(cython.cast(cython.p_void, self.header), 16)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def expect(self, kind: cython.int) -> cython.int:
         """A timer runs next: ask for what it looks at."""
         if kind == RTO:
@@ -233,8 +180,6 @@ class TcpSocket(TcpConnection):
 
     # -- softirq side ---------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`tcp_v4_rcv`: return the work caused on `cpu`."""
         work: cython.longlong = self.lines.touch(cpu)
@@ -272,8 +217,6 @@ class TcpSocket(TcpConnection):
         work += self.process_cost_ps(skb, cpu, False)
         return work + self.process(skb, cpu, False)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _save_rxhash(self, skb: Skb) -> cython.int:
         """`sock_rps_save_rxhash`: a connection whose packets get another hash leaves its entry."""
         rxhash: cython.longlong = 0
@@ -284,8 +227,6 @@ class TcpSocket(TcpConnection):
             self.rxhash = rxhash
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def quiet(self, cpu: Cpu) -> cython.bint:
         """Frames only queue up for a process that cannot run before this softirq ends.
 
@@ -308,8 +249,6 @@ class TcpSocket(TcpConnection):
 
     # -- protocol -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def process_cost_ps(self, skb: Skb, cpu: Cpu, copying: cython.bint) -> cython.longlong:
         """Work of TCP on one segment, its copy to the user included if `copying`."""
         length: cython.longlong = skb.end_seq - skb.seq
@@ -330,8 +269,6 @@ class TcpSocket(TcpConnection):
         self.ledger.tcp_receive += work - elsewhere
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def copy_cost_ps(
         self,
         cpu: Cpu,
@@ -353,8 +290,6 @@ class TcpSocket(TcpConnection):
         self.ledger.copy += lines * self.costs.copy_line_ps
         return lines * self.costs.copy_line_ps + extra
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def send_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy `length` bytes of the user into buffers that the port's device has read before.
 
@@ -370,16 +305,12 @@ class TcpSocket(TcpConnection):
         self.ledger.copy_lines += far_ps
         return lines * self.costs.copy_line_ps + far_ps + self._checksum_ps(length)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _checksum_ps(self, length: cython.longlong) -> cython.longlong:
         """What the CPU's checksum of a payload costs; nothing if the device computes it."""
         lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
         self.ledger.checksum += lines * self.csum_line_ps
         return lines * self.csum_line_ps
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy from the receive queue, buffers freed."""
         each: cython.longlong = self.receiver.rcv_mss
@@ -393,8 +324,6 @@ class TcpSocket(TcpConnection):
             + segments * self.costs.skb_free_ps
         )
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def process(  # noqa: C901, PLR0912 - what TCP makes of a segment
         self, skb: Skb, cpu: Cpu, direct: cython.bint
     ) -> cython.longlong:
@@ -460,8 +389,6 @@ class TcpSocket(TcpConnection):
         work = self._acknowledged(skb, cpu)
         return work + self.output(cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _acknowledged(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`tcp_ack`: what a segment says about what was sent; return the work."""
         work: cython.longlong = 0
@@ -486,8 +413,6 @@ class TcpSocket(TcpConnection):
                     work += self._wakeup_ps(cpu, self.writer)
         return work
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _wakeup_ps(self, cpu: Cpu, task: Task) -> cython.longlong:
         """`try_to_wake_up` on `cpu`, which has put `task` on the run queue of its CPU."""
         work: cython.longlong = self.costs.wakeup_ps
@@ -496,8 +421,6 @@ class TcpSocket(TcpConnection):
         self.ledger.wakeup += work
         return work
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _clean_queue(self, cpu: Cpu, acked: cython.longlong) -> cython.longlong:
         """`tcp_clean_rtx_queue`: fetch the lines of `acked` segments from who sent them."""
         work: cython.longlong = 0
@@ -506,8 +429,6 @@ class TcpSocket(TcpConnection):
             work += self.buffers.freed_ps(cpu, self.send_toucher)
         return work
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _collapsed_ps(self) -> cython.longlong:
         """`tcp_collapse`: what copying the receive queue into fewer buffers has cost."""
         length: cython.longlong = self.receiver.collapsed
@@ -519,8 +440,6 @@ class TcpSocket(TcpConnection):
         self.ledger.tcp_receive += work
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def takes_directly(self, skb: Skb) -> cython.bint:
         """Whether the installed reader gets the payload straight into its buffer."""
         return (
@@ -530,8 +449,6 @@ class TcpSocket(TcpConnection):
             and skb.end_seq - skb.seq <= self.reader_room
         )
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def send_ack(self, cpu: Cpu) -> cython.longlong:
         """`tcp_send_ack`: transmit a pure ACK; return the work."""
         work: cython.longlong
@@ -552,16 +469,12 @@ class TcpSocket(TcpConnection):
         self.ledger.tcp_ack += self.costs.ack_tx_ps
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def output(self, cpu: Cpu) -> cython.longlong:
         """`tcp_write_xmit`: send what the windows allow; return the work."""
         work: cython.longlong = self.stage(cpu)
         self.send_staged()
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def stage(self, cpu: Cpu) -> cython.longlong:
         """Make the segments that the windows allow, for `send_staged`; return their work."""
         work: cython.longlong = 0
@@ -587,8 +500,6 @@ class TcpSocket(TcpConnection):
             work += self._copied_ps(cpu)
         return work
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _copied_ps(self, cpu: Cpu) -> cython.longlong:
         """What the lengths of the staged segments cost, where a CPU copies them to the port."""
         work: cython.longlong = 0
@@ -598,8 +509,6 @@ class TcpSocket(TcpConnection):
             skb = skb.next
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def send_staged(self) -> cython.int:
         """Give the staged segments to the NIC; data that have come are acknowledged with them."""
         skb: Skb
@@ -617,8 +526,6 @@ class TcpSocket(TcpConnection):
 
     # -- reader's side --------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def lock(self, cpu: Cpu) -> cython.longlong:
         """`lock_sock` by a process on `cpu`; return what fetching the socket's lines costs."""
         work: cython.longlong = self.lines.touch(cpu)
@@ -629,8 +536,6 @@ class TcpSocket(TcpConnection):
         self.ledger.socket_lines += work
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unlock(self) -> cython.int:
         """End of `release_sock`, the backlog being empty; a timer may have been put off to it."""
         self.owned = False
@@ -640,8 +545,6 @@ class TcpSocket(TcpConnection):
             self._compressed_timer()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def read_queue(self, count: cython.longlong) -> cython.longlong:
         """The reader has copied up to `count` bytes from the receive queue; return how many."""
         readable: cython.longlong = self.receiver.rcv_nxt - self.receiver.copied_seq
@@ -651,8 +554,6 @@ class TcpSocket(TcpConnection):
         self.delivered += count
         return count
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def after_copy(self, cpu: Cpu, copied: cython.longlong) -> cython.longlong:
         """`cleanup_rbuf`: send the ACK or window update that the copy made due."""
         if self.receiver.ack_due_after_copy(copied):
@@ -672,8 +573,6 @@ class TcpSocket(TcpConnection):
             self.delack_event = 0
             self._delack_timer()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         if self.sender.congestion.wants_us:
@@ -688,8 +587,6 @@ class TcpSocket(TcpConnection):
                 self.send_staged()
         return self.arm_rto(jiffy)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _delack_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         due: cython.longlong = self.receiver.timeout_jiffy
@@ -715,8 +612,6 @@ class TcpSocket(TcpConnection):
         self.timer_cpu.raise_irq(self.timer_work, work)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _compressed_timer(self) -> cython.int:
         """`tcp_compressed_ack_kick`; an ACK sent meanwhile has covered what was held back."""
         if self.receiver.compressed == 0 or self.sim.now < self.compressed_ps:
@@ -727,8 +622,6 @@ class TcpSocket(TcpConnection):
         self.timer_cpu.raise_irq(self.timer_work, self.send_ack(self.timer_cpu))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _drain_prequeue(self) -> cython.longlong:
         """The timer finds segments that their reader has not come for; return the work."""
         skb: Skb

@@ -23,7 +23,6 @@ _SCHEDULED_IN = cython.declare(cython.int, 0)
 _USER_CODE = cython.declare(cython.int, 1)
 
 
-@cython.cclass
 class TcpTransactor(TcpReader):
     """One end.
 
@@ -42,14 +41,6 @@ class TcpTransactor(TcpReader):
         one_way: histogram of half their durations, in ps, from send to send.
         delivered: bytes that it has got.
     """
-
-    sends_bytes: cython.longlong
-    expects_bytes: cython.longlong
-    begins: cython.bint
-    missing: cython.longlong
-    started_ps: cython.longlong
-    transactions: cython.longlong
-    one_way: LogHistogram
 
     def __init__(
         self,
@@ -96,8 +87,6 @@ class TcpTransactor(TcpReader):
         elif not self._continue_send(cpu):
             TcpReader.step(self, cpu)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _next_call(self, cpu: Cpu) -> cython.int:
         """In user mode: receive what is missing, or send."""
         self.debt_ps += self.socket.lock(cpu)
@@ -116,8 +105,6 @@ class TcpTransactor(TcpReader):
         self._send(cpu)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv with what has come."""
         self.missing -= self.recv_bytes - self.room
@@ -127,8 +114,6 @@ class TcpTransactor(TcpReader):
         cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _sent(self, cpu: Cpu) -> cython.int:
         """Leave send."""
         self.socket.unlock()

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from typing import Any
 
 import cython
 
@@ -92,26 +91,9 @@ class Ibmveth(Nic):
     Its `drops` are frames for which no buffer was queued (`rx_no_buffer`).
     """
 
-    far: Ibmveth
-    sizes: Any
-    available: Any
-    filled: Any
-    missing: Any
-    pools: cython.int
-    state: cython.int
-    stopped_full: cython.bint
-    latency_ps: cython.longlong
-    irq_ps: cython.longlong
-    signal_ps: cython.longlong
-    send_ps: cython.longlong
-    copy_line_ps: cython.longlong
-    page_ps: cython.longlong
-    unmap_ps: cython.longlong
-    add_ps: cython.longlong
-
     def __init__(self, device: NetDevice, *, buffers_by_pool: tuple[int, ...], mtu: int) -> None:
         super().__init__(device)
-        self.far = None
+        self.far: Ibmveth = None
         self.pools = active_pools(mtu)
         self.sizes = array("q", POOL_BYTES)
         self.available = array("q", buffers_by_pool)
@@ -154,8 +136,6 @@ class Ibmveth(Nic):
 
     # -- sending ----------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """Mapping, H_SEND_LOGICAL_LAN and unmapping of one frame, its length apart."""
         queue_ps: cython.longlong = self.queue.touch(cpu)
@@ -163,8 +143,6 @@ class Ibmveth(Nic):
         self.ledger.hypervisor += self.send_ps
         return queue_ps + self.send_ps
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def length_cost_ps(self, cpu: Cpu, wire_bytes: cython.longlong) -> cython.longlong:
         """Copying one frame to the receiver, line by line, and mapping it, page by page."""
         length: cython.longlong = wire_bytes - _WIRE_BYTES
@@ -175,24 +153,18 @@ class Ibmveth(Nic):
         self.ledger.hypervisor += work
         return work
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def transmit(self, skb: Skb) -> cython.int:
         """The call has returned: the frame is in the receiver's buffer, or dropped."""
         self.tx_packets += 1
         self.tx_bytes += skb.wire_bytes
         return self.far._deliver(skb)  # noqa: SLF001 - C method of this class
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def flush(self) -> cython.int:
         """Each frame is sent by itself."""
         return 0
 
     # -- what the hypervisor does -----------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _deliver(self, skb: Skb) -> cython.int:
         """Put a frame into the smallest queued buffer that holds it."""
         needed: cython.longlong = skb.wire_bytes - _WIRE_BYTES + _HANDLE_BYTES
@@ -218,8 +190,6 @@ class Ibmveth(Nic):
         """The virtual interrupt."""
         self.raise_line()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def raise_line(self) -> cython.int:
         """Interrupt a CPU: the handler disables further interrupts."""
         cpu: Cpu = self.line.route()
@@ -237,29 +207,21 @@ class Ibmveth(Nic):
             softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
             softirqs.schedule(self)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Nothing happens between events."""
         self.announced = self.arrived
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_update(self) -> cython.longlong:
         """What comes is not known before it is there."""
         return _NEVER
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def frames_coming(self) -> cython.int:
         """Frames come by `transmit` of the other end alone."""
         return 0
 
     # -- ibmveth_poll -----------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
@@ -270,8 +232,6 @@ class Ibmveth(Nic):
         self.ledger.softirq += self.debt_ps
         return self._next(cpu, softirq)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         skb: Skb
@@ -304,15 +264,11 @@ class Ibmveth(Nic):
         softirq.complete(self)
         return self._leave(softirq, _DONE)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _leave(self, softirq: SoftirqNetRx, verdict: cython.int) -> cython.int:
         self.quota -= self.done
         softirq.charge(self.done)
         return verdict
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _call(self, cpu: Cpu, softirq: SoftirqNetRx, state: cython.int) -> cython.int:
         """H_VIO_SIGNAL."""
         self.state = state
@@ -320,8 +276,6 @@ class Ibmveth(Nic):
         cpu.run(_LEVEL_SOFT, softirq, self.signal_ps, _MODE_SOFTIRQ)
         return _CONTINUES
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _next(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Start on the next frame, or on filling up the pools."""
         work: cython.longlong = self.debt_ps
@@ -350,8 +304,6 @@ class Ibmveth(Nic):
         cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
         return _CONTINUES
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _replenish(self) -> cython.longlong:
         """`ibmveth_replenish_task`: return the work of filling up the active pools."""
         pool: cython.int

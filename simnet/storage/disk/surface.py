@@ -35,31 +35,6 @@ class Surface:
         at_cylinder, at_head, at_angle_ps: its track, and when it passes the head.
     """
 
-    model: Any
-    sectors: cython.longlong
-    rotation_ps: cython.longlong
-    heads: cython.longlong
-    switch_ps: cython.longlong
-    settle_ps: cython.longlong
-    overhead_ps: cython.longlong
-    bus_rate_bps: cython.longlong
-    age_limit_ps: cython.longlong
-    sptf: cython.bint
-    head_skew_ps: cython.longlong
-    cylinder_skew_ps: cython.longlong
-    zones: cython.int
-    zone_sector: Any
-    zone_cylinder: Any
-    zone_track: Any
-    seek_ns: Any
-    segments: cython.int
-    segment_sectors: cython.longlong
-    at_track: cython.longlong
-    at_left: cython.longlong
-    at_cylinder: cython.longlong
-    at_head: cython.longlong
-    at_angle_ps: cython.longlong
-
     def __init__(self, model: DiskModel) -> None:
         if model.medium != "magnetic":
             raise ValueError(f"a {model.medium} disk has no surface")
@@ -93,8 +68,6 @@ class Surface:
         self.at_head = 0
         self.at_angle_ps = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def zone_of(self, sector: cython.longlong) -> cython.int:
         """Which zone a sector is in."""
         low: cython.int = 0
@@ -108,8 +81,6 @@ class Surface:
                 high = middle
         return low
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def bus_ps(self, sectors: cython.longlong) -> cython.longlong:
         """Time that a transfer takes on the disk's own lane."""
         # bits times 10**12 over the rate, in two steps that stay below 2**63
@@ -118,8 +89,6 @@ class Surface:
         rest: cython.longlong = millions - whole * self.bus_rate_bps
         return whole * _MILLION + rest * _MILLION // self.bus_rate_bps
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def find(self, sector: cython.longlong) -> cython.int:
         """Find a sector; `at_track` and so on say where it is until the next call."""
         zone: cython.int = self.zone_of(sector)
@@ -138,8 +107,6 @@ class Surface:
         self.at_angle_ps = (skew_ps + index * self.rotation_ps // per_track) % self.rotation_ps
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def reach_ps(
         self,
         now: cython.longlong,
@@ -155,8 +122,6 @@ class Surface:
             now, self.at_cylinder - cylinder, self.at_head != head, self.at_angle_ps, settle_ps
         )
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def arrive_ps(
         self,
         now: cython.longlong,
@@ -198,18 +163,6 @@ class ReadAhead:
         limit: sector at which the segment is full.
     """
 
-    surface: Surface
-    going: cython.bint
-    start: cython.longlong
-    sector: cython.longlong
-    time_ps: cython.longlong
-    cylinder: cython.longlong
-    head: cython.longlong
-    limit: cython.longlong
-    count: cython.int
-    firsts: Any
-    ends: Any
-
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
         self.going = False
@@ -223,8 +176,6 @@ class ReadAhead:
         self.firsts = array("q", [0] * (surface.segments + 1))
         self.ends = array("q", [0] * (surface.segments + 1))
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def begin(
         self,
         start: cython.longlong,
@@ -245,8 +196,6 @@ class ReadAhead:
         self.limit = end
         return self.extend(end + self.surface.segment_sectors, time_ps)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def extend(self, limit: cython.longlong, now: cython.longlong) -> cython.int:
         """Read up to `limit`; if it had come to a stop, it goes on from now."""
         self.advance(now)
@@ -258,8 +207,6 @@ class ReadAhead:
             self.limit = limit
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def advance(self, now: cython.longlong) -> cython.int:
         """Read until now."""
         surface: Surface = self.surface
@@ -286,8 +233,6 @@ class ReadAhead:
             self._step(count, end_ps)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def read_until(self, end: cython.longlong) -> cython.longlong:
         """Read up to the sector `end`, and return when that is done."""
         surface: Surface = self.surface
@@ -302,8 +247,6 @@ class ReadAhead:
             self._step(count, begin_ps + count * surface.rotation_ps // surface.at_track)
         return self.time_ps
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _step(self, count: cython.longlong, time_ps: cython.longlong) -> cython.int:
         self.cylinder = self.surface.at_cylinder
         self.head = self.surface.at_head
@@ -311,8 +254,6 @@ class ReadAhead:
         self.time_ps = time_ps
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def stop(self, now: cython.longlong) -> cython.int:
         """The arm is needed: keep what has been read; the oldest range makes room."""
         first: cython.longlong
@@ -330,8 +271,6 @@ class ReadAhead:
         self.count += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _remove(self, position: cython.int) -> cython.int:
         self.count -= 1
         while position < self.count:
@@ -340,8 +279,6 @@ class ReadAhead:
             position += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def hold(self, sector: cython.longlong, end: cython.longlong) -> cython.bint:
         """Whether a kept range holds sectors; it is the last used one then."""
         position: cython.int
@@ -358,8 +295,6 @@ class ReadAhead:
                 return True
         return False
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def drop(self, sector: cython.longlong, end: cython.longlong) -> cython.int:
         """Forget ranges that are being overwritten."""
         position: cython.int = 0

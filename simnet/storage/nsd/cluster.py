@@ -18,7 +18,6 @@ import cython
 
 from simnet.kernel.simulator import Simulator
 from simnet.net.fluid.flow import Flow, Message, new_message
-from simnet.net.fluid.flow_fabric import FlowFabric
 from simnet.storage.disk.surface import Surface
 from simnet.storage.nsd.fabric import NsdFabric
 from simnet.storage.nsd.model import ClusterModel
@@ -56,43 +55,19 @@ class NsdCluster(Frontend):
         under_way: submitted and not answered.
     """
 
-    model: ClusterModel
-    fabric: NsdFabric
-    flows: FlowFabric
-    to_servers: list[Any]
-    to_clients: list[Any]
-    balanced: cython.bint
-    rebalance_ps: cython.longlong
-    rebalanced_ps: cython.longlong
-    servers: list[Any]
-    count: cython.longlong
-    nsds: cython.longlong
-    tracks: cython.longlong
-    scatter: cython.bint
-    block_bytes: cython.longlong
-    clients: cython.int
-    message_bytes: cython.longlong
-    inline_bytes: cython.longlong
-    rebuilds: list[Any]
-    reads: cython.longlong
-    writes: cython.longlong
-    read_bytes: cython.longlong
-    written_bytes: cython.longlong
-    under_way: cython.longlong
-
     def __init__(self, sim: Simulator, path: str, model: ClusterModel, seed: int = 1) -> None:
         super().__init__(sim, path)
         self.model = model
         self.fabric = NsdFabric(sim, f"{path}.fabric", model.fabric, seed)
         self.flows = self.fabric.flows
         # by client, then by server
-        self.to_servers = self.fabric.connections(to_client=False)
-        self.to_clients = self.fabric.connections(to_client=True)
+        self.to_servers: list[Any] = self.fabric.connections(to_client=False)
+        self.to_clients: list[Any] = self.fabric.connections(to_client=True)
         self.balanced = model.fabric.lag_mode == "balance-alb"
         self.rebalance_ps = model.fabric.rebalance_ps
         self.rebalanced_ps = 0
         surface = Surface(model.disk)
-        self.servers = [
+        self.servers: list[Any] = [
             NsdServer(sim, f"{path}.server{n}", model, surface, self)
             for n in range(model.fabric.servers)
         ]
@@ -104,7 +79,7 @@ class NsdCluster(Frontend):
         self.clients = model.fabric.clients
         self.message_bytes = model.fabric.message_bytes
         self.inline_bytes = model.server.inline_write_bytes
-        self.rebuilds = []
+        self.rebuilds: list[Any] = []
         self.reads = 0
         self.writes = 0
         self.read_bytes = 0
@@ -120,8 +95,6 @@ class NsdCluster(Frontend):
         """Answers, if there are requests."""
         return "answers" if self.under_way else None
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def submit(self, request: NsdRequest) -> cython.int:
         """Send a request; its owner's `request_done` follows.
 
@@ -154,8 +127,6 @@ class NsdCluster(Frontend):
         )
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _place(self, request: NsdRequest) -> cython.int:
         """Find the server, the vdisk and the track of a block."""
         first: cython.ulonglong = mix(request.file)
@@ -172,7 +143,6 @@ class NsdCluster(Frontend):
 
     # -- messages -------------------------------------------------------------------------
 
-    @cython.cfunc
     def _to_client(self, request: NsdRequest) -> Flow:
         """The flow to a client; balance-alb may have assigned it another port meanwhile."""
         if self.balanced and self.sim.now - self.rebalanced_ps > self.rebalance_ps:
@@ -181,8 +151,6 @@ class NsdCluster(Frontend):
         flow: Flow = self.to_clients[request.client * self.count + request.server]
         return flow
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def fetch(self, request: NsdRequest) -> cython.int:
         """Ask the client for a write's data."""
         return self.flows.send(
@@ -190,8 +158,6 @@ class NsdCluster(Frontend):
             new_message(self.message_bytes, self, _FETCH, request),
         )
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def answer(self, request: NsdRequest) -> cython.int:
         """Send data or acknowledgement to the client."""
         size: cython.longlong = self.message_bytes
@@ -202,8 +168,6 @@ class NsdCluster(Frontend):
             new_message(size, self, _ANSWER, request),
         )
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def message_arrived(self, message: Message) -> cython.int:
         """A message has come, to a server or to a client."""
         request: NsdRequest = message.tag

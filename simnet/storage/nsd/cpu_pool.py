@@ -6,7 +6,6 @@ Work is booked when it is known, in order, so when it ends is arithmetic and nee
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 import cython
 
@@ -25,17 +24,11 @@ class CpuPool:
         busy_ps: of all of them together.
     """
 
-    cpus: cython.int
-    free_ps: Any
-    busy_ps: cython.longlong
-
     def __init__(self, cpus: int) -> None:
         self.cpus = cpus
         self.free_ps = array("q", [0] * cpus)
         self.busy_ps = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def book(self, now: cython.longlong, work_ps: cython.longlong) -> cython.longlong:
         """Do work as soon as a hardware thread is free; return when it is done."""
         best: cython.int = 0

@@ -17,12 +17,9 @@ from simnet.kernel.component import Component
 __all__ = ["NsdClient", "NsdRequest", "new_request"]
 
 
-@cython.cclass
 class NsdClient(Component):
     """Who sends requests, a component; a subclass says what follows from an answer."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def request_done(self, request: NsdRequest) -> cython.int:
         """A request is answered; it is the client's again, and may be sent anew."""
         raise NotImplementedError(self.path)
@@ -72,7 +69,6 @@ class NsdRequest:
         return f"<{kind} {place} from client {self.client}>"
 
 
-@cython.ccall
 def new_request(
     client: cython.int,
     file: cython.longlong,

@@ -39,18 +39,13 @@ __all__ = ["Frontend", "NsdServer"]
 _KIB_BITS = cython.declare(cython.int, 10)
 
 
-@cython.cclass
 class Frontend(MessageReceiver):
     """What a server needs to talk to clients, a component."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def fetch(self, request: NsdRequest) -> cython.int:
         """Ask the client for a write's data; `NsdServer.take` follows."""
         raise NotImplementedError(self.path)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def answer(self, request: NsdRequest) -> cython.int:
         """Send data or acknowledgement; `NsdServer.answered` follows."""
         raise NotImplementedError(self.path)
@@ -78,39 +73,6 @@ class NsdServer(TrackOwner):
         logged: writes that went to the log.
         cached_bytes, used_bytes: of the memory, of tracks that were used and that are under way.
     """
-
-    frontend: Frontend
-    cpus: CpuPool
-    raid: DeclusteredRaid
-    log: FastWriteLog
-    dirty: Any
-    block_bytes: cython.longlong
-    strip_bytes: cython.longlong
-    buffer_bytes: cython.longlong
-    most_tracks: cython.longlong
-    request_ps: cython.longlong
-    net_ps_kib: cython.longlong
-    small_bytes: cython.longlong
-    inline_bytes: cython.longlong
-    fast_bytes: cython.longlong
-    free_threads: list[Any]
-    queues: list[Any]
-    slots: list[Any]
-    free_slots: list[Any]
-    cache: Any
-    loading: dict[Any, Any]
-    requests: cython.longlong
-    active: cython.longlong
-    active_ps: cython.longlong
-    changed_ps: cython.longlong
-    waiting: cython.longlong
-    largest: cython.longlong
-    hits: cython.longlong
-    misses: cython.longlong
-    joined: cython.longlong
-    logged: cython.longlong
-    cached_bytes: cython.longlong
-    used_bytes: cython.longlong
 
     def __init__(
         self, sim: Simulator, path: str, model: ClusterModel, surface: Surface, frontend: Frontend
@@ -141,12 +103,12 @@ class NsdServer(TrackOwner):
         self.inline_bytes = server.inline_write_bytes
         self.fast_bytes = server.fast_write_bytes
         small = server.worker_threads * server.small_ratio // (server.small_ratio + 1)
-        self.free_threads = [small, server.worker_threads - small]
-        self.queues = [deque(), deque()]
-        self.slots = []
-        self.free_slots = []
-        self.cache = OrderedDict()
-        self.loading = {}
+        self.free_threads: list[Any] = [small, server.worker_threads - small]
+        self.queues: list[Any] = [deque(), deque()]
+        self.slots: list[Any] = []
+        self.free_slots: list[Any] = []
+        self.cache: Any = OrderedDict()
+        self.loading: dict[Any, Any] = {}
         self.requests = 0
         self.active = 0
         self.active_ps = 0
@@ -170,8 +132,6 @@ class NsdServer(TrackOwner):
 
     # -- threads and memory ---------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def arrive(self, request: NsdRequest) -> cython.int:
         """A request has come."""
         large: cython.int = request.size_bytes > self.small_bytes
@@ -182,8 +142,6 @@ class NsdServer(TrackOwner):
             self.largest = max(self.largest, self.waiting)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _start(self, request: NsdRequest, large: cython.int) -> cython.bint:
         """Give a request a thread and memory; False if there is none."""
         free: cython.longlong = self.free_threads[large]
@@ -203,8 +161,6 @@ class NsdServer(TrackOwner):
         self.sim.at(self.cpus.book(self.sim.now, self.request_ps), self, 0, request.slot, CPU)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _count(self, change: cython.longlong) -> cython.int:
         """Add up threads at work over time."""
         self.active_ps += self.active * (self.sim.now - self.changed_ps)
@@ -217,8 +173,6 @@ class NsdServer(TrackOwner):
         self._count(0)
         return self.active_ps
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def answered(self, request: NsdRequest) -> cython.int:
         """The answer is at the client: the thread takes the next request."""
         large: cython.int = request.size_bytes > self.small_bytes
@@ -236,8 +190,6 @@ class NsdServer(TrackOwner):
                 self.waiting -= 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _make_room(self) -> cython.int:
         """Forget the tracks that were used longest ago."""
         while self.cached_bytes > 0 and (
@@ -248,8 +200,6 @@ class NsdServer(TrackOwner):
             self.cached_bytes -= self._mask_bytes(mask)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _mask_bytes(self, mask: cython.longlong) -> cython.longlong:
         size: cython.longlong = 0
         while mask:
@@ -257,8 +207,6 @@ class NsdServer(TrackOwner):
             mask &= mask - 1
         return size
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _strips(self, begin: cython.longlong, end: cython.longlong) -> cython.longlong:
         """The strips that a range touches, as bits."""
         first: cython.longlong = begin // self.strip_bytes
@@ -266,8 +214,6 @@ class NsdServer(TrackOwner):
         one: cython.longlong = 1
         return (one << (last + 1)) - (one << first)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _keep(
         self, key: cython.longlong, begin: cython.longlong, end: cython.longlong
     ) -> cython.int:
@@ -297,8 +243,6 @@ class NsdServer(TrackOwner):
         else:
             self.frontend.fetch(request)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _read(self, request: NsdRequest) -> cython.int:
         begin: cython.longlong = request.offset_bytes
         end: cython.longlong = begin + request.size_bytes
@@ -323,15 +267,11 @@ class NsdServer(TrackOwner):
         self.loading[key] = []
         return self.raid.read(request.nsd, request.track, begin, end, self, request)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _send(self, request: NsdRequest) -> cython.int:
         """Send what was read."""
         self.cpus.book(self.sim.now, (request.size_bytes >> _KIB_BITS) * self.net_ps_kib)
         return self.frontend.answer(request)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def take(self, request: NsdRequest) -> cython.int:
         """The data of a write have come."""
         end: cython.longlong = request.offset_bytes + request.size_bytes
@@ -344,8 +284,6 @@ class NsdServer(TrackOwner):
             self.log.drop(request.key)
         return self.raid.write(request.nsd, request.track, request.offset_bytes, end, self, request)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def track_done(self, op: TrackOp) -> cython.int:
         """A track has been read or written."""
         request: NsdRequest = op.tag
@@ -359,8 +297,6 @@ class NsdServer(TrackOwner):
             self._read(other)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def is_logged(self, request: NsdRequest) -> cython.int:
         """The log has a write."""
         return self.frontend.answer(request)

@@ -83,35 +83,6 @@ class DeclusteredRaid(StripOwner):
         busy: operations under way.
     """
 
-    model: RaidModel
-    width: cython.int
-    data: cython.int
-    count: cython.int
-    arrays: cython.int
-    layout: TrackLayout
-    strip_sectors: cython.longlong
-    most_sectors: cython.longlong
-    disks: list[Any]
-    lanes: list[Any]
-    adapter: SasPath
-    cpus: CpuPool
-    check_ps_kib: cython.longlong
-    parity_ps_kib: cython.longlong
-    ops: list[Any]
-    free: list[Any]
-    failures: cython.int
-    rebuilt_to: Any
-    lost_disk: Any
-    reads: cython.longlong
-    full_writes: cython.longlong
-    part_writes: cython.longlong
-    rebuilt: cython.longlong
-    reconstructed: cython.longlong
-    unwritten: cython.longlong
-    read_ps: cython.longlong
-    write_ps: cython.longlong
-    busy: cython.longlong
-
     def __init__(
         self,
         sim: Simulator,
@@ -134,11 +105,11 @@ class DeclusteredRaid(StripOwner):
         self.strip_sectors = self.layout.strip_sectors
         self.most_sectors = model.max_sectors_bytes // _SECTOR_BYTES
         self.adapter = SasPath(f"{path}.sas", model.adapter_bytes_s)
-        self.lanes = [
+        self.lanes: list[Any] = [
             SasPath(f"{path}.enclosure{n}", model.lane_paths * model.path_bytes_s)
             for n in range(model.enclosures)
         ]
-        self.disks = [
+        self.disks: list[Any] = [
             Pdisk(
                 sim,
                 f"{path}.array{a}.pdisk{d}",
@@ -155,8 +126,8 @@ class DeclusteredRaid(StripOwner):
         self.cpus = cpus
         self.check_ps_kib = server.checksum_ps_kib
         self.parity_ps_kib = server.parity_ps_kib
-        self.ops = []
-        self.free = []
+        self.ops: list[Any] = []
+        self.free: list[Any] = []
         self.failures = 0
         self.rebuilt_to = array("q", [0] * nsds)
         self.lost_disk = array("i", [-1] * self.arrays)
@@ -180,8 +151,6 @@ class DeclusteredRaid(StripOwner):
 
     # -- operations -----------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def read(
         self,
         nsd: cython.int,
@@ -196,8 +165,6 @@ class DeclusteredRaid(StripOwner):
         self._read_range(op)
         return self._next_stage(op)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def write(
         self,
         nsd: cython.int,
@@ -214,8 +181,6 @@ class DeclusteredRaid(StripOwner):
             self._read_for_parity(op)
         return self._next_stage(op)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def rebuild(self, nsd: cython.int, track: cython.longlong, owner: TrackOwner) -> cython.bint:
         """Compute a track's strip of `lost_disk` and write it elsewhere; False if there is none.
 
@@ -234,7 +199,6 @@ class DeclusteredRaid(StripOwner):
         self._next_stage(op)
         return True
 
-    @cython.cfunc
     def _begin(
         self,
         kind: cython.int,
@@ -274,16 +238,12 @@ class DeclusteredRaid(StripOwner):
             self.ops.append(op)
         return op
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _end(self, op: TrackOp) -> cython.int:
         self.busy -= 1
         self.ops[op.slot] = None
         self.free.append(op.slot)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _next_stage(self, op: TrackOp) -> cython.int:
         """Go on if nothing is awaited: the CPUs' work, then writing, then the end."""
         if op.waiting > 0:
@@ -306,8 +266,6 @@ class DeclusteredRaid(StripOwner):
         """The CPUs' work on a track is done."""
         self._next_stage(self.ops[arg])
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _done(self, op: TrackOp) -> cython.int:
         self._end(op)
         if op.kind == _READ:
@@ -324,8 +282,6 @@ class DeclusteredRaid(StripOwner):
         op.owner.track_done(op)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _work(self, op: TrackOp) -> cython.int:
         """Encode what will be written, in as many pieces as a track has data strips."""
         work: cython.longlong
@@ -340,8 +296,6 @@ class DeclusteredRaid(StripOwner):
 
     # -- strips ---------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def disk_of(self, op: TrackOp, index: cython.int) -> cython.int:
         """The disk that has a strip: of the track's sequence, or where it was rebuilt."""
         disk: cython.int = self.layout.member(op, index)
@@ -359,8 +313,6 @@ class DeclusteredRaid(StripOwner):
                 index += 1
         return op.array * self.count + disk
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _lost_strip(self, op: TrackOp) -> cython.int:
         """Which strip is on the disk that is being rebuilt."""
         index: cython.int
@@ -369,8 +321,6 @@ class DeclusteredRaid(StripOwner):
                 return index
         return -2
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _ask(
         self,
         op: TrackOp,
@@ -392,8 +342,6 @@ class DeclusteredRaid(StripOwner):
             low += sectors
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _low(self, op: TrackOp, index: cython.int) -> cython.longlong:
         """Where in a strip the range of an operation begins, in sectors, aligned."""
         if index > op.first:
@@ -401,8 +349,6 @@ class DeclusteredRaid(StripOwner):
         sectors: cython.longlong = op.begin // _SECTOR_BYTES - index * self.strip_sectors
         return sectors - sectors % _ALIGN
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _high(self, op: TrackOp, index: cython.int) -> cython.longlong:
         """Where in a strip the range of an operation ends."""
         if index < op.last:
@@ -411,14 +357,10 @@ class DeclusteredRaid(StripOwner):
         sectors -= index * self.strip_sectors
         return sectors + (_ALIGN - sectors % _ALIGN) % _ALIGN
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _works(self, op: TrackOp, index: cython.int) -> cython.bint:
         disk: Pdisk = self.disks[self.disk_of(op, index)]
         return not disk.failed
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _read_range(self, op: TrackOp) -> cython.int:
         """Read the strips of a range, and what a failed disk's are computed from."""
         index: cython.int
@@ -450,8 +392,6 @@ class DeclusteredRaid(StripOwner):
         self._decode(op, missing * (high - low))
         return self._read_others(op, low, high, self.data - found)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _decode(self, op: TrackOp, sectors: cython.longlong) -> cython.int:
         """Compute sectors of strips that cannot be read, from all data strips."""
         work: cython.longlong = (sectors * self.data * _SECTOR_BYTES >> _KIB_BITS) * (
@@ -460,8 +400,6 @@ class DeclusteredRaid(StripOwner):
         op.ready_ps = max(op.ready_ps, self.cpus.book(self.sim.now, work))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _read_others(
         self, op: TrackOp, low: cython.longlong, high: cython.longlong, count: cython.int
     ) -> cython.int:
@@ -477,8 +415,6 @@ class DeclusteredRaid(StripOwner):
             raise SimulationError(message, component=self.path, time_ps=self.sim.now)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _read_for_parity(self, op: TrackOp) -> cython.int:
         """Read what the parity of a part is computed from."""
         touched: cython.int = op.last - op.first + 1
@@ -516,8 +452,6 @@ class DeclusteredRaid(StripOwner):
                 self._ask(op, index, op.low, op.high, False)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _write_strips(self, op: TrackOp) -> cython.int:
         """Write what an operation is about."""
         index: cython.int
@@ -533,8 +467,6 @@ class DeclusteredRaid(StripOwner):
                 )
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def strip_done(self, strip: Strip) -> cython.int:
         """A strip has been read, and is checked, or written."""
         op: TrackOp = strip.tag
@@ -564,8 +496,6 @@ class DeclusteredRaid(StripOwner):
         for strip in lost:
             self._replace(strip)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _replace(self, strip: Strip) -> cython.int:
         """A command of a disk that has failed: compute what it would have read."""
         op: TrackOp = strip.tag

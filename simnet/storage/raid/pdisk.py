@@ -41,12 +41,9 @@ _MEDIUM = cython.declare(cython.int, 0)
 _BUFFER = cython.declare(cython.int, 1)
 
 
-@cython.cclass
 class StripOwner(Component):
     """Who sends strips to disks, a component."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def strip_done(self, strip: Strip) -> cython.int:
         """A strip has been read or written."""
         raise NotImplementedError(self.path)
@@ -80,7 +77,6 @@ class Strip:
     angle_ps: cython.longlong
 
 
-@cython.ccall
 def new_strip(
     owner: StripOwner,
     tag: Any,
@@ -119,12 +115,6 @@ class SasPath:
         bytes: booked so far.
     """
 
-    name: str
-    bytes_s: cython.longlong
-    sector_ps: cython.longlong
-    free_ps: cython.longlong
-    bytes: cython.longlong
-
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name
         self.bytes_s = bytes_s
@@ -132,8 +122,6 @@ class SasPath:
         self.free_ps = 0
         self.bytes = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def book(self, now: cython.longlong, sectors: cython.longlong) -> cython.longlong:
         """Let it carry so many sectors; return when it has."""
         if self.free_ps < now:
@@ -168,37 +156,6 @@ class Pdisk(Component):
         failed: it answers no more.
     """
 
-    surface: Surface
-    ahead: ReadAhead
-    lane: SasPath
-    adapter: SasPath
-    nr_requests: cython.int
-    queue_depth: cython.int
-    deadline: cython.bint
-    queue: list[Any]
-    reads: list[Any]
-    writes: list[Any]
-    served: list[Any]
-    hits: cython.longlong
-    following: Strip
-    batching: cython.int
-    starved: cython.int
-    active: Strip
-    event: cython.longlong
-    begun_ps: cython.longlong
-    bus_free_ps: cython.longlong
-    cylinder: cython.longlong
-    head: cython.longlong
-    held: cython.longlong
-    largest: cython.longlong
-    changed_ps: cython.longlong
-    held_ps: cython.longlong
-    commands: cython.longlong
-    read_sectors: cython.longlong
-    written_sectors: cython.longlong
-    busy_ps: cython.longlong
-    failed: cython.bint
-
     def __init__(
         self,
         sim: Simulator,
@@ -219,15 +176,15 @@ class Pdisk(Component):
         self.nr_requests = nr_requests
         self.queue_depth = min(queue_depth, surface.model.queue_depth)
         self.deadline = deadline
-        self.queue = []
-        self.reads = []
-        self.writes = []
-        self.served = []
+        self.queue: list[Any] = []
+        self.reads: list[Any] = []
+        self.writes: list[Any] = []
+        self.served: list[Any] = []
         self.hits = 0
-        self.following = None
+        self.following: Strip = None
         self.batching = 0
         self.starved = 0
-        self.active = None
+        self.active: Strip = None
         self.event = 0
         self.begun_ps = 0
         self.bus_free_ps = 0
@@ -256,8 +213,6 @@ class Pdisk(Component):
         """Time that it has worked on commands until now."""
         return self.busy_ps + (self.sim.now - self.begun_ps if self.active is not None else 0)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def submit(self, strip: Strip) -> cython.int:
         """Take a command; its owner hears when it is done.
 
@@ -310,8 +265,6 @@ class Pdisk(Component):
         self._start()
         self._complete(strip)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _complete(self, strip: Strip) -> cython.int:
         self._count(-1)
         self.commands += 1
@@ -323,8 +276,6 @@ class Pdisk(Component):
             self._dispatch()
         return strip.owner.strip_done(strip)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _count(self, change: cython.longlong) -> cython.int:
         """Add up commands over time."""
         self.held_ps += self.held * (self.sim.now - self.changed_ps)
@@ -336,8 +287,6 @@ class Pdisk(Component):
 
     # -- the block layer ------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _dispatch(self) -> cython.int:
         """Pass one of the waiting commands on to the disk."""
         chosen: list[Any]
@@ -359,8 +308,6 @@ class Pdisk(Component):
         chosen.remove(strip)
         return self._take(strip)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _oldest(self) -> cython.int:
         """noop: the one that has waited longest; a read of two."""
         strip: Strip = None
@@ -376,14 +323,11 @@ class Pdisk(Component):
             del self.reads[0]
         return self._take(strip)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _starve(self) -> cython.bint:
         """Whether it is the writes' turn although there are reads."""
         self.starved += 1
         return self.starved > _WRITES_STARVED
 
-    @cython.cfunc
     def _begin(self, waiting: list[Any]) -> Strip:
         """The first of a batch: the one after the last in this direction, or the oldest."""
         oldest: Strip = waiting[0]
@@ -395,7 +339,6 @@ class Pdisk(Component):
             return oldest
         return after
 
-    @cython.cfunc
     def _next_above(self, waiting: list[Any], strip: Strip) -> Strip:
         """The next one in the scheduler with a higher sector; None if there is none."""
         count: cython.int = min(len(waiting), self.nr_requests)
@@ -410,8 +353,6 @@ class Pdisk(Component):
 
     # -- the disk -------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _take(self, strip: Strip) -> cython.int:
         """The disk has a command."""
         surface: Surface = self.surface
@@ -437,8 +378,6 @@ class Pdisk(Component):
         self.queue.append(strip)
         return self._start()
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _held(self, sector: cython.longlong, end: cython.longlong) -> cython.bint:
         """Whether a read is in the buffer. One that is just being read keeps the heads going."""
         ahead: ReadAhead = self.ahead
@@ -449,8 +388,6 @@ class Pdisk(Component):
                 return True
         return ahead.hold(sector, end)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _serve(self, strip: Strip) -> cython.int:
         """Complete a read from the buffer."""
         end_ps: cython.longlong = max(strip.ready_ps, self.bus_free_ps)
@@ -461,15 +398,11 @@ class Pdisk(Component):
         self.sim.at(end_ps, self, _BUFFER, 0, WIRE)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _lanes(self, end_ps: cython.longlong, sectors: cython.longlong) -> cython.longlong:
         """When the SAS paths have carried a command that the disk is done with at `end_ps`."""
         end_ps = max(end_ps, self.lane.book(self.sim.now, sectors))
         return max(end_ps, self.adapter.book(self.sim.now, sectors))
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _freeze(self) -> cython.int:
         """Something else needs the arm."""
         ahead: ReadAhead = self.ahead
@@ -479,8 +412,6 @@ class Pdisk(Component):
             self.head = ahead.head
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _start(self) -> cython.int:
         """Let the idle mechanism take on the next command."""
         ahead: ReadAhead = self.ahead
@@ -502,8 +433,6 @@ class Pdisk(Component):
         )
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _execute(self, strip: Strip) -> cython.longlong:
         """Move the mechanism for a command; return when it is done."""
         surface: Surface = self.surface
@@ -528,8 +457,6 @@ class Pdisk(Component):
         ahead.begin(strip.sector, end, end_ps, self.cylinder, self.head)
         return max(end_ps, start_ps + surface.bus_ps(strip.sectors))
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _choose(self) -> cython.int:
         """The position of the command that goes next."""
         surface: Surface = self.surface
@@ -569,8 +496,6 @@ class Pdisk(Component):
                 best = position
         return best
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _transfer(self, now: cython.longlong, strip: Strip) -> cython.longlong:
         """Seek, wait and pass sectors, track by track; return the end."""
         surface: Surface = self.surface

@@ -19,8 +19,6 @@ _MOST_NSDS = cython.declare(cython.longlong, 4096)
 _ALIGN = 8
 
 
-@cython.ccall
-@cython.exceptval(check=False)
 @cython.overflowcheck(False)  # modulo 2**64, as the algorithm has it
 def mix(value: cython.ulonglong) -> cython.ulonglong:
     """Return 64 bits that look random (the finalizer of SplitMix64)."""
@@ -30,12 +28,9 @@ def mix(value: cython.ulonglong) -> cython.ulonglong:
     return value ^ (value >> 31)
 
 
-@cython.cclass
 class TrackOwner(Component):
     """Who asks for tracks, a component."""
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def track_done(self, op: TrackOp) -> cython.int:
         """A track has been read or written."""
         raise NotImplementedError(self.path)
@@ -101,17 +96,6 @@ class TrackLayout:
         tracks: of each vdisk.
     """
 
-    width: cython.int
-    count: cython.int
-    arrays: cython.int
-    row_tracks: cython.int
-    strip_sectors: cython.longlong
-    tracks: cython.longlong
-    first_sector: cython.longlong
-    slots_each: cython.longlong
-    strides: Any
-    stride_count: cython.int
-
     def __init__(
         self, path: str, model: RaidModel, sectors: int, block_bytes: int, nsds: int
     ) -> None:
@@ -137,8 +121,6 @@ class TrackLayout:
         self.strides = array("i", strides)
         self.stride_count = len(strides)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def locate(self, op: TrackOp) -> cython.int:
         """Find the disks of an operation's track, and where on them it is."""
         row: cython.longlong = op.track // self.row_tracks
@@ -152,8 +134,6 @@ class TrackLayout:
         op.sector = self.first_sector + op.sector * self.strip_sectors
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def member(self, op: TrackOp, index: cython.int) -> cython.int:
         """The disk of a strip in its array; beyond the last strip, where one may be rebuilt."""
         if index >= self.width:

@@ -68,7 +68,6 @@ class Tuning:
     seq_discard_threshold_bytes: int
 
 
-@cython.cclass
 class BlockUser(NsdClient):
     """Who reads or writes blocks; told when one that it had to wait for is there."""
 
@@ -91,17 +90,6 @@ class Handle:
         queued: whether it waits for its turn to prefetch.
         writes: whether what it waits for is a buffer to write to.
     """
-
-    file: CachedFile
-    user: BlockUser
-    next_block: cython.longlong
-    window: cython.longlong
-    asked: cython.longlong
-    last_block: cython.longlong
-    wanted: cython.longlong
-    sequential: cython.bint
-    queued: cython.bint
-    writes: cython.bint
 
     def __init__(self, file: CachedFile, user: BlockUser, blocks: int) -> None:
         self.file = file
@@ -142,40 +130,6 @@ class ScaleClient(NsdClient):
         bins: bytes that passed in each second of the simulation.
     """
 
-    number: cython.int
-    cluster: Any
-    cpu: LparCpu
-    pool: Pagepool
-    block_bytes: cython.longlong
-    daemon_fs_per_byte: cython.longlong
-    prefetch_threads: cython.longlong
-    worker_threads: cython.longlong
-    max_bps: cython.longlong
-    discard_bytes: cython.longlong
-    latency_ps: cython.longlong
-    background: cython.longlong
-    background_bytes: cython.longlong
-    foreground: cython.longlong
-    flush_turn: cython.bint
-    files: Any
-    most_files: cython.longlong
-    hungry: Any
-    flushes: Any
-    short_of_memory: Any
-    short_of_share: Any
-    awaiting_clean: dict[int, list[Any]]
-    serving: cython.bint
-    served_again: cython.bint
-    hits: cython.longlong
-    late: cython.longlong
-    misses: cython.longlong
-    prefetched: cython.longlong
-    read_bytes: cython.longlong
-    written_bytes: cython.longlong
-    dropped_bytes: cython.longlong
-    requests: cython.longlong
-    bins: list[int]
-
     def __init__(
         self,
         sim: Simulator,
@@ -202,21 +156,19 @@ class ScaleClient(NsdClient):
         self.latency_ps = _FIRST_LATENCY_PS
         self.background = self.background_bytes = self.foreground = 0
         self.flush_turn = False
-        self.files = {}
-        self.hungry = deque()
-        self.flushes = deque()
-        self.short_of_memory = deque()
-        self.short_of_share = deque()
-        self.awaiting_clean = {}
+        self.files: Any = {}
+        self.hungry: Any = deque()
+        self.flushes: Any = deque()
+        self.short_of_memory: Any = deque()
+        self.short_of_share: Any = deque()
+        self.awaiting_clean: dict[int, list[Any]] = {}
         self.serving = self.served_again = False
         self.hits = self.late = self.misses = self.prefetched = 0
         self.read_bytes = self.written_bytes = self.dropped_bytes = self.requests = 0
-        self.bins = []
+        self.bins: list[int] = []
 
     # -- files --------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def knows(self, number: cython.longlong) -> cython.bint:
         """Whether the node has a file's inode in memory."""
         return number in self.files
@@ -300,7 +252,6 @@ class ScaleClient(NsdClient):
 
     # -- reading ------------------------------------------------------------------------------
 
-    @cython.ccall
     def read(self, handle: Handle, block: cython.longlong) -> Buffer:
         """Return a block's buffer, pinned, or None: the user is told when to ask again."""
         buffer: Buffer = self.pool.find(handle.file, block)
@@ -335,8 +286,6 @@ class ScaleClient(NsdClient):
             self._look_ahead(handle)
         return None
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def touch(self, handle: Handle, block: cython.longlong) -> cython.bint:
         """Whether a block is in memory; if so it has just been used."""
         buffer: Buffer = self.pool.find(handle.file, block)
@@ -346,8 +295,6 @@ class ScaleClient(NsdClient):
         self.pool.unpin(buffer, True)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _follow(self, handle: Handle, block: cython.longlong) -> cython.int:
         """Note which block is read: whether it is the next in sequence."""
         handle.sequential = block == handle.next_block
@@ -359,7 +306,6 @@ class ScaleClient(NsdClient):
         handle.asked = max(handle.asked, block + 1)
         return 0
 
-    @cython.cfunc
     def _ask_for(self, handle: Handle, block: cython.longlong) -> Buffer:
         """Have a block read for a process that waits; None if that has to wait, too."""
         buffer: Buffer = None
@@ -389,16 +335,12 @@ class ScaleClient(NsdClient):
         )
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def took_part(self, size_bytes: cython.longlong) -> cython.int:
         """Count a part of a block that has come."""
         self.read_bytes += size_bytes
         self._work(size_bytes)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _abandon(self, handle: Handle) -> cython.int:
         """What has been prefetched for a handle is ahead of nobody any more."""
         block: cython.longlong = handle.next_block
@@ -409,20 +351,14 @@ class ScaleClient(NsdClient):
             block += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def release(self, handle: Handle, buffer: Buffer) -> cython.int:
         """Let a block that has been read go."""
         self.pool.unpin(buffer, self._keeps(handle.file, handle.sequential))
         return self.serve()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _keeps(self, file: CachedFile, sequential: cython.bint) -> cython.bint:
         return not (sequential and file.size_bytes > self.discard_bytes)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _look_ahead(self, handle: Handle) -> cython.int:
         """Have a handle wait for its turn to prefetch, if there is anything to prefetch."""
         end: cython.longlong = min(handle.next_block + handle.window, handle.last_block)
@@ -434,7 +370,6 @@ class ScaleClient(NsdClient):
 
     # -- writing ------------------------------------------------------------------------------
 
-    @cython.ccall
     def write(self, handle: Handle, block: cython.longlong) -> Buffer:
         """Return a buffer to write a block to, pinned and dirty, or None: see `read`."""
         buffer: Buffer = self.pool.find(handle.file, block)
@@ -465,8 +400,6 @@ class ScaleClient(NsdClient):
         handle.wanted = 0
         return buffer
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def written(
         self,
         handle: Handle,
@@ -486,8 +419,6 @@ class ScaleClient(NsdClient):
             self._queue_flush(buffer)
         return self.serve()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _queue_flush(self, buffer: Buffer) -> cython.int:
         # pinned by the queue: it stays what it is until its turn
         buffer.pins += 1
@@ -496,8 +427,6 @@ class ScaleClient(NsdClient):
 
     # -- requests -----------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _request(self, buffer: Buffer, write: cython.bint, waited: cython.bint) -> cython.int:
         """Send the read of a whole buffer, or the write of its dirty sub-blocks."""
         first: cython.longlong = 0
@@ -518,8 +447,6 @@ class ScaleClient(NsdClient):
         )
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def request_done(self, request: NsdRequest) -> cython.int:
         """A block has come, or is on disk."""
         buffer: Buffer = request.tag
@@ -557,14 +484,10 @@ class ScaleClient(NsdClient):
                     self._wake(handle)
         return self.serve()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _wake(self, handle: Handle) -> cython.int:
         handle.user.block_ready(handle)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _work(self, size_bytes: cython.longlong) -> cython.int:
         """What the daemon, TCP and the driver do for data that pass, beside the processes."""
         second: cython.Py_ssize_t = self.sim.now // _PS_PER_S
@@ -577,8 +500,6 @@ class ScaleClient(NsdClient):
 
     # -- who waits ----------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def serve(self) -> cython.int:
         """Let those who wait go on, as far as memory, shares and threads reach."""
         if self.serving:
@@ -596,14 +517,10 @@ class ScaleClient(NsdClient):
         self.serving = False
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _is_quiet(self) -> cython.bint:
         """Whether no request is on its way that room could come from."""
         return self.background == 0 and self.foreground == 0 and not self.flushes
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _make_room(self) -> cython.int:
         """Have blocks that are not full yet written, and let go what has been prefetched.
 
@@ -623,8 +540,6 @@ class ScaleClient(NsdClient):
                     self.served_again = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _serve(self, waiting: Any) -> cython.int:
         """Let the first of a queue ask again, and the next, until one has to wait on."""
         count: cython.Py_ssize_t = len(waiting)
@@ -636,8 +551,6 @@ class ScaleClient(NsdClient):
                 break
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _serve_background(self) -> cython.int:
         """Give threads to write-behind and to prefetch, in turn where both want one."""
         while self._has_thread():
@@ -652,8 +565,6 @@ class ScaleClient(NsdClient):
                 break
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _has_thread(self) -> cython.bint:
         """Whether one more request for prefetch or write-behind may be on its way."""
         allowed: cython.longlong
@@ -662,8 +573,6 @@ class ScaleClient(NsdClient):
         allowed = self.max_bps // _MB * (self.latency_ps // _US)
         return self.background == 0 or self.background_bytes + self.block_bytes <= allowed
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _flush_one(self) -> cython.int:
         """Write the buffer that has waited longest, unless it needs none any more."""
         buffer: Buffer = self.flushes.popleft()
@@ -680,8 +589,6 @@ class ScaleClient(NsdClient):
         self._request(buffer, True, False)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _prefetch_one(self) -> cython.bint:
         """Ask for the next block of the handle whose turn it is, if anything can be asked for."""
         turns: cython.Py_ssize_t = len(self.hungry)

@@ -45,16 +45,10 @@ class CachedFile:
         gone: whether it has been deleted: nothing of it is worth keeping.
     """
 
-    number: cython.longlong
-    size_bytes: cython.longlong
-    buffers: dict[int, Buffer]
-    opens: cython.int
-    gone: cython.bint
-
     def __init__(self, number: int, size_bytes: int) -> None:
         self.number = number
         self.size_bytes = size_bytes
-        self.buffers = {}
+        self.buffers: dict[int, Buffer] = {}
         self.opens = 0
         self.gone = False
 
@@ -77,21 +71,6 @@ class Buffer:
         newer, older: its neighbours on the list of clean buffers.
     """
 
-    file: CachedFile
-    block: cython.longlong
-    memory_bytes: cython.longlong
-    state: cython.int
-    pins: cython.int
-    ahead: cython.bint
-    waited: cython.bint
-    again: cython.bint
-    listed: cython.bint
-    first_bytes: cython.longlong
-    last_bytes: cython.longlong
-    waiting: Any
-    newer: Buffer
-    older: Buffer
-
     def __init__(self, file: CachedFile, block: int, memory_bytes: int) -> None:
         self.file = file
         self.block = block
@@ -101,9 +80,9 @@ class Buffer:
         self.ahead = self.waited = self.again = False
         self.listed = False
         self.first_bytes = self.last_bytes = 0
-        self.waiting = None
-        self.newer = None
-        self.older = None
+        self.waiting: Any = None
+        self.newer: Buffer = None
+        self.older: Buffer = None
 
 
 @cython.final
@@ -125,17 +104,6 @@ class Pagepool:
         stolen: buffers whose memory another got.
     """
 
-    capacity_bytes: cython.longlong
-    block_bytes: cython.longlong
-    share_bytes: cython.longlong
-    used_bytes: cython.longlong
-    ahead_bytes: cython.longlong
-    dirty_bytes: cython.longlong
-    most_share_bytes: cython.longlong
-    stolen: cython.longlong
-    _newest: Buffer
-    _oldest: Buffer
-
     def __init__(self, capacity_bytes: int, block_bytes: int, prefetch_percent: int) -> None:
         self.capacity_bytes = capacity_bytes
         self.block_bytes = block_bytes
@@ -143,11 +111,9 @@ class Pagepool:
         self.share_bytes = max(capacity_bytes * prefetch_percent // _PERCENT, 2 * block_bytes)
         self.used_bytes = self.ahead_bytes = self.dirty_bytes = 0
         self.most_share_bytes = self.stolen = 0
-        self._newest = None
-        self._oldest = None
+        self._newest: Buffer = None
+        self._oldest: Buffer = None
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def memory_for(self, file: CachedFile, block: cython.longlong) -> cython.longlong:
         """Return what a block of a file takes: whole sub-blocks."""
         rest: cython.longlong = file.size_bytes - block * self.block_bytes
@@ -156,13 +122,11 @@ class Pagepool:
             return self.block_bytes
         return max((rest + piece - 1) // piece, 1) * piece
 
-    @cython.ccall
     def find(self, file: CachedFile, block: cython.longlong) -> Buffer:
         """Return a block's buffer, or None."""
         found: Buffer = file.buffers.get(block)
         return found
 
-    @cython.ccall
     def take(self, file: CachedFile, block: cython.longlong) -> Buffer:
         """Return a buffer for a block that has none, pinned; None if no memory can be had."""
         memory_bytes: cython.longlong = self.memory_for(file, block)
@@ -177,15 +141,11 @@ class Pagepool:
         buffer.pins = 1
         return buffer
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def has_share(self, file: CachedFile, block: cython.longlong) -> cython.bint:
         """Whether a block may be prefetched or written into memory now."""
         more: cython.longlong = self.memory_for(file, block)
         return self.ahead_bytes + self.dirty_bytes + more <= self.share_bytes
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def mark_ahead(self, buffer: Buffer) -> cython.int:
         """Count a buffer as prefetched."""
         buffer.ahead = True
@@ -193,8 +153,6 @@ class Pagepool:
         self._note_share()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def read(self, buffer: Buffer) -> cython.int:
         """Count a buffer as read: it is no longer ahead of anybody."""
         if buffer.ahead:
@@ -202,8 +160,6 @@ class Pagepool:
             self.ahead_bytes -= buffer.memory_bytes
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def mark_dirty(self, buffer: Buffer) -> cython.int:
         """Count a buffer as written by a process."""
         if buffer.state == FLUSHING:
@@ -216,8 +172,6 @@ class Pagepool:
             self._note_share()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def mark_clean(self, buffer: Buffer) -> cython.int:
         """Count a buffer as written to disk."""
         buffer.state = CLEAN
@@ -225,15 +179,11 @@ class Pagepool:
         buffer.first_bytes = buffer.last_bytes = 0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _note_share(self) -> cython.int:
         both: cython.longlong = self.ahead_bytes + self.dirty_bytes
         self.most_share_bytes = max(self.most_share_bytes, both)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unpin(self, buffer: Buffer, keep: cython.bint) -> cython.int:
         """Let a buffer go: onto the list as the newest, or out of memory if it is not to be kept.
 
@@ -245,8 +195,6 @@ class Pagepool:
             raise SimulationError(message, component="pagepool")
         return self.settle(buffer, keep)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def settle(self, buffer: Buffer, keep: cython.bint) -> cython.int:
         """Put a buffer that nobody uses where it belongs."""
         if buffer.pins > 0 or buffer.state != CLEAN:
@@ -264,8 +212,6 @@ class Pagepool:
                 self._oldest = buffer
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def pin(self, buffer: Buffer) -> cython.int:
         """Keep a buffer where it is."""
         buffer.pins += 1
@@ -273,8 +219,6 @@ class Pagepool:
             self._unlink(buffer)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def drop(self, buffer: Buffer) -> cython.int:
         """Forget a clean buffer that nobody uses."""
         if buffer.listed:
@@ -284,15 +228,11 @@ class Pagepool:
         del buffer.file.buffers[buffer.block]
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def drop_dirty(self, buffer: Buffer) -> cython.int:
         """Forget what was written to a file that has been deleted."""
         self.mark_clean(buffer)
         return self.drop(buffer)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _unlink(self, buffer: Buffer) -> cython.int:
         newer: Buffer = buffer.newer
         older: Buffer = buffer.older

@@ -18,7 +18,6 @@ _BIC_SSTHRESH = 100
 _NONE = cython.declare(cython.longlong, -1)
 
 
-@cython.cclass
 class Congestion:
     """Reno.
 
@@ -34,18 +33,6 @@ class Congestion:
         bytes_acked: bytes towards it, with `tcp_abc`.
         wants_us: round-trip times are wanted in microseconds.
     """
-
-    cwnd: cython.longlong
-    ssthresh: cython.longlong
-    cwnd_count: cython.longlong
-    bytes_acked: cython.longlong
-    clamp: cython.longlong
-    mss: cython.longlong
-    abc: cython.int
-    wants_us: cython.bint
-    counts_slow_start: cython.bint
-    counts_segments: cython.bint
-    slow_start_below: cython.bint
 
     def __init__(
         self, initial_cwnd: int, mss: int = 1, abc: int = 0, rules: SenderRules | None = None
@@ -63,8 +50,6 @@ class Congestion:
         self.counts_segments = rules.counts_segments
         self.slow_start_below = rules.slow_start_below
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def segments_acked(
         self,
         count: cython.longlong,
@@ -79,8 +64,6 @@ class Congestion:
         """
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def avoid(
         self,
         ack: cython.longlong,
@@ -105,16 +88,12 @@ class Congestion:
             self._additive(self.cwnd, acked)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def in_slow_start(self) -> cython.bint:
         """`tcp_in_slow_start`."""
         if self.slow_start_below:
             return self.cwnd < self.ssthresh
         return self.cwnd <= self.ssthresh
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _slow_start(self, acked: cython.longlong) -> cython.longlong:
         """`tcp_slow_start`; return how many of `acked` segments are left for what follows."""
         limit: cython.longlong = self.ssthresh if self.slow_start_below else self.ssthresh + 1
@@ -126,8 +105,6 @@ class Congestion:
         self._slow_start_by_acks()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _slow_start_by_acks(self) -> cython.int:
         if self.abc > 0:
             if self.bytes_acked < self.mss:
@@ -139,8 +116,6 @@ class Congestion:
             self.cwnd += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _additive(self, count: cython.longlong, acked: cython.longlong) -> cython.int:
         """`tcp_cong_avoid_ai`: one segment more for `count` ACKs, or segments."""
         if self.counts_segments:
@@ -162,34 +137,25 @@ class Congestion:
             self.cwnd_count += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def reduced(self) -> cython.longlong:
         """`ssthresh`: the slow-start threshold after a loss."""
         half: cython.longlong = self.cwnd >> 1
         return half if half > 2 else 2
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def least(self) -> cython.longlong:
         """`tcp_cwnd_min`: how far rate halving goes."""
         return self.ssthresh // 2
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forget(self) -> cython.int:
         """A timeout: what was learnt does not hold any more."""
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def undo_cwnd(self) -> cython.longlong:
         """The window as it was before the last loss, which was none."""
         double: cython.longlong = self.ssthresh << 1
         return double if double > self.cwnd else self.cwnd
 
 
-@cython.cclass
 class Bic(Congestion):
     """BIC, the default of Linux 2.6.8 to 2.6.18.
 
@@ -199,15 +165,6 @@ class Bic(Congestion):
         rules: of the kernel's version.
     """
 
-    count: cython.longlong
-    last_cwnd: cython.longlong
-    last_jiffy: cython.longlong
-    last_max_cwnd: cython.longlong
-    loss_cwnd: cython.longlong
-    ack_ratio: cython.longlong
-    refresh: cython.longlong
-    counts_delayed: cython.bint
-
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
         super().__init__(initial_cwnd, mss, abc, rules)
         self.refresh = hz // 32
@@ -216,8 +173,6 @@ class Bic(Congestion):
             self.ssthresh = _BIC_SSTHRESH
         Bic.forget(self)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def segments_acked(
         self,
         count: cython.longlong,
@@ -231,8 +186,6 @@ class Bic(Congestion):
             self.ack_ratio += count - (self.ack_ratio >> 4)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def avoid(
         self,
         ack: cython.longlong,
@@ -249,14 +202,10 @@ class Bic(Congestion):
         self._additive(self.count, acked)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def least(self) -> cython.longlong:
         """No lower than the threshold."""
         return self.ssthresh
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forget(self) -> cython.int:
         """`bictcp_reset`."""
         self.count = 0
@@ -267,14 +216,10 @@ class Bic(Congestion):
         self.ack_ratio = 32
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def undo_cwnd(self) -> cython.longlong:
         """`bictcp_undo_cwnd`."""
         return self.cwnd if self.cwnd > self.last_max_cwnd else self.last_max_cwnd
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _update(self, now_jiffy: cython.longlong) -> cython.int:
         """`bictcp_update`: how many ACKs raise the window by one segment."""
         cwnd: cython.longlong = self.cwnd
@@ -308,8 +253,6 @@ class Bic(Congestion):
             self.count = 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def reduced(self) -> cython.longlong:
         """`bictcp_recalc_ssthresh`: fast convergence, beta 819/1024."""
         cwnd: cython.longlong = self.cwnd

@@ -50,30 +50,6 @@ class Cubic(Congestion):
         found: HyStart has ended slow start, 1 for the train of ACKs, 2 for the delay.
     """
 
-    count: cython.longlong
-    last_max_cwnd: cython.longlong
-    loss_cwnd: cython.longlong
-    last_cwnd: cython.longlong
-    last_jiffy: cython.longlong
-    origin: cython.longlong
-    k: cython.longlong
-    delay_min: cython.longlong
-    epoch: cython.longlong
-    ack_count: cython.longlong
-    tcp_cwnd: cython.longlong
-    ack_ratio: cython.longlong
-    hz: cython.longlong
-    beta: cython.longlong
-    beta_scale: cython.longlong
-    hystart: cython.bint
-    found: cython.int
-    samples: cython.int
-    round_start_ms: cython.longlong
-    last_ack_ms: cython.longlong
-    round_end: cython.longlong
-    round_rtt: cython.longlong
-    now_ms: cython.longlong
-
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
         super().__init__(initial_cwnd, mss, abc, rules)
         self.hz = hz
@@ -92,8 +68,6 @@ class Cubic(Congestion):
         self.now_ms = 0
         Cubic.forget(self)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forget(self) -> cython.int:
         """`bictcp_reset`."""
         self.count = 0
@@ -112,8 +86,6 @@ class Cubic(Congestion):
         self.found = 0
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def reduced(self) -> cython.longlong:
         """`bictcp_recalc_ssthresh`: fast convergence, beta."""
         cwnd: cython.longlong = self.cwnd
@@ -126,21 +98,15 @@ class Cubic(Congestion):
         cwnd = cwnd * self.beta // 1024
         return cwnd if cwnd > 2 else 2  # noqa: PLR2004 - RFC 5681
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def least(self) -> cython.longlong:
         """No lower than the threshold."""
         return self.ssthresh
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def undo_cwnd(self) -> cython.longlong:
         """`bictcp_undo_cwnd`."""
         before: cython.longlong = self.loss_cwnd if self.hystart else self.last_max_cwnd
         return self.cwnd if self.cwnd > before else before
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def segments_acked(
         self,
         count: cython.longlong,
@@ -167,8 +133,6 @@ class Cubic(Congestion):
             self._hystart(delay)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _hystart(self, delay: cython.longlong) -> cython.int:
         """`hystart_update`: a long train of ACKs, or a longer delay, ends slow start."""
         threshold: cython.longlong = self.delay_min >> 4
@@ -194,8 +158,6 @@ class Cubic(Congestion):
             self.ssthresh = self.cwnd
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def avoid(
         self,
         ack: cython.longlong,
@@ -217,8 +179,6 @@ class Cubic(Congestion):
         self._additive(self.count, acked)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _update(self, now_jiffy: cython.longlong, acked: cython.longlong) -> cython.int:
         """`bictcp_update`: how many ACKs raise the window by one segment."""
         cwnd: cython.longlong = self.cwnd
@@ -260,8 +220,6 @@ class Cubic(Congestion):
             self.count = max((self.count << 4) // self.ack_ratio, 1)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _target(self, now_jiffy: cython.longlong) -> cython.longlong:
         """The cubic function one round trip from now."""
         time: cython.longlong = now_jiffy - self.epoch
@@ -280,8 +238,6 @@ class Cubic(Congestion):
         delta = scale * offset * offset * offset >> 10 + 3 * _HZ_BITS
         return self.origin - delta if time < self.k else self.origin + delta
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _befriend(self, cwnd: cython.longlong) -> cython.int:
         """No slower than Reno would be."""
         step: cython.longlong = cwnd * self.beta_scale >> 3

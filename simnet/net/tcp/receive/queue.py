@@ -34,11 +34,6 @@ class SkbSizes:
         pad_bytes: NET_SKB_PAD, before the headers.
     """
 
-    buffer_bytes: cython.longlong
-    part_bytes: cython.longlong
-    header_bytes: cython.longlong
-    pad_bytes: cython.longlong
-
     def __init__(
         self,
         buffer_bytes: int = 0,
@@ -51,8 +46,6 @@ class SkbSizes:
         self.header_bytes = header_bytes
         self.pad_bytes = pad_bytes
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _slab(self, length: cython.longlong) -> cython.longlong:
         """Bytes of the slab object that holds the head."""
         wanted: cython.longlong = self.pad_bytes + self.header_bytes + length
@@ -64,8 +57,6 @@ class SkbSizes:
             size <<= 1
         return size
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def truesize(self, length: cython.longlong) -> cython.longlong:
         """Memory that a segment of `length` bytes, or several merged ones, is charged for."""
         if length <= 0:
@@ -76,8 +67,6 @@ class SkbSizes:
             return (length + self.part_bytes - 1) // self.part_bytes * self.buffer_bytes
         return self._slab(length) + _SK_BUFF
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def tailroom(self, length: cython.longlong) -> cython.longlong:
         """Bytes free behind a segment of `length` bytes, where a further one may go."""
         if self.buffer_bytes > 0:
@@ -95,17 +84,6 @@ class ReceiveQueue:
         memory: `truesize` of all of them, bytes.
     """
 
-    memory: cython.longlong
-    first_left: cython.longlong
-    head_length: cython.longlong
-    head_memory: cython.longlong
-    head_count: cython.longlong
-    tail_length: cython.longlong
-    tail_memory: cython.longlong
-    tail_count: cython.longlong
-    middle: list[Any]
-    last_room: cython.longlong
-
     def __init__(self) -> None:
         self.memory = 0
         self.first_left = 0
@@ -115,11 +93,9 @@ class ReceiveQueue:
         self.tail_length = 0
         self.tail_memory = 0
         self.tail_count = 0
-        self.middle = []
+        self.middle: list[Any] = []
         self.last_room = 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def append(
         self, length: cython.longlong, memory: cython.longlong, room: cython.longlong
     ) -> cython.int:
@@ -143,16 +119,12 @@ class ReceiveQueue:
             self._new_tail(length, memory)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _new_tail(self, length: cython.longlong, memory: cython.longlong) -> cython.int:
         self.tail_length = length
         self.tail_memory = memory
         self.tail_count = 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def coalesce(self, length: cython.longlong) -> cython.bint:
         """`skb_try_coalesce`: put a segment behind the last one if it has room there."""
         memory: cython.longlong
@@ -175,8 +147,6 @@ class ReceiveQueue:
             self.first_left += length
         return True
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def collapse(self, length: cython.longlong, memory: cython.longlong) -> cython.longlong:
         """`tcp_collapse`: copy all segments into ones of `length` bytes and `memory` each.
 
@@ -226,8 +196,6 @@ class ReceiveQueue:
             self.append(last - first, memory, room)
         self.first_left -= seq - segments[0][0]
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def take(self, count: cython.longlong) -> cython.longlong:
         """The reader takes up to `count` bytes of the first segment; return how many.
 
@@ -237,8 +205,6 @@ class ReceiveQueue:
         self.first_left -= count
         return count
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def release(self) -> cython.int:
         """Free the first segment if all of it has been read."""
         if self.first_left > 0 or self.head_count == 0:
@@ -259,8 +225,6 @@ class ReceiveQueue:
         self.first_left = self.head_length
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def consume(self, count: cython.longlong) -> cython.int:
         """The reader takes `count` bytes; what has been read to the end is freed."""
         while count > 0:

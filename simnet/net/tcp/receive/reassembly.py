@@ -42,38 +42,23 @@ class Reassembly:
         stale: the blocks as they were when ACKs that had been held back went out.
     """
 
-    sizes: SkbSizes
-    coalesces: cython.bint
-    memory: cython.longlong
-    count: cython.int
-    segments: list[Any]
-    blocks: list[Any]
-    kept: cython.bint
-    added: cython.longlong
-    duplicate: tuple[int, int] | None
-    stale: list[Any] | None
-
     def __init__(self, sizes: SkbSizes, *, coalesces: bool) -> None:
         self.sizes = sizes
         self.coalesces = coalesces
         self.memory = 0
         self.count = 0
-        self.segments = []
-        self.blocks = []
+        self.segments: list[Any] = []
+        self.blocks: list[Any] = []
         self.kept = True
         self.added = 0
-        self.duplicate = None
-        self.stale = None
+        self.duplicate: tuple[int, int] | None = None
+        self.stale: list[Any] | None = None
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def repeated(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         """`tcp_dsack_set`: these bytes have come twice."""
         self.duplicate = (seq, end_seq)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _extend(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         """`tcp_dsack_extend`."""
         first: cython.longlong
@@ -86,8 +71,6 @@ class Reassembly:
             self.duplicate = (min(first, seq), max(last, end_seq))
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def insert(
         self, seq: cython.longlong, end_seq: cython.longlong, compressed: cython.int
     ) -> cython.bint:
@@ -132,8 +115,6 @@ class Reassembly:
             self.count -= 1
         return self._new_block(seq, end_seq, compressed)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _add(self, at: cython.int, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         memory: cython.longlong = self.sizes.truesize(end_seq - seq)
         self.memory += memory
@@ -142,8 +123,6 @@ class Reassembly:
         self.segments.insert(at, (seq, end_seq, memory, self.sizes.tailroom(end_seq - seq)))
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _behind(
         self, at: cython.int, seq: cython.longlong, end_seq: cython.longlong
     ) -> cython.bint:
@@ -154,8 +133,6 @@ class Reassembly:
         self.segments[at] = (first, end_seq, memory, room - (end_seq - seq))
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _new_block(
         self, seq: cython.longlong, end_seq: cython.longlong, compressed: cython.int
     ) -> cython.bint:
@@ -183,8 +160,6 @@ class Reassembly:
         self.blocks.insert(0, (seq, end_seq))
         return flush
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _join(self) -> cython.int:
         """`tcp_sack_maybe_coalesce`: the first block may have reached others."""
         at: cython.int = 1
@@ -202,8 +177,6 @@ class Reassembly:
                 at += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def release(self, rcv_nxt: cython.longlong, queue: ReceiveQueue) -> cython.longlong:
         """`tcp_ofo_queue`: move what is in order now to the receive queue; return `rcv_nxt`."""
         high: cython.longlong = rcv_nxt
@@ -239,8 +212,6 @@ class Reassembly:
             self.blocks = []
             self.duplicate = None
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def purge(self) -> cython.int:
         """Drop all segments for want of memory, and what was said of them."""
         self.segments = []
@@ -250,7 +221,6 @@ class Reassembly:
         self.memory = 0
         return 0
 
-    @cython.ccall
     def option(self, most: cython.int) -> list[Any]:
         """The SACK option of an ACK that goes out now: up to `most` blocks, D-SACK first."""
         found: list[Any]

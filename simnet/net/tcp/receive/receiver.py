@@ -17,8 +17,7 @@ import cython
 from simnet.net.link.skb import Skb
 from simnet.net.tcp.ecn import Ecn
 from simnet.net.tcp.receive.prune import collapsed, collapsed_ranges, pruned
-from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
-from simnet.net.tcp.receive.reassembly import Reassembly
+from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
 
@@ -81,86 +80,7 @@ class TcpReceiver:
         ecn: marks on segments, None if the connection has not agreed on them.
     """
 
-    window: ReceiveWindow
-    held: Reassembly
-    queue: ReceiveQueue
-    sizes: SkbSizes
-    rcv_nxt: cython.longlong
-    rcv_wup: cython.longlong
-    copied_seq: cython.longlong
-    rcv_wnd: cython.longlong
-    rcv_mss: cython.longlong
-    rcv_wscale: cython.int
-    quick: cython.int
-    pingpong: cython.bint
-    answers: cython.int
-    scheduled: cython.bint
-    bare: cython.bint
-    pushed: cython.bint
-    pushed_twice: cython.bint
-    blocked: cython.bint
-    ack_now: cython.bint
-    ecn: Ecn | None
-    no_memory: cython.bint
-    predicts: cython.bint
-    compressed: cython.int
-    compress_started: cython.bint
-    duplicate_acks: cython.int
-    compressed_at: cython.longlong
-    now_us: cython.longlong
-    ato: cython.longlong
-    timeout_jiffy: cython.longlong
-    lrcvtime: cython.longlong
-    advmss: cython.longlong
-    jiffy_ps: cython.longlong
-    ato_min: cython.longlong
-    delack_min: cython.longlong
-    delack_max: cython.longlong
-    delack_limit: cython.longlong
-    srtt_jiffies: cython.longlong
-    srtt_us: cython.longlong
-    rto_jiffies: cython.longlong
-    max_quickacks: cython.int
-    min_rcvmss: cython.longlong
-    option_bytes: cython.longlong
-    last_small: cython.longlong
-    quickack: cython.bint
-    sack: cython.bint
-    most_blocks: cython.int
-    segments: cython.longlong
-    duplicates: cython.longlong
-    out_of_order_segments: cython.longlong
-    measures_rtt: cython.bint
     # rules
-    rule_pushed_twice: cython.bint
-    rule_pushed_full: cython.bint
-    rule_mss_clamped: cython.bint
-    rule_measures_reordered: cython.bint
-    rule_quick_on_reorder: cython.bint
-    rule_compresses: cython.bint
-    rule_filled_at_once: cython.bint
-    rule_counts_scheduled: cython.bint
-    rule_rounds_current: cython.bint
-    rule_grows_reordered: cython.bint
-    rule_clock_us: cython.bint
-    rule_strict_window: cython.bint
-    rule_coalesces: cython.bint
-    rule_blocks_timer: cython.bint
-    rule_collapses: cython.bint
-    rule_keeps_lower: cython.bint
-    prune_batches: cython.int
-    first_segment: cython.int
-    wasted_memory: cython.longlong
-    collapsed: cython.longlong
-    defers_timer: cython.bint
-    timer_jiffies: cython.int
-    pingpong_threshold: cython.int
-    compress_max_ps: cython.longlong
-    compress_slack_ps: cython.longlong
-    compress_most: cython.int
-    segments_per_ack: cython.int
-    scan_jiffies: cython.longlong
-    unacknowledged: cython.int
 
     def __init__(
         self,
@@ -237,7 +157,7 @@ class TcpReceiver:
         self.pushed_twice = False
         self.blocked = False
         self.ack_now = False
-        self.ecn = None
+        self.ecn: Ecn | None = None
         self.no_memory = False
         self.predicts = True
         self.compressed = 0
@@ -329,27 +249,19 @@ class TcpReceiver:
         """Whether the next ACK reports a duplicate."""
         return self.held.duplicate is not None
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def truesize(self, length: cython.longlong) -> cython.longlong:
         """Memory that a segment of `length` bytes is charged for."""
         return self.sizes.truesize(length)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def readable(self) -> cython.longlong:
         """Bytes in the receive queue."""
         return self.rcv_nxt - self.copied_seq
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _room(self) -> cython.longlong:
         """`tcp_receive_window`: what is left of the window that was offered."""
         room: cython.longlong = self.rcv_wup + self.rcv_wnd - self.rcv_nxt
         return room if room > 0 else 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def select_window(self) -> cython.longlong:
         """`__tcp_select_window`: the window that an ACK sent now would offer, in bytes."""
         window: cython.longlong = self.window.offer(self.rcv_wnd, self.rcv_mss)
@@ -357,8 +269,6 @@ class TcpReceiver:
             self.quick = 0
         return window
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def acceptable(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
         """`tcp_sequence`: whether anything of a segment counts, its ACK included."""
         limit: cython.longlong = self.rcv_wup + self.rcv_wnd
@@ -370,8 +280,6 @@ class TcpReceiver:
 
     # -- segments ---------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def segment(  # noqa: PLR0911 - each case of tcp_data_queue
         self,
         seq: cython.longlong,
@@ -419,8 +327,6 @@ class TcpReceiver:
             self._slow_path()
         return self._ack_due()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _queue(
         self, seq: cython.longlong, end_seq: cython.longlong, direct: cython.bint
     ) -> cython.int:
@@ -437,8 +343,6 @@ class TcpReceiver:
             )
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _accepted(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
         """Whether there is memory for a segment that is in order, or it must be found.
 
@@ -462,8 +366,6 @@ class TcpReceiver:
         self._no_memory()
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _memory_left(self, seq: cython.longlong) -> cython.bint:
         """`tcp_try_rmem_schedule`; ACKs wait for the reader once memory has run out."""
         if self.queue.memory + self.held.memory <= self.window.rcvbuf:
@@ -502,8 +404,6 @@ class TcpReceiver:
         if len(left) < self.held.count:
             self.held.replace(left, forget=True)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _no_memory(self) -> cython.int:
         """ICSK_ACK_NOMEM: an ACK goes out at once, and closes the window."""
         self.ack_now = True
@@ -512,8 +412,6 @@ class TcpReceiver:
         self.no_memory = self.rule_strict_window
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _refused(self) -> cython.bint:
         """A segment that is in order, but for which there is no memory."""
         self.predicts = False
@@ -522,8 +420,6 @@ class TcpReceiver:
             return True
         return self.scheduled and self._ack_due()
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _unacceptable(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
         """`tcp_send_dupack`: outside the window, which `tcp_sequence` finds before all else."""
         if seq < self.rcv_nxt:
@@ -534,16 +430,12 @@ class TcpReceiver:
         self.scheduled = True
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _out_of_window(self) -> cython.bint:
         self._enter_quickack(self.max_quickacks)
         self.scheduled = True
         self.bare = False
         return self.segments_per_ack > 0 or self._ack_due()
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _reordered(
         self, seq: cython.longlong, end_seq: cython.longlong, push: cython.bint
     ) -> cython.bint:
@@ -574,8 +466,6 @@ class TcpReceiver:
             self.window.follow(self.window.rcvq_space, self.rcv_nxt)
         return self._ack_due()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _slow_path(self) -> cython.int:
         """What came may have filled a hole: take what is in order now (`tcp_fast_path_check`)."""
         if self.held.count > 0:
@@ -589,8 +479,6 @@ class TcpReceiver:
             self.predicts = self.window.allocated() < self.window.rcvbuf
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _ack_due(self) -> cython.bint:
         """`__tcp_ack_snd_check`."""
         if self.segments_per_ack > 0:
@@ -618,8 +506,6 @@ class TcpReceiver:
         self.compress_started = True
         return False
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def compress_delay_ps(self) -> cython.longlong:
         """How long ACKs for segments ahead of a hole are held back: 5 % of the round trip."""
         rtt: cython.longlong = self.window.rtt
@@ -632,8 +518,6 @@ class TcpReceiver:
             delay = self.compress_max_ps
         return delay + self.compress_slack_ps
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def holds_ack(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
         """Whether the segment, taken next and by the reader, leaves the ACK to the next."""
         if self.segments_per_ack > 0:
@@ -650,8 +534,6 @@ class TcpReceiver:
             and self.held.count == 0
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _event_data(
         self, length: cython.longlong, push: cython.bint, now_jiffy: cython.longlong
     ) -> cython.int:
@@ -684,8 +566,6 @@ class TcpReceiver:
             self.quick |= 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.int:
         last: cython.longlong = self.last_small
         if length > self.advmss and self.sizes.buffer_bytes > 0:
@@ -714,8 +594,6 @@ class TcpReceiver:
         self.pushed = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _add_quickacks(self, most: cython.int) -> cython.int:
         """`tcp_incr_quickack`."""
         quick: cython.longlong = self.rcv_wnd // (2 * self.rcv_mss)
@@ -727,8 +605,6 @@ class TcpReceiver:
             self.quick = quick
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _check_marks(self) -> cython.int:
         """`tcp_ecn_check_ce`: the sender's window may be so small that an ACK must not wait."""
         if self.ecn.checked():
@@ -736,16 +612,12 @@ class TcpReceiver:
             self._enter_quickack(self.max_quickacks if self.rule_quick_on_reorder else 2)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def marked(self, bits: cython.int, with_data: cython.bint) -> cython.int:
         """ECN's bits of the segment that is handled next, if the connection has agreed on it."""
         if self.ecn.arrives(bits) and with_data and not self.rule_quick_on_reorder:
             self.ack_now = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_quickack(self, most: cython.int) -> cython.int:
         """`tcp_enter_quickack_mode`."""
         self._add_quickacks(most)
@@ -753,8 +625,6 @@ class TcpReceiver:
         self.ato = self.ato_min
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _leave_pingpong(self) -> cython.int:
         self.pingpong = False
         self.answers = 0
@@ -778,8 +648,6 @@ class TcpReceiver:
 
     # -- acknowledgements -------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def ack_sent(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Account for an ACK that goes out now; return the window it offers, in bytes."""
         current: cython.longlong
@@ -817,8 +685,6 @@ class TcpReceiver:
         self.timeout_jiffy = _NONE
         return window
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def fill_sack(self, skb: Skb, dsack: cython.bint) -> cython.int:
         """Give an ACK its SACK option; `dsack` is as it was before `ack_sent`."""
         blocks: list[Any]
@@ -835,8 +701,6 @@ class TcpReceiver:
             return []
         return self.held.option(self.most_blocks)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def data_sent(self, now_jiffy: cython.longlong) -> cython.int:
         """Data goes out (`tcp_event_data_sent`): an answer within `ato` makes it interactive."""
         if now_jiffy - self.lrcvtime < self.ato:
@@ -845,8 +709,6 @@ class TcpReceiver:
             self.pingpong = self.answers >= self.pingpong_threshold
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def schedule_delack(self, now_jiffy: cython.longlong) -> cython.longlong:
         """`tcp_send_delayed_ack`: jiffy at which the timer must run; 0 if the ACK goes now."""
         ato: cython.longlong = self.ato
@@ -875,8 +737,6 @@ class TcpReceiver:
         self.timeout_jiffy = timeout
         return timeout
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def delack_expired(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_delack_timer`, socket not owned by the user; return whether to send the ACK."""
         if self.compressed > 0:
@@ -893,8 +753,6 @@ class TcpReceiver:
             self.ato = self.ato_min
         return True
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def timer_found_owned(self) -> cython.int:
         """The delayed-ACK timer cannot send while the user owns the socket."""
         if self.rule_blocks_timer:
@@ -903,8 +761,6 @@ class TcpReceiver:
 
     # -- reader's side ----------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def ack_due_after_copy(self, copied: cython.longlong) -> cython.bint:
         """`tcp_cleanup_rbuf` after the reader took `copied` bytes: whether an ACK goes out."""
         now: cython.longlong
@@ -931,8 +787,6 @@ class TcpReceiver:
                 return window > 0 and window >= 2 * now
         return False
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def copied(self, count: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """The reader has taken `count` bytes from the receive queue."""
         part: cython.longlong = self.queue.take(count)
@@ -945,8 +799,6 @@ class TcpReceiver:
             self.queue.consume(count - part)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def space_adjust(self, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_rcv_space_adjust`: dynamic right-sizing, once per round-trip time."""
         return self.window.adjust(

@@ -47,32 +47,6 @@ class ReceiveWindow:
         scarce: the last offer found less than half of the buffer free.
     """
 
-    queue: ReceiveQueue
-    held: Reassembly
-    sizes: SkbSizes
-    advmss: cython.longlong
-    rcvbuf: cython.longlong
-    rmem_max: cython.longlong
-    moderate: cython.bint
-    locked: cython.bint
-    wscale: cython.int
-    first: cython.longlong
-    rcv_ssthresh: cython.longlong
-    window_clamp: cython.longlong
-    scarce: cython.bint
-    ratio: cython.longlong
-    adv_win_scale: cython.int
-    zero_window_early: cython.bint
-    opens_small: cython.bint
-    grows_twice_length: cython.bint
-    right_sizing: cython.int
-    rtt: cython.longlong
-    rtt_seq: cython.longlong
-    rtt_time: cython.longlong
-    rcvq_seq: cython.longlong
-    rcvq_time: cython.longlong
-    rcvq_space: cython.longlong
-
     def __init__(
         self,
         rules: ReceiverRules,
@@ -145,8 +119,6 @@ class ReceiveWindow:
             self.window_clamp = max(2 * mss, whole - mss)
         self.rcv_ssthresh = min(self.first, self.window_clamp)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _segment_memory(self) -> cython.longlong:
         """Buffer of a full segment whose share for the window is not less than its payload."""
         memory: cython.longlong = self.sizes.truesize(self.advmss)
@@ -154,28 +126,20 @@ class ReceiveWindow:
             memory += 128
         return memory
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def from_space(self, space: cython.longlong) -> cython.longlong:
         """`tcp_win_from_space`: what is offered of so much buffer."""
         if self.adv_win_scale == 0:
             return space * self.ratio >> 8
         return space - (space >> self.adv_win_scale)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def full(self) -> cython.longlong:
         """`tcp_full_space`."""
         return self.from_space(self.rcvbuf)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def allocated(self) -> cython.longlong:
         """`sk_rmem_alloc`: memory of all segments that are kept."""
         return self.queue.memory + self.held.memory
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def space(self, uncharged: cython.longlong = 0) -> cython.longlong:
         """`tcp_space`, with so much of the memory not counted; 0 for none or less."""
         space: cython.longlong = self.rcvbuf - self.queue.memory - self.held.memory + uncharged
@@ -183,8 +147,6 @@ class ReceiveWindow:
             return 0
         return self.from_space(space)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def offer(self, current: cython.longlong, rcv_mss: cython.longlong) -> cython.longlong:
         """`__tcp_select_window`; `current` is `rcv_wnd`."""
         free: cython.longlong = self.rcvbuf - self.queue.memory - self.held.memory
@@ -228,8 +190,6 @@ class ReceiveWindow:
 
     # -- growth -----------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def grow(
         self, length: cython.longlong, rcv_mss: cython.longlong, uncharged: cython.longlong = 0
     ) -> cython.bint:
@@ -267,8 +227,6 @@ class ReceiveWindow:
         self.rcv_ssthresh += increment if increment < room else room
         return True
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def measured(self, length: cython.longlong, current: cython.longlong) -> cython.int:
         """A longer segment than before shows which share of a buffer payload takes.
 
@@ -292,8 +250,6 @@ class ReceiveWindow:
             self.rcvq_space = self.window_clamp
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def limit(self, clamp: cython.longlong, current: cython.longlong) -> cython.int:
         """`tcp_set_window_clamp`; `current` is `rcv_wnd`."""
         if clamp < self.window_clamp:
@@ -304,8 +260,6 @@ class ReceiveWindow:
         self.window_clamp = clamp
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def full_buffer(self) -> cython.bint:
         """`tcp_clamp_window`: no memory is left; return whether the buffer could be widened."""
         memory: cython.longlong = self.allocated()
@@ -317,8 +271,6 @@ class ReceiveWindow:
 
     # -- right-sizing -----------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def measure_rtt(
         self, rcv_nxt: cython.longlong, rcv_wnd: cython.longlong, now: cython.longlong
     ) -> cython.int:
@@ -336,8 +288,6 @@ class ReceiveWindow:
         self.rtt_time = now
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def adjust(
         self, copied_seq: cython.longlong, rcv_nxt: cython.longlong, now: cython.longlong
     ) -> cython.int:
@@ -360,16 +310,12 @@ class ReceiveWindow:
         self.rcvq_time = now
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def started(self, now: cython.longlong) -> cython.int:
         """The connection has been established (2.6 begins at the first read)."""
         if self.right_sizing != 0:
             self.rcvq_time = now
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _follow_segments(self, space: cython.longlong) -> cython.int:
         clamp: cython.longlong = space
         self.rcvq_space = space
@@ -386,8 +332,6 @@ class ReceiveWindow:
             self.window_clamp = clamp
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _follow_cushioned(self, copied: cython.longlong) -> cython.int:
         window: cython.longlong
         space: cython.longlong
@@ -404,8 +348,6 @@ class ReceiveWindow:
         self.rcvq_space = copied
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def follow(self, copied: cython.longlong, rcv_nxt: cython.longlong) -> cython.int:
         """`tcp_rcvbuf_grow`."""
         before: cython.longlong = self.rcvq_space
