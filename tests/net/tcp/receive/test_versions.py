@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.errors import InputError
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
-from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
+from simnet.net.tcp.rules.receiver_version import receiver_rules
 from tests.host.parts import MS, US
 
 MSS = 1000
@@ -324,73 +322,6 @@ class TestMemory:
         assert receiver.rmem_alloc == before
         receiver.copied(100, 0)
         assert receiver.rmem_alloc == 0
-
-
-class TestVersions:
-    def test_2_6_18_has_the_defaults(self) -> None:
-        assert receiver_rules("2.6.9") == receiver_rules("2.6.18") == ReceiverRules()
-        rules = asdict(ReceiverRules())
-        holding = {"quick_on_reorder", "blocks_timer", "collapses"}
-        assert {name for name, value in rules.items() if value is True} == holding
-        assert {name: value for name, value in rules.items() if value not in {True, False}} == {
-            "compress_max_ps": 10**9,
-            "compress_slack_ps": 10**8,
-            "compress_most": 44,
-            "adv_win_scale": 2,
-            "first_window_segments": 4,
-        }
-
-    @pytest.mark.parametrize(
-        ("before", "since", "changed"),
-        [
-            ("2.6.19", "2.6.20", {"pushed_twice"}),
-            ("2.6.23", "2.6.24", {"opens_small"}),
-            ("2.6.36", "2.6.37", {"locked_limits_scale"}),
-            ("2.6.38", "2.6.39", {"first_window_segments"}),
-            ("3.0", "3.1", {"grows_twice_length"}),
-            ("3.3", "3.4", {"adv_win_scale"}),
-            ("3.4", "3.5", {"coalesces", "collapses"}),
-            ("3.6", "3.7", {"defers_timer"}),
-            ("3.8", "3.9", {"rounds_current"}),
-            ("3.14", "3.15", {"right_sizing", "zero_window_early"}),
-            ("4.1", "4.2", {"first_segment"}),
-            ("4.7", "4.8", {"mss_clamped", "timer_rounds_up"}),
-            ("4.12", "4.13", {"clock_us"}),
-            ("4.8", "4.9", {"prune_batches"}),
-            ("4.17", "4.18", {"quick_on_reorder", "compresses", "prune_batches"}),
-            ("4.18", "4.19", {"filled_at_once"}),
-            ("4.19", "4.20", {"first_window_segments"}),
-            ("5.0", "5.1", {"pingpong_threshold"}),
-            ("5.8", "5.9", {"grows_reordered"}),
-            ("5.9", "5.10", {"blocks_timer"}),
-            ("6.1", "6.2", {"keeps_lower"}),
-            (
-                "6.5",
-                "6.6",
-                {
-                    "pushed_full",
-                    "counts_scheduled",
-                    "adv_win_scale",
-                    "initial_ratio",
-                    "first_segment",
-                },
-            ),
-            ("6.6", "6.7", {"pingpong_threshold"}),
-            ("6.8", "6.9", {"initial_ratio"}),
-        ],
-    )
-    def test_each_rule_came_with_its_version(
-        self, before: str, since: str, changed: set[str]
-    ) -> None:
-        old, later = asdict(receiver_rules(before)), asdict(receiver_rules(since))
-        assert {name for name in old if old[name] != later[name]} == changed
-
-    def test_names_of_distributions_are_understood(self) -> None:
-        assert receiver_rules("6.18.44-amd64") == receiver_rules("6.18")
-
-    def test_what_is_no_version(self) -> None:
-        with pytest.raises(InputError, match='"new" is no version'):
-            receiver_rules("new")
 
 
 class TestBufferOfOnesOwn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from simnet.net.tcp.rules.aix import AixTcp, aix_receiver, aix_sender, effective_space, first_cwnd
@@ -26,6 +28,24 @@ class TestFirstWindow:
 def test_an_interface_s_own_buffers_go_first() -> None:
     assert effective_space(16384, 262144) == 262144
     assert effective_space(16384, 0) == 16384
+
+
+def test_defaults_are_those_of_aix_7_2() -> None:
+    assert asdict(AixTcp()) == {
+        "fasttimo_ps": 200 * MS,
+        "tcp_nodelayack": False,
+        "tcp_nagle_limit_bytes": 65_535,
+        "tcp_init_window": 0,
+        "rfc2414": True,
+        "rfc1323": False,
+        "sack": False,
+        "recvspace_bytes": 16_384,
+        "sendspace_bytes": 16_384,
+        "tick_ps": 10 * MS,
+        "rto_min_ps": 1000 * MS,
+        "rto_init_ps": 3000 * MS,
+        "rto_max_ps": 64_000 * MS,
+    }
 
 
 class TestReceiver:
@@ -53,8 +73,64 @@ class TestReceiver:
         assert not aix_receiver(AixTcp(), advmss=1448).sack
         assert aix_receiver(AixTcp(sack=True), advmss=1448).sack
 
+    def test_times_are_whole_ticks(self) -> None:
+        receiver = aix_receiver(AixTcp(), advmss=1448)
+        assert (receiver.ato_min, receiver.delack_min, receiver.delack_max) == (1, 1, 20)
+        assert receiver.rto_jiffies == 300
+        assert (receiver.max_quickacks, receiver.rcv_mss) == (0, 1448)
+        # the buffer counts payload
+        assert [receiver.truesize(length) for length in (1, 1448)] == [1, 1448]
 
-def test_a_third_duplicate_sends_again() -> None:
-    sender = aix_sender(AixTcp(), mss=1448, tso=False)
-    assert sender.board.reordering == 3
-    assert sender.nagle_limit == 65_535
+    def test_timers_of_an_owned_socket_run_when_it_is_released(self) -> None:
+        receiver = aix_receiver(AixTcp(), advmss=1448)
+        assert receiver.defers_timer
+        receiver.timer_found_owned()
+        assert not receiver.blocked
+
+    def test_a_filled_hole_is_acknowledged_at_once(self) -> None:
+        receiver = aix_receiver(AixTcp(), advmss=1448)
+        # so is each segment ahead of it
+        assert receiver.segment(1448, 2896, False, False, 0)  # noqa: FBT003
+        receiver.ack_sent(0)
+        assert receiver.segment(0, 1448, False, False, 0)  # noqa: FBT003
+        receiver.ack_sent(0)
+        assert not receiver.segment(2896, 4344, False, False, 0)  # noqa: FBT003
+
+    @pytest.mark.parametrize(("rfc1323", "blocks"), [(False, 4), (True, 3)])
+    def test_timestamps_take_the_place_of_a_sack_block(self, blocks: int, *, rfc1323: bool) -> None:
+        tcp = AixTcp(sack=True, rfc1323=rfc1323, recvspace_bytes=65_535)
+        receiver = aix_receiver(tcp, advmss=1000)
+        for first in (2000, 4000, 6000, 8000):
+            receiver.segment(first, first + 1000, False, False, 0)  # noqa: FBT003
+        assert len(receiver.sack_blocks()) == blocks
+
+    def test_what_does_not_fit_is_refused_and_nothing_copied_together(self) -> None:
+        receiver = aix_receiver(AixTcp(recvspace_bytes=5000), advmss=1000)
+        receiver.segment(0, 6000, False, False, 0)  # noqa: FBT003
+        receiver.segment(6000, 6100, False, False, 0)  # noqa: FBT003
+        assert (receiver.rcv_nxt, receiver.rmem_alloc, receiver.collapsed) == (6000, 6000, 0)
+
+
+class TestSender:
+    def test_a_third_duplicate_sends_again(self) -> None:
+        sender = aix_sender(AixTcp(), mss=1448, tso=False)
+        assert sender.board.reordering == 3
+        assert sender.nagle_limit == 65_535
+
+    def test_timeouts_are_whole_ticks(self) -> None:
+        sender = aix_sender(AixTcp(rto_init_ps=3001 * MS), mss=1448, tso=False)
+        assert sender.rto == 301
+        sender.open_window(1 << 20)
+        sender.write(1448, True)  # noqa: FBT003
+        sender.sent(sender.next_segment(0), 0)
+        sender.acknowledge(1448, 1 << 20, 1, None, -1, False)  # noqa: FBT003
+        # a round trip of a tick: the least
+        assert sender.rto == 101
+
+    @pytest.mark.parametrize("option", [False, True])
+    def test_options_are_those_of_the_connection(self, option: bool) -> None:  # noqa: FBT001
+        tcp = AixTcp(sack=option, rfc1323=option, sendspace_bytes=40_000)
+        sender = aix_sender(tcp, mss=1448, tso=option)
+        assert (sender.sack, sender.timestamps, sender.tso) == (option, option, option)
+        # the buffer counts payload
+        assert (sender.sndbuf, sender.room(), sender.mss) == (40_000, 28 * 1448, 1448)
