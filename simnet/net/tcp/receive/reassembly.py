@@ -197,10 +197,7 @@ class Reassembly:
                 if not (self.coalesces and first == rcv_nxt and queue.coalesce(last - first)):
                     queue.append(last - rcv_nxt, memory, room)
                 rcv_nxt = last
-        if self.count == 0:
-            self.blocks = []
-        else:
-            self.blocks = [block for block in self.blocks if block[0] > rcv_nxt]
+        self.blocks = [block for block in self.blocks if block[0] > rcv_nxt]
         return rcv_nxt
 
     def replace(self, segments: list[tuple[int, int, int, int]], *, forget: bool) -> None:

@@ -22,7 +22,8 @@ _RATIO = cython.declare(cython.int, 2)
 _FULL_SEGMENT = cython.declare(cython.int, 1460)
 _LARGEST_UNSCALED = cython.declare(cython.int, 65535)
 _LARGEST_SCALE = cython.declare(cython.int, 14)
-_SMALLEST_BUFFER = cython.declare(cython.int, 2304)
+# half of SOCK_MIN_RCVBUF
+_SMALLEST_WINDOW = cython.declare(cython.int, 1152)
 _TCP_INIT_CWND = cython.declare(cython.int, 10)
 
 
@@ -153,17 +154,14 @@ class ReceiveWindow:
         allowed: cython.longlong = self.rcvbuf
         whole: cython.longlong
         mask: cython.longlong = (1 << self.wscale) - 1
-        if free < 0:
-            free = 0
         if self.adv_win_scale > 0:
             free -= free >> self.adv_win_scale
             allowed -= allowed >> self.adv_win_scale
         else:
             free = free * self.ratio >> 8
             allowed = allowed * self.ratio >> 8
-        whole = allowed if allowed < self.window_clamp else self.window_clamp
-        if rcv_mss > whole:
-            rcv_mss = whole
+        whole = min(allowed, self.window_clamp)
+        rcv_mss = min(rcv_mss, whole)
         self.scarce = free < whole >> 1
         if self.scarce:
             if self.zero_window_early:
@@ -172,8 +170,7 @@ class ReceiveWindow:
                     return 0
             if free < rcv_mss:
                 return 0
-        if free > self.rcv_ssthresh:
-            free = self.rcv_ssthresh
+        free = min(free, self.rcv_ssthresh)
         if self.wscale > 0:
             return (free + mask) & ~mask
         if current <= free - rcv_mss or current > free:
@@ -206,8 +203,8 @@ class ReceiveWindow:
         limit = self.space(uncharged) - self.rcv_ssthresh
         if limit <= 0:
             return False
-        if self.adv_win_scale == 0 and limit < room:
-            room = limit
+        if self.adv_win_scale == 0:
+            room = min(room, limit)
         size = self.from_space(self.sizes.truesize(length))
         if size <= length:
             increment = 2 * self.advmss
@@ -222,9 +219,9 @@ class ReceiveWindow:
                 limit >>= 1
         if increment == 0:
             return False
-        if self.grows_twice_length and increment < 2 * length:
-            increment = 2 * length
-        self.rcv_ssthresh += increment if increment < room else room
+        if self.grows_twice_length:
+            increment = max(increment, 2 * length)
+        self.rcv_ssthresh += min(increment, room)
         return True
 
     def measured(self, length: cython.longlong, current: cython.longlong) -> cython.int:
@@ -233,28 +230,20 @@ class ReceiveWindow:
         `current` is `rcv_wnd`.
         """
         ratio: cython.longlong
-        clamp: cython.longlong
         if self.adv_win_scale != 0:
             return 0
-        ratio = (length << 8) // self.sizes.truesize(length)
-        if ratio == 0:
-            ratio = 1
+        ratio = max((length << 8) // self.sizes.truesize(length), 1)
         if ratio == self.ratio:
             return 0
         self.ratio = ratio
-        clamp = self.full()
-        if clamp < _SMALLEST_BUFFER >> 1:
-            clamp = _SMALLEST_BUFFER >> 1
-        self.limit(clamp, current)
-        if self.window_clamp < self.rcvq_space:
-            self.rcvq_space = self.window_clamp
+        self.limit(max(self.full(), _SMALLEST_WINDOW), current)
+        self.rcvq_space = min(self.rcvq_space, self.window_clamp)
         return 0
 
     def limit(self, clamp: cython.longlong, current: cython.longlong) -> cython.int:
         """`tcp_set_window_clamp`; `current` is `rcv_wnd`."""
         if clamp < self.window_clamp:
-            if self.rcv_ssthresh > clamp:
-                self.rcv_ssthresh = clamp
+            self.rcv_ssthresh = min(self.rcv_ssthresh, clamp)
         elif clamp > self.window_clamp:
             self.rcv_ssthresh = max(self.rcv_ssthresh, min(current, clamp))
         self.window_clamp = clamp
@@ -264,7 +253,7 @@ class ReceiveWindow:
         """`tcp_clamp_window`: no memory is left; return whether the buffer could be widened."""
         memory: cython.longlong = self.allocated()
         if self.rcvbuf < self.rmem_max and not self.locked:
-            self.rcvbuf = memory if memory < self.rmem_max else self.rmem_max
+            self.rcvbuf = min(memory, self.rmem_max)
         if memory > self.rcvbuf:
             self.rcv_ssthresh = min(self.window_clamp, 2 * self.advmss)
         return memory <= self.rcvbuf
@@ -279,9 +268,7 @@ class ReceiveWindow:
         if self.rtt_time != _NONE:
             if rcv_nxt < self.rtt_seq:
                 return 0
-            sample = now - self.rtt_time
-            if sample < 1:
-                sample = 1
+            sample = max(now - self.rtt_time, 1)
             if self.rtt == 0 or sample << 3 < self.rtt:
                 self.rtt = sample << 3
         self.rtt_seq = rcv_nxt + rcv_wnd
@@ -321,12 +308,8 @@ class ReceiveWindow:
         self.rcvq_space = space
         if not self.moderate:
             return 0
-        space //= self.advmss
-        if space == 0:
-            space = 1
-        space *= self._segment_memory()
-        if space > self.rmem_max:
-            space = self.rmem_max
+        space = max(space // self.advmss, 1)
+        space = min(space * self._segment_memory(), self.rmem_max)
         if space > self.rcvbuf:
             self.rcvbuf = space
             self.window_clamp = clamp
@@ -361,9 +344,7 @@ class ReceiveWindow:
         if self.held.count > 0:
             ahead = self.held.segments[self.held.count - 1][1]
             window += ahead - rcv_nxt
-        space = (window << 8) // self.ratio
-        if space > self.rmem_max:
-            space = self.rmem_max
+        space = min((window << 8) // self.ratio, self.rmem_max)
         if space > self.rcvbuf:
             self.rcvbuf = space
             self.window_clamp = self.full()

@@ -142,6 +142,8 @@ class TestCoalescing:
         assert spans(plain) == [(1000, 2000), (2000, 2100)]
 
     def test_behind_one_that_another_overlaps(self) -> None:
+        held = make((1000, 2000), (1500, 2500), (5000, 5100), (2000, 2100), coalesces=True)
+        assert spans(held) == [(1000, 2100), (1500, 2500), (5000, 5100)]
         held = make((10, 20), (1000, 2000), (1500, 2500), (5000, 5100), coalesces=True)
         held.insert(2000, 2100, 0)
         assert spans(held) == [(10, 20), (1000, 2100), (1500, 2500), (5000, 5100)]

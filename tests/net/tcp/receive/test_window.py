@@ -80,6 +80,43 @@ class TestFirstOffer:
     def test_scale_is_what_the_largest_buffer_needs(self, rmem_max: int, scale: int) -> None:
         assert make("2.6.18", rmem_max=rmem_max, rmem_default=60_000).wscale == scale
 
+    @pytest.mark.parametrize(
+        ("rcvbuf", "clamp"),
+        [
+            (1332, 999),
+            (2666, 2000),
+            (2668, 2000),
+            (4000, 2000),
+            (4001, 2001),
+            (5336, 3002),
+        ],
+    )
+    def test_room_for_a_segment_is_kept_back_where_two_are_left(
+        self, rcvbuf: int, clamp: int
+    ) -> None:
+        assert make("2.6.18", advmss=1000, rmem_default=rcvbuf, locked=True).window_clamp == clamp
+
+    def test_a_buffer_below_a_segment_is_offered_whole(self) -> None:
+        assert make("4.20", rmem_default=2000, locked=True).first == 1000
+
+    def test_a_segment_whose_share_is_all_payload_needs_no_more(self) -> None:
+        for buffer, memory in ((1930, 1930), (1929, 1929 + 128)):
+            assert make("2.6.18", buffer, rmem_default=4096).rcvbuf == 4 * memory
+
+    @pytest.mark.parametrize(
+        ("version", "space"),
+        [("2.6.18", 4 * MSS), ("3.14", 10 * MSS), ("4.20", 10 * MSS), ("6.18", 10 * MSS)],
+    )
+    def test_right_sizing_begins_with_ten_segments_at_most(self, version: str, space: int) -> None:
+        window = make(version)
+        assert (window.rcvq_space, window.rtt, window.scarce) == (space, 0, False)
+
+    def test_and_with_no_more_than_is_offered(self) -> None:
+        small = {"advmss": 1000, "rmem_default": 4000, "locked": True}
+        assert make("2.6.18", **small).rcvq_space == 3000
+        # half of 6000
+        assert make("3.15", **small | {"rmem_default": 6000}).rcvq_space == 2000
+
     def test_without_the_option_nothing_is_scaled(self) -> None:
         assert make("2.6.18", scaling=False).wscale == 0
 
@@ -120,160 +157,110 @@ class TestOffer:
         assert window.offer(0, MSS) == offered
         assert window.scarce == scarce
 
-
-class TestGrowth:
     @pytest.mark.parametrize(
-        ("length", "rmem_max", "gained"),
+        ("segments", "scarce", "offered"),
         [
-            # 1536 for 1448: at least half of it is payload
-            (1448, 6_291_456, 2 * 1400),
-            (100, 6_291_456, 2 * 1400),
-            # an eighth, up to an eighth of 49152
-            (200, 65_536, 2 * 1400),
-            # a sixteenth: the window is above 3072 already
-            (100, 65_536, 0),
+            # half of 87380 bytes, less a segment; then half of what is free
+            (0, False, 42_368),
+            (22, False, 21_248),
+            (23, True, 20_096),
+            (39, True, 3712),
+            (40, True, 0),
+            # more than there is
+            (43, True, 0),
+            (50, True, 0),
         ],
     )
-    def test_by_two_segments_unless_memory_is_wasted(
-        self, length: int, rmem_max: int, gained: int
-    ) -> None:
-        window = make("2.6.18", rmem_max=rmem_max)
-        assert window.grow(length, 1400) == (gained > 0)
-        assert window.rcv_ssthresh == 4 * MSS + gained
-
-    def test_by_two_of_the_largest_if_memory_is_mostly_payload(self) -> None:
-        window = make("2.6.18", 1920)
-        # three quarters of 1920 are less than 1448
-        assert window.grow(MSS, 1400)
-        assert window.rcv_ssthresh == 4 * MSS + 2 * MSS
-
-    @pytest.mark.parametrize(("version", "gained"), [("3.0", 2 * MSS), ("3.1", 2 * 5000)])
-    def test_a_merged_segment_counts_by_its_length_from_3_1_on(
-        self, version: str, gained: int
-    ) -> None:
-        window = make(version)
-        before = window.rcv_ssthresh
-        assert window.grow(5000, MSS)
-        assert window.rcv_ssthresh - before == gained
-
-    def test_up_to_the_clamp(self) -> None:
-        window = make("2.6.18")
-        steps = 0
-        while window.grow(MSS, MSS):
-            steps += 1
-        # 58295 bytes, 2896 at a time
-        assert (window.rcv_ssthresh, steps) == (window.window_clamp, 21)
-
-    def test_not_beyond_what_is_free(self) -> None:
-        window = make("2.6.18")
-        for _ in range(40):
-            window.queue.append(MSS, 2048, 0)
-        # 5460 bytes are left, 4095 of them for the window
-        assert not window.grow(MSS, MSS)
-
-
-class TestRightSizing:
-    def measured(self, version: str, copied: int, **options: Any) -> ReceiveWindow:
-        """After a round trip of 10 jiffies in which so much was read."""
-        window = make(version, **options)
-        window.started(100)
-        window.adjust(0, 0, 100)
-        window.rtt = 10 << 3
-        window.adjust(copied, copied, 109)
-        assert window.rcvbuf == 87_380
-        window.adjust(copied, copied, 110)
-        return window
-
-    @pytest.mark.parametrize(
-        ("copied", "space", "rcvbuf", "clamp"),
-        [
-            # twice what was read, if that is more than before: 5792
-            (2896, 5792, 87_380, 64_087),
-            (2897, 5794, 87_380, 64_087),
-            (60_000, 120_000, 120_000 // MSS * 2048, 120_000),
-            (5_000_000, 10_000_000, 6_291_456, 10_000_000),
-        ],
-    )
-    def test_twice_what_a_round_trip_brings(
-        self, copied: int, space: int, rcvbuf: int, clamp: int
-    ) -> None:
-        window = self.measured("2.6.18", copied)
-        assert (window.rcvq_space, window.rcvbuf, window.window_clamp) == (space, rcvbuf, clamp)
-
-    @pytest.mark.parametrize(
-        ("copied", "window"),
-        [
-            (14_480, 0),
-            # 2 x copied and 16 segments, once, 1.5 times from 1.25 of before on, twice from 1.5 on
-            (14_481, 2 * 14_481 + 16 * MSS),
-            (18_099, 2 * 18_099 + 16 * MSS),
-            (18_100, (2 * 18_100 + 16 * MSS) * 3 // 2),
-            (21_719, (2 * 21_719 + 16 * MSS) * 3 // 2),
-            (21_720, (2 * 21_720 + 16 * MSS) * 2),
-        ],
-    )
-    def test_from_3_15_on_with_a_cushion(self, copied: int, window: int) -> None:
-        sized = self.measured("3.15", copied)
-        # 2944 bytes of memory for 1448 in the window, in steps of 128
-        expected = (window // MSS * 2944, window) if window else (87_380, 43_690 - MSS)
-        assert (sized.rcvbuf, sized.window_clamp) == expected
-        assert sized.rcvq_space == max(copied, 14_480)
-
-    def test_in_6_18_by_how_much_faster_it_got(self) -> None:
-        sized = self.measured("6.18", 20_000)
-        window = 40_000 + 2 * (40_000 * 5520 // 14_480)
-        assert (sized.rcvbuf, sized.window_clamp) == (2 * window, window)
-
-    @pytest.mark.parametrize("version", ["2.6.18", "3.15", "6.18"])
-    @pytest.mark.parametrize("option", [{"moderate": False}, {"locked": True}])
-    def test_not_where_it_is_off_or_so_rcvbuf_was_set(
-        self, version: str, option: dict[str, bool]
-    ) -> None:
-        assert self.measured(version, 60_000, **option).rcvbuf == 87_380
-
-    def test_a_round_trip_is_a_window_of_data_and_the_shortest_counts(self) -> None:
-        window = make("2.6.18")
-        window.measure_rtt(0, 1000, 50)
-        window.measure_rtt(999, 1000, 60)
-        assert window.rtt == 0
-        window.measure_rtt(1000, 1000, 61)
-        assert window.rtt == 11 << 3
-        window.measure_rtt(2000, 1000, 80)
-        assert window.rtt == 11 << 3
-        window.measure_rtt(3000, 1000, 80)
-        # no less than a jiffy
-        assert window.rtt == 1 << 3
-
-
-class TestMemory:
-    def test_a_full_buffer_is_widened_to_what_is_kept(self) -> None:
-        window = make("2.6.18", rmem_max=100_000)
-        for _ in range(48):
-            window.queue.append(MSS, 2048, 0)
-        assert window.full_buffer()
-        assert window.rcvbuf == 48 * 2048
-        window.queue.append(MSS, 2048, 0)
-        assert not window.full_buffer()
-        assert (window.rcvbuf, window.rcv_ssthresh) == (100_000, 2 * MSS)
-
-    def test_the_share_follows_longer_segments(self) -> None:
+    def test_by_a_measured_share(self, segments: int, offered: int, *, scarce: bool) -> None:
         window = make("6.18")
-        window.measured(MSS, 0)
-        assert window.ratio == MSS * 256 // 2048
-        assert window.window_clamp == window.full() == 87_380 * 181 >> 8
-        # what was offered stays offered
-        before = window.rcv_ssthresh
-        window.measured(200, 20_000)
-        assert window.window_clamp == 87_380 * 25 >> 8
-        assert window.rcv_ssthresh == min(before, window.window_clamp)
+        for number in range(segments):
+            if number % 2:
+                window.queue.append(MSS, 2048, 0)
+            else:
+                window.held.insert(10_000 + 2000 * number, 10_000 + 2000 * number + MSS, 0)
+        assert window.allocated() == 2048 * segments
+        assert (window.offer(0, MSS), window.scarce) == (offered, scarce)
 
     @pytest.mark.parametrize(
-        ("clamp", "current", "threshold"),
-        [(5000, 0, 5000), (60_000, 0, 5792), (70_000, 9000, 9000), (70_000, 80_000, 70_000)],
+        ("memory", "current", "rcv_mss", "offered"),
+        [
+            # half of 2048 bytes is a sixteenth of 16384
+            (30_720, 0, 500, 1000),
+            (30_722, 0, 500, 0),
+            (30_720, 0, 1024, 1024),
+            (30_720, 0, 1025, 0),
+            # nothing but whole segments are added, and nothing is taken back
+            (30_720, 524, 500, 1000),
+            (30_720, 525, 500, 525),
+            (30_720, 1024, 500, 1024),
+            (30_720, 1025, 500, 1000),
+            # half of the buffer is not scarce
+            (16_384, 0, 9000, 0),
+            (16_386, 0, 9000, 0),
+            (16_386, 0, 1, 8191),
+        ],
     )
-    def test_a_clamp_lowers_what_may_be_offered_or_lets_it_be(
-        self, clamp: int, current: int, threshold: int
+    def test_when_little_is_free(
+        self, memory: int, current: int, rcv_mss: int, offered: int
     ) -> None:
-        window = make("2.6.18")
-        window.limit(clamp, current)
-        assert (window.window_clamp, window.rcv_ssthresh) == (clamp, threshold)
+        window = make("3.15", rmem_default=32_768, locked=True, scaling=False)
+        window.queue.append(MSS, memory, 0)
+        assert window.offer(current, rcv_mss) == offered
+
+    def test_scarce_is_less_than_half(self) -> None:
+        # no segment is kept back of two: the share is all of the clamp
+        for memory, scarce in ((1600, False), (1602, True)):
+            window = make("2.6.18", rmem_default=3200, locked=True)
+            assert window.window_clamp == 2400
+            window.queue.append(100, memory, 0)
+            window.offer(0, 100)
+            assert window.scarce == scarce
+
+    def test_no_buffer_no_window(self) -> None:
+        window = make("2.6.18", rmem_default=0, locked=True, scaling=False)
+        assert window.offer(0, MSS) == 0
+
+    @pytest.mark.parametrize(
+        ("version", "rcv_mss", "memory", "current", "offered"),
+        [
+            # 1200 bytes of window at most: more is offered from 601 on, or 601 more
+            ("2.6.24", MSS, 800, 0, 0),
+            ("2.6.24", MSS, 798, 0, 602),
+            ("2.6.23", MSS, 798, 0, 0),
+            ("2.6.24", 1199, 798, 0, 0),
+            ("2.6.24", MSS, 667, 100, 100),
+            ("2.6.24", MSS, 666, 100, 701),
+        ],
+    )
+    def test_a_buffer_below_a_segment_opens_by_half(
+        self, version: str, rcv_mss: int, memory: int, current: int, offered: int
+    ) -> None:
+        window = make(version, rmem_default=1600, locked=True, scaling=False)
+        window.queue.append(100, memory, 0)
+        assert window.offer(current, rcv_mss) == offered
+
+    def test_a_scale_of_one_rounds_to_even_bytes(self) -> None:
+        window = make("2.6.18", advmss=1001, rmem_max=100_000)
+        assert window.wscale == 1
+        window.limit(3003, 0)
+        assert window.offer(0, 1001) == 3004
+
+
+class TestSpace:
+    def test_what_is_free_of_the_buffer(self) -> None:
+        window = make("2.6.18", rmem_default=10_000, locked=True)
+        assert window.space() == 7500
+        window.queue.append(MSS, 2048, 0)
+        window.held.insert(9000, 9000 + MSS, 0)
+        assert (window.allocated(), window.space()) == (4096, 5904 - 1476)
+        assert window.space(2048) == 7952 - 1988
+        window.queue.append(MSS, 5903, 0)
+        assert window.space() == 1
+        window.queue.append(MSS, 1, 0)
+        assert window.space() == 0
+        window.queue.append(MSS, 2000, 0)
+        assert (window.space(), window.space(1999), window.space(2001)) == (0, 0, 1)
+
+    def test_a_share_of_it(self) -> None:
+        shares = {version: make(version).from_space(1000) for version in ("2.6.18", "3.4", "6.6")}
+        assert shares == {"2.6.18": 750, "3.4": 500, "6.6": 1000 * 65 // 256}
