@@ -43,12 +43,10 @@ _ACTIVE_BACKUP = cython.declare(cython.int, 1)
 _XOR = cython.declare(cython.int, 2)
 _BROADCAST = cython.declare(cython.int, 3)
 _8023AD = cython.declare(cython.int, 4)
-_TLB = cython.declare(cython.int, 5)
 
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 _LINK_UP = cython.declare(cython.int, 0)
 _TABLE = cython.declare(cython.int, 256)
-_MBIT_S = cython.declare(cython.longlong, 1000)
 _REBALANCE_SECONDS = cython.declare(cython.int, 10)
 # `wire_bytes` beyond the frame that a driver is given: preamble, FCS and gap
 _NOT_COUNTED_BYTES = cython.declare(cython.int, 24)
@@ -239,6 +237,9 @@ class Bond(Component):
         sent: cython.longlong = 0
         slave: Slave
         waiting: SkbQueue
+        if self.current < 0:
+            # without an active slave the kernel does not look at the others
+            count = 0
         while step < count:
             slave = self.slaves[(self.current + step) % count]
             if slave.carrier and slave.ok():
@@ -285,19 +286,14 @@ class Bond(Component):
         return None
 
     def least_loaded(self) -> Slave:
-        """`tlb_get_least_loaded_slave`: the slave with most bit rate to spare; or None."""
+        """`tlb_get_least_loaded_slave`: the first with the least load; or None."""
         best: Slave = None
-        most: cython.longlong = 0
-        gap: cython.longlong
         position: cython.int = 0
         slave: Slave
         while position < len(self.slaves):
             slave = self.slaves[position]
-            if slave.ok():
-                gap = (_MBIT_S << 20) - (slave.load << 3)
-                if best is None or most < gap:
-                    best = slave
-                    most = gap
+            if slave.ok() and (best is None or slave.load < best.load):
+                best = slave
             position += 1
         return best
 

@@ -94,6 +94,8 @@ class BondMonitor(Component):
         self.rebalance_ticks = _REBALANCE_TICKS
         self.learning_ticks = 0
         self.failovers = 0
+        self._joins: dict[int, int] = {}
+        """Aggregate waits under way, by slave."""
         self._introduce()
         if timing.miimon_jiffies:
             self._after(timing.miimon_jiffies, _MII)
@@ -163,9 +165,14 @@ class BondMonitor(Component):
                 if not plugged and station.outlet is slave.egress:
                     station.outlet = None
         elif not plugged:
-            self.channel.leave(slave.egress)
+            if slave.egress in self.channel.members:
+                self.channel.leave(slave.egress)
+            self._stop_waiting(slave)
         elif self.bond.mode != AD:
             self.channel.join(slave.egress, self._position(slave))
+        elif slave.link in {_UP, _FAIL}:
+            # the monitor has missed it, the switch has not
+            self._wait(slave)
 
     def _position(self, slave: Slave) -> int:
         """How many ports that are bundled come before this slave's."""
@@ -173,11 +180,19 @@ class BondMonitor(Component):
 
     def _join(self, slave: Slave) -> None:
         """The aggregate wait is over (802.3ad)."""
-        if slave.carrier and not slave.aggregated:
-            position = sum(other.aggregated for other in self.bond.slaves[: slave.index])
-            slave.aggregated = slave.active = True
-            if self.channel is not None:
-                self.channel.join(slave.egress, position)
+        slave.aggregated = slave.active = True
+        if self.channel is not None:
+            before = self.bond.slaves[: slave.index]
+            position = sum(other.egress in self.channel.members for other in before)
+            self.channel.join(slave.egress, position)
+
+    def _wait(self, slave: Slave) -> None:
+        """The switch bundles the port after the aggregate wait (802.3ad)."""
+        index = slave.index
+        self._joins[index] = self.sim.after(_AGGREGATE_WAIT_PS, self, _JOIN, index, _PRIORITY_TIMER)
+
+    def _stop_waiting(self, slave: Slave) -> None:
+        self.sim.cancel(self._joins.pop(slave.index, 0))
 
     # -- the MII monitor ------------------------------------------------------------------
 
@@ -230,7 +245,7 @@ class BondMonitor(Component):
         bond = self.bond
         if bond.mode == AD:
             if up:
-                self.sim.after(_AGGREGATE_WAIT_PS, self, _JOIN, slave.index, _PRIORITY_TIMER)
+                self._wait(slave)
             else:
                 tick_ps = _PS // _TICKS_PER_SECOND
                 next_ps = (self.sim.now // tick_ps + 1) * tick_ps

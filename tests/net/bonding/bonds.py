@@ -64,6 +64,7 @@ class BondLab:
         buffer_bytes: int = 200_000,
         costs: dict[str, int] | None = None,
         dirty_ns: int = 0,
+        queue_lines: int = 0,
     ) -> None:
         self.sim = Simulator()
         self.policy = policy
@@ -86,7 +87,7 @@ class BondLab:
         )
         self.nics: list[Nic] = []
         for index in range(slaves):
-            nic = make_tg3(self.sim, self.machine, name=f"eth{index}")
+            nic = make_tg3(self.sim, self.machine, name=f"eth{index}", queue_lines=queue_lines)
             egress = self.egress(nic)
             ingress = Ingress(self.sim, f"{nic.path}.out", channel or egress, 50 * NS, LATENCY_PS)
             nic.path_out = ingress
@@ -140,6 +141,17 @@ class BondLab:
     def received(self) -> list[int]:
         """Frames that the switch has sent to each slave."""
         return [slave.egress.frames for slave in self.bond.slaves]
+
+    def charged(self, client: int = 0) -> list[int]:
+        """The slaves whose transmit side the next frame to a client pays for.
+
+        Their queues' lines go to the CPU that sends; another finds them there.
+        """
+        sender, other = self.machine.cpus
+        for nic in self.nics:
+            nic.transmit_cost_ps(other)
+        self.clients[client].route.transmit_cost_ps(sender)
+        return [number for number, nic in enumerate(self.nics) if nic.transmit_cost_ps(other) > 0]
 
     def run(self, length_ps: int = MS) -> BondLab:
         """Simulate."""
