@@ -246,7 +246,7 @@ class RelayLoad(Component):
             end.endpoint.fetch_to_send()
             end = self.ends[self.second]
             prefetch(cython.cast(cython.p_void, end.endpoint), 240)
-            prefetch_item(self.ends, self.third, 96)
+            prefetch_item(self.ends, self.third, cython.sizeof(FarEnd))
         return at
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:

@@ -15,6 +15,7 @@ import cython
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue
 from simnet.net.tcp.jiffy_timer import keep_timer
+from simnet.net.tcp.receive.queue import ReceiveQueue
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sender import TcpSender
 
@@ -90,7 +91,7 @@ class TcpConnection(Endpoint):
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self.receiver), 336)
             prefetch(cython.cast(cython.p_void, self.window), 104)
-            prefetch(cython.cast(cython.p_void, self.queue), 104)
+            prefetch(cython.cast(cython.p_void, self.queue), cython.sizeof(ReceiveQueue))
             prefetch(cython.cast(cython.p_void, self.held), 48)
         return 0
 

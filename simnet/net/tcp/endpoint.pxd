@@ -1,8 +1,9 @@
 from simnet.host.cpu cimport Cpu
 from simnet.kernel.prefetch cimport prefetch
-from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.link.skb cimport Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp.connection cimport COMPRESSED, DELACK, RTO, SERVED, TcpConnection
 from simnet.net.tcp.receive.receiver cimport TcpReceiver
+from simnet.net.tcp.receive.window cimport ReceiveWindow
 from simnet.net.tcp.send.sender cimport TcpSender
 
 cdef class TcpEndpoint

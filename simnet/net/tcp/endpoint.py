@@ -13,9 +13,10 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp.connection import TcpConnection
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.send.sender import TcpSender
 
 if not cython.compiled:
@@ -137,10 +138,10 @@ class TcpEndpoint(TcpConnection):
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 288)
-            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            prefetch(cython.cast(cython.p_void, self), cython.sizeof(TcpEndpoint))
+            prefetch(cython.cast(cython.p_void, self.staged), cython.sizeof(SkbQueue))
             if data:
-                prefetch(cython.cast(cython.p_void, self.window), 192)
+                prefetch(cython.cast(cython.p_void, self.window), cython.sizeof(ReceiveWindow))
                 prefetch(cython.cast(cython.p_void, self.application), 96)
                 self._fetch_answer()
             else:
@@ -151,8 +152,8 @@ class TcpEndpoint(TcpConnection):
     def fetch_to_send(self) -> cython.int:
         """Ask for what it takes to send data, which acknowledge what has come."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 288)
-            prefetch(cython.cast(cython.p_void, self.staged), 48)
+            prefetch(cython.cast(cython.p_void, self), cython.sizeof(TcpEndpoint))
+            prefetch(cython.cast(cython.p_void, self.staged), cython.sizeof(SkbQueue))
             self._fetch_answer()
             self.fetch_sender()
         return 0
@@ -161,7 +162,7 @@ class TcpEndpoint(TcpConnection):
         """Ask for what a segment changes, and what its acknowledgement leaves with."""
         if cython.compiled:
             self.fetch_receiver()
-            prefetch(cython.cast(cython.p_void, self.header), 80)
+            prefetch(cython.cast(cython.p_void, self.header), cython.sizeof(Header))
             prefetch(cython.cast(cython.p_void, self.peer), 280)
         return 0
 

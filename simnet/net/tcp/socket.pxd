@@ -11,6 +11,7 @@ from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.steering.steering cimport SocketFlowTable
 from simnet.net.tcp.connection cimport COMPRESSED, RTO, TcpConnection
 from simnet.net.tcp.receive.receiver cimport TcpReceiver
+from simnet.net.tcp.receive.window cimport ReceiveWindow
 from simnet.net.tcp.send.sender cimport TcpSender
 from simnet.net.link.wire cimport Port
 

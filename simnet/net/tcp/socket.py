@@ -24,6 +24,7 @@ from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.connection import TcpConnection
 from simnet.net.tcp.epoll import EpollItem
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.send.sender import TcpSender
 
 if not cython.compiled:
@@ -138,8 +139,8 @@ class TcpSocket(TcpConnection):
         if cython.compiled and self.poll is not None:
             self._fetch_socket()
             if data:
-                prefetch(cython.cast(cython.p_void, self.window), 192)
-                prefetch(cython.cast(cython.p_void, self.spread), 40)
+                prefetch(cython.cast(cython.p_void, self.window), cython.sizeof(ReceiveWindow))
+                prefetch(cython.cast(cython.p_void, self.spread), cython.sizeof(Spread))
                 prefetch(cython.cast(cython.p_void, self.poll), 80)
                 self._fetch_answer()
             self.fetch_sender()
@@ -156,9 +157,9 @@ class TcpSocket(TcpConnection):
         """Ask for what each use of the socket needs."""
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self), 448)
-            prefetch(cython.cast(cython.p_void, self.lines), 56)
-            prefetch(cython.cast(cython.p_void, self.staged), 48)
-            prefetch(cython.cast(cython.p_void, self.backlog), 48)
+            prefetch(cython.cast(cython.p_void, self.lines), cython.sizeof(SharedLines))
+            prefetch(cython.cast(cython.p_void, self.staged), cython.sizeof(SkbQueue))
+            prefetch(cython.cast(cython.p_void, self.backlog), cython.sizeof(SkbQueue))
         return 0
 
     def _fetch_answer(self) -> cython.int:
