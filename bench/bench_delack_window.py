@@ -33,7 +33,7 @@ def main() -> None:
             OVER,
             tunings=["+".join(TUNINGS)],
             replications=SEEDS,
-            warmup="50 ms",
+            warm_up="50 ms",
             duration="100 ms",
         )
         wall_s = time.perf_counter() - start

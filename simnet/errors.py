@@ -42,7 +42,7 @@ _ARGUMENTS: Final = {
     "--set": "settings",
     "--trace": "trace",
     "--tuning": "tunings",
-    "--warm-up": "warmup",
+    "--warm-up": "warm_up",
     "--yes": "confirm",
 }
 _BY_KNOB: Final = {"--set", "--over"}

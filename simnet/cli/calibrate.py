@@ -109,8 +109,6 @@ def _fit(scenario: str, chosen: Stage, *, profiles: bool, **options: Any) -> Cal
     given = {name: value for name, value in options.items() if value}
     if "seeds" in given:
         given["seeds"] = tuple(range(1, given["seeds"] + 1))
-    if "warm_up" in given:
-        given["warmup"] = given.pop("warm_up")
     with progress(f"stage {chosen.name}" if chosen.name else "simulating") as callback:
         return calibrate(
             chosen.against,

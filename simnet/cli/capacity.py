@@ -69,8 +69,6 @@ def capacity_command(
     from simnet.study.capacity.capacity import capacity
 
     given = {name: value for name, value in options.items() if value is not None}
-    if "warm_up" in given:
-        given["warmup"] = given.pop("warm_up")
     with progress("simulating") as callback:
         found = capacity(
             scenario,

@@ -104,7 +104,7 @@ def sweep_command(
             over,
             tunings=tunings,
             settings=settings_of(assignments),
-            warmup=options.pop("warm_up"),
+            warm_up=options.pop("warm_up"),
             confirm=_confirm(yes=yes),
             progress=callback,
             **options,

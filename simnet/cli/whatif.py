@@ -54,8 +54,6 @@ def whatif_command(
 
     given = {name: value for name, value in options.items() if value is not None}
     given["base_tunings"] = given.pop("tunings")
-    if "warm_up" in given:
-        given["warmup"] = given.pop("warm_up")
     with progress("simulating") as callback:
         found = whatif(
             scenario, wanted, settings=settings_of(assignments), progress=callback, **given

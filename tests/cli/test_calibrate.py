@@ -57,7 +57,7 @@ def test_options_reach_the_fit(simnet: Simnet, asked: list[dict[str, Any]]) -> N
     assert (one["against"], one["parameters"]) == ((f"{ID}:cpu0", ID), (NAME,))
     assert (one["scenario"], one["profiles"]) == (SCENARIO, True)
     runs = one["runs"]
-    assert (runs.duration, runs.warmup, runs.seeds, runs.messages) == (
+    assert (runs.duration, runs.warm_up, runs.seeds, runs.messages) == (
         "1 s", "2 s", (1, 2), ("64 B",),
     )  # fmt: skip
     assert "# means over 64 B, plus what they lacked" in out

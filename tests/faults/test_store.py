@@ -19,7 +19,7 @@ from simnet.study.work.store import Store
 from tests.faults.conftest import FailingOs
 
 CASE = Case("x460-out-of-box", (("nodes", "1"),))
-MEMBERS = [Member(CASE, seed, duration="1 ms", warmup="0 s") for seed in (1, 2)]
+MEMBERS = [Member(CASE, seed, duration="1 ms", warm_up="0 s") for seed in (1, 2)]
 # ends itself before the call of the system that has this number
 PUT_AND_DIE = """
 import os, signal, sys

@@ -67,7 +67,7 @@ def _api(random: Random) -> Case:
         "settings": _settings(random, scenario),
         "tunings": _tunings(random, scenario),
         "duration": duration,
-        "warmup": warm_up,
+        "warm_up": warm_up,
         "seed": random.choice((None, None, 0, 1, 2**63 - 1, random.getrandbits(31))),
     }
     if random.random() < 0.05:

@@ -64,7 +64,7 @@ import json, simnet
 from simnet.scenario.core.library import scenario_names
 def fingerprint(name):
     warm_up = "0 s" if name == "ess-sas" else "1 ms"
-    return simnet.run(name, duration="3 ms", warmup=warm_up).fingerprint
+    return simnet.run(name, duration="3 ms", warm_up=warm_up).fingerprint
 print(json.dumps({name: fingerprint(name) for name in scenario_names()}))
 """
 

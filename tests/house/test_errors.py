@@ -28,7 +28,7 @@ from simnet.errors import (
         ({"file": "a.toml", "line": 7, "key": "nic.gap"}, "a.toml:7: nic.gap: expected a time"),
         ({"file": "--set", "key": "nodes"}, 'settings["nodes"]: expected a time'),
         ({"file": "--over", "key": "nodes=a"}, 'over["nodes"]: a: expected a time'),
-        ({"file": "--warm-up", "key": "warm_up"}, "warmup: expected a time"),
+        ({"file": "--warm-up", "key": "warm_up"}, "warm_up: expected a time"),
         ({"file": "--tuning", "key": "fast"}, "tunings: fast: expected a time"),
         ({"key": "--max-loss"}, "max_loss: expected a time"),
         ({"line": 7, "key": "nic.gap"}, "nic.gap: expected a time"),

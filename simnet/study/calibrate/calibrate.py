@@ -93,7 +93,7 @@ class Runs:
 
     Attributes:
         duration: simulated time that is measured.
-        warmup: simulated time before; the scenario's when None.
+        warm_up: simulated time before; the scenario's when None.
         seeds: each point is simulated with all of them and averaged.
         messages: message sizes to simulate for ratios that are means over sizes; all when empty.
             What a mean over some lacks to the mean over all is simulated once, before the fit.
@@ -102,7 +102,7 @@ class Runs:
     """
 
     duration: str = DURATION
-    warmup: str | None = None
+    warm_up: str | None = None
     seeds: Sequence[int] = SEEDS
     messages: tuple[str, ...] = ()
     jobs: int | None = None
@@ -150,7 +150,7 @@ def calibrate(
     def by_seed(points: Sequence[Vector]) -> list[Vector]:
         values = [tuple(sorted(_integers(free, point).items())) for point in points]
         members = [
-            Member(case, seed, runs.duration, runs.warmup, values=point)
+            Member(case, seed, runs.duration, runs.warm_up, values=point)
             for point in values
             for seed in runs.seeds
             for case in cases
@@ -214,7 +214,7 @@ def _corrected(
 ) -> tuple[Target, ...]:
     cases = list(dict.fromkeys(c for t in whole for c in t.answer.cases.values()))
     members = [
-        Member(case, seed, runs.duration, runs.warmup) for seed in runs.seeds for case in cases
+        Member(case, seed, runs.duration, runs.warm_up) for seed in runs.seeds for case in cases
     ]
     results = iter(simulate_all(members, jobs=runs.jobs, progress=runs.progress, lean=True))
     by_seed = [{case: next(results) for case in cases} for _ in runs.seeds]

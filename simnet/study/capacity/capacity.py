@@ -54,7 +54,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     apply: Names = (),
     seed: int | None = None,
     duration: str | None = None,
-    warmup: str | None = None,
+    warm_up: str | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
@@ -78,7 +78,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
         seed: first of the seeds, which are the same at all loads; the scenario's when None.
         duration: simulated time that each run measures; long enough for the limits when None.
-        warmup: simulated time before that; the scenario's when None.
+        warm_up: simulated time before that; the scenario's when None.
         jobs: number of processes, one a CPU when None. The answer doesn't depend on it.
         scheduler: address of a Dask scheduler whose workers simulate instead.
         progress: called with the number of simulations done and in all so far.
@@ -106,7 +106,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     base = Case(str(scenario), tuple(chosen.items()), applied, files)
     plain = Member(base).effective()
     first = plain.run.seed if seed is None else seed_of(seed)
-    runs = Member(base, first, text_of(duration, "--duration"), text_of(warmup, "--warm-up"))
+    runs = Member(base, first, text_of(duration, "--duration"), text_of(warm_up, "--warm-up"))
     runner = Runner(
         setting, runs, limits, jobs=jobs, scheduler=scheduler, progress=progress, store=store
     )

@@ -135,7 +135,7 @@ def explain(
     tunings: str | Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
-    warmup: str | None = None,
+    warm_up: str | None = None,
     apply: Names = (),
     lift: bool = False,
 ) -> Explanation:
@@ -147,7 +147,7 @@ def explain(
         tunings: names of the scenario's tunings, applied before the settings.
         seed: seed of all random numbers; the scenario's when None.
         duration: simulated time that is measured; the scenario's when None.
-        warmup: simulated time before that; the scenario's when None.
+        warm_up: simulated time before that; the scenario's when None.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
         lift: simulate again with each sort of part lifted, and tell what is gained.
 
@@ -162,7 +162,7 @@ def explain(
         tunings=names_of(tunings, "--tuning"),
         seed=seed,
         duration=text_of(duration, "--duration"),
-        warmup=text_of(warmup, "--warm-up"),
+        warm_up=text_of(warm_up, "--warm-up"),
         apply=files,
     )
     return explained(effective, settings=recorded(files, chosen), lift=lift)

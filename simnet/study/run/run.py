@@ -39,7 +39,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
     tunings: str | Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
-    warmup: str | None = None,
+    warm_up: str | None = None,
     precision: str | float | None = None,
     apply: Names = (),
     trace: str | Path | None = None,
@@ -54,7 +54,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         tunings: names of the scenario's tunings, applied in this order and before the settings.
         seed: seed of all random numbers; the scenario's when None.
         duration: simulated time that is measured, such as `"2 s"`; the scenario's when None.
-        warmup: simulated time before that, such as `"500 ms"`; the scenario's when None.
+        warm_up: simulated time before that, such as `"500 ms"`; the scenario's when None.
         precision: end the run when the 95 % intervals of throughput and CPU time are as narrow
             as this, relative to the means, such as `"1 %"`. The warm-up is then found, not given,
             and `duration` is the most (see `runlength`). The scenario's when None.
@@ -73,7 +73,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         tunings=names_of(tunings, "--tuning"),
         seed=seed,
         duration=text_of(duration, "--duration"),
-        warmup=text_of(warmup, "--warm-up"),
+        warm_up=text_of(warm_up, "--warm-up"),
         precision=text_of(precision, "--precision"),
         apply=files,
     )
@@ -94,7 +94,7 @@ def effective_of(
     tunings: Sequence[str] = (),
     seed: int | None = None,
     duration: str | None = None,
-    warmup: str | None = None,
+    warm_up: str | None = None,
     precision: str | None = None,
     apply: Sequence[str] = (),
 ) -> Effective:
@@ -105,7 +105,7 @@ def effective_of(
         tunings=tunings,
         seed=seed,
         duration=duration,
-        warm_up=warmup,
+        warm_up=warm_up,
         precision=precision,
         apply=apply,
     )

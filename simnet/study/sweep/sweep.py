@@ -155,7 +155,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     replications: int = 1,
     seed: int | None = None,
     duration: str | None = None,
-    warmup: str | None = None,
+    warm_up: str | None = None,
     precision: str | float | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
@@ -177,7 +177,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         replications: runs of every combination, each with another seed, all with the same ones.
         seed: of all random numbers, or the first of them; the scenario's when None.
         duration: measured simulated time of each run; the scenario's when None.
-        warmup: simulated time before that; the scenario's when None.
+        warm_up: simulated time before that; the scenario's when None.
         precision: end each run when its intervals are this narrow, such as `"1 %"`; see `run`.
         jobs: number of processes, one a CPU when None.
         scheduler: address of a Dask scheduler whose workers simulate instead.
@@ -202,7 +202,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     run = Member(
         Case(str(scenario)),
         duration=text_of(duration, "--duration"),
-        warmup=text_of(warmup, "--warm-up"),
+        warm_up=text_of(warm_up, "--warm-up"),
         precision=text_of(precision, "--precision"),
     )
     compared = names_of(tunings, "--tuning") or ("",)

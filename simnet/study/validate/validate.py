@@ -40,7 +40,7 @@ DURATION = "2 s"
 PRECISION = "1 %"
 LONGEST = "5 s"
 MEMBER_DURATION = "300 ms"
-MEMBER_WARMUP = "200 ms"
+MEMBER_WARM_UP = "200 ms"
 
 
 class Row(BaseModel):
@@ -189,10 +189,10 @@ def _prediction(case: Case, of: Answer, duration: str | None, *, alone: bool) ->
 def _ensemble(case: Case, of: Answer, members: int) -> list[Member]:
     if of.ensemble:
         return [draw.member(case) for draw in of.ensemble()[:members]]
-    _, duration, warmup = of.times or ("", MEMBER_DURATION, MEMBER_WARMUP)
+    _, duration, warm_up = of.times or ("", MEMBER_DURATION, MEMBER_WARM_UP)
     points = latin_hypercube(uncertain(case), members) if members else []
     draws = [Draw(1000 + number, point) for number, point in enumerate(points)]
-    return [replace(draw.member(case), duration=duration, warmup=warmup) for draw in draws]
+    return [replace(draw.member(case), duration=duration, warm_up=warm_up) for draw in draws]
 
 
 def _rows(

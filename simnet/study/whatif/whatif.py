@@ -72,7 +72,7 @@ MEMBERS = 24
 DURATION = "500 ms"
 WARMUP = "300 ms"
 MEMBER_DURATION = "250 ms"
-MEMBER_WARMUP = "200 ms"
+MEMBER_WARM_UP = "200 ms"
 # the same four where requests wait for disks, which take milliseconds for each
 DISK_TIMES = ("20 s", "8 s", "12 s", "6 s")
 _FIRST_MEMBER_SEED = 1000
@@ -173,7 +173,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     seeds: int = SEEDS,
     members: int = MEMBERS,
     duration: str | None = None,
-    warmup: str | None = None,
+    warm_up: str | None = None,
     precision: str | float | None = None,
     apply: Names = (),
     jobs: int | None = None,
@@ -193,7 +193,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         members: pairs of runs with equal draws of the uncertain parameters; 0 for none.
         duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
             250 ms with drawn parameters; 20 s and 12 s where disks are used.
-        warmup: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
+        warm_up: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
             and 6 s where disks are used; later where something acts late, such as irqbalance.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
@@ -222,7 +222,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         count_of(seeds, "--seeds", 1),
         count_of(members, "--members"),
         text_of(duration, "--duration"),
-        text_of(warmup, "--warm-up"),
+        text_of(warm_up, "--warm-up"),
         text_of(precision, "--precision"),
         (plain, *(one.effective for one in alternatives)),
     )
@@ -327,7 +327,7 @@ class _Plan:
     seeds: int
     members: int
     duration: str | None
-    warmup: str | None
+    warm_up: str | None
     precision: str | None
     effectives: tuple[Effective, ...] = ()
 
@@ -360,40 +360,40 @@ class _Plan:
         """Duration and warm-up with the known parameters, and with drawn ones."""
         if Member(self.base).effective().ffsb:
             return DISK_TIMES
-        return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARMUP
+        return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARM_UP
 
     @cached_property
     def _times(self) -> tuple[str, str, str, str]:
         """The same, with warm-ups as long as what acts late needs."""
-        duration, warmup, member_duration, member_warmup = self._usual
+        duration, warm_up, member_duration, member_warm_up = self._usual
         late = self.effectives
-        warmups = lengthened(warmup, late)[0], lengthened(member_warmup, late)[0]
-        return duration, warmups[0], member_duration, warmups[1]
+        warm_ups = lengthened(warm_up, late)[0], lengthened(member_warm_up, late)[0]
+        return duration, warm_ups[0], member_duration, warm_ups[1]
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What made warm-ups longer that nobody chose."""
-        if self.warmup or self.precision or ends_itself(self.base):
+        if self.warm_up or self.precision or ends_itself(self.base):
             return ()
         return lengthened(self._usual[1], self.effectives)[1]
 
     def _paired(self, case: Case) -> list[Member]:
-        given = Member(case, None, self.duration, self.warmup, precision=self.precision)
+        given = Member(case, None, self.duration, self.warm_up, precision=self.precision)
         if not self.precision and not ends_itself(case):
             usual = self._times
-            duration, warmup = self.duration or usual[0], self.warmup or usual[1]
-            given = replace(given, duration=duration, warmup=warmup)
+            duration, warm_up = self.duration or usual[0], self.warm_up or usual[1]
+            given = replace(given, duration=duration, warm_up=warm_up)
         return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
 
     def _drawn(self, case: Case) -> list[Member]:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
         known = unsettled(Member(case).effective())
-        duration, warmup = self.duration, self.warmup
+        duration, warm_up = self.duration, self.warm_up
         if not ends_itself(case):
             usual = self._times
-            duration, warmup = duration or usual[2], warmup or usual[3]
+            duration, warm_up = duration or usual[2], warm_up or usual[3]
         return [
-            replace(draw.among(known).member(case), duration=duration, warmup=warmup)
+            replace(draw.among(known).member(case), duration=duration, warm_up=warm_up)
             for draw in self._draws()
         ]
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 # configurations before values and seeds: those of a grid take turns, and each takes 2 MB
 _MOST_LOADED = 64
 
-# attributes of a member by the keys of a scenario's table `run`
-_TIMES = {"duration": "duration", "warm_up": "warmup", "precision": "precision"}
+# attributes of a member that are keys of a scenario's table `run`
+_TIMES = ("duration", "warm_up", "precision")
 
 Progress = Callable[[int, int], None]
 """Called with the number of simulations done and in all."""
@@ -57,7 +57,7 @@ class Member:
     case: Case
     seed: int | None = None
     duration: str | None = None
-    warmup: str | None = None
+    warm_up: str | None = None
     values: tuple[tuple[str, int], ...] = ()
     precision: str | None = None
 
@@ -65,8 +65,8 @@ class Member:
         """The configuration to simulate; InputError for what can't be used."""
         effective = _loaded(self.case)
         timing = {} if self.seed is None else {"seed": self.seed}
-        for option, attribute in _TIMES.items():
-            text = getattr(self, attribute)
+        for option in _TIMES:
+            text = getattr(self, option)
             if text is not None:
                 timing |= _parsed(option, text)
         if timing:

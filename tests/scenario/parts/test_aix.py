@@ -145,7 +145,7 @@ def test_peers_may_run_it_and_acknowledge_each_segment_or_every_second(tmp_path:
         result = run(
             file,
             settings={"peer:no -o tcp_nodelayack": value},
-            warmup="10 ms",
+            warm_up="10 ms",
             duration="20 ms",
         )
         packets.append(sum(port.rx_packets_per_s for port in result.ports))

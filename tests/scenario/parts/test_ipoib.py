@@ -21,7 +21,7 @@ def short(**options: Any) -> simnet.Result:
         SCENARIO,
         settings=settings,
         duration="20 ms",
-        warmup="20 ms",
+        warm_up="20 ms",
         **options,
     )
 

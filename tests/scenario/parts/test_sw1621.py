@@ -10,8 +10,8 @@ from simnet.study.run.result import Result
 LINE_BPS = 10**10 * 1448 / 1538
 
 
-def run(duration: str = "20 ms", warmup: str = "30 ms", **settings: str) -> Result:
-    return simnet.run("sw1621-t520", settings=settings, warmup=warmup, duration=duration)
+def run(duration: str = "20 ms", warm_up: str = "30 ms", **settings: str) -> Result:
+    return simnet.run("sw1621-t520", settings=settings, warm_up=warm_up, duration=duration)
 
 
 def test_a_stream_fills_the_line_where_cpus_are_free() -> None:
@@ -21,7 +21,7 @@ def test_a_stream_fills_the_line_where_cpus_are_free() -> None:
         for step in ("driver_rx", "hardirq", "tcp_rx", "ip_rx", "copy_line", "ack_tx", "tcp_tx")
     }
     # slow start has lost segments, and recovery from that is over
-    assert run(warmup="60 ms", **free).throughput_bps == pytest.approx(LINE_BPS, rel=0.01)
+    assert run(warm_up="60 ms", **free).throughput_bps == pytest.approx(LINE_BPS, rel=0.01)
 
 
 def test_receive_offload_is_what_carries_it() -> None:
@@ -41,7 +41,7 @@ def test_the_holdoff_is_in_every_latency() -> None:
 
 def test_taking_frames_together_changes_nothing() -> None:
     results = [
-        simnet.run("sw1621-t520", warmup="5 ms", duration="5 ms", per_frame=per_frame)
+        simnet.run("sw1621-t520", warm_up="5 ms", duration="5 ms", per_frame=per_frame)
         for per_frame in (False, True)
     ]
     assert results[0].fingerprint == results[1].fingerprint

@@ -104,7 +104,7 @@ def test_all_loads_have_the_same_seeds_and_no_run_is_asked_for_twice(runs: list[
 
 
 def test_runs_are_as_long_as_the_limit_needs(runs: list[Effective]) -> None:
-    found = ask(max_loss="0.02 %", duration=None, warmup="0 s")
+    found = ask(max_loss="0.02 %", duration=None, warm_up="0 s")
     scenario_s = runs[0].run.duration_ps / 1e12
     for one in found.loads:
         needed_s = 100 / (0.0002 * one.load)

@@ -25,7 +25,7 @@ PORTS = {"eth0 receive", "peer0.eth0 send"}
 
 
 def _explained(**settings: str) -> Explanation:
-    return explain(SCENARIO, settings=settings, duration=TIME, warmup=TIME)
+    return explain(SCENARIO, settings=settings, duration=TIME, warm_up=TIME)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_a_window_is_what_is_full_where_it_is_small(fast: Explanation) -> None:
 
 
 def test_requests_one_at_a_time_wait_for_latency() -> None:
-    found = explain("sw1621-t520", settings={"test": "tcp_rr"}, duration="5 ms", warmup="2 ms")
+    found = explain("sw1621-t520", settings={"test": "tcp_rr"}, duration="5 ms", warm_up="2 ms")
     held = found.limits[0]
     assert (held.verdict, held.first) == ("latency", None)
     assert max(one.utilisation for one in found.resources) < 0.5
@@ -103,7 +103,7 @@ def test_jobs_tell_what_their_time_goes_to() -> None:
 
 
 def test_the_run_is_the_one_that_run_makes(fast: Explanation) -> None:
-    plain = simnet.run(SCENARIO, settings=STREAMS, duration=TIME, warmup=TIME)
+    plain = simnet.run(SCENARIO, settings=STREAMS, duration=TIME, warm_up=TIME)
     assert fast.fingerprint == plain.fingerprint
     busy = {one.name: one.utilisation for one in fast.resources if one.kind == "cpu"}
     assert busy["cpu0"] == pytest.approx(plain.cpus[0].busy / 100)
@@ -118,7 +118,7 @@ def test_the_document_is_as_its_schema_says(fast: Explanation) -> None:
 
 def test_knobs_are_told_apart() -> None:
     settings = {**STREAMS, "net.ipv4.tcp_fack": "0"}
-    found = explain(SCENARIO, settings=settings, duration="1 ms", warmup="1 ms")
+    found = explain(SCENARIO, settings=settings, duration="1 ms", warm_up="1 ms")
     assert [knob.name for knob in found.knobs if not knob.modelled] == ["net.ipv4.tcp_fack"]
     assert "net.ipv4.tcp_rmem" in found.modelled_knobs
     assert "net.ipv4.tcp_fack" in found.ignored_knobs

@@ -20,7 +20,7 @@ SLOW = {**STREAMS, "cpu.clock": "1 GHz"}
 
 @pytest.fixture(scope="module")
 def slow_cpus() -> Explanation:
-    return explain("x460-out-of-box", settings=SLOW, duration="8 ms", warmup="10 ms", lift=True)
+    return explain("x460-out-of-box", settings=SLOW, duration="8 ms", warm_up="10 ms", lift=True)
 
 
 def test_the_part_that_is_full_gains_and_no_other(slow_cpus: Explanation) -> None:

@@ -11,7 +11,7 @@ import pytest
 import simnet
 
 X460 = "x460-out-of-box"
-BRIEF: dict[str, Any] = {"duration": "1 ms", "warmup": "0 s"}
+BRIEF: dict[str, Any] = {"duration": "1 ms", "warm_up": "0 s"}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_sweep_takes_numbers() -> None:
         (simnet.run, {"settings": {3: 2}}, "settings: expected the name of a knob, got 3"),
         (simnet.run, {"settings": "nodes=2"}, "settings: expected values by knob"),
         (simnet.run, {"duration": 0.5}, "duration: missing unit in '0.5'"),
-        (simnet.run, {"warmup": "5"}, "warmup: missing unit in '5'"),
+        (simnet.run, {"warm_up": "5"}, "warm_up: missing unit in '5'"),
         (simnet.run, {"precision": 3.0}, "precision: 3 is outside"),
         (simnet.run, {"seed": -1}, "seed: -1 is outside"),
         (simnet.run, {"tunings": "affinty"}, "tunings: affinty: unknown tuning; did you mean"),

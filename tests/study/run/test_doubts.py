@@ -21,8 +21,8 @@ X460 = "x460-out-of-box"
 DAEMON = {"nodes": 1, "irqbalance.map": "daemon"}
 
 
-def x460(warmup: str, duration: str, **settings: Any) -> simnet.Result:
-    return simnet.run(X460, settings={"nodes": 1} | settings, warmup=warmup, duration=duration)
+def x460(warm_up: str, duration: str, **settings: Any) -> simnet.Result:
+    return simnet.run(X460, settings={"nodes": 1} | settings, warm_up=warm_up, duration=duration)
 
 
 def test_a_measurement_before_the_daemon_has_acted_decides_nothing() -> None:
@@ -58,15 +58,15 @@ def test_a_run_of_some_milliseconds_tells_something() -> None:
     ],
 )
 def test_nothing_is_read_from_next_to_nothing(duration: str, said: str) -> None:
-    warmup = "0 s" if duration == "1 us" else "20 ms"
-    result = x460(warmup, duration)
+    warm_up = "0 s" if duration == "1 us" else "20 ms"
+    result = x460(warm_up, duration)
     assert result.warnings[0].endswith(said)
     assert not result.conclusive
 
 
 @pytest.mark.compiled
 def test_flows_that_got_nothing_are_named() -> None:
-    result = simnet.run("tcp-rr-one-queue", warmup="100 ms", duration="100 ms")
+    result = simnet.run("tcp-rr-one-queue", warm_up="100 ms", duration="100 ms")
     silent = [flow.name for flow in result.flows if not flow.transactions_per_s]
     assert silent
     assert result.silent == tuple(silent)
@@ -80,7 +80,7 @@ def test_flows_that_got_nothing_are_named() -> None:
 
 def test_a_disk_that_nobody_asks_is_not_named() -> None:
     result = simnet.run(
-        "vscsi-parallel", tunings="sequential-read-alone", warmup="5 s", duration="200 ms"
+        "vscsi-parallel", tunings="sequential-read-alone", warm_up="5 s", duration="200 ms"
     )
     assert sorted(flow.goodput_bps > 0 for flow in result.flows) == [False, False, True]
     assert (result.warnings, result.silent) == ((), ())
@@ -143,7 +143,7 @@ class TestVerdicts:
             settings={"nodes": 1},
             seeds=2,
             members=0,
-            warmup="5 ms",
+            warm_up="5 ms",
             duration="5 ms",
         )
         (judged,) = found.tunings
@@ -172,7 +172,7 @@ class TestVerdicts:
     def test_a_sweep_has_no_best(self) -> None:
         given = {"irqbalance.map": "daemon"}
         found = simnet.sweep(
-            X460, {"nodes": [1, 2]}, settings=given, warmup="5 ms", duration="5 ms"
+            X460, {"nodes": [1, 2]}, settings=given, warm_up="5 ms", duration="5 ms"
         )
         assert not found.conclusive
         assert found.remarks[-1].startswith("2 of 2 runs decide nothing: this run is too short")
@@ -186,7 +186,7 @@ class TestVerdicts:
             max_loss="1 %",
             between="9000..10000",
             precision="20 %",
-            warmup="10 ms",
+            warm_up="10 ms",
             duration="20 ms",
         )
         assert not found.conclusive

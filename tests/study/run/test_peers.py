@@ -22,7 +22,7 @@ INTERRUPTS = (MECHANISMS["hardirq"], MECHANISMS["softirq"])
 @cache
 def measured(test: str, peers: str) -> Result:
     settings = {"test": test, "nodes": "1", "peers_simulated": peers}
-    return simnet.run("x460-out-of-box", settings=settings, warmup="200 ms", duration="200 ms")
+    return simnet.run("x460-out-of-box", settings=settings, warm_up="200 ms", duration="200 ms")
 
 
 def work(result: Result, *, interrupts: bool) -> float:

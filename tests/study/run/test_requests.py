@@ -12,7 +12,7 @@ from simnet.study.run.result import Result
 
 def run(**settings: str) -> Result:
     chosen = {"nodes": "1", "test": "tcp_rr"} | settings
-    return simnet.run("x460-out-of-box", settings=chosen, warmup="30 ms", duration="30 ms")
+    return simnet.run("x460-out-of-box", settings=chosen, warm_up="30 ms", duration="30 ms")
 
 
 @pytest.fixture(scope="module")

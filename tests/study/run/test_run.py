@@ -19,7 +19,7 @@ SETTINGS = {"nodes": "1"}
 
 
 def short(**changes: object) -> Result:
-    options = {"settings": SETTINGS, "duration": "12 ms", "warmup": "8 ms"} | changes
+    options = {"settings": SETTINGS, "duration": "12 ms", "warm_up": "8 ms"} | changes
     return run(SCENARIO, **options)  # type: ignore[arg-type]
 
 
@@ -88,7 +88,7 @@ def test_an_unknown_scenario_is_one_clear_line() -> None:
 
 
 def test_a_run_needs_no_warm_up() -> None:
-    result = short(warmup="0 s", duration="2 ms")
+    result = short(warm_up="0 s", duration="2 ms")
     assert (result.warmup_s, result.simulated_s) == (0, 0.002)
 
 

@@ -19,7 +19,7 @@ ALONE = ("sequential-read-alone", "random-read-alone", "random-write-alone")
 @pytest.fixture(scope="module", params=((), *((name,) for name in ALONE)), ids=str)
 def result(request: pytest.FixtureRequest) -> Result:
     tunings: tuple[str, ...] = request.param
-    return simnet.run("vscsi-parallel", tunings=tunings, warmup="500 ms", duration="1 s")
+    return simnet.run("vscsi-parallel", tunings=tunings, warm_up="500 ms", duration="1 s")
 
 
 def test_every_disk_of_client_and_server_has_a_row(result: Result) -> None:
@@ -51,7 +51,7 @@ def test_a_queue_is_as_long_as_its_throughput_times_its_await(
     tunings: tuple[str, ...], warm_up: str, duration: str
 ) -> None:
     # Little's law, as far as a listing can keep it: it must be long compared with its requests
-    result = simnet.run("vscsi-parallel", tunings=tunings, warmup=warm_up, duration=duration)
+    result = simnet.run("vscsi-parallel", tunings=tunings, warm_up=warm_up, duration=duration)
     rows = [{name: disk[name] for name in disk if name != "name"} for disk in result.disks]
     found = [
         (float(row["avgqu_sz"]), float(row["r_s"]) + float(row["w_s"]), float(row["await_ms"]))
@@ -99,7 +99,7 @@ def test_iostat_prints_both_hosts_as_sysstat_does(result: Result) -> None:
 
 def test_the_same_seed_gives_the_same_result() -> None:
     runs = [
-        simnet.run("vscsi-parallel", seed=seed, warmup="100 ms", duration="300 ms").fingerprint
+        simnet.run("vscsi-parallel", seed=seed, warm_up="100 ms", duration="300 ms").fingerprint
         for seed in (1, 1, 2)
     ]
     assert runs[0] == runs[1] != runs[2]

@@ -226,7 +226,7 @@ def test_real_runs_are_judged_too() -> None:
         seeds=2,
         members=0,
         duration="3 ms",
-        warmup="20 ms",
+        warm_up="20 ms",
         jobs=1,
         store=NOWHERE,
     )

@@ -110,7 +110,7 @@ def test_workers_outlive_the_folder_that_they_were_started_in(tmp_path: Path) ->
         folder = tmp_path / str(first)
         folder.mkdir()
         members = [
-            Member(CASE, seed, duration="1 ms", warmup="0 s") for seed in range(first, first + 2)
+            Member(CASE, seed, duration="1 ms", warm_up="0 s") for seed in range(first, first + 2)
         ]
         with chdir(folder):
             assert len(simulate_all(members, jobs=2, store=Store(None))) == 2

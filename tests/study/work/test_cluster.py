@@ -35,7 +35,7 @@ def grid(**options: Any) -> Sweep:
         "x460-out-of-box",
         {"seed": f"1..{SEEDS}"},
         settings={"nodes": "1"},
-        warmup="0 s",
+        warm_up="0 s",
         duration=DURATION,
         **options,
     )

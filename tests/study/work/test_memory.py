@@ -19,7 +19,7 @@ def first_parts_tell(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def relay(connections: int) -> None:
     settings = {"relay.connections": str(connections)}
-    simnet.run("relay-untuned", settings=settings, duration="1 ms", warmup="0 s")
+    simnet.run("relay-untuned", settings=settings, duration="1 ms", warm_up="0 s")
 
 
 TOO_MUCH = """
@@ -30,7 +30,7 @@ memory._TELLING_BYTES = 1 << 20
 memory.available_bytes = lambda: 50_000_000
 settings = {"relay.connections": "20000"}
 try:
-    simnet.run("relay-untuned", settings=settings, duration="1 ms", warmup="0 s")
+    simnet.run("relay-untuned", settings=settings, duration="1 ms", warm_up="0 s")
 except simnet.InputError as error:
     print(error)
 """
