@@ -88,7 +88,7 @@ class InputError(SimnetError):
             where = f'{_ARGUMENTS[where]}["{knob}"]'
         elif where in _ARGUMENTS:
             where = _ARGUMENTS[where]
-            key = None if (key or "").replace("_", "") == where else key
+            key = None if key == where else key
         if key in _ARGUMENTS:
             key = _ARGUMENTS[key]
         return self._line(where, key, message)

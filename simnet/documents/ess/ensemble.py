@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CALIBRATION",
-    "Workload",
+    "WorkloadDraw",
     "consistent",
     "kept",
     "kept_for",
@@ -69,10 +69,10 @@ _LEAST_PAUSE, _MOST_PAUSE = 0, 880
 _FILE: Final = "ess-workloads.json"
 
 
-class Workload(Draw):
+class WorkloadDraw(Draw):
     """One workload: a seed, and values of models."""
 
-    def among(self, names: Container[str]) -> Workload:
+    def among(self, names: Container[str]) -> WorkloadDraw:
         """The workload with those of its values that are so named.
 
         Where the file system begins and how far it reaches go together: none of one without the
@@ -81,7 +81,7 @@ class Workload(Draw):
         known = {n: v for n, v in self.values.items() if n in names}
         if not known.keys() >= _PLACE:
             known = {n: v for n, v in known.items() if n not in _PLACE}
-        return Workload(self.seed, known)
+        return WorkloadDraw(self.seed, known)
 
 
 def of_length(member: Member, length: float) -> Member:
@@ -119,7 +119,7 @@ def consistent(result: Result, name: str, within: float = _WITHIN) -> bool:
 
 def search(
     count: int, *, length: float = 0.06, jobs: int | None = None, progress: Progress | None = None
-) -> tuple[list[Workload], int]:
+) -> tuple[list[WorkloadDraw], int]:
     """Draw `count` workloads and return those that are consistent, and how many were solvable.
 
     A workload is solved with a share of each job: at first with so little that jobs have a single
@@ -137,7 +137,7 @@ def search(
     known = {name: _value(one, name) for name in (_CPU, _DATA, _PAUSE, _DAEMON)}
     low, high = next((r.low, r.high) for r in ranges if r.path == _DAEMON)
     drawn = [
-        Workload(1000 + number, _possible({**point, **known}))
+        WorkloadDraw(1000 + number, _possible({**point, **known}))
         for number, point in enumerate(latin_hypercube(ranges, count))
     ]
 
@@ -145,7 +145,7 @@ def search(
         members = [of_length(w.member(case), share) for w in drawn]
         return simulate_all(members, jobs=jobs, progress=progress, lean=True)
 
-    def among(name: str, share: float, within: float) -> list[Workload]:
+    def among(name: str, share: float, within: float) -> list[WorkloadDraw]:
         found = results(CALIBRATION[name], share)
         return [w for w, r in zip(drawn, found, strict=True) if consistent(r, name, within)]
 
@@ -177,7 +177,7 @@ def _value(case: Case, name: str) -> int:
     return int(getattr(getattr(effective, place), attribute))
 
 
-def solved(workload: Workload, result: Result) -> Workload:
+def solved(workload: WorkloadDraw, result: Result) -> WorkloadDraw:
     """The workload with its four values moved to where the result should be as measured.
 
     CPU time in proportion. Data, too, but in all, since the rate changes with the time that the
@@ -201,7 +201,7 @@ def solved(workload: Workload, result: Result) -> Workload:
     busy_s = wanted["cpu_utilisation_percent"] / 100 * core_s * ratio["real_minutes"]
     left_s = busy_s - jobs_s * ratio["cpu_minutes"]
     values[_DAEMON] = max(int(left_s / (moved_mib * data) * _PS_PER_S), 0)
-    return Workload(workload.seed, values)
+    return WorkloadDraw(workload.seed, values)
 
 
 # of all job time, what programs for I/O have
@@ -212,7 +212,7 @@ _PERMILLE: Final = 1000
 _PS_PER_S: Final = 10**12
 
 
-def write(workloads: Sequence[Workload], drawn: int, path: Path | None = None) -> Path:
+def write(workloads: Sequence[WorkloadDraw], drawn: int, path: Path | None = None) -> Path:
     """Keep workloads as data; `drawn` is how many were tried."""
     place = path or folder("validation") / "calibration" / _FILE
     document = {
@@ -226,13 +226,13 @@ def write(workloads: Sequence[Workload], drawn: int, path: Path | None = None) -
 
 
 @cache
-def kept() -> tuple[Workload, ...]:
+def kept() -> tuple[WorkloadDraw, ...]:
     """The workloads that are consistent with what was measured."""
     text = read_text(folder("validation") / "calibration" / _FILE, kind="list of workloads")
-    return tuple(Workload(one["seed"], one["values"]) for one in json.loads(text)["workloads"])
+    return tuple(WorkloadDraw(one["seed"], one["values"]) for one in json.loads(text)["workloads"])
 
 
-def kept_for(case: Case) -> tuple[Workload, ...]:
+def kept_for(case: Case) -> tuple[WorkloadDraw, ...]:
     """The kept workloads, if a case has the models that they are values of; else none."""
     models = tuple(f"{model}." for model in set(Member(case).effective().models.values()))
     fit = all(name.startswith(models) for workload in kept() for name in workload.values)

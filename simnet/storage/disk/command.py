@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from simnet.storage.disk.geometry import NOWHERE
 
-__all__ = ["Command", "Initiator", "Partition", "Target", "partition"]
+__all__ = ["Command", "DiskPartition", "Initiator", "Target", "disk_partitions"]
 
 
 class Initiator(Protocol):
@@ -67,7 +67,7 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True)
-class Partition:
+class DiskPartition:
     """A range of the sectors of a disk, itself addressed from 0.
 
     Attributes:
@@ -93,7 +93,7 @@ class Partition:
         return taken
 
 
-def partition(disk: Target, ranges: Iterable[tuple[str, int, int]]) -> list[Partition]:
+def disk_partitions(disk: Target, ranges: Iterable[tuple[str, int, int]]) -> list[DiskPartition]:
     """Cut a disk into partitions.
 
     Args:
@@ -103,7 +103,7 @@ def partition(disk: Target, ranges: Iterable[tuple[str, int, int]]) -> list[Part
     Raises:
         ValueError: a partition is empty, lies beyond the disk or over another one.
     """
-    cut: list[Partition] = []
+    cut: list[DiskPartition] = []
     for name, start, sectors in ranges:
         if start < 0 or sectors < 1 or start + sectors > disk.sectors:
             raise ValueError(
@@ -118,5 +118,5 @@ def partition(disk: Target, ranges: Iterable[tuple[str, int, int]]) -> list[Part
                     f"partition {name}: sectors {start} to {start + sectors - 1} overlap partition"
                     f" {other.name}, {other.start} to {other.start + other.sectors - 1}"
                 )
-        cut.append(Partition(name, disk, start, sectors))
+        cut.append(DiskPartition(name, disk, start, sectors))
     return cut

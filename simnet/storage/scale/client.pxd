@@ -31,7 +31,7 @@ cdef class ScaleClient(NsdClient):
     cdef long long daemon_fs_per_byte
     cdef long long prefetch_threads
     cdef long long worker_threads
-    cdef long long max_bps
+    cdef long long max_bytes_s
     cdef long long discard_bytes
     cdef readonly long long latency_ps
     cdef readonly long long background

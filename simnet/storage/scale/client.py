@@ -150,7 +150,7 @@ class ScaleClient(NsdClient):
         self.daemon_fs_per_byte = daemon_fs_per_byte
         self.prefetch_threads = tuning.prefetch_threads
         self.worker_threads = tuning.worker_threads
-        self.max_bps = tuning.max_mb_per_s * _MB
+        self.max_bytes_s = tuning.max_mb_per_s * _MB
         self.discard_bytes = tuning.seq_discard_threshold_bytes
         self.most_files = tuning.max_files_to_cache
         self.latency_ps = _FIRST_LATENCY_PS
@@ -570,7 +570,7 @@ class ScaleClient(NsdClient):
         allowed: cython.longlong
         if self.background >= self.prefetch_threads:
             return False
-        allowed = self.max_bps // _MB * (self.latency_ps // _US)
+        allowed = self.max_bytes_s // _MB * (self.latency_ps // _US)
         return self.background == 0 or self.background_bytes + self.block_bytes <= allowed
 
     def _flush_one(self) -> cython.int:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simnet.host.softirq.deferred import DeviceInterrupt, WorkQueue
     from simnet.kernel.simulator import Simulator
     from simnet.storage.block.queue import RequestQueue
-    from simnet.storage.disk.command import Command, Partition
+    from simnet.storage.disk.command import Command, DiskPartition
 
 __all__ = ["CommandQueue", "VirtualAdapter", "VirtualDisk", "VscsiCosts", "VscsiServer"]
 
@@ -241,7 +241,7 @@ class VirtualDisk:
     def __init__(
         self,
         adapter: VirtualAdapter,
-        backing: Partition,
+        backing: DiskPartition,
         backing_queue: RequestQueue,
     ) -> None:
         self.adapter = adapter

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.net.tcp.ecn import CE, CWR, ECE, ECT
 from simnet.scenario.core.library import find_model, flat, model_names, read_model
-from simnet.study.conform.case import MS_PS, Case, Expected, run_case
 from simnet.study.conform.packetdrill import read_script
 from simnet.study.conform.phase import phases
-from simnet.study.conform.script import script_case
+from simnet.study.conform.recording import MS_PS, Expected, Recording, replay
+from simnet.study.conform.script import recording_of
 from simnet.study.conform.trace import read_traces
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def conform(files: Sequence[str | Path], kernel: str | None = None) -> Conforman
     for file in map(str, files):
         if file.endswith(".pkt"):
             constants = _values(kernel or _latest())
-            verdicts.append(_judged(script_case(read_script(file), constants)))
+            verdicts.append(_judged(recording_of(read_script(file), constants)))
             continue
         if not file.endswith(".jsonl"):
             raise InputError("expected a trace (.jsonl) or a packetdrill script (.pkt)", file=file)
@@ -173,9 +173,9 @@ def _model_of(version: str, file: str, line: int) -> str:
     )
 
 
-def _judged(case: Case) -> Verdict:
+def _judged(recording: Recording) -> Verdict:
     """The verdict at the phase of the ticks that suits the scenario best."""
-    tried = (_judged_at(case, phase_ps) for phase_ps in phases(case))
+    tried = (_judged_at(recording, phase_ps) for phase_ps in phases(recording))
     best = next(tried)
     for found in tried:
         if best.whole:
@@ -207,15 +207,15 @@ class _Trial:
         return self.verdict.agrees and self.alike == len(self.verdict.expected)
 
 
-def _judged_at(case: Case, phase_ps: int) -> _Trial:
+def _judged_at(recording: Recording, phase_ps: int) -> _Trial:
     """At one phase; a timer that has sent what differs may have run a jiffy late."""
     late: tuple[int, ...] = ()
-    best = _trial(case, phase_ps, late)
-    while not best.whole and not case.exact:
+    best = _trial(recording, phase_ps, late)
+    while not best.whole and not recording.exact:
         sent = best.verdict.sent
         near = (best.alike - 1, best.alike)
         numbers = [n for n in near if 0 <= n < len(sent) and sent[n].timer and n not in late]
-        trials = [(_trial(case, phase_ps, (*late, n)), n) for n in numbers]
+        trials = [(_trial(recording, phase_ps, (*late, n)), n) for n in numbers]
         found, number = max(trials, key=lambda trial: trial[0].score, default=(best, -1))
         if found.score <= best.score:
             break
@@ -224,19 +224,19 @@ def _judged_at(case: Case, phase_ps: int) -> _Trial:
     return best
 
 
-def _trial(case: Case, phase_ps: int, late: tuple[int, ...]) -> _Trial:
-    end = run_case(case, phase_ps, late)
-    sent = _bursts(case.expected, end.sent) if case.exact else end.sent
-    pairs = list(zip(case.expected, sent, strict=False))
-    same, difference = _difference(case, sent)
+def _trial(recording: Recording, phase_ps: int, late: tuple[int, ...]) -> _Trial:
+    end = replay(recording, phase_ps, late)
+    sent = _bursts(recording.expected, end.sent) if recording.exact else end.sent
+    pairs = list(zip(recording.expected, sent, strict=False))
+    same, difference = _difference(recording, sent)
     if difference is None and end.problems:
         difference = end.problems[0]
     verdict = Verdict(
-        case.file,
-        case.line,
-        case.name,
-        str(case.connection.kernel["version"]),
-        case.expected,
+        recording.file,
+        recording.line,
+        recording.name,
+        str(recording.connection.kernel["version"]),
+        recording.expected,
         tuple(sent),
         max((abs(e.time_ps - s.time_ps) / MS_PS for e, s in pairs), default=0.0),
         phase_ps / MS_PS,
@@ -274,13 +274,13 @@ def _bursts(expected: Sequence[Expected], sent: Sequence[Segment]) -> list[Segme
     return found
 
 
-def _difference(case: Case, sent: Sequence[Segment]) -> tuple[int, str | None]:
+def _difference(recording: Recording, sent: Sequence[Segment]) -> tuple[int, str | None]:
     """How many segments are the same, and what differs first."""
-    expected = case.expected
+    expected = recording.expected
     for number, (wanted, got) in enumerate(zip(expected, sent, strict=False), 1):
         allowed = _TOLERANCE_PS if wanted.tolerance_ps is None else wanted.tolerance_ps
         same = wanted.ack == got.ack and abs(wanted.time_ps - got.time_ps) <= allowed
-        if same and case.exact:
+        if same and recording.exact:
             same = (wanted.seq, wanted.end_seq) == (got.seq, got.end_seq)
             same = same and wanted.window in {None, got.window}
             same = same and wanted.sack in {None, got.sack}
@@ -293,7 +293,7 @@ def _difference(case: Case, sent: Sequence[Segment]) -> tuple[int, str | None]:
         told = f"{_which(wanted, len(sent) + 1)}: expected {_told(wanted)}, sent none"
         return len(sent), told
     # what a script does not wait for it does not look at
-    if len(sent) > len(expected) and not case.exact:
+    if len(sent) > len(expected) and not recording.exact:
         number = len(expected) + 1
         return len(expected), f"segment {number}: expected none, sent {_told(sent[number - 1])}"
     return len(expected), None

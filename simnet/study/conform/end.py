@@ -24,8 +24,8 @@ from simnet.study.conform.packetdrill_assert import failed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simnet.study.conform.case import Step
     from simnet.study.conform.connection import Connection
+    from simnet.study.conform.recording import Step
 
 __all__ = ["Endpoint", "Segment"]
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from simnet.study.conform.case import Case
+    from simnet.study.conform.recording import Recording
 
 __all__ = ["phases"]
 
@@ -26,29 +26,29 @@ _KNOWN_PS: Final = 150 * _US_PS
 _SCRIPT_PHASES: Final = 8
 
 
-def phases(case: Case) -> list[int]:
+def phases(recording: Recording) -> list[int]:
     """Phases of the first tick to be tried, in ps, the likeliest first."""
-    jiffy = 10**12 // int(case.connection.kernel["hz"])
-    if case.exact:
+    jiffy = 10**12 // int(recording.connection.kernel["hz"])
+    if recording.exact:
         # the middle first
         order = [0, *range(1, _SCRIPT_PHASES)]
         return [number * jiffy // _SCRIPT_PHASES for number in order]
-    sent_by_timer = _sent_by_timer(case)
-    found = _between({step.time_ps % jiffy for step in case.steps}, jiffy)
+    sent_by_timer = _sent_by_timer(recording)
+    found = _between({step.time_ps % jiffy for step in recording.steps}, jiffy)
     found += [(time_ps - _AFTER_TICK_PS) % jiffy for time_ps in sent_by_timer]
-    if case.tick_ps is not None:
-        known = case.tick_ps
+    if recording.tick_ps is not None:
+        known = recording.tick_ps
         near = [phase for phase in found if _apart(phase, known, jiffy) <= _KNOWN_PS]
         return [known % jiffy, *sorted(set(near), key=lambda phase: _apart(phase, known, jiffy))]
     return sorted(set(found), key=lambda phase: _cost(phase, sent_by_timer, jiffy))
 
 
-def _sent_by_timer(case: Case) -> list[int]:
+def _sent_by_timer(recording: Recording) -> list[int]:
     """Times of segments that answer nothing."""
-    causes = sorted(step.time_ps for step in case.steps)
+    causes = sorted(step.time_ps for step in recording.steps)
     found = []
     at = 0
-    for segment in case.expected:
+    for segment in recording.expected:
         while at < len(causes) and causes[at] <= segment.time_ps:
             at += 1
         if at == 0 or segment.time_ps - causes[at - 1] > _ANSWER_PS:

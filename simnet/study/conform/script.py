@@ -16,14 +16,14 @@ from simnet.scenario.core.library import nearest
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
 from simnet.scenario.parts.host.schema import Kernel
-from simnet.study.conform.case import Case, Expected, Step
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.packetdrill import Call, Event, Packet, Script
+from simnet.study.conform.recording import Expected, Recording, Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["script_case"]
+__all__ = ["recording_of"]
 
 _US_PS: Final = 1_000_000
 _PREFIX: Final = "net.ipv4."
@@ -98,7 +98,7 @@ class _Reader:
     def error(self, event: Event, message: str) -> InputError:
         return self.script.error(event.line, message)
 
-    def read(self) -> Case:
+    def read(self) -> Recording:
         """The whole script."""
         for event in self.script.events:
             what = event.what
@@ -123,7 +123,7 @@ class _Reader:
         if not self.expected:
             raise InputError("no segment is expected before its close", file=self.script.file)
         steps = [Step(0, name, end_seq=value) for name, value in self.early.items()]  # type: ignore[arg-type]
-        return Case(
+        return Recording(
             self.script.file,
             1,
             "script",
@@ -292,7 +292,7 @@ def _bits(packet: Packet) -> int:
     return bits | (ECE if "E" in packet.flags else 0) | (CWR if "W" in packet.flags else 0)
 
 
-def script_case(script: Script, kernel: Mapping[str, Any]) -> Case:
+def recording_of(script: Script, kernel: Mapping[str, Any]) -> Recording:
     """The scenario of a script, on a kernel with these constants.
 
     Raises:

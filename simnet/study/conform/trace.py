@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simnet.errors import InputError
 from simnet.files import read_text
-from simnet.study.conform.case import MS_PS, Case, Expected, Step
 from simnet.study.conform.connection import Connection
+from simnet.study.conform.recording import MS_PS, Expected, Recording, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,7 +62,7 @@ class _Trace(BaseModel):
     handshake_ms: float = Field(default=0.1, ge=0.001, le=1000)
 
 
-def read_traces(file: str, values: Callable[[str, int], dict[str, Any]]) -> Iterator[Case]:
+def read_traces(file: str, values: Callable[[str, int], dict[str, Any]]) -> Iterator[Recording]:
     """Scenarios of a file; `values` gives a kernel's constants by its version and the line.
 
     Raises:
@@ -95,7 +95,7 @@ def _parsed(line: str, file: str, number: int) -> _Trace:
 
 def _case(
     trace: _Trace, file: str, line: int, values: Callable[[str, int], dict[str, Any]]
-) -> Case:
+) -> Recording:
     steps = [
         Step(round(ms * MS_PS), "receive", seq, end, push=bool(push))
         for ms, seq, end, push in trace.inject
@@ -117,7 +117,7 @@ def _case(
         for ms, ack, window, blocks in trace.acks
     ]
     name = trace.name if trace.route == "default" else f"{trace.name} ({trace.route})"
-    return Case(
+    return Recording(
         file,
         line,
         name,

@@ -11,7 +11,7 @@ from simnet._share import folder
 from simnet.documents.ess.answers import ANSWERS
 from simnet.documents.ess.ensemble import (
     CALIBRATION,
-    Workload,
+    WorkloadDraw,
     kept,
     kept_for,
     numbers,
@@ -42,7 +42,7 @@ def test_numbers_are_of_whole_jobs(result: Result) -> None:
 
 def test_what_is_too_little_is_raised(result: Result) -> None:
     """Of a run with hardly any data and jobs, everything has to grow but the CPU time of a job."""
-    before = Workload(1, {CPU: 10**15, DATA: 10**10, PAUSE: 100, DAEMON: 10**9})
+    before = WorkloadDraw(1, {CPU: 10**15, DATA: 10**10, PAUSE: 100, DAEMON: 10**9})
     after = solved(before, result)
     found, asked = numbers(result), measurement("ess.sas20_one_node_40gbe").value
     assert after.values[CPU] / 10**15 == pytest.approx(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
 from simnet.scenario.parts.disks.build import disk_model
-from simnet.storage.disk.command import Command, Partition, partition
+from simnet.storage.disk.command import Command, DiskPartition, disk_partitions
 from simnet.storage.disk.disk import Disk
 from simnet.storage.disk.geometry import Geometry, SeekCurve
 from simnet.storage.disk.model import QUEUE_POLICIES
@@ -342,7 +342,7 @@ class TestPartitions:
     def test_each_is_addressed_from_zero(self) -> None:
         sim = Simulator()
         disk = round_disk(sim)
-        driver = Driver(sim, partition(disk, [("sda1", 0, 1000), ("sda2", 1000, 1000)])[1])
+        driver = Driver(sim, disk_partitions(disk, [("sda1", 0, 1000), ("sda2", 1000, 1000)])[1])
         driver.send(3)
         sim.run_until(FOREVER)
         assert disk.seek_cylinders == 100
@@ -362,14 +362,14 @@ class TestPartitions:
         self, ranges: list[tuple[str, int, int]], message: str
     ) -> None:
         with pytest.raises(ValueError, match=message):
-            partition(round_disk(Simulator()), ranges)
+            disk_partitions(round_disk(Simulator()), ranges)
 
     def test_a_command_cannot_leave_its_partition(self) -> None:
         disk = round_disk(Simulator())
         with pytest.raises(ValueError, match="beyond its 10 sectors"):
-            Partition("sda1", disk, 0, 10).submit(_command(disk, 9, 2))
+            DiskPartition("sda1", disk, 0, 10).submit(_command(disk, 9, 2))
         device = Device(Simulator())
-        assert Partition("sda1", device, 50, 10).submit(_command(disk, 8, 2))
+        assert DiskPartition("sda1", device, 50, 10).submit(_command(disk, 8, 2))
         assert device.order == [58]
 
 
@@ -468,5 +468,5 @@ def test_a_partition_passes_on_its_last_sector_and_hands_back_what_is_refused() 
     for room, taken, sector in ((1, True, 58), (0, False, 8)):
         device = Device(sim, path=f"device{room}", room=room)
         command = Command(8, 2, write=False, owner=Driver(sim, device, f"driver{room}"))
-        assert Partition("sda1", device, 50, 10).submit(command) is taken
+        assert DiskPartition("sda1", device, 50, 10).submit(command) is taken
         assert command.sector == sector

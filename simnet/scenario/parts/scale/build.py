@@ -102,7 +102,7 @@ def _node(env: Environment, number: int, lpars: Lpars, scale: Scale, cluster: An
         worker_threads=scale.worker_threads,
         max_mb_per_s=scale.max_mbps,
         max_files_to_cache=scale.max_files_to_cache,
-        seq_discard_threshold_bytes=scale.seq_discard_threshhold_bytes,
+        seq_discard_threshold_bytes=scale.seq_discard_threshold_bytes,
     )
     client = ScaleClient(
         env.sim,

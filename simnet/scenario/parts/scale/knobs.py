@@ -63,7 +63,7 @@ SCALE: Final = (
     _mmchconfig("maxMBpS", "max_mbps"),
     _mmchconfig("maxFilesToCache", "max_files_to_cache", note=_RESTART.format("clients")),
     _mmchconfig(
-        "seqDiscardThreshhold", "seq_discard_threshhold_bytes", note=_RESTART.format("clients")
+        "seqDiscardThreshhold", "seq_discard_threshold_bytes", note=_RESTART.format("clients")
     ),
     _mmchconfig(
         "maxblocksize", "maxblocksize_bytes", note="in force after mmshutdown -a and mmstartup -a"

@@ -125,7 +125,7 @@ class Scale(Section):
         int, count("MB/s that prefetch and write-behind are to sustain", 1, 100_000)
     ]
     max_files_to_cache: Annotated[int, count("files whose inodes are in memory", 1, 100_000_000)]
-    seq_discard_threshhold_bytes: Annotated[
+    seq_discard_threshold_bytes: Annotated[
         int,
         ScaleSize(
             "larger files that are read or written in sequence are not kept",

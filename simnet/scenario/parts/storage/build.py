@@ -19,7 +19,7 @@ from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import System
 from simnet.storage.block.queue import RequestQueue
 from simnet.storage.block.sysfs import store
-from simnet.storage.disk.command import Partition, partition
+from simnet.storage.disk.command import DiskPartition, disk_partitions
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 from simnet.storage.files.files import FileSystem
 from simnet.storage.files.page_cache import PageCache, PageCosts, Process
@@ -93,7 +93,7 @@ class Storage:
         self.seed = seed
         self.iowait = IowaitClock(client.cpus)
         self.server_queues: dict[str, RequestQueue] = {}
-        self.partitions: dict[str, tuple[Partition, RequestQueue]] = {}
+        self.partitions: dict[str, tuple[DiskPartition, RequestQueue]] = {}
         self._real_disks(effective.peers[0])
         self.queues: dict[str, RequestQueue] = {}
         self.adapter_interrupts: dict[str, DeviceInterrupt] = {}
@@ -131,7 +131,7 @@ class Storage:
                 (part.name, _sectors(part.start_bytes), _sectors(part.size_bytes))
                 for part in given.partitions
             ]
-            for part in partition(disk, ranges):
+            for part in disk_partitions(disk, ranges):
                 self.partitions[part.name] = (part, queue)
 
     def _virtual_disks(self, vscsi: Vscsi) -> None:

@@ -11,7 +11,7 @@ from simnet.study.conform.end import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["MS_PS", "Case", "Expected", "Step", "run_case"]
+__all__ = ["MS_PS", "Expected", "Recording", "Step", "replay"]
 
 MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens
@@ -73,12 +73,12 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One scenario.
+class Recording:
+    """What a kernel was given, and what it sent.
 
     Attributes:
         file, line: where it is from.
-        name: of the scenario.
+        name: of what is tried.
         connection: what the ends agreed on, and the kernel.
         first: first sequence number of the peer's data.
         steps: in order.
@@ -98,31 +98,31 @@ class Case:
     tick_ps: int | None = None
 
 
-def run_case(case: Case, phase_ps: int = 0, late: Collection[int] = ()) -> Endpoint:
+def replay(recording: Recording, phase_ps: int = 0, late: Collection[int] = ()) -> Endpoint:
     """Have the model live through it; `sent` of the result is what it sent.
 
     `phase_ps` is when the kernel's first tick falls, less than a jiffy. Segments numbered `late`
     are those that a timer sends only when it has run a jiffy late.
     """
-    end = Endpoint(case.connection, case.first, phase_ps, _waits(case, late))
+    end = Endpoint(recording.connection, recording.first, phase_ps, _waits(recording, late))
     last_ps = 0
-    for step in case.steps:
+    for step in recording.steps:
         end.at(step.time_ps, _call(end, step))
         last_ps = max(last_ps, step.time_ps)
-    if case.expected:
-        last_ps = max(last_ps, case.expected[-1].time_ps)
+    if recording.expected:
+        last_ps = max(last_ps, recording.expected[-1].time_ps)
     end.run(last_ps + _REST_PS)
     return end
 
 
-def _waits(case: Case, late: Collection[int]) -> Callable[[Endpoint], bool]:
+def _waits(recording: Recording, late: Collection[int]) -> Callable[[Endpoint], bool]:
     """Whether the kernel's timer, due now, ran a jiffy later: what came next tells."""
 
     def waits(end: Endpoint) -> bool:
         number = len(end.sent)
-        if case.exact or number >= len(case.expected):
+        if recording.exact or number >= len(recording.expected):
             return False
-        following = case.expected[number]
+        following = recording.expected[number]
         later_ps = following.time_ps - end.sim.now
         return (
             number in late
