@@ -2,7 +2,7 @@ from simnet.host.cpu cimport Cpu
 from simnet.host.interrupt cimport IrqLine
 from simnet.net.nic.port cimport Nic
 from simnet.net.nic.rss cimport Rss
-from simnet.net.link.skb cimport Header, Skb, SkbQueue
+from simnet.net.link.skb cimport Skb
 from simnet.net.link.wire cimport Path, Port
 
 cdef class XpsMap:

@@ -5,8 +5,7 @@ from then on are the queue's. Frames to be sent leave in the order in which they
 whatever ring they are posted to: how the chip's engine takes turns among rings within a
 microsecond changes no more than that.
 
-Source: drivers/net/bnx2.c of Linux 2.6.32; Documentation/networking/scaling.txt; for filters
-`ndo_rx_flow_steer` of 2.6.39.
+Source: drivers/net/bnx2.c of Linux 2.6.32; Documentation/networking/scaling.txt.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Skb, SkbQueue
+from simnet.net.link.skb import Skb
 from simnet.net.link.wire import Path, Port
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import Rss
@@ -211,41 +210,6 @@ class MultiqueuePort(Port):
         for nic in self.queues:
             lost += nic.lose_coming(now)
         return lost
-
-    def steer_flow(self, header: Header, number: int) -> None:
-        """Have a connection received by one queue from now on, whatever the table says.
-
-        Frames that were announced but have not arrived go there, too.
-        """
-        before = self.rss.queue(header)
-        self.advance(self.sim.now)
-        self.rss.filters[header] = number
-        self._move_coming(header, self.queues[before], self.queues[number])
-
-    def release_flow(self, header: Header) -> None:
-        """Drop a connection's filter: the table holds again."""
-        before = self.rss.queue(header)
-        self.advance(self.sim.now)
-        self.rss.filters.pop(header, None)
-        self._move_coming(header, self.queues[before], self.queues[self.rss.queue(header)])
-
-    def _move_coming(self, header: Header, source: Nic, destination: Nic) -> None:
-        if source is destination:
-            return
-        frames, stay = [], SkbQueue()
-        while source.incoming.count > 0:
-            skb = source.incoming.pop()
-            if skb.header is header:
-                frames.append(skb)
-            else:
-                stay.append(skb)
-        source.incoming = stay
-        while destination.incoming.count > 0:
-            frames.append(destination.incoming.pop())
-        for skb in sorted(frames, key=lambda frame: frame.arrival_ps):
-            destination.incoming.append(skb)
-        source.frames_lost()
-        destination.frames_coming()
 
     # -- transmit -------------------------------------------------------------------------------
 

@@ -14,6 +14,5 @@ cdef class Rss:
     cdef long long[::1] table
     cdef long long mask
     cdef readonly int default_queue
-    cdef readonly dict filters
     cpdef long long hash_of(self, Header header) except? -1
     cpdef int queue(self, Header header) except? -1

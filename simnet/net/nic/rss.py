@@ -4,13 +4,13 @@ The Toeplitz hash of a frame's addresses and ports, under a key, selects an entr
 indirection table, and the entry is the queue. Source: Microsoft, "RSS hashing types" and
 "Verifying the RSS hash calculation"; Documentation/networking/scaling.txt; ethtool 3.x
 (`fill_indir_table`). The same for all frames of a connection, so their order is kept as long as
-the table stays. A filter for a connection (`ndo_rx_flow_steer`) goes before the table.
+the table stays.
 """
 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import cython
 
@@ -20,7 +20,7 @@ from simnet.net.link.skb import Header
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MICROSOFT_KEY", "Rss", "Toeplitz", "equal_table", "weighted_table"]
+__all__ = ["MICROSOFT_KEY", "Rss", "Toeplitz", "equal_table"]
 
 #: the key that Microsoft verifies the hash with, which many drivers program
 MICROSOFT_KEY = bytes.fromhex(
@@ -89,31 +89,8 @@ class Toeplitz:
 
 
 def equal_table(entries: int, queues: int, first: int = 0) -> list[int]:
-    """Deal the entries out to queues in turn (`ethtool -X equal`, and every driver's default)."""
+    """Deal the entries out to queues in turn (every driver's default)."""
     return [first + entry % queues for entry in range(entries)]
-
-
-def weighted_table(entries: int, weights: Sequence[int], first: int = 0) -> list[int]:
-    """Give each queue its share of the entries, one after the other (`ethtool -X weight`).
-
-    Raises:
-        InputError: no weight, or more in all than there are entries.
-    """
-    total = sum(weights)
-    if total == 0:
-        message = "at least one weight must not be 0"
-        raise InputError(message)
-    if total > entries:
-        message = f"the weights add up to {total}, the indirection table has {entries} entries"
-        raise InputError(message)
-    table: list[int] = []
-    queue, reached = -1, 0
-    for entry in range(entries):
-        while entry >= entries * reached // total:
-            queue += 1
-            reached += weights[queue]
-        table.append(first + queue)
-    return table
 
 
 @cython.final
@@ -138,7 +115,6 @@ class Rss:
         self.table = array("q", table)
         self.mask = len(table) - 1
         self.default_queue = default_queue
-        self.filters: dict[Any, Any] = {}
 
     def hash_of(self, header: Header) -> cython.longlong:
         """The hash of a connection, which is kept in its header."""
@@ -154,10 +130,6 @@ class Rss:
     def queue(self, header: Header | None) -> cython.int:
         """The queue that a frame with this header is put into."""
         number: cython.int = self.default_queue
-        if header is None or header.source_ip == 0:
-            return number
-        if len(self.filters) > 0 and header in self.filters:
-            number = self.filters[header]
-        else:
+        if header is not None and header.source_ip != 0:
             number = self.table[self.hash_of(header) & self.mask]
         return number

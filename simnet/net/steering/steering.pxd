@@ -31,7 +31,6 @@ cdef class PacketSteering(Steering):
     cdef readonly long long flow_mask
     cdef long long[::1] flow_cpus
     cdef long long[::1] flow_tails
-    cdef long long[::1] flow_filters
     cdef readonly bint steers
     cdef long long seed
     cdef bint device_hash
@@ -39,9 +38,6 @@ cdef class PacketSteering(Steering):
     cdef int index_shift
     cdef bint symmetric
     cdef bint lookup3
-    cdef public int queue
-    cdef public object filters
-    cdef PacketSteering moved_to
     cdef public Spread spread
     cdef readonly long long steered
     cdef readonly long long local
@@ -49,5 +45,3 @@ cdef class PacketSteering(Steering):
     cdef readonly long long moves
     cdef long long _hash(self, Header header) except? -1
     cdef long long _flow_target(self, Header header, long long flow) except? -3
-    cdef int _move_queue(self, Header header, long long flow, long long wanted) except -1
-    cpdef bint may_expire(self, long long flow, long long number) except? -1

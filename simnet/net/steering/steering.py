@@ -1,7 +1,7 @@
-"""Which CPU runs the stack for a received packet: RPS, RFS and accelerated RFS.
+"""Which CPU runs the stack for a received packet: RPS and RFS.
 
-Source: net/core/dev.c `get_rps_cpu`, `set_rps_cpu`, `rps_may_expire_flow` and
-include/linux/netdevice.h `rps_record_sock_flow` of 2.6.32-131 (RHEL 6.1), -504 (RHEL 6.6) and 3.x;
+Source: net/core/dev.c `get_rps_cpu`, `set_rps_cpu` and include/linux/netdevice.h
+`rps_record_sock_flow` of 2.6.32-131 (RHEL 6.1), -504 (RHEL 6.6) and 3.x;
 Documentation/networking/scaling.txt. A flow moves to the CPU of the process that reads it only
 when all its packets have left the backlog of the CPU before.
 """
@@ -9,7 +9,7 @@ when all its packets have left the backlog of the CPU before.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import cython
 
@@ -31,7 +31,6 @@ __all__ = ["PacketSteering", "SocketFlowTable", "Steering"]
 
 _NO_CPU = cython.declare(cython.longlong, -1)
 _NO_ENTRY = cython.declare(cython.longlong, -2)
-_NO_FILTER = cython.declare(cython.longlong, -1)
 _WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
 
 
@@ -131,8 +130,6 @@ class PacketSteering(Steering):
         local: packets that the CPU which polled them took up the stack itself.
         by_flow: of the steered ones those with a flow entry.
         moves: times that an entry changed to another CPU.
-        filters: the device's, if it can steer flows itself (accelerated RFS); else None.
-        queue: number of the queue, where there are filters.
     """
 
     def __init__(
@@ -162,7 +159,6 @@ class PacketSteering(Steering):
         self.flow_mask = size - 1
         self.flow_cpus = array("q", [-1]) * max(size, 1)
         self.flow_tails = array("q", [0]) * max(size, 1)
-        self.flow_filters = array("q", [-1]) * max(size, 1)
         self.steers = rules.hash_bits > 0 and (len(cpus) > 0 or size > 0)
         self.seed = seed
         self.device_hash = device_hash
@@ -170,9 +166,6 @@ class PacketSteering(Steering):
         self.index_shift = rules.index_shift
         self.symmetric = rules.symmetric
         self.lookup3 = rules.lookup3
-        self.queue = 0
-        self.filters: Any = None
-        self.moved_to = self
         self.spread = Spread(0, 0)
         self.steered = 0
         self.local = 0
@@ -197,7 +190,6 @@ class PacketSteering(Steering):
         ip_ps: cython.longlong
         flow: cython.longlong = -1
         target: cython.longlong = _NO_CPU
-        entries: PacketSteering = self
         backlog: Backlog
         if self.steers and header is not None:
             work = self.costs.rps_ps
@@ -207,8 +199,6 @@ class PacketSteering(Steering):
             if self.flow_mask >= 0 and self.sockets is not None:
                 flow = header.rxhash & self.flow_mask
                 target = self._flow_target(header, flow)
-                entries = self.moved_to
-                flow = header.rxhash & entries.flow_mask
             if target < 0:
                 flow = -1
                 if self.map_length > 0:
@@ -224,7 +214,7 @@ class PacketSteering(Steering):
         if flow >= 0:
             self.by_flow += 1
             if backlog.accepted:
-                entries.flow_tails[flow] = backlog.tail
+                self.flow_tails[flow] = backlog.tail
         return work
 
     def _hash(self, header: Header) -> cython.longlong:
@@ -250,7 +240,6 @@ class PacketSteering(Steering):
         wanted: cython.longlong = self.sockets.wanted(header.rxhash)
         current: cython.longlong = self.flow_cpus[flow]
         backlog: Backlog
-        self.moved_to = self
         if wanted == _NO_ENTRY:
             return _NO_CPU
         if current == wanted:
@@ -261,52 +250,7 @@ class PacketSteering(Steering):
                 return current
         self.moves += 1
         if wanted >= 0:
-            if self.filters is not None:
-                self._move_queue(header, flow, wanted)
             backlog = self.backlogs[wanted]
-            flow = header.rxhash & self.moved_to.flow_mask
-            self.moved_to.flow_tails[flow] = backlog.head
-        self.moved_to.flow_cpus[flow] = wanted
+            self.flow_tails[flow] = backlog.head
+        self.flow_cpus[flow] = wanted
         return wanted
-
-    def _move_queue(
-        self, header: Header, flow: cython.longlong, wanted: cython.longlong
-    ) -> cython.int:
-        """`set_rps_cpu`: have the device put the flow into the queue of the CPU it goes to.
-
-        From then on the entry in that queue's table counts.
-        """
-        queue: cython.int = self.filters.queue_of(wanted)
-        other: PacketSteering
-        number: cython.longlong
-        if queue == self.queue:
-            return 0
-        other = self.filters.steering_of(queue)
-        if other is None or other.flow_mask < 0:
-            return 0
-        number = self.filters.steer(header, queue, header.rxhash & other.flow_mask)
-        if number < 0:
-            return 0
-        other.flow_filters[header.rxhash & other.flow_mask] = number
-        if self.flow_filters[flow] == number:
-            self.flow_filters[flow] = _NO_FILTER
-        self.moved_to = other
-        return 0
-
-    def may_expire(self, flow: cython.longlong, number: cython.longlong) -> cython.bint:
-        """`rps_may_expire_flow`: the filter is not the entry's any more, or was not of use lately.
-
-        That is when ten times as many packets as the table has entries were taken from the
-        backlog since the flow's last.
-        """
-        cpu: cython.longlong
-        tail: cython.longlong
-        backlog: Backlog
-        if flow > self.flow_mask:
-            return True
-        cpu = self.flow_cpus[flow]
-        if self.flow_filters[flow] != number or cpu < 0:
-            return True
-        backlog = self.backlogs[cpu]
-        tail = self.flow_tails[flow]
-        return backlog.head - tail >= 10 * self.flow_mask

@@ -34,7 +34,6 @@ class SteeringRules:
             have been processed; else one by one, counting when they are taken, and a poll ends
             with the jiffy.
         detects_collisions: the table of sockets' flows knows whose entry it is.
-        accelerated: flows can be steered to a queue of the device.
 
     Raises:
         InputError: `hash_bits` is more than `index_shift`: a packet's place would be beyond the
@@ -47,7 +46,6 @@ class SteeringRules:
     lookup3: bool = True
     batches: bool = True
     detects_collisions: bool = False
-    accelerated: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.hash_bits <= self.index_shift <= _WORD_BITS:
@@ -78,7 +76,6 @@ def steering_rules(version: str, hash_bits: int, index_shift: int) -> SteeringRu
         lookup3=number >= (2, 6, 38),
         batches=number >= (2, 6, 35),
         detects_collisions=number >= (4, 0),
-        accelerated=number >= (2, 6, 39),
     )
 
 

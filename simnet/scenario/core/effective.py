@@ -15,7 +15,7 @@
     effective.host.cpu.memory.local_latency_ps  see host.schema.Memory
     effective.host.kernel.tcp_rmem_bytes        (minimum, default, maximum); see host.schema.Kernel
     effective.host.ports[3].name, .node, .irq
-    effective.host.ports[3].nic.rx_usecs_ps     see nic.schema.Nic; each port has its own
+    effective.host.ports[3].nic.rx_usecs_ps     see parts/nic/drivers; each port has its own
     effective.host.ports[3].smp_affinity        CPUs of the mask, ascending: (5,)
     effective.host.cpu_count, .cpus_per_node, .node_of(cpu)
     effective.host.ports[3].enslaved            a slave of the bond; .unplugged_ps, .plugged_ps

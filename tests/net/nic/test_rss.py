@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from simnet.errors import InputError
 from simnet.net.link.skb import Header, Station
-from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table, weighted_table
+from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 
 VECTORS = json.loads(
     (Path(__file__).parents[3] / "validation/external/rss-toeplitz-vectors.json").read_text()
@@ -70,22 +70,6 @@ class TestTable:
     def test_queues_take_turns(self) -> None:
         assert equal_table(16, 3, first=1) == [1, 2, 3] * 5 + [1]
 
-    def test_weights_are_shares_of_the_table(self) -> None:
-        # as ethtool -X eth0 weight 6 2 fills a table of 128
-        table = weighted_table(128, [6, 2])
-        assert table == [0] * 96 + [1] * 32
-
-    @given(st.lists(st.integers(0, 16), min_size=1, max_size=8).filter(any))
-    def test_each_queue_gets_its_weight_and_one_of_none_nothing(self, weights: list[int]) -> None:
-        counts = Counter(weighted_table(128, weights))
-        for queue, weight in enumerate(weights):
-            assert abs(counts[queue] - 128 * weight / sum(weights)) < 1
-
-    @pytest.mark.parametrize("weights", [[0, 0], [128, 1]])
-    def test_what_ethtool_refuses(self, weights: list[int]) -> None:
-        with pytest.raises(InputError, match="weight"):
-            weighted_table(128, weights)
-
     def test_a_table_whose_length_is_no_power_of_two_is_refused(self) -> None:
         with pytest.raises(InputError, match="table of 100 entries"):
             Rss(Toeplitz(MICROSOFT_KEY), equal_table(100, 8))
@@ -109,13 +93,6 @@ class TestQueue:
         assert rss.queue(None) == 0
         assert rss.queue(Header(THERE, HERE)) == 0
         assert rss.queue(header(1, 2, 3, 4)) > 0
-
-    def test_a_filter_goes_before_the_table(self) -> None:
-        rss = Rss(Toeplitz(MICROSOFT_KEY), equal_table(128, 8))
-        connection = header(1, 2, 3, 4)
-        before = rss.queue(connection)
-        rss.filters[connection] = before + 1
-        assert rss.queue(connection) == before + 1
 
     def test_many_connections_fill_the_queues_evenly(self) -> None:
         rss = Rss(Toeplitz(MICROSOFT_KEY), equal_table(128, 8))

@@ -35,8 +35,8 @@ class TestVersions:
             ),
             ("2.6.35", 0, 32, SteeringRules(lookup3=False)),
             ("2.6.37", 0, 32, SteeringRules(lookup3=False)),
-            ("3.19", 0, 32, SteeringRules(accelerated=True)),
-            ("4.0", 0, 32, SteeringRules(accelerated=True, detects_collisions=True)),
+            ("3.19", 0, 32, SteeringRules()),
+            ("4.0", 0, 32, SteeringRules(detects_collisions=True)),
             (
                 "2.6.18",
                 0,
@@ -44,8 +44,8 @@ class TestVersions:
                 SteeringRules(hash_bits=0, symmetric=False, lookup3=False, batches=False),
             ),
             ("2.6.36", 32, 32, SteeringRules(lookup3=False)),
-            ("2.6.39", 32, 32, SteeringRules(accelerated=True)),
-            ("6.18", 32, 32, SteeringRules(accelerated=True, detects_collisions=True)),
+            ("2.6.39", 32, 32, SteeringRules()),
+            ("6.18", 32, 32, SteeringRules(detects_collisions=True)),
         ],
     )
     def test_rules(self, version: str, bits: int, shift: int, rules: SteeringRules) -> None:

@@ -32,7 +32,10 @@ def _taken_by_the_builder() -> set[str]:
         part for driver in Nic.variants().values() for part in driver.mro() if issubclass(part, Nic)
     }
     modules = {Path(str(sys.modules[part.__module__].__file__)) for part in parts}
-    trees = [ast.parse(path.read_text("utf-8")) for path in (*folder.rglob("build*.py"), *modules)]
+    trees = [
+        ast.parse(path.read_text("utf-8"))
+        for path in (*folder.rglob("build*.py"), *folder.rglob("streams.py"), *modules)
+    ]
     return {
         node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
     }
