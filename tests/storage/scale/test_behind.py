@@ -90,7 +90,7 @@ class TestWriting:
         rig.client.read(handle, 0)
         assert rig.client.write(writer, 0) is None
         rig.answer(0)
-        assert user.told == [writer]
+        assert (rig.user.told, user.told) == ([handle], [writer])
         assert rig.client.write(writer, 0) is not None
 
     def test_what_is_left_is_written_when_the_file_is_closed(self) -> None:
@@ -112,6 +112,9 @@ class TestWriting:
         rig.client.when_clean(9, lambda: told.append("nobody knows it"))
         rig.client.when_clean(1, lambda: told.append("nothing dirty"))
         assert told == ["nobody knows it", "nothing dirty"]
+        rig.read(handle, 5)
+        rig.client.when_clean(1, lambda: told.append("one that was read"))
+        assert told.pop() == "one that was read"
         self.full(rig, handle, 0)
         self.full(rig, handle, 1)
         rig.client.when_clean(1, lambda: told.append("all clean"))
@@ -172,7 +175,7 @@ class TestFiles:
         assert [rig.client.knows(number) for number in (1, 2, 3, 4)] == [True, False, True, True]
 
     def test_one_that_is_open_or_dirty_or_in_use_is_kept(self) -> None:
-        rig = Rig(max_files_to_cache=3)
+        rig = Rig(max_files_to_cache=3, prefetch_threads=0)
         rig.open(file=1)
         dirty, used = rig.open(file=2), rig.open(file=3)
         buffer = rig.client.write(dirty, 0)
@@ -214,3 +217,132 @@ class TestFiles:
         assert rig.client.pool.ahead_bytes == 2 * BLOCK
         rig.client.close(handle)
         assert rig.client.pool.ahead_bytes == 0
+
+
+class Eager(User):
+    """Asks for its block again when it is told to."""
+
+    def __init__(self, rig: Rig, name: str, file: int) -> None:
+        super().__init__(rig.sim, name)
+        self.client = rig.client
+        self.got: list[int] = []
+        self.handle = rig.open(file=file, user=self)
+
+    def write(self) -> None:
+        if self.client.write(self.handle, 0) is not None:
+            self.got.append(self.handle.file.number)
+
+    def block_ready(self, handle: Handle) -> None:
+        super().block_ready(handle)
+        self.write()
+
+
+class Reader(User):
+    """Takes its first block when it is told to."""
+
+    def __init__(self, rig: Rig, name: str, file: int) -> None:
+        super().__init__(rig.sim, name)
+        self.client = rig.client
+        self.held: list[Any] = []
+        self.handle = rig.open(file=file, user=self)
+
+    def block_ready(self, handle: Handle) -> None:
+        self.held.append(self.client.read(handle, 0))
+
+
+class TestWaiting:
+    def test_the_first_that_waits_for_a_share_is_the_first_to_get_one(self) -> None:
+        rig = Rig(blocks=4)
+        handle = rig.open()
+        for block in (0, 1):
+            rig.client.written(handle, rig.client.write(handle, block), 0, BLOCK, behind=True)
+        users = [Eager(rig, f"writer{n}", n) for n in (5, 6, 7)]
+        for user in users:
+            user.write()
+        rig.answer(0, write=True)
+        assert [user.got for user in users] == [[5], [], []]
+        rig.answer(1, write=True)
+        assert [user.got for user in users] == [[5], [6], []]
+
+    def test_where_nothing_is_on_its_way_blocks_that_are_not_full_are_written(self) -> None:
+        rig = Rig(blocks=4)
+        handle = rig.open()
+        buffers = [rig.client.write(handle, block) for block in (1, 0)]
+        rig.client.written(handle, buffers[0], 0, PIECE, behind=False)
+        Eager(rig, "writer", 9).write()
+        assert rig.asked() == []
+        rig.client.written(handle, buffers[1], 0, PIECE, behind=False)
+        # in the order of their blocks
+        assert rig.asked() == [("write", 1, 0, 0, PIECE), ("write", 1, 1, 0, PIECE)]
+
+    def test_and_what_was_read_ahead_gives_its_share(self) -> None:
+        rig = Rig(blocks=4)
+        reader = rig.open()
+        rig.client.read(reader, 0)
+        for block in (0, 1, 2):
+            rig.answer(block)
+        assert rig.client.pool.ahead_bytes == 2 * BLOCK
+        writer = Eager(rig, "writer", 9)
+        writer.write()
+        assert writer.got == []
+        rig.client.release(reader, rig.client.read(reader, 0))
+        assert writer.got == [9]
+        assert rig.client.pool.ahead_bytes == 0
+
+    def test_while_a_request_is_on_its_way_nothing_is_given_up(self) -> None:
+        rig = Rig(blocks=4)
+        handle, reader = rig.open(), rig.open(file=2)
+        buffers = [rig.client.write(handle, block) for block in (0, 1)]
+        rig.client.read(reader, 7)
+        rig.asked()
+        Eager(rig, "writer", 9).write()
+        for buffer in buffers:
+            rig.client.written(handle, buffer, 0, PIECE, behind=False)
+        assert rig.asked() == []
+        rig.answer(7, file=2)
+        assert [ask[0] for ask in rig.asked()] == ["write", "write"]
+
+    def test_memory_for_reading_ahead_is_waited_for(self) -> None:
+        rig = Rig(blocks=2, prefetch_percent=100)
+        user = Reader(rig, "reader", 1)
+        rig.client.read(user.handle, 0)
+        assert rig.blocks() == [0, 1]
+        rig.answer(0)
+        assert rig.blocks() == []
+        rig.client.release(user.handle, user.held.pop())
+        assert rig.blocks() == [2]
+        assert sorted(user.handle.file.buffers) == [1, 2]
+
+    def test_what_was_read_ahead_for_nobody_can_be_stolen(self) -> None:
+        rig = Rig(blocks=3)
+        handle = rig.open()
+        rig.client.read(handle, 0)
+        for block in (1, 2):
+            rig.answer(block)
+        other = rig.open(file=2)
+        other.not_in_sequence()
+        rig.asked()
+        assert rig.client.read(other, 5) is None
+        assert rig.asked() == [("read", 2, 5, 0, BLOCK)]
+        assert sorted(handle.file.buffers) == [0, 2]
+
+    def test_a_writer_of_a_block_that_was_read_ahead_waits_for_it(self) -> None:
+        rig = Rig()
+        handle = rig.open()
+        rig.client.read(handle, 0)
+        writer = rig.open(user=User(rig.sim, "writer"))
+        assert rig.client.write(writer, 1) is None
+        rig.answer(1)
+        assert rig.client.write(writer, 1) is not None
+
+    def test_a_buffer_that_was_queued_twice_is_written_once(self) -> None:
+        rig = Rig(prefetch_threads=1)
+        handle = rig.open()
+        for block in (0, 1, 1):
+            buffer = rig.client.write(handle, block)
+            rig.client.written(handle, buffer, 0, BLOCK, behind=True)
+        rig.answer(0, write=True)
+        rig.answer(1, write=True)
+        assert rig.counts("requests", "written_bytes") == [2, 2 * BLOCK]
+        assert [b.pins for b in handle.file.buffers.values()] == [0, 0]
+        assert rig.client.waiting_for() is None

@@ -33,6 +33,22 @@ def test_a_writer_takes_what_it_needs_from_readers_and_writers() -> None:
     assert tokens.holders(1, 10, write=True) == [1]
 
 
+def test_what_only_touches_is_not_revoked() -> None:
+    tokens = TokenManager(100)
+    assert tokens.clients == {}
+    assert EVERYTHING == (0, 2**24)
+    tokens.acquire(0, 1, (0, 5), write=True)
+    tokens.acquire(1, 1, (10, 20), write=True)
+    assert tokens.acquire(2, 1, (5, 10), write=True).revoked == ((0, 5, 10),)
+    assert tokens.acquire(3, 1, (20, 25), write=True).revoked == ((0, 20, 25),)
+    assert [tokens.holders(1, block, write=True) for block in (4, 5, 9, 10, 19, 20, 24, 25)] == [
+        *([0], [2], [2], [1], [1], [3], [3], [0])
+    ]
+    assert tokens.revocations == 3
+    tokens.forget(1)
+    assert tokens.holders(1, 4, write=True) == []
+
+
 def test_two_that_write_the_halves_of_a_file_conflict_once() -> None:
     tokens = TokenManager(100)
     for block in range(50):
