@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import sys
@@ -20,7 +21,10 @@ from simnet.scenario.core.library import MODEL_FOLDERS, read_model, read_scenari
 from tests.docs.blocks import Block, Step
 from tests.house.trees import ROOT, run
 
-_COPIED = ("simnet", "models", "scenarios", "validation", "tests/house")
+_COPIED = (
+    *("simnet", "models", "scenarios", "validation"),
+    *("tests/host", "tests/house", "tests/net"),
+)
 _FILES = ("pyproject.toml", "Makefile", "tests/conftest.py")
 # The tests are on all CPUs already, and to start workers takes longer than what examples simulate.
 ONE_PROCESS = {"LOKY_MAX_CPU_COUNT": "1"}
@@ -40,6 +44,7 @@ class Session:
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._programs = folder / "programs"
         self._cache = folder / "cache"
+        self._changed = False
         for name in _COPIED:
             # Bytecode comes along, or each command would compile simnet's modules once more; but
             # not what another process is about to write.
@@ -64,7 +69,7 @@ class Session:
         if block.title:
             self._write(block)
         elif block.language == "sh":
-            return self._shell(block)
+            return self._command(block.text, block)
         elif block.language == "python":
             return self._python(block)
         elif block.language == "toml":
@@ -78,12 +83,23 @@ class Session:
         file = self.workspace / block.title
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(block.text, encoding="utf-8")
-        if block.language == "toml":
+        self._changed |= block.title.startswith("simnet/")
+        if block.language == "toml" and self._changed:
+            self._check_there(block)
+        elif block.language == "toml":
             _check_file(file)
 
-    def _shell(self, block: Block) -> str:
+    def _check_there(self, block: Block) -> None:
+        """Check a file by the document's own version of simnet, which is not built yet."""
+        data = tomllib.loads(block.text)
+        simnet = "SIMNET_ENGINE=interpreted simnet show"
+        self._command(f"{simnet} {block.title}", block)
+        schema = self._command(f"{simnet} --schema {data['kind']}", block)
+        jsonschema.validate(data, json.loads(schema))
+
+    def _command(self, text: str, block: Block) -> str:
         done = run(
-            *("bash", "-euc", f"exec 2>&1\n{block.text}"),
+            *("bash", "-euc", f"exec 2>&1\n{text}"),
             cwd=self.workspace,
             PATH=f"{self._programs}{os.pathsep}{os.environ['PATH']}",
             PYTHONPATH=str(self.workspace),
@@ -126,9 +142,11 @@ def _check_fragment(block: Block) -> None:
     kind = block.words.get("kind", "")
     assert kind in schemas.NAMES, f"{block.place}: kind=KIND or a title was expected"
     whole = schemas.schema(kind)
+    variants = [whole["$defs"][one["$ref"].rpartition("/")[2]] for one in whole.get("oneOf", ())]
+    keys = {key: part for table in variants or [whole] for key, part in table["properties"].items()}
     for key, value in tomllib.loads(block.text).items():
-        assert key in whole["properties"], f"{block.place}: {key} is no key of a {kind}"
-        part = {**whole["properties"][key], "$defs": whole["$defs"]}
+        assert key in keys, f"{block.place}: {key} is no key of a {kind}"
+        part = {**keys[key], "$defs": whole["$defs"]}
         jsonschema.Draft202012Validator(part).validate(value)
 
 
