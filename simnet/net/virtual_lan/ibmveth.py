@@ -265,7 +265,6 @@ class Ibmveth(Nic):
         return self._leave(softirq, _DONE)
 
     def _leave(self, softirq: SoftirqNetRx, verdict: cython.int) -> cython.int:
-        self.quota -= self.done
         softirq.charge(self.done)
         return verdict
 
