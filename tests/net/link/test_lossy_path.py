@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
+from simnet.net.infiniband.reorder_window import MessageNumbers
 from simnet.net.link.lossy_path import FLUSHED, LossyPath
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
 from tests.host.parts import US
@@ -110,3 +112,50 @@ def test_an_element_stands_before_the_destination() -> None:
     path.element.flush()
     path.on_event(FLUSHED, 0)
     assert end.got[-1] == (2, 10**9)
+
+
+def test_at_first_nothing_was_sent() -> None:
+    path, end = sent(0)
+    assert path.counters() == {"sent": 0, "dropped": 0, "lost": 0, "late": 0}
+    assert end.got == []
+
+
+@pytest.mark.parametrize(("queue_bytes", "got"), [(1249, 0), (1250, 1), (2499, 1), (2500, 2)])
+def test_a_frame_waits_if_it_fits_with_what_is_in_front(queue_bytes: int, got: int) -> None:
+    path, end = sent(3, queue_bytes=queue_bytes)
+    assert (len(end.got), path.dropped) == (got, 3 - got)
+
+
+def test_a_frame_that_finds_the_bottleneck_idle_begins_at_once() -> None:
+    sim = Simulator()
+    path = LossyPath(sim, "path", stream=None, rate_bps=RATE_BPS, delay_ps=0)
+    path.destination = end = End(sim)
+    for at_us in (0, 5, 40):
+        sim.run_until(at_us * US)
+        path.send(new_skb(end, at_us, at_us + 1, 0, 0, 1250, push=False))
+    sim.run_until(10**9)
+    assert end.got == [(0, 10 * US), (5, 20 * US), (40, 50 * US)]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("what", ["loss_ppb", "late_ppb"])
+def test_as_many_of_a_billion_as_said(what: str, more: int) -> None:
+    drawn = RandomStream(1, "path").below(10**9)
+    path, end = sent(1, late_ps=33 * US, **{what: drawn + more})
+    counters = path.counters()
+    assert counters["lost" if what == "loss_ppb" else "late"] == more
+    assert end.got == ([] if counters["lost"] else [(0, (110 + 33 * counters["late"]) * US)])
+
+
+def test_each_frame_gets_its_number_before_it_is_lost() -> None:
+    sim = Simulator()
+    path = LossyPath(
+        sim, "path", stream=RandomStream(1, "x"), rate_bps=RATE_BPS, delay_ps=0, loss_ppb=10**9
+    )
+    path.destination = end = End(sim)
+    path.numbers = MessageNumbers()
+    skbs = [new_skb(end, number, number + 1, 0, 0, 1250, push=False) for number in range(3)]
+    for skb in skbs:
+        path.send(skb)
+    assert [skb.msg_id for skb in skbs] == [0, 1, 2]
+    assert path.lost == 3

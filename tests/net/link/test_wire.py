@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.wire import Serializer, SwitchedPath
 from tests.host.parts import NS, US
-from tests.net.parts import Far, Sink, frame
+from tests.net.parts import GIGABIT, Far, Sink, frame
 
 
 class Counting(Far):
@@ -124,3 +124,45 @@ def test_queue_is_first_in_first_out(steps: list[int | None]) -> None:
             assert skb.next is None
         assert queue.count == len(model)
         assert (queue.head.seq if model else queue.head) == (model[0] if model else None)
+
+
+class Losing(Counting):
+    """Counts how often it is told of frames that will not come."""
+
+    lost = 0
+
+    def frames_lost(self) -> int:
+        self.lost += 1
+        return 0
+
+
+def test_a_pulled_cable_loses_what_comes_later_than_now() -> None:
+    sim = Simulator()
+    port, sink = Losing(sim), Sink(sim)
+    for seq, arrival_ps in enumerate((9, 10, 11, 12)):
+        port.incoming.append(frame(sink, seq, arrival_ps))
+    assert port.lose_coming(10) == 2
+    assert (port.lost, port.incoming.count) == (1, 2)
+    assert [port.incoming.pop().seq for _ in range(2)] == [0, 1]
+    assert port.lose_coming(10) == 0
+    assert (port.weight, port.node, port.copies) == (64, 0, False)
+
+
+def test_a_serializer_sends_one_after_the_other() -> None:
+    serializer = Serializer(GIGABIT)
+    # a byte takes 8 ns
+    assert [serializer.end_ps(now, 125) for now in (5 * US, 5 * US, 7 * US, 8 * US + 1)] == [
+        6 * US,
+        7 * US,
+        8 * US,
+        9 * US + 1,
+    ]
+    assert serializer.end_ps(0, 0) == 9 * US + 1
+
+
+def test_a_path_that_was_not_used_has_counted_nothing() -> None:
+    path, far, sink = make(cable_ps=3, latency_ps=5)
+    assert (path.frames, path.bytes) == (0, 0)
+    path.send(frame(sink, wire_bytes=1), 0)
+    # two cables, the switch, a byte
+    assert arrivals(far) == [3 + 5 + 8000 + 3]

@@ -61,6 +61,10 @@ class TestSocketQueue:
         ("version", "several", "steers", "waits"),
         [
             ("2.6.18", False, False, False),
+            ("2.6.26", False, False, False),
+            ("2.6.27", True, False, False),
+            ("2.6.37", True, False, False),
+            ("3.9", True, True, False),
             ("2.6.32", True, False, False),
             ("2.6.38", True, True, False),
             ("3.10", True, True, True),
@@ -70,6 +74,26 @@ class TestSocketQueue:
         self, version: str, *, several: bool, steers: bool, waits: bool
     ) -> None:
         assert tx_queue_rules(version) == TxQueueRules(several, steers, waits)
+
+    @pytest.mark.parametrize(
+        ("word", "number"), [(0, 0), ((1 << 30) - 1, 0), (1 << 30, 1), ((1 << 32) - 1, 3)]
+    )
+    def test_a_hash_is_a_place_among_the_queues_for_sending(self, word: int, number: int) -> None:
+        pair = Pair()
+        queue = SocketQueue("other", pair.port, pair.socket, RULES, word)
+        assert (queue.number, queue.moves) == (number, 0)
+        one = SocketQueue("one", pair.port, pair.socket, tx_queue_rules("2.6.18"), word)
+        assert one.number == 0
+
+    def test_a_change_of_queue_is_counted_once(self) -> None:
+        pair = Pair(xps=EACH_ITS_OWN)
+        begin = pair.queue.number
+        moves = [pair.queue.moves]
+        for cpu in (begin, (begin + 1) % 4, (begin + 1) % 4, (begin + 2) % 4):
+            pair.write(cpu)
+            pair.acknowledge()
+            moves.append(pair.queue.moves)
+        assert moves == [0, 0, 1, 1, 2]
 
     def test_without_several_queues_in_the_kernel_all_goes_by_the_first(self) -> None:
         pair = Pair(tx_queue_rules("2.6.18"), xps=EACH_ITS_OWN)
