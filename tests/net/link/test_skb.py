@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Skb, Station, copy_skb, new_skb
+from simnet.net.link.skb import Header, Outlet, Skb, Station, copy_skb, new_skb
 from tests.host.parts import make_machine
 from tests.net.parts import Sink
 
@@ -62,9 +62,9 @@ def test_a_copy_has_its_contents_but_has_not_been_anywhere() -> None:
 def test_an_endpoint_is_not_quiet_and_has_freed_nothing() -> None:
     sim = Simulator()
     sink = Sink(sim)
-    cpu: Cpu = make_machine(sim).cpus[0]
-    assert sink.freer is None
-    assert not sink.quiet(cpu)
+    freer: Cpu | None = sink.freer
+    assert freer is None
+    assert not sink.quiet(make_machine(sim).cpus[0])
 
 
 def test_a_header_has_no_hash_before_it_is_computed() -> None:
@@ -80,4 +80,6 @@ def test_a_header_has_no_hash_before_it_is_computed() -> None:
 
 
 def test_an_address_is_behind_no_outlet_before_it_is_learnt() -> None:
-    assert (HERE.mac, Station(7).outlet) == (0xA, None)
+    outlet: Outlet | None = Station(7).outlet
+    assert outlet is None
+    assert HERE.mac == 0xA

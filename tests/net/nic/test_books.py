@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from simnet.host.cpu import Cpu
+from simnet.net.link.skb import Skb
 from simnet.net.nic.bnx2 import Bnx2
 from simnet.net.nic.cxgb4 import Cxgb4
 from simnet.net.nic.e1000 import E1000
@@ -43,6 +45,20 @@ class TestReceive:
         bench.sim.run_until(MS)
         assert len(sink.log) == 1
         assert bench.booked() == self.expected(chip, far=node == 1)
+
+    def test_buffers_are_where_the_cpu_is_that_polled_last(self, chip: type[Nic]) -> None:
+        bench = Bench(chip, node=1)
+        homes: list[tuple[int, int, object]] = []
+
+        class Homes(Sink):
+            def receive(self, skb: Skb, cpu: Cpu) -> int:
+                homes.append((skb.home_node, skb.writer_node, skb.toucher))
+                return super().receive(skb, cpu)
+
+        feed(bench.nic, Homes(bench.sim), [US, 100 * US])
+        bench.sim.run_until(MS)
+        # at first where the device is
+        assert homes == [(1, 1, bench.near), (0, 1, bench.near)]
 
     def test_a_sender_elsewhere_does_not_change_what_a_poll_costs(self, chip: type[Nic]) -> None:
         bench = Bench(chip, node=1)

@@ -150,3 +150,41 @@ class TestPolls:
         order += [(at, "own") for at, *_ in own.log]
         names = [name for _, name in sorted(order)]
         assert names == ["steered 0", "steered 1", "own", *(f"steered {n}" for n in (2, 3, 4, 5))]
+
+
+@BOTH
+def test_where_nothing_is_chosen_nothing_is_paid_for(rules: SteeringRules) -> None:
+    host = Host(rules)
+    flow = Flow(host.sim, 0)
+    host.feed([(flow, 0)])
+    host.sim.run_until(MS)
+    steering = host.steerings[0]
+    assert (steering.local, steering.steered, steering.by_flow, steering.moves) == (1, 0, 0, 0)
+    work = host.machine.costs.ledger.work()
+    assert (work["softirq"], work["driver"]) == ((300 + 200) * NS, (700 + 100 + 500) * NS)
+
+
+@BOTH
+def test_a_packet_by_the_map_has_no_entry(rules: SteeringRules) -> None:
+    host = Host(rules, rps_cpus=(2,))
+    flow = Flow(host.sim, 0)
+    host.feed([(flow, 0)])
+    host.sim.run_until(MS)
+    steering = host.steerings[0]
+    assert (steering.local, steering.steered, steering.by_flow, steering.moves) == (0, 1, 0, 0)
+    assert flow.log == [((FIRST + OTHER) * NS, 2, 0)]
+
+
+@BOTH
+def test_entries_and_their_moves_are_counted(rules: SteeringRules) -> None:
+    host = make_host(rules)
+    flow = flow_on(host, 0)
+    counts = []
+    for seq, cpu in enumerate((0, 3, 3, 1)):
+        host.record(flow, cpu)
+        host.feed([(flow, seq)])
+        host.sim.run_until((seq + 1) * MS)
+        steering = host.steerings[0]
+        counts.append((steering.by_flow, steering.moves))
+    assert counts == [(1, 1), (2, 2), (3, 2), (4, 3)]
+    assert [cpu for _, cpu, _ in flow.log] == [0, 3, 3, 1]
