@@ -242,7 +242,7 @@ def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
 def make_socket(
     sim: Simulator,
     machine: Machine,
-    nic: Nic,
+    nic: Port,
     path: str = "socket",
     *,
     receiver: dict[str, Any] | None = None,

@@ -34,6 +34,38 @@ class TestMarks:
             found.append(ecn.leaving(False))  # noqa: FBT003 - a cdef function has no keywords
         assert found == [0, ECE, ECE, 0, 0]
 
+    def test_nothing_has_come_at_first(self) -> None:
+        ecn = Ecn()
+        assert not any((ecn.reduced, ecn.echoes, ecn.seen, ecn.checked()))
+        assert (ecn.arriving, ecn.marks, ecn.leaving(False)) == (0, 0, 0)  # noqa: FBT003
+
+    def test_the_first_mark_is_acknowledged_at_once_and_what_may_be_sent_again(self) -> None:
+        ecn = Ecn()
+        found = []
+        # data without ECT after some with it are probably sent again
+        for bits in (0, ECT, 0, CE, CE, ECT | CE, ECT | CWR, ECT | CE, 0):
+            reduced = ecn.arrives(bits)
+            assert (ecn.arriving, reduced) == (bits, bool(bits & CWR))
+            found.append(ecn.checked())
+        assert found == [False, False, True, True, False, False, False, True, True]
+        assert (ecn.marks, ecn.seen, ecn.echoes) == (4, True, True)
+
+    def test_a_mark_alone_shows_that_there_is_ecn(self) -> None:
+        ecn = Ecn()
+        ecn.arrives(CE)
+        ecn.checked()
+        ecn.arrives(0)
+        assert ecn.checked()
+
+    def test_an_echo_and_an_answer_go_together(self) -> None:
+        ecn = Ecn()
+        ecn.arrives(CE)
+        ecn.checked()
+        ecn.reduced = True
+        assert ecn.leaving(True) == ECT | CWR | ECE  # noqa: FBT003
+        assert ecn.leaving(True) == ECT | ECE  # noqa: FBT003
+        assert (ECT, CE, ECE, CWR) == (1, 2, 4, 8)
+
     def test_a_marked_segment_with_cwr_begins_anew(self) -> None:
         ecn = Ecn()
         assert ecn.arrives(CE | CWR)
