@@ -110,3 +110,52 @@ def test_work_conserving(given_works: list[int]) -> None:
     _, jobs = together(CORES, given_works)
     assert max(job.end_ps for job in jobs) <= sum(given_works) + 10**6
     assert max(job.end_ps for job in jobs) + 1000 >= sum(given_works) * 10 // 224
+
+
+def test_counters_begin_at_nothing_and_tell_the_kernels_work_apart() -> None:
+    sim = Simulator()
+    cpu = LparCpu(sim, "cpu", CORES)
+    assert cpu.counters() == {"done_ps": 0, "system_done_ps": 0}
+    assert (cpu.busy, cpu.purr_ps(), cpu.busy_ps()) == (0, 0, [0] * 32)
+    job = Job(sim, cpu, "job", MS, 5 * MS)
+    cpu.run(job, 7, 3 * MS, 2 * MS)
+    cpu.background(4 * MS)
+    cpu.background(0)
+    assert cpu.busy == 2
+    sim.run_until(2 * MS)
+    # nothing is done yet, but three threads are busy
+    assert cpu.counters() == {"done_ps": 0, "system_done_ps": 0}
+    assert cpu.busy_ps()[:4] == [2 * MS, 2 * MS, MS, 0]
+    # six tenths of a core for each
+    assert cpu.purr_ps() == (2 + 2 + 1) * MS * 6 // 10
+    sim.run_until(10 * MS)
+    assert cpu.counters() == {"done_ps": 12 * MS, "system_done_ps": 6 * MS}
+    assert (job.end_ps, job.used_ps) == (6 * MS, 5 * MS)
+    assert cpu.busy_ps()[:4] == [6 * MS, 4 * MS, 2 * MS, 0]
+    assert cpu.busy == 0
+
+
+@pytest.mark.parametrize(
+    ("busy", "throughput", "purr"),
+    [(0, 0, 0), (1, 1000, 600), (2, 2000, 1200), (3, 2400, 1600), (4, 2800, 2000), (9, 2800, 2000)],
+)
+def test_threads_are_spread_evenly_over_the_cores(busy: int, throughput: int, purr: int) -> None:
+    cores = LparCores(2, 2, (1000, 1400), (600, 1000))
+    assert cores.hardware_threads == 4
+    assert cores.of_all(cores.throughput_permille, busy) == throughput
+    assert cores.of_all(cores.purr_permille, busy) == purr
+
+
+def test_bursts_on_two_threads_of_a_core_and_what_each_used() -> None:
+    one = LparCores(1, 2, (1000, 1400), (600, 1000))
+    cpu, (first, second) = together(one, [7 * MS, 14 * MS])
+    # 0.7 each until the first is done at 10 ms; the second has 7 ms left for itself
+    assert [first.end_ps, second.end_ps] == [10 * MS, 17 * MS]
+    assert [first.used_ps, second.used_ps] == [10 * MS, 17 * MS]
+    assert cpu.busy_ps() == [17 * MS, 10 * MS]
+    assert cpu.purr_ps() == 10 * MS + 7 * MS * 6 // 10
+
+
+def test_work_of_no_length_ends_with_the_next_event() -> None:
+    _, (job,) = together(CORES, [0])
+    assert job.end_ps <= 1

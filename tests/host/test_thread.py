@@ -77,3 +77,64 @@ def test_who_has_nothing_to_do_between_two_sleeps_waits_for_one_disk_at_a_time()
     env.run(until=10 * MS)
     assert waiting == [1, 1, 1, 0]
     assert clock.iowait_ps(cpu) == 3 * MS
+
+
+def test_work_of_the_program_alone_and_of_the_kernel_alone() -> None:
+    env, machine, _, (thread,) = threads()
+    done = []
+
+    def program() -> Any:
+        yield thread.work(user_ps=3 * US)
+        done.append(env.now)
+        yield thread.work(5 * US)
+        done.append(env.now)
+        yield thread.rest(env.event())
+
+    env.process(program())
+    env.run(until=MS)
+    assert done == [3 * US, 8 * US]
+    times = machine.cpus[0].times()
+    assert (times["system_ps"], times["user_ps"]) == (5 * US, 3 * US)
+    assert thread.sleeping
+
+
+def test_who_sleeps_for_what_has_happened_does_not_leave_the_cpu() -> None:
+    env, machine, clock, (thread,) = threads()
+    event: Any = env.event()
+    event.succeed()
+
+    def program() -> Any:
+        yield thread.work(US)
+        yield thread.sleep_io(event)
+        assert not thread.sleeping
+        yield thread.work(US)
+        yield thread.rest(env.event())
+
+    env.process(program())
+    env.run(until=MS)
+    assert clock.waiting == [0]
+    assert machine.cpus[0].times()["system_ps"] == 2 * US
+    assert thread.wakeups == 1
+
+
+def test_a_sleeper_is_woken_by_the_cpu_that_says_so_and_else_by_its_own() -> None:
+    env = Environment()
+    machine = make_machine(env.sim, cores_per_socket=2)
+    clock = IowaitClock(machine.cpus)
+    thread = Thread(env, machine, "t", machine.cpus[0], clock)
+    where = []
+
+    def program() -> Any:
+        for waker in (None, machine.cpus[1], None):
+            thread.waker = waker
+            yield thread.work(US)
+            where.append((thread.cpu.cpu_id, thread.waker))
+            yield thread.sleep_io(disk(env, MS))
+        yield thread.rest(env.event())
+
+    env.process(program())
+    env.run(until=100 * MS)
+    # an idle machine lets it run where it is woken
+    assert where == [(0, None), (1, None), (1, None)]
+    assert machine.scheduler.ipis == 0
+    assert thread.migrations == 1
