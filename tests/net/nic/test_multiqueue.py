@@ -14,7 +14,7 @@ from simnet.net.link.skb import Skb, new_skb
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz
-from tests.host.parts import MS, Agenda, make_costs, make_machine
+from tests.host.parts import MS, Agenda, make_costs, make_machine, make_memory
 from tests.net.nic.queues import connection, make_port
 from tests.net.parts import (
     US,
@@ -250,3 +250,23 @@ def test_a_frame_of_no_socket_leaves_by_the_first_queue() -> None:
     assert [nic.tx_packets for nic in port.queues] == [1, 0, 0, 0]
     port.flush()
     assert [skb.seq for skb in wire(port)] == [7]
+
+
+def test_the_first_queue_reports_what_no_socket_sent() -> None:
+    sim = Simulator()
+    machine = make_machine(sim, cores_per_socket=4)
+    port = make_port(sim, machine, tx_frames=1)
+    port.transmit(new_skb(Sink(sim), 7, 8, 0, 0, 125, push=False))
+    port.flush()
+    sim.run_until(MS)
+    assert [line.counts for line in port.lines] == [[1, 0, 0, 0], *([[0, 0, 0, 0]] * 3)]
+
+
+def test_a_frame_of_no_socket_uses_the_lines_of_the_first_queue() -> None:
+    sim = Simulator()
+    machine = make_machine(sim, memory=make_memory(same_bus_dirty_ps=50_000), cores_per_socket=4)
+    port = make_port(sim, machine, queue_lines=3)
+    first, second = machine.cpus[:2]
+    assert port.transmit_cost_ps(first) == 0
+    costs = [nic.transmit_cost_ps(second) for nic in port.queues]
+    assert costs == [3 * 50_000, 0, 0, 0]

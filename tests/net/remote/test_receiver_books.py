@@ -117,6 +117,26 @@ class TestLatency:
         assert sum(count for _, count in remote.remote.latency_buckets()) == 3
 
 
+class TestTimer:
+    @pytest.mark.parametrize(("later", "jiffy"), [(0, 15), (1, 16), (2, 17)])
+    def test_a_timer_that_was_put_off_runs_when_its_jiffy_is_over(
+        self, later: int, jiffy: int
+    ) -> None:
+        remote = Remote()
+        remote.established()
+        # the timer is set for jiffy 14; the third segment waits ten jiffies
+        remote.announce(remote.frame(4 * JIFFY + US, 2000))
+        remote.announce(
+            remote.frame(4 * JIFFY + later * JIFFY + 2 * US, 3000),
+            remote.frame(4 * JIFFY + later * JIFFY + 3 * US, 4000),
+        )
+        acks = remote.run(30 * JIFFY)
+        assert [(ack.sent_ps, ack.number) for ack in acks] == [
+            ((4 + later) * JIFFY + 2 * US, 4000),
+            (jiffy * JIFFY, 5000),
+        ]
+
+
 class TestAcknowledgement:
     def test_it_is_a_short_frame_without_data(self) -> None:
         remote = Remote()

@@ -209,6 +209,19 @@ class TestFlowTables:
         assert table.wanted((1 << 20) + (1 << bits) - 1) == 0
         assert table.wanted((1 << 20) + (1 << bits)) == -2
 
+    def test_a_hash_of_0_is_none(self) -> None:
+        table = SocketFlowTable(4, 4, UPSTREAM)
+        table.record(0, 2)
+        assert [table.wanted(entry) for entry in range(4)] == [-1] * 4
+        # 4 has the entry of 0
+        table.record(4, 3)
+        table.record(1, 2)
+        table.reset(0)
+        assert [table.wanted(entry) for entry in range(4)] == [3, 2, -1, -1]
+        table.reset(1)
+        table.reset(4)
+        assert [table.wanted(entry) for entry in range(4)] == [-1] * 4
+
     def test_a_table_has_entries(self) -> None:
         assert SocketFlowTable(30976, 8, RHEL61).entries == 32768
         with pytest.raises(InputError, match=r"leave it out"):
