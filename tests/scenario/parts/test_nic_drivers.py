@@ -162,6 +162,27 @@ def test_a_throttle_that_adapts_starts_from_its_rate(rate: int, gap_ps: int) -> 
     assert peer.ports[0].nic.interrupt_gap_ps == gap_ps * 10**6
 
 
+@pytest.mark.parametrize(
+    ("scenario", "server", "nic", "other", "message"),
+    [
+        ("vlan-half-cpu", "ibm-p5-partitioned", "ibm-virtual-ethernet", "broadcom-bcm5704",
+         "eth0 is on the hypervisor's LAN, its driver tg3 is not"),
+        ("tcp-rr-one-queue", "eight-cpus-82574", "intel-82574", "ibm-virtual-ethernet",
+         "eth0 is a port of a hypervisor's LAN: only in a partition"),
+    ],
+)  # fmt: skip
+def test_ports_of_a_hypervisors_lan_are_those_of_partitions(
+    scenario: str, server: str, nic: str, other: str, message: str, tmp_path: Path
+) -> None:
+    model = library.find_model("server", server).read_text("utf-8")
+    text = library.find_scenario(scenario).read_text("utf-8")
+    (tmp_path / "server.toml").write_text(model.replace(f'"{nic}"', f'"{other}"'), "utf-8")
+    (tmp_path / "mine.toml").write_text(text.replace(f'"{server}"', '"server.toml"', 1), "utf-8")
+    with pytest.raises(InputError) as caught:
+        load(tmp_path / "mine.toml")
+    assert (caught.value.key, caught.value.message) == ("system", message)
+
+
 def test_no_mechanism_is_loaded_before_it_is_built() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _LOADED], capture_output=True, text=True, check=True

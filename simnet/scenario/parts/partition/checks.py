@@ -68,7 +68,7 @@ def _check_ports(tree: Tree, place: Path, table: Table, *, there: bool) -> None:
         virtual = Nic.variants()[driver].network == "hypervisor"
         if there and not virtual:
             message = f"{port['name']} is on the hypervisor's LAN, its driver {driver} is not"
-            raise table.error((*path, "nic", "driver"), "system", message)
+            raise table.error(path, "system", message)
         if virtual and not there:
             message = f"{port['name']} is a port of a hypervisor's LAN: only in a partition"
             raise table.error(path, "system", message)
