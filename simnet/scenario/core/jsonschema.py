@@ -10,6 +10,7 @@ import functools
 import itertools
 import json
 import operator
+import re
 from typing import Annotated, Any, Final, get_args
 
 from pydantic import Field, TypeAdapter
@@ -23,6 +24,9 @@ __all__ = ["NAMES", "committed", "schema", "text"]
 
 NAMES: Final = ("model", *MODELS, "scenario")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_COLUMNS: Final = 100
+# what holds no object and no list; a text with brackets leaves it as it is
+_INNERMOST: Final = re.compile(r"^(.*[\[{])\n([^\[\]{}]*)\n *([\]}],?)$", re.MULTILINE)
 _NUMBER: Final = {"type": ["string", "integer", "number"]}
 _SHAPES: Final[dict[str, dict[str, Any]]] = {
     "number": _NUMBER,
@@ -103,7 +107,14 @@ def _referring(node: Any) -> Any:
 
 def text(name: str) -> str:
     """Return the JSON schema as text, as it lies in the folders."""
-    return json.dumps(schema(name), indent=1, ensure_ascii=False) + "\n"
+    return _INNERMOST.sub(_folded, json.dumps(schema(name), indent=1, ensure_ascii=False)) + "\n"
+
+
+def _folded(found: re.Match[str]) -> str:
+    """Return an object or a list on one line, if it fits."""
+    inner = " ".join(line.strip() for line in found[2].splitlines())
+    line = f"{found[1]}{inner}{found[3]}"
+    return line if len(line) <= _COLUMNS else found[0]
 
 
 def committed() -> dict[str, str]:

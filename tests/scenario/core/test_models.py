@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,13 @@ def test_the_json_schema_in_the_folder_is_current(name: str) -> None:
     assert (_share.folder(place) / rest).read_text("utf-8") == schemas.committed()[name], (
         f"{name}: simnet show --schema {Path(name).stem} > {name}"
     )
+
+
+@pytest.mark.parametrize("name", schemas.NAMES)
+def test_the_text_of_a_schema_has_what_fits_on_a_line_there(name: str) -> None:
+    text = schemas.text(name)
+    assert json.loads(text) == schemas.schema(name)
+    assert not re.search(r"{\n *\"\$ref\": \"[^\"]{0,70}\"\n", text)
 
 
 def _committed(name: str) -> dict[str, Any]:
