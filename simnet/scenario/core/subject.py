@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simnet.scenario.commands.together import Together
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.lifting import Lifting
     from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.settings import Table
@@ -221,6 +222,7 @@ class Subject:
         join: adds to a machine that was made, before its ports.
         equip: adds to the simulated host and its ports, before streams or a setup.
         columns: its fields of a result.
+        lifts: what of it `explain --lift` tries larger.
         listings: commands whose output `--apply` takes.
         typed: yields what is typed for several settings at once, of the configurations before and
             after a tuning.
@@ -242,6 +244,7 @@ class Subject:
     join: Callable[[Ground, Any, Any], None] = _pass
     equip: Callable[[Ground], None] = _pass
     columns: Callable[[], tuple[Column, ...]] = tuple
+    lifts: Callable[[], tuple[Lifting, ...]] = tuple
     listings: Callable[[], tuple[Listed, ...]] = tuple
     typed: Callable[[Effective, Effective], Iterable[Together]] = _none
 

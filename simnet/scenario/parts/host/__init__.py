@@ -28,4 +28,5 @@ SUBJECT = Subject(
         "prequeue_timer_ps",
     ),
     knobs=late("host.knobs:CONSTANTS"),
+    lifts=late("host.lift:LIFTS"),
 )

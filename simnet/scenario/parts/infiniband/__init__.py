@@ -23,4 +23,5 @@ SUBJECT = Subject(
     ),
     drivers=late("infiniband.driver:DRIVERS"),
     check=late("infiniband.checks:check_fabric"),
+    lifts=late("infiniband.lift:LIFTS"),
 )

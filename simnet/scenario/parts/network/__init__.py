@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import ModelFiles, Part, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.network.schema import Switch
 
 __all__ = ["SUBJECT"]
@@ -21,4 +21,5 @@ SUBJECT = Subject(
             order=10,
         ),
     ),
+    lifts=late("network.lift:LIFTS"),
 )

@@ -15,4 +15,5 @@ SUBJECT = Subject(
     drivers=late("nic.drivers:drivers"),
     knobs=late("nic.knobs:ETHTOOL"),
     check_host=late("nic.checks:check_nics"),
+    lifts=late("nic.lift:LIFTS"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import ModelFiles, Part, Subject
+from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 
@@ -35,4 +35,5 @@ SUBJECT = Subject(
             order=90,
         ),
     ),
+    lifts=late("nsd.lift:LIFTS"),
 )

@@ -46,4 +46,5 @@ SUBJECT = Subject(
     join=late("partition.build:join"),
     columns=late("partition.columns:COLUMNS"),
     check=late("partition.checks:check_partitions"),
+    lifts=late("partition.lift:LIFTS"),
 )

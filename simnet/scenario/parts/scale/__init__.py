@@ -48,4 +48,5 @@ SUBJECT = Subject(
     ),
     listings=late("scale.listings:LISTINGS"),
     columns=late("scale.columns:COLUMNS"),
+    lifts=late("scale.lift:LIFTS"),
 )

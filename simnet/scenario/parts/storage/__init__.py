@@ -46,4 +46,5 @@ SUBJECT = Subject(
         ),
     ),
     columns=late("storage.columns:COLUMNS"),
+    lifts=late("storage.lift:LIFTS"),
 )

@@ -7,5 +7,9 @@ from simnet.scenario.core.subject import Subject, late
 __all__ = ["SUBJECT"]
 
 SUBJECT = Subject(
-    "tcp", order=90, knobs=late("tcp.knobs:SYSCTLS"), check_host=late("tcp.checks:check_tcp")
+    "tcp",
+    order=90,
+    knobs=late("tcp.knobs:SYSCTLS"),
+    check_host=late("tcp.checks:check_tcp"),
+    lifts=late("tcp.lift:LIFTS"),
 )

@@ -1,0 +1,23 @@
+"""What of a fabric can be lifted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.scenario.core.lifting import Lifting, changed, down, up
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+
+__all__ = ["LIFTS"]
+
+
+def _network(effective: Effective) -> Effective:
+    return changed(effective, "fabric", up, "link_rate_bps")
+
+
+def _latency(effective: Effective) -> Effective:
+    return changed(effective, "fabric", down, "cable_delay_ps", "switch_latency_ps")
+
+
+LIFTS: Final = (Lifting("network", _network), Lifting("network latency", _latency))

@@ -1,0 +1,34 @@
+"""What of a switch can be lifted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.scenario.core.lifting import Lifting, changed, down, up
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+
+__all__ = ["LIFTS"]
+
+
+def _network(effective: Effective) -> Effective:
+    if effective.hypervisor:
+        return effective
+    return changed(effective, "switch", up, "link_rate_bps")
+
+
+def _latency(effective: Effective) -> Effective:
+    return changed(effective, "switch", down, "latency_ps", "cable_delay_ps")
+
+
+LIFTS: Final = (
+    Lifting("network", _network),
+    Lifting(
+        "network latency",
+        _latency,
+        "cables and switches - 20 %",
+        reasons=("congestion window", "response"),
+        order=20,
+    ),
+)

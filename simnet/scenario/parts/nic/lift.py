@@ -1,0 +1,38 @@
+"""What of ports can be lifted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.scenario.core.lifting import Lifting, copy, hosts, up
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective, Host
+
+__all__ = ["LIFTS"]
+
+
+def _network(effective: Effective) -> Effective:
+    if effective.hypervisor:
+        # a virtual LAN has no links: processors copy
+        return effective
+
+    def quicker(host: Host) -> Host:
+        ports = tuple(
+            port.model_copy(update={"nic": copy(port.nic, up, "link_rate_bps")})
+            for port in host.ports
+        )
+        return host.model_copy(update={"ports": ports})
+
+    return hosts(effective, quicker)
+
+
+LIFTS: Final = (
+    Lifting(
+        "network",
+        _network,
+        "link rates + 25 %",
+        kinds=("port", "peer port", "client port", "server port", "link", "switch"),
+        order=10,
+    ),
+)

@@ -1,0 +1,37 @@
+"""What of a file system's clients can be lifted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.scenario.core.lifting import Lifting, changed, twice, up
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+
+__all__ = ["LIFTS"]
+
+
+def _buses(effective: Effective) -> Effective:
+    return changed(effective, "lpars", up, "adapter_bus_bps")
+
+
+def _cpus(effective: Effective) -> Effective:
+    """Faster cores: what they do is told as time, not in cycles."""
+    return changed(effective, "lpars", up, "speed_permille")
+
+
+def _buffers(effective: Effective) -> Effective:
+    return changed(effective, "lpars", twice, "tcp_window_bytes")
+
+
+def _pagepool(effective: Effective) -> Effective:
+    return changed(effective, "scale", twice, "pagepool_bytes")
+
+
+LIFTS: Final = (
+    Lifting("network adapters' buses", _buses),
+    Lifting("CPUs of the system", _cpus),
+    Lifting("TCP's buffers", _buffers),
+    Lifting("pagepool", _pagepool, "doubled", order=110),
+)
