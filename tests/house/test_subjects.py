@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 _PARTS = ROOT / "simnet" / "scenario" / "parts"
 _SUBJECT = """
+import re
 from typing import Annotated
 
 from simnet.scenario.core.knob import Knob, ignored
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count
-from simnet.scenario.core.subject import ModelFiles, Part, Subject
+from simnet.scenario.core.subject import Column, HostPart, ModelFiles, Part, Subject
 
 
 class Warp(Section):
@@ -34,8 +35,35 @@ def _check(tree, place, table):
         table.remarks.append(f"{place[0]} shakes")
 
 
+def _equip(ground):
+    from simnet.scenario.system.resource import busy
+
+    ground.counters["jumps"] = lambda: ground.sim.now // 10**9
+    ground.resources.append(lambda: (busy("warp core", "core", ground.sim.now),))
+
+
+def _listings():
+    from simnet.scenario.commands.attribute_listing import Listed
+    from simnet.scenario.commands.captured import Target
+
+    line = re.compile(r"(?P<name>\\w+): (?P<value>\\d+)")
+    known = {"speed": ("", "of nine")}
+    return (Listed("warpctl", "warpctl -a", "warpctl -a", line, "a: 1", known, "warp {}", Target),)
+
+
+def _lifts():
+    from simnet.scenario.system.lifting import Lifting, changed, twice
+
+    return (Lifting("core", lambda one: changed(one, "warp", twice, "factor"), "twice"),)
+
+
 SUBJECT = Subject(
     "warp",
+    host_parts=(HostPart("hull", Warp, key="hull", doc="of a host"),),
+    equip=_equip,
+    columns=lambda: (Column("jumps", int, "in all", lambda _, end: end.more["jumps"], default=0),),
+    listings=_listings,
+    lifts=_lifts,
     models=(ModelFiles("warp", "warps", Warp),),
     parts=(Part("warp", Warp, key="warp"), Part("drive", Warp, key="drive", kind="warp")),
     check_host=_check,
@@ -65,6 +93,27 @@ at = load("s.toml", settings={"drive.factor": "8", "warp speed": "9"})
 print("warp", at.warp.factor, at.drive.factor, at.models["drive"], at.remarks[-1])
 """
 
+_HULL = """
+from simnet.scenario.core.load import load
+print(load("s.toml", settings={"hull.factor": "4"}).host.hull.factor)
+"""
+_APPLY = """
+from simnet.scenario.core.load import load
+at = load("s.toml", apply=["listing.txt"])
+print(at.warp.factor, at.captured.attributes[0].meaning)
+"""
+_LIFT = """
+from simnet.scenario.core.load import load
+from simnet.study.explain.lift import lifts
+print([(part, by, at.warp.factor) for part, by, at in lifts(load("s.toml")) if part == "core"])
+"""
+_RUN = """
+import simnet
+found = simnet.explain("s.toml", duration="2 ms", warm_up="1 ms")
+print([(one.name, one.utilisation) for one in found.resources if one.kind == "core"])
+print(simnet.run("s.toml", duration="2 ms", warm_up="1 ms").jumps)
+"""
+
 
 def test_every_folder_announces_itself_by_its_name() -> None:
     folders = {file.parent.name for file in _PARTS.glob("*/__init__.py")}
@@ -73,7 +122,15 @@ def test_every_folder_announces_itself_by_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("script", "printed"),
-    [(_KNOB, "warp on"), (_KIND, "warp 7"), (_TABLE, "warp 9 8 d.toml peers shakes")],
+    [
+        (_KNOB, "warp on"),
+        (_KIND, "warp 7"),
+        (_TABLE, "warp 9 8 d.toml peers shakes"),
+        (_HULL, "4"),
+        (_APPLY, "5 of nine"),
+        (_LIFT, "[('core', 'twice', 2)]"),
+        (_RUN, "[('warp core', 1.0)]\n3"),
+    ],
 )
 def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_path: Path) -> None:
     (tmp_path / "warp").mkdir()
@@ -81,7 +138,9 @@ def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_pat
     (tmp_path / "d.toml").write_text(_MODEL, encoding="utf-8")
     scenario = find_scenario("x460-out-of-box").read_text(encoding="utf-8")
     named = scenario.replace("[system]\n", '[system]\ndrive = "d.toml"\n')
-    (tmp_path / "s.toml").write_text(f"{named}\n[warp]\nfactor = 1\n", encoding="utf-8")
+    tables = "[warp]\nfactor = 1\n[system.hull]\nfactor = 3\n"
+    (tmp_path / "s.toml").write_text(f"{named}\n{tables}", encoding="utf-8")
+    (tmp_path / "listing.txt").write_text("# warpctl -a\nspeed: 5\n", encoding="utf-8")
     found = "import simnet.scenario.parts as parts; parts.__path__.append('.')"
     command = [sys.executable, "-c", found + script]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from simnet.scenario.commands.together import Together
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.lifting import Lifting
     from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.settings import Table
     from simnet.scenario.core.tree import Path, Tree
     from simnet.scenario.parts.nic.schema import Nic
     from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.lifting import Lifting
 
 __all__ = [
     "Column",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simnet.study.conform.connection import Connection
-    from simnet.study.conform.recording import Step
+    from simnet.study.conform.step import Step
 
 __all__ = ["Endpoint", "Segment"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.end import Endpoint
@@ -11,41 +11,13 @@ from simnet.study.conform.end import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["MS_PS", "Expected", "Recording", "Step", "replay"]
+    from simnet.study.conform.step import Step
+
+__all__ = ["MS_PS", "Expected", "Recording", "replay"]
 
 MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens
 _REST_PS: Final = 1000 * MS_PS
-
-Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "rcvbuf", "check"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Something that happens to the kernel's end.
-
-    Attributes:
-        time_ps: when.
-        action: a segment comes in, or a call of the application.
-        seq, end_seq, push: of the segment; `end_seq` is the count or value of a call.
-        ack, window: of the segment; an `ack` of -1 covers all that has been sent.
-        blocks: of its SACK option.
-        more: MSG_MORE; of a read: that it waits.
-        code: assertions.
-        ecn: bits of `simnet.net.tcp.ecn`.
-    """
-
-    time_ps: int
-    action: Action
-    seq: int = 0
-    end_seq: int = 0
-    push: bool = False
-    ack: int = -1
-    window: int = 0
-    blocks: tuple[tuple[int, int], ...] = ()
-    more: bool = False
-    code: str = ""
-    ecn: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from simnet.scenario.core.units import UnitError
 from simnet.scenario.parts.host.schema import Kernel
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.packetdrill import Call, Event, Packet, Script
-from simnet.study.conform.recording import Expected, Recording, Step
+from simnet.study.conform.recording import Expected, Recording
+from simnet.study.conform.step import Step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.study.conform.connection import Connection
-from simnet.study.conform.recording import MS_PS, Expected, Recording, Step
+from simnet.study.conform.recording import MS_PS, Expected, Recording
+from simnet.study.conform.step import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,6 +1,6 @@
 """What a scenario gains when one sort of part is lifted: each is tried, nothing is concluded.
 
-Subjects announce what can be lifted and how, see `simnet.scenario.core.lifting`.
+Subjects announce what can be lifted and how, see `simnet.scenario.system.lifting`.
 
 The order of bottlenecks (`bottleneck`) supposes that the work for each byte stays as it is. Whether
 it does is told by a run with the same seeds and everything else as it was.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from simnet.scenario.core.lifting import liftings
+from simnet.scenario.system.lifting import liftings
 from simnet.study.run.run import simulate
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.core.lifting import copy, down, up
+from simnet.scenario.system.lifting import copy, down, up
 
 if TYPE_CHECKING:
     from simnet.scenario.parts.disks.schema import Disk

@@ -66,9 +66,9 @@ class Ipoib(RxModeration, Rings):
     @classmethod
     def knobs(cls) -> tuple[Knob, ...]:
         """Return the module's parameters, and the document's own changes to the driver."""
-        from simnet.scenario.parts.infiniband.knobs import IPOIB
+        from simnet.scenario.parts.infiniband.knobs import ipoib_knobs
 
-        return IPOIB
+        return ipoib_knobs(cls)
 
     def make(self, slot: Slot) -> Device:
         """Return the queue pair and its driver."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.core.lifting import Lifting, copy, hosts, up
+from simnet.scenario.system.lifting import Lifting, copy, hosts, up
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host

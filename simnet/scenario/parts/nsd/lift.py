@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.core.lifting import Lifting, changed, down, twice, up
 from simnet.scenario.parts.disks.lift import quicker
+from simnet.scenario.system.lifting import Lifting, changed, down, twice, up
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective

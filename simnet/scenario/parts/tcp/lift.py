@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.core.lifting import Lifting, copy, hosts, twice
+from simnet.scenario.system.lifting import Lifting, copy, hosts, twice
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
