@@ -287,8 +287,7 @@ class RequestQueue(RequestLimit):
 
     def delete_timer(self, number: int) -> bool:
         """Take a timer back (`del_timer`); False if it was not set."""
-        event = self._timers.pop(number, 0)
-        return event != 0 and self.sim.cancel(event)
+        return number in self._timers and self.sim.cancel(self._timers.pop(number))
 
     # dispatching
 

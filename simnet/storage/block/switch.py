@@ -72,7 +72,6 @@ class Switching:
             del self.wanted[0]
         if self.wanted:
             self.under_way = True
-            self.q.drain()
             self.step()
 
     def step(self) -> None:

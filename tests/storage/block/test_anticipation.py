@@ -77,6 +77,9 @@ class TestHistory:
         process.nr_queued = 1
         assert process.observe(request(3000), 600, HZ) == (0, 1992)
         assert process.observe(request(1008), 600, HZ) == (0, 2000)
+        # two samples of 1992 and 2000 sectors
+        assert (process.seek_samples, process.ttime_samples) == (60, 60)
+        assert process.seek_total == (7 * 32 * 1992 + 256 * 2000) // 8
 
     @pytest.mark.parametrize(
         ("queued", "dispatched", "gone", "ttime"),

@@ -150,6 +150,13 @@ class TestPlug:
         bench.run(50 * MS)
         assert bench.device.order == [100]
 
+    def test_an_empty_queue_is_plugged_anew_each_time(self) -> None:
+        bench = Bench(scheduler="noop", hz=1000)
+        for number in range(4):
+            bench.submit(1000 * number, at=10 * number * MS)
+        bench.run(100 * MS)
+        assert bench.device.taken_ms == [3, 13, 23, 33]
+
     def test_work_that_is_under_way_is_not_scheduled_twice(self) -> None:
         bench = Bench(scheduler="noop", kblockd_ps=MS)
         calls = []
@@ -295,7 +302,10 @@ def test_what_bypasses_a_scheduler_that_changes_is_in_order_of_arrival() -> None
     for sector in (5000, 1000):
         bench.submit(sector, at=2 * MS, sync=True)
     bench.run(3 * MS)
-    assert [each.elvpriv for each in bench.queue.head][-2:] == [False, False]
+    late = list(bench.queue.head)[-2:]
+    assert [(each.elvpriv, each.no_merge, each.barrier) for each in late] == [
+        (False, True, True)
+    ] * 2
     bench.run(15 * MS)
     # it is looked at every ten ms, and a tick more
     assert is_changing(bench)

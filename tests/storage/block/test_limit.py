@@ -151,6 +151,11 @@ class TestCongestion:
         assert heard == ["read"]
         bench.run(100 * MS)
         assert heard == ["read", "write"]
+        for number in range(8):
+            bench.submit(1000 * number, at=100 * MS)
+        bench.run(200 * MS)
+        assert heard == ["read", "write"]
+        assert bench.queue.congested == [False, False]
 
     def test_a_lower_limit_is_reached_at_once(self) -> None:
         bench = full(128, 60)

@@ -79,6 +79,12 @@ class TestMerging:
         assert request.start_ps == MS
         assert bench.queue.stats.merged_ps == 3 * MS - 2 * MS
 
+    def test_the_one_that_swallowed_is_the_first_that_the_next_bio_is_tried_with(self) -> None:
+        bench = self.one(0, 16, 8)
+        elevator: Any = bench.queue.elevator
+        assert bench.queue.last_merge is elevator.fifo[0][0]
+        assert bench.queue.stats.merges == [1, 0]
+
     def test_before_a_request_as_well_as_behind_it(self) -> None:
         bench = self.one(16, 0, 24, 8)
         assert self.waiting(bench) == [(0, 32)]
