@@ -10,6 +10,7 @@ import pytest
 
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
+from tests.house.layers import imports_of_python
 from tests.house.trees import ROOT
 
 if TYPE_CHECKING:
@@ -113,6 +114,21 @@ found = simnet.explain("s.toml", duration="2 ms", warm_up="1 ms")
 print([(one.name, one.utilisation) for one in found.resources if one.kind == "core"])
 print(simnet.run("s.toml", duration="2 ms", warm_up="1 ms").jumps)
 """
+
+
+# every simulated host has them
+_OF_EVERY_HOST = {"host", "nic", "interrupts", "irqbalance"}
+
+
+def test_general_code_of_scenarios_names_no_subject() -> None:
+    named = {
+        name.split(".")[3]
+        for folder in ("core", "commands", "system")
+        for file in (_PARTS.parent / folder).glob("*.py")
+        for name in imports_of_python(file.read_text(encoding="utf-8"), f"{folder}.{file.stem}")
+        if name.startswith("simnet.scenario.parts.")
+    }
+    assert named == _OF_EVERY_HOST
 
 
 def test_every_folder_announces_itself_by_its_name() -> None:
