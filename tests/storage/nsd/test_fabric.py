@@ -97,3 +97,70 @@ def test_a_port_without_cable_carries_nothing_either_way_until_it_is_back() -> N
         fabric.fail_port(0, 1)
     fabric.restore_port(0, 1)
     assert all(port.up for way in ports for port in way)
+
+
+def ways_of(fabric: NsdFabric, client: int, server: int) -> list[list[str]]:
+    """Names of the links that lead to a server and back."""
+    return [[link.name for link in fabric.pairs[way][client][server].links] for way in (0, 1)]
+
+
+def test_a_connection_leads_through_the_ports_that_are_its_own() -> None:
+    sim = Simulator()
+    model = replace(whole().fabric, server_adapters=3, adapter_ports=1)
+    fabric = NsdFabric(sim, "net", model, 1)
+    for client in range(model.clients):
+        for server in range(model.servers):
+            there = fabric.lags[server].receive_port(client)
+            back = fabric.lags[server].transmit_port(client)
+            assert ways_of(fabric, client, server) == [
+                [f"client{client}.tx", f"server{server}.port{there}.rx"],
+                [f"server{server}.port{back}.tx", f"client{client}.rx"],
+            ]
+    flows = fabric.connections(to_client=True)
+    # by client, then by server
+    assert flows == [fabric.pairs[1][c][s] for c in range(model.clients) for s in (0, 1)]
+    assert fabric.connections(to_client=False)[0] is fabric.pairs[0][0][0]
+
+
+def test_the_bus_of_an_adapter_lies_behind_its_ports() -> None:
+    sim = Simulator()
+    model = replace(whole().fabric, server_adapters=2, adapter_ports=2)
+    fabric = NsdFabric(sim, "net", model, 1)
+    for client in range(model.clients):
+        there = fabric.lags[1].receive_port(client)
+        back = fabric.lags[1].transmit_port(client)
+        assert ways_of(fabric, client, 1) == [
+            [f"client{client}.tx", f"server1.port{there}.rx", f"server1.pcie{there // 2}.rx"],
+            [f"server1.pcie{back // 2}.tx", f"server1.port{back}.tx", f"client{client}.rx"],
+        ]
+
+
+def test_a_standby_port_takes_over_after_a_while() -> None:
+    sim = Simulator()
+    model = whole().fabric
+    fabric = NsdFabric(sim, "net", model, 1)
+    fabric.fail_client_port(2)
+    links = [fabric.client_links[way] for way in (0, 1)]
+    down = [[link.up for link in way] for way in links]
+    assert down == [[True, True, False, True]] * 2
+    sim.run_until(model.failover_ps - 1)
+    assert not links[0][2].up
+    sim.run_until(model.failover_ps)
+    assert all(link.up for way in links for link in way)
+    assert fabric.standby == [1, 1, 0, 1]
+
+
+def test_a_server_looks_for_its_cables_at_every_interval() -> None:
+    sim = Simulator()
+    model = replace(whole().fabric, miimon_ps=100)
+    fabric = NsdFabric(sim, "net", model, 1)
+    sim.run_until(150)
+    gone = fabric.lags[0].transmit_port(0)
+    fabric.fail_port(0, gone)
+    assert fabric.lags[0].transmit_port(0) == gone
+    sim.run_until(199)
+    assert fabric.lags[0].transmit_port(0) == gone
+    sim.run_until(200)
+    assert fabric.lags[0].transmit_port(0) != gone
+    # the switch knew at once
+    assert all(f".port{gone}." not in name for name in ways_of(fabric, 0, 0)[0])
