@@ -10,7 +10,7 @@ from simnet.scenario.system.resource import Wait, busy, cpus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.scenario.parts.storage.build import Storage
+    from simnet.scenario.parts.storage.machines import Storage
     from simnet.scenario.system.resource import Resource
     from simnet.storage.block.queue import RequestQueue
 
