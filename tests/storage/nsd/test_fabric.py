@@ -164,3 +164,12 @@ def test_a_server_looks_for_its_cables_at_every_interval() -> None:
     assert fabric.lags[0].transmit_port(0) != gone
     # the switch knew at once
     assert all(f".port{gone}." not in name for name in ways_of(fabric, 0, 0)[0])
+
+
+def test_goodput_is_the_payload_of_full_segments() -> None:
+    port = whole().fabric.client_port
+    small = replace(port, rate_bps=10**9, pcie_bps=10**9, mtu_bytes=1500)
+    # 52 bytes of headers; preamble, gap, FCS and Ethernet header make 38 on the line, 14 on the bus
+    assert small.frame_bytes == 1538
+    assert small.goodput_bytes_s == 10**9 * 1448 // (8 * 1538)
+    assert small.bus_bytes_s == 10**9 * 1448 // (8 * 1514)

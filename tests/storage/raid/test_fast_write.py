@@ -121,3 +121,15 @@ def test_what_a_whole_write_replaces_is_dropped_and_touching_ranges_are_one() ->
     assert not bench.log.holds(1, 0, 4 * KIB)
     bench.write(2, 0, 2 * PIECE)
     assert bench.raid.begun == [(1, 0, 4 * KIB)]
+
+
+def test_the_log_begins_anew_at_its_end() -> None:
+    bench = Bench()
+    places = []
+    for track in range(8):
+        bench.write(track)
+        places.append(bench.log.sector // 128)
+        if bench.raid.held:
+            bench.written_back()
+    # six pieces of 128 sectors are all that it has
+    assert places == [1, 2, 3, 4, 5, 6, 1, 2]

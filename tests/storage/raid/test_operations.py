@@ -146,10 +146,13 @@ class TestCost:
             (5 * STRIP, 8 * STRIP, 5, 5),
             (STRIP, 8 * STRIP, 1, 9),
             (2 * STRIP, 8 * STRIP - 1, 2, 8),
+            # of a strip that is written in part all is read for the parity
+            (STRIP // 2, 8 * STRIP, 1, 9.5),
+            (0, 7 * STRIP + STRIP // 2, 1, 9.5),
         ],
     )
     def test_the_parity_is_computed_from_as_little_as_possible(
-        self, begin: int, end: int, read: int, written: int
+        self, begin: int, end: int, read: int, written: float
     ) -> None:
         bench = Bench()
         bench.raid.write(0, 5, begin, end, bench, None)
@@ -227,6 +230,30 @@ class TestRebuild:
         assert rebuild.counters() == {"under_way": 0}
         assert raid.counters()["busy"] == 0
         assert 0 < (rebuild.done_ps or 0) <= asker.sim.now
+
+    def test_each_strip_of_the_disk_is_rebuilt_whichever_of_its_track_it_is(self) -> None:
+        sim, asker = strips(first_permille=0, extent_permille=1, array_disks=23)
+        raid = asker.raid
+        tracks = [(nsd, track) for nsd in (0, 1) for track in range(raid.layout.tracks)]
+        ops = []
+        for nsd, track in tracks:
+            op = TrackOp()
+            op.nsd, op.track = nsd, track
+            raid.layout.locate(op)
+            ops.append(op)
+        places = [[raid.layout.member(op, index) for index in range(10)] for op in ops]
+        raid.fail_disk(0, 4)
+        Rebuild(sim, "rebuild", raid, 0, 4, 2, 4)
+        sim.run_until(1000 * S)
+        assert raid.rebuilt == sum(4 in members for members in places)
+        assert any(members[0] == 4 for members in places)
+        # another disk that fails then has its strips computed, and those of the first are read
+        raid.fail_disk(0, 7)
+        chosen = [at for at, members in enumerate(places) if 7 in members[:8]][:10]
+        for at in chosen:
+            raid.read(*tracks[at], 0, BLOCK, asker, at)
+        sim.run_until(2000 * S)
+        assert raid.reconstructed == len(chosen) == len(asker.done)
 
     def test_an_array_without_vdisks_is_whole_at_once(self) -> None:
         sim, asker = strips(arrays=2)
