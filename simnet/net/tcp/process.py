@@ -19,7 +19,6 @@ __all__ = ["SocketTask", "TcpReader", "TcpWriter"]
 
 _PROCESS = cython.declare(cython.int, 0)
 _SOFT = cython.declare(cython.int, 1)
-_USER = cython.declare(cython.int, 1)
 _SYSTEM = cython.declare(cython.int, 2)
 _SOFTIRQ = cython.declare(cython.int, 3)
 

@@ -75,6 +75,8 @@ class Host:
         for name in booked:
             setattr(self.ledger, name, 0)
         times = {mode: time for mode, time in self.cpu.times().items() if mode in MODES}
+        # all costs are whole nanoseconds
+        assert not any(time % NS for time in (*self.ledger.work().values(), *times.values()))
         before, self.before = getattr(self, "before", dict.fromkeys(MODES, 0)), times
         return booked, {
             mode[:-3]: (times[mode] - before[mode]) // NS
@@ -267,19 +269,50 @@ class TestWriter:
 
     def test_acks_in_the_backlog_are_processed_when_the_send_ends(self) -> None:
         host = Host()
-        host.writer(3000)
+        writer = host.writer(3000)
         while not host.socket.owned:
             host.socket.receive(ack(host.socket, host.socket.sender.snd_nxt), host.cpu)
             host.cpu.kick()
             host.run(500 * NS)
         host.spent()
+        assert not host.socket.writer_waiting
         una, nxt = host.socket.sender.snd_una, host.socket.sender.snd_nxt
-        assert host.socket.receive(ack(host.socket, nxt), host.cpu) == 100 * NS
-        assert host.socket.sender.snd_una == una
+        calls, written = writer.calls, host.socket.sender.write_seq
+        for number in (nxt - 1000, nxt):
+            assert host.socket.receive(ack(host.socket, number), host.cpu) == 100 * NS
+        assert (host.socket.sender.snd_una, host.socket.backlog.count) == (una, 2)
         host.run()
         assert host.socket.sender.snd_una == nxt
         booked, times = host.spent()
-        assert (booked["tcp_ack"], times["softirq"]) == (300, 300)
+        assert (booked["tcp_ack"], booked["tcp_receive"]) == (600, 200)
+        assert times["softirq"] >= 600
+        # and it goes on until the buffer is full
+        assert (writer.sleeping, host.socket.owned) == (True, False)
+        assert writer.calls > calls
+        assert host.socket.sender.write_seq > written
+
+    def test_acks_in_the_backlog_may_make_room_before_it_sleeps(self) -> None:
+        host = Host(sender={"wmem_default": 5000, "wmem_max": 5000})
+        writer = TcpWriter(host.machine.scheduler, "writer", host.cpu, host.socket, 3000)
+        writer.wake_on(host.cpu)
+        host.cpu.kick()
+        # it copies the fourth segment, for which there is no window
+        host.run((600 + 250 + 960 + 3 * 1711 + 130 + 100) * NS)
+        assert (host.socket.owned, host.socket.sender.write_seq) == (True, 4000)
+        for number in (1000, 2000):
+            host.socket.receive(ack(host.socket, number), host.cpu)
+        assert host.socket.backlog.count == 2
+        host.run()
+        assert (writer.wakeups, writer.sleeping) == (1, True)
+        assert host.socket.sender.write_seq == 6000
+        booked, times = host.spent()
+        assert booked["tcp_ack"] == 600
+        # what the ACKs let go is work of the next piece
+        frames = len(host.wire.sent)
+        assert frames == 6
+        assert times["softirq"] + times["system"] == (
+            600 + 3 * 250 + 6 * 320 + 2 * 300 + frames * 1711
+        )
 
     @pytest.mark.parametrize(
         ("message_bytes", "calls", "written"),
