@@ -87,6 +87,8 @@ class TestReceive:
             expected["device_lines"] = 2 * 70 + 200 + 200 + (200 + 100) + 70
         assert bench.booked() == expected
         assert bench.done_ns() == sum(expected.values())
+        handler = expected["hardirq"] + (2 * 70 + 200) * node
+        assert bench.near.times()["irq_ps"] == handler * NS
 
     @pytest.mark.parametrize(
         ("size", "pages"), [(256, 0), (257, 1), (4096, 1), (4097 - RC, 1), (2044, 1)]

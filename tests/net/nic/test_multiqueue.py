@@ -209,7 +209,18 @@ class TestTransmit:
         # the second waited for the first, though in another ring
         assert asserted == [[], [US], [], [2 * US]]
 
-    @pytest.mark.parametrize(("queues", "tx_queues"), [(0, 1), (4, 5), (4, 0)])
+    def test_a_port_of_63_queues(self) -> None:
+        sim = Simulator()
+        port = make_port(sim, make_machine(sim), 63, first=62)
+        skb = new_skb(Sink(sim), 7, 8, 0, 0, 125, push=False)
+        skb.arrival_ps = US
+        skb.header = headers[0]
+        port.incoming.append(skb)
+        port.frames_coming()
+        sim.run_until(MS)
+        assert [nic.rx_packets for nic in port.queues] == [0] * 62 + [1]
+
+    @pytest.mark.parametrize(("queues", "tx_queues"), [(0, 1), (4, 5), (4, 0), (64, 64)])
     def test_impossible_numbers_are_refused(self, queues: int, tx_queues: int) -> None:
         sim = Simulator()
         machine = make_machine(sim)
