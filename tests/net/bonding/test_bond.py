@@ -191,6 +191,11 @@ class TestReceiveLoadBalancing:
         slave = lab.rlb.reply_to(lab.clients[1].neighbour)
         assert slave is lab.bond.slaves[1]
         assert lab.rlb.next_index == 3
+        # and is told it again
+        stations = [each.station for each in lab.bond.slaves]
+        lab.clients[1].back.destination = stations[3]
+        lab.rlb.reply_to(lab.clients[1].neighbour)
+        assert lab.clients[1].back.destination is stations[1]
 
     def test_two_clients_in_one_entry_move_the_first_to_the_active_slave(self) -> None:
         lab = BondLab("balance-alb", slaves=4, clients=3)

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from simnet.host.cpu import Cpu
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
 from simnet.net.infiniband.ipoib import FLUSHED, Ipoib
 from simnet.net.infiniband.reorder_window import ReorderWindow
+from simnet.net.link.skb import Skb
 from tests.host.parts import MS, NS, US, make_costs, make_machine, make_memory
 from tests.net.nic.chips import COSTS, MEMORY
-from tests.net.parts import Line, Sink, asserted_ps, connect, frame, make_device, on_wire
+from tests.net.parts import Line, Sink, asserted_ps, connect, frame, make_device, make_tg3, on_wire
 
 RC = 26
 
@@ -140,6 +142,24 @@ class TestReceive:
             begin + 2250 + n * (2250 + 700) for n in range(3)
         ]
         assert bench.nic.out_of_order() == ((0, 0) if window else ())
+
+    def test_a_device_behind_it_has_its_turn_when_it_is_done(self) -> None:
+        bench = Bench()
+        other = make_tg3(bench.sim, bench.machine, name="eth0", rx_frames=1)
+        letters: list[str] = []
+
+        class Named(Sink):
+            def receive(self, skb: Skb, cpu: Cpu) -> int:
+                letters.append(self.path)
+                return super().receive(skb, cpu)
+
+        for nic, name in ((bench.nic, "ib"), (other, "eth")):
+            nic.incoming.append(frame(Named(bench.sim, name), 0, US, 300 + RC))
+            nic.frames_coming()
+        bench.sim.run_until(MS)
+        assert letters == ["ib", "eth"]
+        assert not other.scheduled
+        assert not bench.nic.scheduled
 
     def test_at_first_it_has_done_nothing(self) -> None:
         nic = Bench().nic

@@ -203,6 +203,13 @@ class TestEvents:
         assert sorted(seq for _, _, seq in log) == list(range(len(order)))
         assert bench.sim.events == 2 + len(pieces)
 
+    def test_a_frame_at_the_end_of_the_timer_of_tg3_is_known_to_restart_it(self) -> None:
+        bench = Bench(Tg3, chip_options={"rx_frames": 4})
+        feed(bench.nics[0], Sink(bench.sim), [11 * US, 31 * US])
+        bench.sim.run_until(MS)
+        assert bench.interrupts == [51 * US]
+        assert bench.sim.events == 1 + 1 + 2
+
     @pytest.mark.parametrize("chip", [Tg3, Bnx2])
     def test_a_count_of_what_was_sent_takes_one(self, chip: type[Nic]) -> None:
         bench = Bench(chip, chip_options={"tx_frames": 4})

@@ -162,6 +162,7 @@ def test_where_nothing_is_chosen_nothing_is_paid_for(rules: SteeringRules) -> No
     assert (steering.local, steering.steered, steering.by_flow, steering.moves) == (1, 0, 0, 0)
     work = host.machine.costs.ledger.work()
     assert (work["softirq"], work["driver"]) == ((300 + 200) * NS, (700 + 100 + 500) * NS)
+    assert host.cpus[0].times()["softirq_ps"] == (300 + 200 + 700 + 100 + 500 + 900) * NS
 
 
 @BOTH
