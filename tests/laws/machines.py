@@ -18,6 +18,7 @@ from simnet.net.tcp.process import TcpWriter
 from simnet.scenario.core.effective import Effective, Flow, Host, Port
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.host import build as build_host
+from simnet.scenario.parts.network import streams
 from simnet.scenario.system import build as building
 from simnet.scenario.system.system import System
 from simnet.workload.netperf import Netperf
@@ -381,9 +382,9 @@ class Lab:
         if stop_after:
             writer = type("Finite", (FiniteWriter,), {"total_bytes": stop_after})
         with (
-            mock.patch.object(building, "Netperf", writer),
+            mock.patch.object(streams, "Netperf", writer),
             # streams start within 1 ms of each other, so that short runs have something to show
-            mock.patch.object(building, "_START_SPREAD_PS", MS),
+            mock.patch.object(streams, "_START_SPREAD_PS", MS),
             mock.patch.object(build_host, "SwitchedPath", _Cables()),
         ):
             self.system: System = building.build(
