@@ -24,6 +24,7 @@ SIMNET_BUILD ?= auto
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # $(call install,PYTHON,WHAT) takes seconds with uv and a minute with pip, which can do it, too.
 install = { $(BIN)/uv pip install --quiet --python $(1) $(2) 2>/dev/null || $(1) -m pip install --quiet --no-compile $(2); }
+MECHANISMS := $(addprefix tests/,kernel host net storage laws)
 # What depends on the engine; everything else is the same Python on both.
 ON_BOTH_ENGINES := $(addprefix tests/,kernel host net workload laws)
 
@@ -39,6 +40,11 @@ run: core ## simulate the x460 out of the box, and compare it with the measureme
 test: ## check the code, run all tests compiled, and those of the engine interpreted too
 	@$(MAKE) --jobs 4 --output-sync=target lint types core test-interpreted
 	@$(MAKE) test-compiled
+
+.PHONY: check
+check: ## check the code, and run the quick tests of the mechanisms compiled: after every change
+	@$(MAKE) --jobs 4 --output-sync=target lint types core
+	@$(PYTEST) --dist worksteal -m "not slow and not packaging" $(PYTEST_OPTIONS) $(MECHANISMS)
 
 .PHONY: coverage
 coverage: ## run the tests and tell which lines they reach; following every line takes three times as long

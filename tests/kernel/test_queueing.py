@@ -22,7 +22,7 @@ CUSTOMERS = 200_000
 NARROW = 0.07
 
 # Fewer customers would not tell a formula from a similar one.
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.slow]
 
 
 def exponential(name: str, mean: float = 1) -> Callable[[], int]:

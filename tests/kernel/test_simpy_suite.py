@@ -14,6 +14,8 @@ import pytest
 
 from simnet import _engine
 
+pytestmark = pytest.mark.slow
+
 PLUGINS = Path(__file__).parent / "simpy_suite"
 ROOT = Path(__file__).parents[2]
 TESTS_AT_LEAST = 139

@@ -16,6 +16,8 @@ from simnet import _engine
 from tests.laws.machines import MS, HostPlan, Lab, NicPlan, Plan, StreamPlan
 from tests.laws.strategies import plans
 
+pytestmark = pytest.mark.slow
+
 COMPILED = _engine.active() == "compiled"
 EXAMPLES = 150 if COMPILED else 8
 ROOT = Path(__file__).parents[2]
