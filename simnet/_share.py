@@ -19,7 +19,7 @@ def folder(name: Folder, *, package: Path = _PACKAGE) -> Path:
 
     A wheel carries the folders as ``simnet/_share/NAME``. In a checkout they lie beside the
     package, and are taken from there only if ``pyproject.toml`` lies beside them too: a
-    folder that happens to be called ``models`` in site-packages is somebody else's.
+    folder that happens to be called ``models`` in site-packages is another package's.
 
     Raises:
         SimnetError: the data is in neither place, so the installation is damaged.

@@ -178,7 +178,7 @@ def _simulation_error(message: str, component: str, time_ps: int | None) -> Simu
 
 
 class LostRunError(SimnetError):
-    """A simulation that ended the process it ran in each time it was tried; nobody has a result.
+    """A simulation that ended the process it ran in each time it was tried; there is no result.
 
     ``str()`` is one line that says which, and how the process ended.
     """

@@ -319,7 +319,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _locked_part(target: Path, mode: int) -> tuple[Path, int]:
-    """Create a part file for a target that nobody else is writing; return it open and locked."""
+    """Create a part file for a target that no other is writing; return it open and locked."""
     stem = os.fsdecode(os.fsencode(target.name)[:_KEPT_BYTES])
     for number in range(_MOST_WRITERS):
         part = target.with_name(f".{stem}.{number}.part" if number else f".{stem}.part")
@@ -332,7 +332,7 @@ def _locked_part(target: Path, mode: int) -> tuple[Path, int]:
                 break
             if _locked(descriptor):
                 return part, descriptor
-            os.close(descriptor)  # somebody found it before it was locked, and removed it
+            os.close(descriptor)  # another process found it before it was locked, and removed it
     raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
@@ -345,7 +345,7 @@ def _locked(descriptor: int) -> bool:
 
 
 def remove_abandoned(part: Path) -> bool:
-    """Remove a part file that nobody writes to: its lock is free. Whether that was so."""
+    """Remove a part file that no process writes: its lock is free. Return whether it was."""
     try:
         descriptor = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

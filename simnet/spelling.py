@@ -1,4 +1,4 @@
-"""Names that somebody may have meant.
+"""Names that may have been meant.
 
 A suggestion that is far off costs more than none. A name is near if it differs by a slip or two in
 the words that are not the same, one slip in three letters at most, or by whole words that were left

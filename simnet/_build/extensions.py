@@ -218,7 +218,7 @@ def _compile(targets: dict[str, Path]) -> str:
         runs = list(pool.map(_compile_apart, _shares(targets)))
     causes: dict[str, str] = {}
     for run in runs:
-        sys.stderr.write(_shortened(run.said))
+        sys.stderr.write(_shortened(run.output))
         causes |= run.causes
     failed = [module for module in targets if module in causes]
     return f"{', '.join(failed)}: {causes[failed[0]]}" if failed else ""
@@ -263,11 +263,11 @@ class _Run(NamedTuple):
     """What became of the modules that one process had to compile.
 
     Attributes:
-        said: what the compilers said.
+        output: of the compilers.
         causes: why a module failed, for those that did.
     """
 
-    said: str
+    output: str
     causes: dict[str, str]
 
 

@@ -2,7 +2,7 @@
 
 Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
 what and where), 1 a prediction misses a condition, no tuning is worth it or no load is within the
-limits, 3 nobody can tell (whether one is, or because memory ran out or a process was killed), 70
+limits, 3 cannot tell (whether one is, or because memory ran out or a process was killed), 70
 the simulation or simnet itself failed, 74 output could not be written, 130 interrupted.
 ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
@@ -126,29 +126,29 @@ def _explain(error: BaseException) -> tuple[str, int]:
     """Return what to say about an error, and the exit status."""
     match error:
         case click.ClickException():
-            said = f"simnet: {_usage(error)}", _BAD_INPUT
+            outcome = f"simnet: {_usage(error)}", _BAD_INPUT
         case InputError():
-            said = f"simnet: {error.typed}", _BAD_INPUT
+            outcome = f"simnet: {error.typed}", _BAD_INPUT
         case LostRunError():
-            said = f"simnet: {error}", _NO_ANSWER
+            outcome = f"simnet: {error}", _NO_ANSWER
         case MemoryError():
-            said = "simnet: memory ran out", _NO_ANSWER
+            outcome = "simnet: memory ran out", _NO_ANSWER
         case OutputError():
-            said = f"simnet: {error}", _NOT_WRITTEN
+            outcome = f"simnet: {error}", _NOT_WRITTEN
         case SimnetError():
-            said = f"simnet: {error}", _FAILED
+            outcome = f"simnet: {error}", _FAILED
         case KeyboardInterrupt():
-            said = "simnet: interrupted", _INTERRUPTED
+            outcome = "simnet: interrupted", _INTERRUPTED
         case BrokenPipeError():
             _drop_output()
-            said = "", _BROKEN_PIPE
+            outcome = "", _BROKEN_PIPE
         case OSError():
             _drop_output()
-            said = f"simnet: {error.filename or 'output'}: {error.strerror}", _NOT_WRITTEN
+            outcome = f"simnet: {error.filename or 'output'}: {error.strerror}", _NOT_WRITTEN
         case _:
             what = " ".join(f"{type(error).__name__}: {error}".split())
-            said = f"simnet: defect in simnet: {what} (SIMNET_DEBUG=1 shows where)", _FAILED
-    return said
+            outcome = f"simnet: defect in simnet: {what} (SIMNET_DEBUG=1 shows where)", _FAILED
+    return outcome
 
 
 def _drop_output() -> None:

@@ -23,14 +23,14 @@ __all__ = ["calibrate_command"]
     "--against",
     metavar="ID[:KEY,KEY]",
     multiple=True,
-    help="A measurement to fit to, all of its keys or some; again for more.",
+    help="A measurement to fit to, all of its keys or some; may be repeated.",
 )
 @click.option(
     "--parameter",
     "parameters",
     metavar="NAME",
     multiple=True,
-    help="What is fitted; again for more.",
+    help="What is fitted; may be repeated.",
 )
 @click.option(
     "--stage",
@@ -44,7 +44,7 @@ __all__ = ["calibrate_command"]
     "messages",
     metavar="SIZE",
     multiple=True,
-    help="Only this size behind means over message sizes; again for more.",
+    help="Only this size behind means over message sizes; may be repeated.",
 )
 @click.option("--duration", metavar="TIME", help="Simulated time measured at every point.")
 @click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")

@@ -74,7 +74,7 @@ def capacity_command(
             scenario,
             settings=settings_of(assignments),
             progress=callback,
-            said=_say if sys.stderr.isatty() else None,
+            on_judged=_say if sys.stderr.isatty() else None,
             **given,
         )
     answer(found.to_json() if as_json else text(found), nl=as_json)

@@ -40,7 +40,7 @@ def explain_command(
 
     For each flow: which resource holds it back, which would be next, and how much throughput is
     to be gained at most until then. A flow that waits for a window or for a response, while nothing
-    is full, is told so. And which of the knobs that are set a simulation depends on.
+    is full, is reported as such. And which of the knobs that are set a simulation depends on.
     """
     if times.get("precision"):
         raise InputError("explain measures for a given time: --duration", key="--precision")

@@ -32,7 +32,7 @@ tuning_option: Final = click.option(
     metavar="NAME[+NAME]",
     shell_complete=tunings,
     multiple=True,
-    help="Apply a tuning of the scenario; again for more, later ones on top.",
+    help="Apply a tuning of the scenario; may be repeated, later ones on top.",
 )
 apply_option: Final = click.option(
     "--apply",
@@ -46,7 +46,7 @@ set_option: Final = click.option(
     metavar="NAME=VALUE",
     shell_complete=settings,
     multiple=True,
-    help="Set a knob, a scenario parameter or a model value; again for more.",
+    help="Set a knob, a scenario parameter or a model value; may be repeated.",
 )
 
 

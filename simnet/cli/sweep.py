@@ -41,7 +41,7 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
     metavar="NAME[+NAME]",
     shell_complete=tunings,
     multiple=True,
-    help="A tuning to try; again for more; none: the scenario as it is.",
+    help="A tuning to try; may be repeated; none: the scenario as it is.",
 )
 @run_options
 @click.option(
@@ -70,7 +70,7 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
     "files",
     metavar="FILE",
     multiple=True,
-    help="Write a table (.csv, .parquet, .json) or a plot (.png, .svg, .pdf); again for more.",
+    help="Write a table (.csv, .parquet, .json) or a plot (.png, .svg, .pdf); may be repeated.",
 )
 def sweep_command(
     scenario: str,
@@ -117,7 +117,7 @@ def sweep_command(
 
 
 def _confirm(*, yes: bool) -> Callable[[str], bool] | None:
-    """What answers for the person: the option, the person, or nobody."""
+    """Who confirms: the option, the user, or, without a terminal, nothing."""
     if yes:
         return lambda _sentence: True
     if sys.stdin.isatty() and sys.stderr.isatty():

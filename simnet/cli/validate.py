@@ -28,7 +28,7 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
     metavar="TIME",
     help='Simulated time of a prediction, as in "2 s"; as long as needed by default.',
 )
-@click.option("--freeze", metavar="NAME", help="Keep the predictions as DATE-NAME.json, for good.")
+@click.option("--freeze", metavar="NAME", help="Keep the predictions as DATE-NAME.json.")
 @click.option("--stage", metavar="TEXT", help="With --freeze: what the model had been fitted to.")
 @click.option(
     "--frozen",
@@ -52,7 +52,7 @@ def validate_command(
 ) -> None:
     """Compare predictions with the measurements ID..., all by default.
 
-    An ID may be a pattern, such as "x460.table1.*". A number that nobody has measured is predicted
+    An ID may be a pattern, such as "x460.table1.*". A number without a measurement is predicted
     all the same; what was frozen of it stands beside it.
 
     The exit status is 1 when a condition on the predictions is missed.

@@ -12,8 +12,8 @@ cdef class Softirqs(Context):
     cpdef void begin(self, Cpu cpu) except *
 
 cdef class VirtualProcessor(Component):
-    cpdef int demanded(self, Cpu cpu) except -1
-    cpdef int resting(self, Cpu cpu) except -1
+    cpdef int work_arrived(self, Cpu cpu) except -1
+    cpdef int became_idle(self, Cpu cpu) except -1
     cpdef int changed(self, Cpu cpu) except -1
 
 cdef class Dispatcher(Component):

@@ -96,11 +96,11 @@ class Softirqs(Context):
 class VirtualProcessor(Component):
     """What a hypervisor dispatches: one logical CPU, or the two threads of one processor."""
 
-    def demanded(self, cpu: Cpu) -> cython.int:
+    def work_arrived(self, cpu: Cpu) -> cython.int:
         """A CPU of it, which is away, has something to execute."""
         raise NotImplementedError(self.path)
 
-    def resting(self, cpu: Cpu) -> cython.int:
+    def became_idle(self, cpu: Cpu) -> cython.int:
         """A CPU of it has nothing to execute."""
         raise NotImplementedError(self.path)
 
@@ -341,7 +341,7 @@ class Cpu(Component):
             if level < 0:
                 self._set_level(-1)
                 if self.virtual is not None:
-                    self.virtual.resting(self)
+                    self.virtual.became_idle(self)
                 return 0
             if level == _HARDIRQ:
                 self._start(_HARDIRQ, self.work2, _IRQ)
@@ -420,7 +420,7 @@ class Cpu(Component):
             self.mode = _STEAL
             self.interrupted = _IDLE
             self.wants = True
-            self.virtual.demanded(self)
+            self.virtual.work_arrived(self)
         return 0
 
     def leave(self) -> cython.int:

@@ -45,7 +45,7 @@ class IowaitClock:
             self._found_ps[number] += cpu.times()["idle_ps"] - self._idle_ps[number]
 
     def iowait_ps(self, cpu: Cpu) -> int:
-        """Idle time of a CPU until now in which somebody waited, in ps."""
+        """Idle time of a CPU until now in which a process waited, in ps."""
         number = cpu.cpu_id
         found = self._found_ps[number]
         if self.waiting[number]:

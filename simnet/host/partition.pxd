@@ -28,8 +28,8 @@ cdef class SharedProcessor(VirtualProcessor):
     cdef readonly long long dispatches
     cdef readonly long long cedes
 
-    cpdef int demanded(self, Cpu cpu) except -1
-    cpdef int resting(self, Cpu cpu) except -1
+    cpdef int work_arrived(self, Cpu cpu) except -1
+    cpdef int became_idle(self, Cpu cpu) except -1
     cpdef int changed(self, Cpu cpu) except -1
     cdef int _count(self) except -1
     cdef int _use(self) except -1

@@ -124,13 +124,13 @@ class SharedProcessor(VirtualProcessor):
 
     # -- what its CPUs say ------------------------------------------------------------------
 
-    def demanded(self, cpu: Cpu) -> cython.int:
+    def work_arrived(self, cpu: Cpu) -> cython.int:
         """An interrupt or a prod (H_PROD) for one of its CPUs."""
         if self.state == _CEDED:
             self.pool.request(self)
         return 0
 
-    def resting(self, cpu: Cpu) -> cython.int:
+    def became_idle(self, cpu: Cpu) -> cython.int:
         """Cede when no thread has anything to execute."""
         other: Cpu
         if self.state != _RUNNING:

@@ -30,7 +30,7 @@ from simnet.errors import SimulationError
 from simnet.kernel import events, processes
 from simnet.kernel.events import EnvironmentCore, EventCore, TimeoutCore
 from simnet.kernel.processes import InitializeCore, InterruptionCore, ProcessCore
-from simnet.kernel.watch import has_come_to
+from simnet.kernel.watch import report_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,7 +97,7 @@ class Environment(EnvironmentCore, simpy.Environment):
         self._start(initial_time, unit_ps)
 
     def event(self) -> Event:
-        """Return an event that happens when somebody triggers it."""
+        """Return an event that happens when it is triggered."""
         return Event(self)
 
     def process(self, generator: Any) -> Process:
@@ -141,7 +141,7 @@ class Environment(EnvironmentCore, simpy.Environment):
             ValueError: the time is not after `now`.
             DeadlockError: nothing is left to do, and the event has not happened.
             SimulationError: a component raised an exception, which is the cause.
-            Exception: what a process raised, if nobody waited for it; notes name the process.
+            Exception: what a process raised, if nothing waited for it; notes name the process.
         """
         if until is not None:
             if not isinstance(until, simpy.Event):
@@ -166,7 +166,7 @@ class Environment(EnvironmentCore, simpy.Environment):
             self.dispatch(_SLICE_EVENTS)
             if self.sim.events < full:
                 return
-            has_come_to(self.sim.now)
+            report_time(self.sim.now)
 
     def _clock_event(self, until: Any) -> Event:
         at = until if isinstance(until, int) else float(until)

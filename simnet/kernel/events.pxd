@@ -1,5 +1,5 @@
 from simnet.kernel.simulator cimport LATEST_PS, OBJECT, OCCURRENCE, Simulator
-from simnet.kernel.target cimport Occurrence
+from simnet.kernel.target cimport CallbackEvent
 
 
 cdef class EnvironmentCore:
@@ -15,7 +15,7 @@ cdef class EnvironmentCore:
     cpdef int dispatch(self, long long most) except -1
 
 
-cdef class EventCore(Occurrence):
+cdef class EventCore(CallbackEvent):
     cdef public EnvironmentCore env
     cdef public object _value
     cdef public bint _ok

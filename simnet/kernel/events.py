@@ -21,7 +21,7 @@ from simnet.errors import SimulationError
 from simnet.kernel.clock import to_ps
 from simnet.kernel.failures import failure
 from simnet.kernel.simulator import Simulator
-from simnet.kernel.target import Occurrence
+from simnet.kernel.target import CallbackEvent
 
 if not cython.compiled:
     from simnet.kernel.clock import LATEST_PS
@@ -59,7 +59,7 @@ class EnvironmentCore:
             raise ValueError(message)
         self.unit_ps = unit_ps
         self.sim = Simulator()
-        self.sim.happen_to = self._happen_to
+        self.sim.fire_python_event = self._fire_python_event
         if initial_time:
             start_ps = self.delay_ps(initial_time)
             self.sim.run_until(start_ps)
@@ -135,13 +135,13 @@ class EnvironmentCore:
             most -= 1
             event = self._unfinished.pop(0)
             if isinstance(event, EventCore):
-                cython.cast(EventCore, event).happen()
+                cython.cast(EventCore, event).fire()
             else:
-                self._happen_to(event)
+                self._fire_python_event(event)
         self.sim.dispatch(LATEST_PS, most)
         return 0
 
-    def _happen_to(self, event: Any) -> None:
+    def _fire_python_event(self, event: Any) -> None:
         """Let an event happen that is one of SimPy's own classes, such as a resource's."""
         callbacks = event.callbacks
         event.callbacks = None
@@ -166,7 +166,7 @@ class EnvironmentCore:
             raise
 
 
-class EventCore(Occurrence):
+class EventCore(CallbackEvent):
     """State and life of an event."""
 
     env: EnvironmentCore
@@ -273,7 +273,7 @@ class EventCore(Occurrence):
         self.env.post(self, _NORMAL, 0)
         return self
 
-    def happen(self) -> cython.int:
+    def fire(self) -> cython.int:
         """Resume who waits."""
         waiter: EventCore = self._waiter
         self._processed = True

@@ -11,7 +11,7 @@ _RUNS_GENERATORS = ("simnet/kernel/processes.py", "simnet\\kernel\\processes.py"
 
 
 def failure(event: Any, time_ps: int) -> BaseException:
-    """Return what to raise for a failed event that nobody took care of.
+    """Return what to raise for a failed event that nothing handled.
 
     It is a copy of the event's exception, of the same type, with the original as its cause and
     with a note that says which process or event failed, and when.
@@ -33,7 +33,7 @@ def copied(error: BaseException) -> BaseException:
         twin: BaseException = make(*arguments)
         for values in state:
             vars(twin).update(values or {})
-    except Exception:  # noqa: BLE001 - a constructor of somebody else's may raise anything
+    except Exception:  # noqa: BLE001 - a constructor may raise anything
         return error
     if twin is not error:
         twin.__cause__ = error

@@ -181,7 +181,7 @@ class InterruptionCore(EventCore):
         self.process = process
         self.env.post(self, _URGENT, 0)
 
-    def happen(self) -> cython.int:
+    def fire(self) -> cython.int:
         """Tear the process from what it waits for, unless it has died of an earlier interrupt."""
         process: ProcessCore = self.process
         callbacks = self._callbacks

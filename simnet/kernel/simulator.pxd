@@ -3,7 +3,7 @@ from simnet.kernel.queue cimport (
     ARG, KIND, MOST_SLOTS, PRIORITIES, PRIORITY_BITS, TARGET, WORDS, EventQueue
 )
 from simnet.kernel.prefetch cimport prefetch, prefetch_item
-from simnet.kernel.target cimport Occurrence, Target
+from simnet.kernel.target cimport CallbackEvent, Target
 
 
 cdef enum:
@@ -25,7 +25,7 @@ cdef class Simulator:
     cdef readonly long long now
     cdef readonly long long events
     cdef public object tracer
-    cdef public object happen_to
+    cdef public object fire_python_event
     cdef EventQueue _queue
     cdef list _targets
     cdef list _objects

@@ -9,7 +9,7 @@ import cython
 
 from simnet.errors import SimulationError
 from simnet.kernel.queue import EventQueue
-from simnet.kernel.target import Occurrence, Target
+from simnet.kernel.target import CallbackEvent, Target
 
 if not cython.compiled:
     # The compiled simulator has these as constants, from queue.pxd and simulator.pxd.
@@ -48,7 +48,7 @@ class Simulator:
         self.now = 0
         self.events = 0
         self.tracer: Any = None
-        self.happen_to: Any = None
+        self.fire_python_event: Any = None
         self._queue = EventQueue()
         # Component numbers start at 1: see OBJECT.
         self._targets: list[Any] = [None]
@@ -207,11 +207,11 @@ class Simulator:
             elif number == OCCURRENCE:
                 item = self._objects[slot]
                 self._objects[slot] = None
-                cython.cast(Occurrence, item).happen()
+                cython.cast(CallbackEvent, item).fire()
             else:
                 item = self._objects[slot]
                 self._objects[slot] = None
-                self.happen_to(item)
+                self.fire_python_event(item)
             if self._stopped:
                 break
         return 0
@@ -244,7 +244,7 @@ class Simulator:
     def post(
         self, time_ps: cython.longlong, item: object, number: cython.longlong, priority: cython.int
     ) -> cython.longlong:
-        """Schedule an object: an `Occurrence` as OCCURRENCE, anything else as OBJECT."""
+        """Schedule an object: an `CallbackEvent` as OCCURRENCE, anything else as OBJECT."""
         handle: cython.longlong
         slot: cython.longlong
         if time_ps < self.now or time_ps > LATEST_PS or priority < 0 or priority >= PRIORITIES:

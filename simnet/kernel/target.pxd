@@ -7,5 +7,5 @@ cdef class Target:
     cdef int expect(self, int kind) except -1
 
 
-cdef class Occurrence:
-    cdef int happen(self) except -1
+cdef class CallbackEvent:
+    cdef int fire(self) except -1

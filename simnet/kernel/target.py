@@ -29,9 +29,9 @@ class Target:
         return 0
 
 
-class Occurrence:
+class CallbackEvent:
     """An event object with code of its own, scheduled once at a time."""
 
-    def happen(self) -> cython.int:
+    def fire(self) -> cython.int:
         """Run what follows from the event."""
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""What a simulation tells someone who draws its time line.
+"""What a simulation reports to a drawing of its time line.
 
-A simulator's `tracer` is None unless somebody listens, and components ask for that first, so
+A simulator's `tracer` is None unless a trace is written, and components ask for that first, so
 that tracing costs nothing when it is off.
 """
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Watcher", "counted", "has_come_to", "watched_by"]
+__all__ = ["Watcher", "counted", "report_time", "with_watcher"]
 
 _EVERY: Final = 256
 
 
 class Watcher(Protocol):
-    """Is told now and then, several times a second; what it raises ends the work."""
+    """Called several times a second; an exception ends the work."""
 
     def built(self, what: str, done: int, total: int) -> None:
         """So many of all parts of a kind are there; the first time none is."""
@@ -31,7 +31,7 @@ _WATCHERS: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())
 
 
 @contextmanager
-def watched_by(watcher: Watcher) -> Iterator[None]:
+def with_watcher(watcher: Watcher) -> Iterator[None]:
     """Tell a watcher of what is built and simulated in the block, as those of outer blocks."""
     before = _WATCHERS.set((*_WATCHERS.get(), watcher))
     try:
@@ -50,7 +50,7 @@ def counted(what: str, total: int) -> Iterator[int]:
         yield number
 
 
-def has_come_to(now_ps: int) -> None:
+def report_time(now_ps: int) -> None:
     """Tell the watchers how far the simulation is."""
     for watcher in _WATCHERS.get():
         watcher.simulated(now_ps)

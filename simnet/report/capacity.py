@@ -8,7 +8,7 @@ from simnet.printable import printable
 from simnet.report.columns import columns, titled
 
 if TYPE_CHECKING:
-    from simnet.study.capacity.document import Capacity, Carried, TriedLoad
+    from simnet.study.capacity.document import Capacity, LoadResults, TriedLoad
     from simnet.study.capacity.search import Judged
 
 _PERCENT = 100.0
@@ -18,10 +18,10 @@ _HEADINGS = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}
 def capacity(found: Capacity) -> str:
     """The answer in a sentence, the load by port, and the loads that were tried."""
     title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
-    said = [f"{title}: {_answer(found)}", f"limits: {_limits(found)}"]
-    said += [f"note: {remark}" for remark in found.remarks]
-    said.append(f"{found.simulations} runs, fingerprint {found.fingerprint}")
-    parts = ["".join(f"{printable(line)}\n" for line in said)]
+    lines = [f"{title}: {_answer(found)}", f"limits: {_limits(found)}"]
+    lines += [f"note: {remark}" for remark in found.remarks]
+    lines.append(f"{found.simulations} runs, fingerprint {found.fingerprint}")
+    parts = ["".join(f"{printable(line)}\n" for line in lines)]
     if found.carried:
         parts.append(f"at {_load(found.low)} {_unit(found)}:\n{_carried(found.carried)}")
     parts.append(_tried(found))
@@ -45,8 +45,8 @@ def _answer(found: Capacity) -> str:
     if found.high is None:
         return f"at least {_load(found.low)} {_unit(found)} ({sure})"
     width = _PERCENT * (found.high / found.low - 1)
-    said = f"between {_load(found.low)} and {_load(found.high)} {_unit(found)} ({sure})"
-    return said if found.precise else f"{said}; {width:.1f} % wide, more than was asked for"
+    bracket = f"between {_load(found.low)} and {_load(found.high)} {_unit(found)} ({sure})"
+    return bracket if found.precise else f"{bracket}; {width:.1f} % wide, more than was asked for"
 
 
 def _unit(found: Capacity) -> str:
@@ -63,7 +63,7 @@ def _limits(found: Capacity) -> str:
     return ", ".join(limits)
 
 
-def _carried(carried: Carried) -> str:
+def _carried(carried: LoadResults) -> str:
     late = carried.latency_us
     quantiles = " ".join(
         f"{name} {'-' if value is None else f'{value:.1f}'}"

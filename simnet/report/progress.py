@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from simnet.kernel.watch import watched_by
+from simnet.kernel.watch import with_watcher
 from simnet.printable import printable
-from simnet.study.run.spoken import spoken
+from simnet.study.run.duration_text import duration_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,12 +51,12 @@ def watching(effective: Effective, console: Console | None = None) -> Iterator[N
     """Show how far the building and simulating of a configuration is, when that takes long."""
     shown = console or _terminal()
     if shown is None or not shown.is_terminal:
-        with watched_by(_Work(effective, _Line(shown))):
+        with with_watcher(_Work(effective, _Line(shown))):
             yield
         return
     bar = _Bar(shown)
     try:
-        with watched_by(_Work(effective, bar)):
+        with with_watcher(_Work(effective, bar)):
             yield
     finally:
         bar.stop()
@@ -100,7 +100,7 @@ class _Line:
 
     def __init__(self, console: Console | None) -> None:
         self._file = sys.stderr if console is None else console.file
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
         self._text = ""
         self._first = 0
         self._start_s = 0.0
@@ -113,12 +113,14 @@ class _Line:
         if text != self._text or done < self._first:
             self._text, self._first, self._start_s = text, done, now_s
         passed_s = now_s - self._start_s
-        if text in self._said or passed_s < SURE_S or done == self._first:
+        if text in self._printed or passed_s < SURE_S or done == self._first:
             return
         rest_s = passed_s * (total - done) / (done - self._first)
         if rest_s >= LONG_S:
-            self._said.add(text)
-            print(f"simnet: {text}: about {spoken(rest_s)} to go", file=self._file, flush=True)
+            self._printed.add(text)
+            print(
+                f"simnet: {text}: about {duration_text(rest_s)} to go", file=self._file, flush=True
+            )
 
 
 class _Bar:

@@ -38,10 +38,10 @@ def sweep(found: Sweep, by: str) -> str:
         for cell in found.cells
     ]
     table = columns(heading, cells, left=len(found.names))
-    said = found.optimum(by).sentence()
+    sentence = found.optimum(by).sentence()
     if not found.conclusive:
-        said = f"cannot tell which is best: {found.remarks[-1]}"
-    return f"{table}\n{said}\n"
+        sentence = f"cannot tell which is best: {found.remarks[-1]}"
+    return f"{table}\n{sentence}\n"
 
 
 def _means(cell: Cell, names: Sequence[str], *, several: bool) -> list[str]:

@@ -25,7 +25,7 @@ def text(result: Result) -> str:
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
     )
     totals += _intervals(result) + "".join(
-        f"warning: {printable(said)}\n" for said in result.warnings
+        f"warning: {printable(text)}\n" for text in result.warnings
     )
     if result.jobs:
         return "\n".join([totals, jobs_text(result)])

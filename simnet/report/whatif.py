@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from simnet.printable import printable
 from simnet.report.columns import columns, titled
-from simnet.study.whatif.mechanism import said as said_of_mechanism
+from simnet.study.whatif.mechanism import moved_text
 
 if TYPE_CHECKING:
     from simnet.scenario.commands.commands import Commands
@@ -82,7 +82,7 @@ def _interval(interval: Interval | None) -> str:
 def _remarks(judged: Judged) -> Iterator[str]:
     shown = [one for one in judged.mechanisms if abs(one.change_us) >= _NOTHING_US]
     for number, one in enumerate(shown[:_MECHANISMS_SHOWN]):
-        yield f"{'moved most: ' if number == 0 else '            '}{said_of_mechanism(one)}"
+        yield f"{'moved most: ' if number == 0 else '            '}{moved_text(one)}"
     for warning in judged.warnings:
         yield f"warning: {warning}"
 

@@ -43,7 +43,7 @@ cdef class BlockStream(BlockUser):
     cdef int _write(self) except -1
     cdef int _pause(self) except -1
     cdef int _wait(self) except -1
-    cdef int _go_on(self) except -1
+    cdef int _resume(self) except -1
     cpdef void block_ready(self, Handle handle) except *
     cpdef void on_event(self, int kind, long long arg) except *
     cdef int _finish(self) except -1

@@ -209,7 +209,7 @@ class BlockStream(BlockUser):
                 return self._wait()
             size = min(self._end_bytes - block * self._block_bytes, self._block_bytes)
             self.read_bytes += size
-        self._go_on()
+        self._resume()
         self._tile += 1
         self._held = 0
         self._tile_bytes = size
@@ -232,7 +232,7 @@ class BlockStream(BlockUser):
             buffer = self.client.write(self._writing, block)
             if buffer is None:
                 return self._wait()
-            self._go_on()
+            self._resume()
             end = min(start + self._unwritten_bytes, self._block_bytes)
             self.written_bytes += end - start
             self._unwritten_bytes -= end - start
@@ -256,7 +256,7 @@ class BlockStream(BlockUser):
             self._waits_from_ps = self.sim.now
         return 0
 
-    def _go_on(self) -> cython.int:
+    def _resume(self) -> cython.int:
         if self._waits_from_ps >= 0:
             self.io_wait_ps += self.sim.now - self._waits_from_ps
             self._waits_from_ps = -1
@@ -331,8 +331,8 @@ class BlockStream(BlockUser):
 
     def request_done(self, request: NsdRequest) -> cython.int:
         """What a call at random asked for is there."""
-        self._go_on()
-        self.client.took_part(request.size_bytes)
+        self._resume()
+        self.client.part_received(request.size_bytes)
         self.read_bytes += request.size_bytes
         work_ps: cython.longlong = self.costs.ps(request.size_bytes)
         return self.cpu.run(self, _PART, work_ps, work_ps)

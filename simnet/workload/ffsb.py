@@ -133,12 +133,12 @@ class FfsbThread:
     def _write(self, file: File, *, whole: bool) -> Steps:
         process, costs = self.process, self.cache.costs
         for page, pages in self._places(file, self.group.write, whole=whole):
-            process.owe(costs.call_ps, costs.user_ps)
+            process.defer_cpu(costs.call_ps, costs.user_ps)
             for number in range(page, page + pages):
-                process.owe(costs.copy_ps)
+                process.defer_cpu(costs.copy_ps)
                 yield from self.cache.dirty_page(process, file, number)
             self.bytes_written += pages * _PAGE_BYTES
-            if process.owes_much:
-                yield from process.pay()
+            if process.deferred_is_large:
+                yield from process.run_deferred()
         if self.group.fsync_file:
             yield from self.cache.sync_file(process, file)

@@ -25,9 +25,9 @@ cdef class Deliveries:
     cpdef int offer(self, long long size_bytes, long long now) except -1
     cpdef int deliver(self, long long created_ps, long long now) except -1
 
-cdef class FarEnd(Application):
+cdef class RemoteEnd(Application):
     cdef public TcpEndpoint endpoint
-    cdef public FarEnd other
+    cdef public RemoteEnd other
     cdef readonly Deliveries sends
     cdef readonly Deliveries gets
     cdef Message first

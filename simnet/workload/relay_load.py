@@ -25,7 +25,7 @@ from simnet.workload.alias import Alias
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch, prefetch_item
 
-__all__ = ["Deliveries", "FarEnd", "Message", "RelayLoad"]
+__all__ = ["Deliveries", "Message", "RelayLoad", "RemoteEnd"]
 
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 _PERMILLE = cython.declare(cython.longlong, 1000)
@@ -98,7 +98,7 @@ class Deliveries:
 
 @cython.final
 @cython.cclass
-class FarEnd(Application):
+class RemoteEnd(Application):
     """What uses a far end of a connection: creates messages, and takes those of the other end.
 
     Args:
@@ -115,7 +115,7 @@ class FarEnd(Application):
 
     def __init__(self, sends: Deliveries, gets: Deliveries) -> None:
         self.endpoint: TcpEndpoint = None
-        self.other: FarEnd = None
+        self.other: RemoteEnd = None
         self.sends = sends
         self.gets = gets
         self.first: Message = None
@@ -154,7 +154,7 @@ class FarEnd(Application):
     def readable(self, socket: TcpEndpoint) -> cython.int:
         """Read everything; messages whose last byte has come are delivered."""
         count: cython.longlong = socket.read(socket.receiver.readable())
-        other: FarEnd = self.other
+        other: RemoteEnd = self.other
         self.got += count
         self.gets.delivered_bytes += count
         while other.first is not None and other.first.end <= self.got:
@@ -192,8 +192,8 @@ class RelayLoad(Component):
         path: str,
         *,
         seed: int,
-        clients: list[FarEnd],
-        servers: list[FarEnd],
+        clients: list[RemoteEnd],
+        servers: list[RemoteEnd],
         weights: list[int],
         rate_mhz: int,
         sizes: list[tuple[int, int]],
@@ -237,7 +237,7 @@ class RelayLoad(Component):
     def _choose(self) -> cython.longlong:
         """Position of who creates a message now; ask for the cache lines of the next ones."""
         at: cython.longlong = self.first
-        end: FarEnd
+        end: RemoteEnd
         self.first = self.second
         self.second = self.third
         self.third = self.chosen.pick()
@@ -246,12 +246,12 @@ class RelayLoad(Component):
             end.endpoint.fetch_to_send()
             end = self.ends[self.second]
             prefetch(cython.cast(cython.p_void, end.endpoint), 240)
-            prefetch_item(self.ends, self.third, cython.sizeof(FarEnd))
+            prefetch_item(self.ends, self.third, cython.sizeof(RemoteEnd))
         return at
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A batch has come: its size is geometric, so another message follows at even odds."""
-        end: FarEnd
+        end: RemoteEnd
         at: cython.longlong
         if not self.running:
             return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simnet.kernel.random import RandomStream
 
-__all__ = ["HAND_OUT", "hand_out", "lognormal_weights"]
+__all__ = ["HAND_OUT", "assign_connections", "lognormal_weights"]
 
 HAND_OUT = ("balanced", "round_robin", "random")
 _SCALE = 10**9
@@ -25,7 +25,9 @@ _DIGITS = Context(prec=20)
 _FRACTION_BITS = 40
 
 
-def hand_out(method: str, weights: Sequence[int], workers: int, stream: RandomStream) -> list[int]:
+def assign_connections(
+    method: str, weights: Sequence[int], workers: int, stream: RandomStream
+) -> list[int]:
     """Return the worker of each connection.
 
     Args:

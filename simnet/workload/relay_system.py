@@ -22,8 +22,8 @@ from simnet.net.tcp.endpoint import TcpEndpoint
 from simnet.net.tcp.epoll import Epoll
 from simnet.workload.netperf import Start
 from simnet.workload.relay import RelaySide, RelayWorker
-from simnet.workload.relay_load import Deliveries, FarEnd, RelayLoad
-from simnet.workload.relay_master import hand_out, lognormal_weights
+from simnet.workload.relay_load import Deliveries, RelayLoad, RemoteEnd
+from simnet.workload.relay_master import assign_connections, lognormal_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
     from simnet.net.link.skb import Header
-    from simnet.net.remote.far_hosts import FarHosts
+    from simnet.net.remote.hosts import RemoteHosts
     from simnet.net.tcp.receive.receiver import TcpReceiver
     from simnet.net.tcp.send.sender import TcpSender
     from simnet.net.tcp.socket import TcpSocket
@@ -55,7 +55,7 @@ class RelayPort:
             path looks at them.
     """
 
-    far: FarHosts
+    far: RemoteHosts
     make_socket: Callable[[int, str], TcpSocket]
     make_end: Callable[[int], tuple[TcpSender, TcpReceiver]]
     jiffy_ps: int
@@ -69,7 +69,7 @@ class Workers:
 
     Attributes:
         allowed: for each worker the CPUs that it may run on, None for all.
-        hand_out: how connections are given to them, see `relay_master.HAND_OUT`.
+        assign_connections: how connections are given to them, see `relay_master.HAND_OUT`.
         buffer_bytes: of one recv.
         max_events: of one epoll_wait.
         epoll_lines: cache lines that linking an item to the ready list writes.
@@ -77,7 +77,7 @@ class Workers:
     """
 
     allowed: Sequence[frozenset[int] | None]
-    hand_out: str = "balanced"
+    assign_connections: str = "balanced"
     buffer_bytes: int = 16_384
     max_events: int = 512
     epoll_lines: int = 0
@@ -130,8 +130,8 @@ class Relay:
     weights: list[int]
     fronts: list[RelaySide] = field(default_factory=list)
     backs: list[RelaySide] = field(default_factory=list)
-    clients: list[FarEnd] = field(default_factory=list)
-    servers: list[FarEnd] = field(default_factory=list)
+    clients: list[RemoteEnd] = field(default_factory=list)
+    servers: list[RemoteEnd] = field(default_factory=list)
     load: RelayLoad | None = None
 
     def senders(self) -> list[TcpSender]:
@@ -190,16 +190,16 @@ def connect_relay(
     if connections < 1 or not 0 <= load.forward_permille <= 1000:  # noqa: PLR2004 - permille
         raise ValueError(f"{path}: expected a connection, and a share from 0 to 1000")
     weights = lognormal_weights(connections, load.sigma, stream(seed, f"{path}.weights"))
-    handed = hand_out(
-        workers.hand_out, weights, len(workers.allowed), stream(seed, f"{path}.master")
+    handed = assign_connections(
+        workers.assign_connections, weights, len(workers.allowed), stream(seed, f"{path}.master")
     )
     relay = Relay(
         Deliveries(), Deliveries(), _make_workers(machine, workers, path), handed, weights
     )
     for number in counted(f"{path}.connections", connections):
         epoll = relay.workers[handed[number]].epoll
-        client = FarEnd(relay.forward, relay.backward)
-        server = FarEnd(relay.backward, relay.forward)
+        client = RemoteEnd(relay.forward, relay.backward)
+        server = RemoteEnd(relay.backward, relay.forward)
         client.other, server.other = server, client
         side = _connect(sim, front, number, epoll, client, f"{path}.front{number}")
         partner = _connect(sim, back, number, epoll, server, f"{path}.back{number}")
@@ -254,7 +254,7 @@ def _make_workers(machine: Machine, workers: Workers, path: str) -> list[RelayWo
 
 
 def _connect(
-    sim: Simulator, port: RelayPort, number: int, epoll: Epoll, application: FarEnd, path: str
+    sim: Simulator, port: RelayPort, number: int, epoll: Epoll, application: RemoteEnd, path: str
 ) -> RelaySide:
     """Make one of a connection's halves: the machine's socket and the far end."""
     socket = port.make_socket(number, path)

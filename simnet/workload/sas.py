@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from simnet.host.lpar import LparCpu
@@ -56,7 +56,6 @@ class JobRun:
     stream: BlockStream
     start_ps: int = -1
     end_ps: int = -1
-    open_ps: int = field(default=0, repr=False)
 
 
 def open_file(

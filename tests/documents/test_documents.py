@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from simnet.study.validate.document import answers, documents, kept_for
+from simnet.study.validate.document import answers, documents, draws_for
 from simnet.study.validate.measurements import measurement, measurements, wanted
 from simnet.study.work.cases import Case
 
@@ -34,8 +34,8 @@ def test_an_answer_is_to_what_was_measured_or_is_wanted(name: str) -> None:
 
 
 def test_draws_are_kept_for_the_models_that_they_were_fitted_with() -> None:
-    assert len(kept_for(Case("ess-sas"))) >= 5
-    assert kept_for(Case("x460-out-of-box")) == ()
+    assert len(draws_for(Case("ess-sas"))) >= 5
+    assert draws_for(Case("x460-out-of-box")) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from simnet.kernel import environment
 from simnet.kernel.component import Component
 from simnet.kernel.environment import Environment
-from simnet.kernel.watch import counted, watched_by
+from simnet.kernel.watch import counted, with_watcher
 
 
 class Log:
@@ -46,8 +46,8 @@ def test_watchers_are_told_how_far_a_simulation_is(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(environment, "_SLICE_EVENTS", 40)
     outer, inner = Log(), Log()
     env = ticking()
-    with watched_by(outer):
-        with watched_by(inner):
+    with with_watcher(outer):
+        with with_watcher(inner):
             env.run(until=50_000)
         env.run(until=100_000)
     assert inner.times == [40_000]
@@ -62,7 +62,7 @@ def test_watchers_are_told_how_far_a_simulation_is(monkeypatch: pytest.MonkeyPat
 
 def test_watchers_are_told_how_much_is_built() -> None:
     log = Log()
-    with watched_by(log):
+    with with_watcher(log):
         assert list(counted("wheels", 600)) == list(range(600))
     assert list(counted("wheels", 3)) == [0, 1, 2]
     assert log.parts == [("wheels", 0, 600), ("wheels", 256, 600), ("wheels", 512, 600)]

@@ -54,7 +54,7 @@ def test_frames_are_on_the_wire_in_a_ring_dropped_or_handed_over(
                 assert 0 <= peer.rx_packets - handed_over(wire.far) <= wire.plan.peer_nic.rx_buffers
             elif wire.plan.directions == (False,):
                 (end,) = wire.far
-                assert wire.out.frames == end.receiver.segments + end.untaken
+                assert wire.out.frames == end.receiver.segments + end.unread_bytes
                 assert wire.back.frames == end.acks_sent
             assert 0 <= nic.rx_packets - handed_over(wire.ends) <= wire.plan.nic.rx_buffers
             assert 0 <= nic.qdisc.count <= plan.host.txqueuelen

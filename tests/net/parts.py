@@ -61,7 +61,7 @@ class Far(Port):
     def __init__(self, sim: Simulator, path: str = "far") -> None:
         super().__init__(sim, path, 64)
 
-    def frames_coming(self) -> int:
+    def frames_added(self) -> int:
         return 0
 
 
@@ -236,7 +236,7 @@ def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
     """Announce frames, numbered from 0, that will arrive at the given times."""
     for seq, arrival_ps in enumerate(arrivals_ps):
         nic.incoming.append(frame(endpoint, seq, arrival_ps))
-    nic.frames_coming()
+    nic.frames_added()
 
 
 def make_socket(

@@ -11,7 +11,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.nic.tg3 import Tg3
-from simnet.net.remote.far_hosts import FarHosts
+from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sender import TcpSender
@@ -117,7 +117,7 @@ class RelayRig:
     def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[RelayPort, Tg3]:
         device = make_tg3(self.sim, self.machine, name=name, **nic)
         device.line = IrqLine(176 + mask, name, self.machine.cpus, mask)
-        far = FarHosts(self.sim, f"far.{name}", GIGABIT)
+        far = RemoteHosts(self.sim, f"far.{name}", GIGABIT)
         far.path_out = SwitchedPath(
             self.sim, f"{name}.in", device, GIGABIT, 100_000, 2_000_000, per_frame=False
         )

@@ -14,7 +14,7 @@ from simnet import _engine
 from simnet.kernel.random import stream
 from simnet.workload.alias import Alias
 from simnet.workload.relay_load import Deliveries
-from simnet.workload.relay_master import hand_out, lognormal_weights
+from simnet.workload.relay_master import assign_connections, lognormal_weights
 from simnet.workload.relay_system import Load, Workers
 from tests.host.parts import MS, US
 from tests.house.trees import ROOT, run
@@ -267,7 +267,7 @@ def test_choices_follow_their_weights(weights: list[int], seed: int) -> None:
 def test_balanced_workers_differ_by_at_most_one_connection(
     weights: list[int], workers: int
 ) -> None:
-    chosen = hand_out("balanced", weights, workers, stream(1, "master"))
+    chosen = assign_connections("balanced", weights, workers, stream(1, "master"))
     loads = [0] * workers
     for weight, worker in zip(weights, chosen, strict=True):
         loads[worker] += weight

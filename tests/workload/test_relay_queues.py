@@ -7,7 +7,7 @@ from typing import Any
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.remote.far_hosts import FarHosts
+from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import tx_queue_rules
 from simnet.workload.relay_system import Load, RelayPort, Workers
@@ -31,7 +31,7 @@ class QueuedRig(RelayRig):
             xps=[[cpu] for cpu in range(QUEUES)],
             **nic,
         )
-        far = FarHosts(self.sim, f"far.{name}", GIGABIT)
+        far = RemoteHosts(self.sim, f"far.{name}", GIGABIT)
         far.path_out = SwitchedPath(
             self.sim, f"{name}.in", port, GIGABIT, 100_000, 2_000_000, per_frame=False
         )

@@ -1,9 +1,9 @@
 """The Spectrum Scale document: jobs of SAS on a cluster with an Elastic Storage Server."""
 
 from simnet.documents.ess.answers import ANSWERS
-from simnet.documents.ess.ensemble import kept_for
+from simnet.documents.ess.ensemble import workloads_for
 from simnet.study.validate.document import Document
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document(name="ess", answers=ANSWERS, kept=kept_for)
+DOCUMENT = Document(name="ess", answers=ANSWERS, kept=workloads_for)

@@ -34,11 +34,11 @@ __all__ = [
     "WorkloadDraw",
     "consistent",
     "kept",
-    "kept_for",
     "numbers",
     "of_length",
     "search",
     "solved",
+    "workloads_for",
     "write",
 ]
 
@@ -93,7 +93,7 @@ def of_length(member: Member, length: float) -> Member:
 
 
 def numbers(result: Result) -> dict[str, float]:
-    """What the document tells of a test, of a result; of whole jobs, whatever share was run."""
+    """The document's numbers of a test, computed from a result and scaled to whole jobs."""
     permille = result.configuration["workload"]["length_permille"]
     found = totals(result.jobs, result.lpars)
     series = result.series
@@ -232,7 +232,7 @@ def kept() -> tuple[WorkloadDraw, ...]:
     return tuple(WorkloadDraw(one["seed"], one["values"]) for one in json.loads(text)["workloads"])
 
 
-def kept_for(case: Case) -> tuple[WorkloadDraw, ...]:
+def workloads_for(case: Case) -> tuple[WorkloadDraw, ...]:
     """The kept workloads, if a case has the models that they are values of; else none."""
     models = tuple(f"{model}." for model in set(Member(case).effective().models.values()))
     fit = all(name.startswith(models) for workload in kept() for name in workload.values)

@@ -1,7 +1,7 @@
 """The runs that predict 8 KiB netserver over eight bonded ports, in each mode.
 
 Where the switch spreads the streams over a channel, the peers' Ethernet addresses decide which
-ports they share, and nobody knows them. They are drawn from the seed; the prediction is the
+ports they share, and they are not known. They are drawn from the seed; the prediction is the
 mean over four seeds, which together leave 5.25 ports of eight in use: as many as eight random
 addresses do in the mean, 8 (1 - (7/8)^8).
 """

@@ -3,7 +3,7 @@
 The rule of an administrator with `echo` and `mpstat`, with irqbalance off: queue k of each port
 goes to CPU k; then, every so often, an interrupt of the busiest CPU goes to the least busy one, if
 that makes the busiest less busy than it was. What an interrupt costs is taken to be its share, by
-counts, of its CPU's time in interrupts and softirqs. How often is not told anywhere, nor what
+counts, of its CPU's time in interrupts and softirqs. How often is not published, nor what
 difference is worth a change: both are assumptions.
 """
 

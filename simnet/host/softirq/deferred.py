@@ -62,7 +62,7 @@ class DeviceInterrupt:
         self._run(self.line.route(), work_ps, then)
 
     def follow(self, work_ps: int, then: Callable[[], None]) -> None:
-        """Call `then` after work in the context of a handler, for which nobody interrupts."""
+        """Call `then` after work in the context of a handler, which nothing interrupts."""
         self._run(self.cpu, work_ps, then)
 
     def _run(self, cpu: Cpu, work_ps: int, then: Callable[[], None]) -> None:

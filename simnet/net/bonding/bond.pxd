@@ -45,7 +45,7 @@ cdef class Bond(Component):
     cpdef int flush(self) except -1
     cpdef long long cost_ps(self, Cpu cpu, BondRoute route) except? -1
     cpdef Slave least_loaded(self)
-    cdef Slave _usable_from(self, int start)
+    cdef Slave _first_up_from(self, int start)
     cdef Slave _aggregated(self, long long number)
     cdef Slave _balanced(self, int index, int length)
     cdef Slave _likely(self, BondRoute route)

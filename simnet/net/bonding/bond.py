@@ -161,13 +161,13 @@ class Bond(Component):
         self.frames += 1
         skb.header = route.header
         if self.mode == _RR:
-            slave = self._usable_from(self.current)
+            slave = self._first_up_from(self.current)
             if slave is not None:
                 self.current = (slave.index + 1) % count
         elif self.mode == _ACTIVE_BACKUP:
             slave = self.slaves[self.current] if self.current >= 0 else None
         elif self.mode == _XOR:
-            slave = self._usable_from(route.hash % count)
+            slave = self._first_up_from(route.hash % count)
         elif self.mode == _BROADCAST:
             return self._broadcast(skb)
         elif self.mode == _8023AD:
@@ -187,7 +187,7 @@ class Bond(Component):
         self.touched |= cython.cast(cython.longlong, 1) << slave.index
         return 0
 
-    def _usable_from(self, start: cython.int) -> Slave:
+    def _first_up_from(self, start: cython.int) -> Slave:
         """The first slave from `start` on that is up, with link and carrier; or None."""
         count: cython.int = len(self.slaves)
         step: cython.int = 0
@@ -358,9 +358,9 @@ class Bond(Component):
         chosen: cython.int
         slave: Slave
         if self.mode == _RR:
-            return self._usable_from(self.current)
+            return self._first_up_from(self.current)
         if self.mode == _XOR:
-            return self._usable_from(route.hash % len(self.slaves))
+            return self._first_up_from(route.hash % len(self.slaves))
         if self.mode == _8023AD:
             return self._aggregated(route.hash)
         chosen = self.current if self.mode == _ACTIVE_BACKUP else self.tlb_slave[route.tlb_index]

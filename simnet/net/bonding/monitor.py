@@ -111,7 +111,7 @@ class BondMonitor(Component):
         self.sim.at(time_ps, self, _CABLE, 2 * slave + plugged, _PRIORITY_TIMER)
 
     def on_event(self, kind: int, arg: int) -> None:
-        """A timer, or somebody at the cables."""
+        """A timer, or a change of a cable."""
         if kind == _MII:
             self._mii_monitor()
             self._after(self.timing.miimon_jiffies, _MII)
@@ -214,7 +214,7 @@ class BondMonitor(Component):
             self._select_active()
 
     def _failing(self, slave: Slave) -> bool:
-        """Return whether the link is down for good."""
+        """Return whether the link is down permanently."""
         if slave.carrier:
             slave.link = _UP
         elif slave.delay > 0:
@@ -228,7 +228,7 @@ class BondMonitor(Component):
         return False
 
     def _coming_back(self, slave: Slave) -> bool:
-        """Return whether the link is up for good."""
+        """Return whether the link is up permanently."""
         if not slave.carrier:
             slave.link = _DOWN
         elif slave.delay > 0:

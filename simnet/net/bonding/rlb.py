@@ -103,7 +103,7 @@ class Rlb:
         if entry is not None and entry.client is not client and entry.slave is not active:
             # the entry's former client goes to the active slave
             entry.slave = active
-            self._tell(entry)
+            self._send_arp_update(entry)
         slave = self.next_slave()
         if slave is None:
             return None
@@ -150,7 +150,7 @@ class Rlb:
         for index in self.order:
             entry = self.entries[index]
             if entry.ntt:
-                self._tell(entry)
+                self._send_arp_update(entry)
                 entry.ntt = self.retry_ticks > 0
         self.delay_ticks = _UPDATE_DELAY_TICKS
         if self.retry_ticks:
@@ -172,7 +172,7 @@ class Rlb:
         slave: Slave | None = self.bond.slaves[current] if current >= 0 else None
         return slave
 
-    def _tell(self, entry: _Entry) -> None:
+    def _send_arp_update(self, entry: _Entry) -> None:
         """`rlb_update_client`: ARP replies with the address of the client's slave."""
         if entry.slave is None:
             return

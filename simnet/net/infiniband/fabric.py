@@ -24,7 +24,7 @@ To connect devices::
 A device calls `send(skb, tx_end_ps)` when it starts to put a packet of `skb.wire_bytes` on its
 link, whose last bit it will have sent at `tx_end_ps`, and `flush()` after the last of a burst. The
 destination finds packets in `incoming` in the order of `arrival_ps` and hears of them by
-`frames_coming()`; as everywhere, `arrival_ps` is when the last bit has come.
+`frames_added()`; as everywhere, `arrival_ps` is when the last bit has come.
 
 What is left out: a full buffer that stops the links behind it (queues are unlimited, the longest
 is counted), virtual lanes, and packets of one message that the hardware sends by itself: a packet
@@ -372,5 +372,5 @@ class Fabric(Component):
         transit.next_free = self.free
         self.free = slot
         self.in_flight -= 1
-        path.destination.frames_coming()
+        path.destination.frames_added()
         return 0

@@ -15,4 +15,4 @@ cdef class Link:
     cdef long long permille
     cdef long long next_ps
     cpdef long long backlog_ps(self, long long now) except? -1
-    cdef int _bring_up_to(self, long long now) except -1
+    cdef int _advance_to(self, long long now) except -1

@@ -57,10 +57,10 @@ class Link:
     def backlog_ps(self, now: cython.longlong) -> cython.longlong:
         """How long a packet that becomes ready `now` would wait; `now` never goes back."""
         if self.background is not None:
-            self._bring_up_to(now)
+            self._advance_to(now)
         return self.free_ps - now if self.free_ps > now else 0
 
-    def _bring_up_to(self, now: cython.longlong) -> cython.int:
+    def _advance_to(self, now: cython.longlong) -> cython.int:
         """Let the background's packets in that came until `now`."""
         if self.next_ps < 0 or (
             self.free_ps <= now and now - self.next_ps > _FORGETS * self.service_ps

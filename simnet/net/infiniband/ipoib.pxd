@@ -32,8 +32,8 @@ cdef class Ipoib(Nic):
     cdef int _receive(self, Skb skb) except -1
     cdef int _completed(self, long long at) except -1
     cdef int _next_completion(self, Cpu cpu, SoftirqNetRx softirq) except? -1
-    cdef long long _hand_up(self, Skb skb, Cpu cpu) except? -1
-    cdef long long _hand_up_ready(self, Cpu cpu) except? -1
+    cdef long long _deliver(self, Skb skb, Cpu cpu) except? -1
+    cdef long long _deliver_ready(self, Cpu cpu) except? -1
     cdef int _finish(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef long long _taken_debt(self) except? -1
     cdef int _completed_count(self, int asked) except? -1

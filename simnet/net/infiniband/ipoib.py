@@ -254,7 +254,7 @@ class Ipoib(Nic):
             self.consumed += 1
             self.posted += 1
             self.buffer_node = cpu.node
-            self.debt_ps += self._hand_up(skb, cpu)
+            self.debt_ps += self._deliver(skb, cpu)
             return self._next_completion(cpu, softirq)
         self.advance(self.sim.now)
         self.unmask(self.sim.now)
@@ -296,14 +296,14 @@ class Ipoib(Nic):
             cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
             return _CONTINUES
 
-    def _hand_up(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+    def _deliver(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`netif_receive_skb`, or what the reorder window lets go; return the work caused."""
         if self.window is None:
             return skb.endpoint.receive(skb, cpu)
         self.window.arrive(skb)
-        return self._hand_up_ready(cpu)
+        return self._deliver_ready(cpu)
 
-    def _hand_up_ready(self, cpu: Cpu) -> cython.longlong:
+    def _deliver_ready(self, cpu: Cpu) -> cython.longlong:
         skb: Skb
         work: cython.longlong = 0
         while self.window.ready.count > 0:
@@ -463,7 +463,7 @@ class Ipoib(Nic):
             return
         cpu = self.line.current_target()
         if kind == _FLUSHED:
-            cpu.raise_irq(self.drain, self._hand_up_ready(cpu))
+            cpu.raise_irq(self.drain, self._deliver_ready(cpu))
             return
         self.drain_timer = 0
         self.advance(self.sim.now)

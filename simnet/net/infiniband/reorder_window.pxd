@@ -35,7 +35,7 @@ cdef class ReorderWindow(Component):
     cpdef int flush(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *
     cdef int _watch(self, bint moved) except -1
-    cdef int _hand_up(self, Skb skb, long long position) except -1
+    cdef int _deliver(self, Skb skb, long long position) except -1
     cdef int _buffer(self, Skb skb, long long position) except -1
     cdef bint _take_left(self) except? -1
     cdef int _drain(self) except -1

@@ -172,15 +172,15 @@ class ReorderWindow(Component):
             self.expected_before = position + 1
         if ahead < 0:
             self.late += 1
-            self._hand_up(skb, position)
+            self._deliver(skb, position)
             return self.ready.count - before
         if ahead <= self.window and self.slots[position & self.mask] is not None:
             self.duplicates += 1
-            self._hand_up(skb, position)
+            self._deliver(skb, position)
             return self.ready.count - before
         if ahead == 0:
             self.in_order += 1
-            self._hand_up(skb, position)
+            self._deliver(skb, position)
             self.left += 1
             self._drain()
         elif ahead <= self.window:
@@ -190,7 +190,7 @@ class ReorderWindow(Component):
             if self.drain_after_slide:
                 self._drain()
             if self.drain_after_slide and position == self.left:
-                self._hand_up(skb, position)
+                self._deliver(skb, position)
                 self.left += 1
             else:
                 self._buffer(skb, position)
@@ -233,7 +233,7 @@ class ReorderWindow(Component):
             self.timer = self.sim.at(self.deadline_ps, self, 0, 0, _PRIORITY_TIMER)
         return 0
 
-    def _hand_up(self, skb: Skb, position: cython.longlong) -> cython.int:
+    def _deliver(self, skb: Skb, position: cython.longlong) -> cython.int:
         if position < self.expected_after:
             self.out_of_order_after += 1
         else:
@@ -258,7 +258,7 @@ class ReorderWindow(Component):
         self.slots[slot] = None
         self.held -= 1
         self.waited_ps += self.sim.now - self.since_ps[slot]
-        self._hand_up(skb, self.left)
+        self._deliver(skb, self.left)
         self.left += 1
         return True
 

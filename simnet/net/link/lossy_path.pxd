@@ -20,5 +20,5 @@ cdef class LossyPath(Uplink):
     cdef readonly long long lost
     cdef readonly long long late
 
-    cdef int _hand_up(self) except -1
+    cdef int _deliver(self) except -1
     cpdef void on_event(self, int kind, long long arg) except *

@@ -119,15 +119,15 @@ class LossyPath(Uplink):
         elif kind == _ARRIVED_LATE:
             skb = self.late_flight.pop()
         else:
-            self._hand_up()
+            self._deliver()
             return
         if self.element is None:
             self.destination.receive(skb, None)
         else:
             self.element.arrive(skb)
-            self._hand_up()
+            self._deliver()
 
-    def _hand_up(self) -> cython.int:
+    def _deliver(self) -> cython.int:
         ready: SkbQueue = self.element.ready
         while ready.count > 0:
             self.destination.receive(ready.pop(), None)

@@ -2,12 +2,12 @@ from simnet.kernel.component cimport Component
 from simnet.host.cpu cimport Cpu
 
 cdef class Endpoint
-cdef class Outlet
+cdef class EgressPort
 cdef class Skb
 
 cdef class Station:
     cdef readonly long long mac
-    cdef public Outlet outlet
+    cdef public EgressPort outlet
 
 cdef class Header:
     cdef public Station source
@@ -24,9 +24,9 @@ cdef class Endpoint(Component):
     cdef public Cpu freer
     cpdef long long receive(self, Skb skb, Cpu cpu) except? -1
     cpdef int fetch(self, bint data) except -1
-    cpdef bint quiet(self, Cpu cpu) except? -1
+    cpdef bint only_queues(self, Cpu cpu) except? -1
 
-cdef class Outlet(Component):
+cdef class EgressPort(Component):
     cpdef int forward(self, Skb skb) except -1
 
 cdef class Uplink(Component):

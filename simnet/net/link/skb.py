@@ -11,9 +11,9 @@ from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
 __all__ = [
+    "EgressPort",
     "Endpoint",
     "Header",
-    "Outlet",
     "Skb",
     "SkbQueue",
     "Station",
@@ -43,7 +43,7 @@ class Endpoint(Component):
         """
         return 0
 
-    def quiet(self, cpu: Cpu) -> cython.bint:
+    def only_queues(self, cpu: Cpu) -> cython.bint:
         """Whether frames handed over now on `cpu` only queue up, unseen by any other CPU.
 
         Then a poll may handle several frames as one piece of work without changing any result.
@@ -51,7 +51,7 @@ class Endpoint(Component):
         return False
 
 
-class Outlet(Component):
+class EgressPort(Component):
     """Where a switch sends frames to: a port, or several that are one."""
 
     def forward(self, skb: Skb) -> cython.int:
@@ -78,7 +78,7 @@ class Station:
 
     def __init__(self, mac: int) -> None:
         self.mac = mac
-        self.outlet: Outlet = None
+        self.outlet: EgressPort = None
 
 
 @cython.final

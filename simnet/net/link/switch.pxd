@@ -1,8 +1,8 @@
 from simnet.kernel.component cimport Component
-from simnet.net.link.skb cimport Header, Outlet, Skb, SkbQueue, Station
+from simnet.net.link.skb cimport Header, EgressPort, Skb, SkbQueue, Station
 from simnet.net.link.wire cimport Path, Port
 
-cdef class Egress(Outlet):
+cdef class Egress(EgressPort):
     cdef readonly Port destination
     cdef bint per_frame
     cdef SkbQueue flight
@@ -21,7 +21,7 @@ cdef class Egress(Outlet):
     cpdef int set_link(self, bint up) except -1
     cpdef void on_event(self, int kind, long long arg) except *
 
-cdef class PortChannel(Outlet):
+cdef class PortChannel(EgressPort):
     cdef readonly list members
     cdef readonly int method
     cdef readonly long long dropped
@@ -29,7 +29,7 @@ cdef class PortChannel(Outlet):
     cpdef int bucket(self, Header header) except? -1
 
 cdef class Ingress(Path):
-    cdef public Outlet learns
+    cdef public EgressPort learns
     cdef public Header header
     cdef SkbQueue flight
     cdef long long delay_ps

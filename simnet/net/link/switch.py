@@ -22,7 +22,7 @@ from __future__ import annotations
 import cython
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Outlet, Skb, SkbQueue
+from simnet.net.link.skb import EgressPort, Header, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port
 
 __all__ = ["LOAD_BALANCE", "Egress", "Ingress", "PortChannel"]
@@ -40,7 +40,7 @@ _DST_IP = cython.declare(cython.int, 4)
 
 @cython.final
 @cython.cclass
-class Egress(Outlet):
+class Egress(EgressPort):
     """An egress port with its buffer and the cable to a device.
 
     Args:
@@ -110,14 +110,14 @@ class Egress(Outlet):
             self.sim.at(skb.arrival_ps, self, 0, self.epoch, 0)
         else:
             self.destination.incoming.append(skb)
-            self.destination.frames_coming()
+            self.destination.frames_added()
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A frame has arrived (per-frame mode)."""
         if arg == self.epoch:
             self.destination.incoming.append(self.flight.pop())
-            self.destination.frames_coming()
+            self.destination.frames_added()
 
     def set_link(self, up: cython.bint) -> cython.int:
         """The cable is plugged or pulled: then what waits and what is under way is lost."""
@@ -131,13 +131,13 @@ class Egress(Outlet):
             self.lost += self.flight.count
             self.flight = SkbQueue()
             return 0
-        self.lost += self.destination.lose_coming(self.sim.now)
+        self.lost += self.destination.drop_in_flight(self.sim.now)
         return 0
 
 
 @cython.final
 @cython.cclass
-class PortChannel(Outlet):
+class PortChannel(EgressPort):
     """Several egress ports that are one for the rest of the network.
 
     Args:
@@ -148,15 +148,15 @@ class PortChannel(Outlet):
 
     def __init__(self, sim: Simulator, path: str, method: int) -> None:
         super().__init__(sim, path)
-        self.members: list[Outlet] = []
+        self.members: list[EgressPort] = []
         self.method = method
         self.dropped = 0
 
-    def join(self, member: Outlet, position: int) -> None:
+    def join(self, member: EgressPort, position: int) -> None:
         """Bundle a port; `position` is where it stands among those present."""
         self.members.insert(position, member)
 
-    def leave(self, member: Outlet) -> None:
+    def leave(self, member: EgressPort) -> None:
         """Unbundle a port; the values of the hash are dealt out to the others."""
         self.members.remove(member)
 
@@ -177,7 +177,7 @@ class PortChannel(Outlet):
     def forward(self, skb: Skb) -> cython.int:
         """Send a frame out of the member that its hash chooses."""
         count: cython.int = len(self.members)
-        outlet: Outlet
+        outlet: EgressPort
         if count == 0:
             self.dropped += 1
             return 0
@@ -201,7 +201,7 @@ class Ingress(Path):
     """
 
     def __init__(
-        self, sim: Simulator, path: str, learns: Outlet, propagation_ps: int, latency_ps: int
+        self, sim: Simulator, path: str, learns: EgressPort, propagation_ps: int, latency_ps: int
     ) -> None:
         super().__init__(sim, path)
         self.destination = None
@@ -249,7 +249,7 @@ class Ingress(Path):
         """A frame is in the switch."""
         skb: Skb = self.flight.pop()
         header: Header = skb.header
-        outlet: Outlet
+        outlet: EgressPort
         if not self.up and self.down_ps <= self.sim.now - self.latency_ps:
             self.lost += 1
             return

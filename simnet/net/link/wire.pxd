@@ -12,9 +12,9 @@ cdef class Port(Napi):
     cdef readonly int node
     cdef public bint copies
     cdef public SkbQueue incoming
-    cpdef int frames_coming(self) except -1
+    cpdef int frames_added(self) except -1
     cpdef int frames_lost(self) except -1
-    cpdef long long lose_coming(self, long long now) except? -1
+    cpdef long long drop_in_flight(self, long long now) except? -1
     cpdef int transmit(self, Skb skb) except -1
     cpdef int flush(self) except -1
     cpdef long long transmit_cost_ps(self, Cpu cpu) except? -1

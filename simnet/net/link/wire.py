@@ -60,7 +60,7 @@ class Port(Napi):
         self.copies = False
         self.incoming = SkbQueue()
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""
         raise NotImplementedError(self.path)
 
@@ -68,7 +68,7 @@ class Port(Napi):
         """Frames that were announced have been taken out of `incoming`: they will not come."""
         raise NotImplementedError(self.path)
 
-    def lose_coming(self, now: cython.longlong) -> cython.longlong:
+    def drop_in_flight(self, now: cython.longlong) -> cython.longlong:
         """The cable is pulled: lose what has not arrived by `now`; return how many frames."""
         queue: SkbQueue = self.incoming
         kept = SkbQueue()
@@ -173,10 +173,10 @@ class SwitchedPath(Path):
     def flush(self) -> cython.int:
         """Tell the destination about the frames sent since the last flush."""
         if not self.per_frame:
-            self.destination.frames_coming()
+            self.destination.frames_added()
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A frame has arrived (per-frame mode)."""
         self.destination.incoming.append(self.flight.pop())
-        self.destination.frames_coming()
+        self.destination.frames_added()

@@ -29,4 +29,4 @@ cdef class Cxgb4(Nic):
     cdef int _merge(self, Skb skb) except -1
     cdef int _offload(self, Skb skb, Cpu cpu) except -1
     cdef int _release(self, Skb wanted, Cpu cpu) except -1
-    cdef int _hand_up(self, Skb skb, Cpu cpu) except -1
+    cdef int _deliver(self, Skb skb, Cpu cpu) except -1

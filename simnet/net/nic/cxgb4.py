@@ -228,7 +228,7 @@ class Cxgb4(Nic):
             return self._next_entry(cpu, softirq)
         if self.phase == _FLUSH:
             while self.held.count > 0:
-                self._hand_up(self.held.pop(), cpu)
+                self._deliver(self.held.pop(), cpu)
             return self._finish(cpu, softirq)
         # what has come until now found only the buffers posted before
         self.advance(now)
@@ -349,11 +349,11 @@ class Cxgb4(Nic):
         if held is not None:
             self._release(held, cpu)
         if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
-            self._hand_up(skb, cpu)
+            self._deliver(skb, cpu)
         elif self.held.count < _MAX_GRO_SKBS:
             self._merge(skb)
         else:
-            self._hand_up(skb, cpu)
+            self._deliver(skb, cpu)
         return 0
 
     def _release(self, wanted: Skb, cpu: Cpu) -> cython.int:
@@ -364,12 +364,12 @@ class Cxgb4(Nic):
             count -= 1
             skb = self.held.pop()
             if skb is wanted:
-                self._hand_up(skb, cpu)
+                self._deliver(skb, cpu)
             else:
                 self.held.append(skb)
         return 0
 
-    def _hand_up(self, skb: Skb, cpu: Cpu) -> cython.int:
+    def _deliver(self, skb: Skb, cpu: Cpu) -> cython.int:
         """`netif_receive_skb`: its work is part of the next piece."""
         work: cython.longlong = self.costs.skb_alloc_ps + self.costs.ip_rx_ps
         self.ledger.driver += work

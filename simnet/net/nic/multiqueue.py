@@ -175,7 +175,7 @@ class MultiqueuePort(Port):
 
     # -- receive --------------------------------------------------------------------------------
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`: sort them."""
         skb: Skb
         nic: Nic
@@ -191,7 +191,7 @@ class MultiqueuePort(Port):
         while touched > 0:
             if touched & 1:
                 nic = self.queues[number]
-                nic.frames_coming()
+                nic.frames_added()
             touched >>= 1
             number += 1
         return 0
@@ -203,12 +203,12 @@ class MultiqueuePort(Port):
             nic.frames_lost()
         return 0
 
-    def lose_coming(self, now: cython.longlong) -> cython.longlong:
+    def drop_in_flight(self, now: cython.longlong) -> cython.longlong:
         """The cable is pulled: lose what has not arrived by `now`; return how many frames."""
         nic: Nic
         lost: cython.longlong = 0
         for nic in self.queues:
-            lost += nic.lose_coming(now)
+            lost += nic.drop_in_flight(now)
         return lost
 
     # -- transmit -------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ class Nic(Port):
 
     # -- interrupt ------------------------------------------------------------------------
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""
         if self.per_frame:
             self.advance(self.sim.now)
@@ -345,7 +345,7 @@ class Nic(Port):
             endpoint.fetch(skb.end_seq > skb.seq)
             if self.steering is not None:
                 self.steering.fetch(skb)
-            if seen > 1 and self.steering is None and endpoint.quiet(cpu):
+            if seen > 1 and self.steering is None and endpoint.only_queues(cpu):
                 while self.batch < seen and skb.next.endpoint is endpoint:
                     skb = skb.next
                     self.batch += 1

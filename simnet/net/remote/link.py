@@ -54,7 +54,7 @@ class RemotePort(Port):
         self.sender = sender
         self.receiver = receiver
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`: hand them on."""
         skb: Skb
         acks: cython.int = 0
@@ -68,7 +68,7 @@ class RemotePort(Port):
                 self.sender.incoming.append(skb)
                 acks += 1
         if acks > 0:
-            self.sender.frames_coming()
+            self.sender.frames_added()
         if data > 0:
-            self.receiver.frames_coming()
+            self.receiver.frames_added()
         return 0

@@ -118,7 +118,7 @@ class RemoteReceiver(Port):
         return self.delivered_bytes
 
     @property
-    def untaken(self) -> int:
+    def unread_bytes(self) -> int:
         """Frames on the wire, in the NIC or in the prequeue, which TCP has not got."""
         return self.incoming.count + self.prequeue.count + (self.reading is not None)
 
@@ -131,7 +131,7 @@ class RemoteReceiver(Port):
     def path_out(self, path: Path) -> None:
         self.link.path_out = path
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""
         if not self.working:
             self._work()

@@ -112,7 +112,7 @@ class RemoteSender(Port):
     def path_out(self, path: Path) -> None:
         self.link.path_out = path
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""
         if self.job == _IDLE:
             self._next_job()

@@ -92,7 +92,7 @@ class SocketTask(Task):
             return False
         skb = queue.pop()
         self.skb = skb
-        self.direct = direct and socket.takes_directly(skb)
+        self.direct = direct and socket.can_copy_directly(skb)
         work = self._take_debt() + socket.process_cost_ps(skb, cpu, self.direct)
         if (
             self.direct

@@ -75,7 +75,7 @@ cdef class TcpSocket(TcpConnection):
     cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cpdef long long read_queue(self, long long count) except? -1
     cpdef long long after_copy(self, Cpu cpu, long long copied) except? -1
-    cpdef bint takes_directly(self, Skb skb) except? -1
+    cpdef bint can_copy_directly(self, Skb skb) except? -1
     cpdef long long send_ack(self, Cpu cpu) except? -1
     cpdef long long output(self, Cpu cpu) except? -1
     cpdef long long lock(self, Cpu cpu) except? -1

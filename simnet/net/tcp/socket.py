@@ -228,7 +228,7 @@ class TcpSocket(TcpConnection):
             self.rxhash = rxhash
         return 0
 
-    def quiet(self, cpu: Cpu) -> cython.bint:
+    def only_queues(self, cpu: Cpu) -> cython.bint:
         """Frames only queue up for a process that cannot run before this softirq ends.
 
         That holds if it owns the socket, or is a reader that is awake already or sleeps where an
@@ -339,7 +339,7 @@ class TcpSocket(TcpConnection):
         in_order: cython.longlong
         at_once: cython.bint
         if length > 0:
-            direct = direct and self.takes_directly(skb)
+            direct = direct and self.can_copy_directly(skb)
             if not direct:
                 self.queue_home = skb.home_node
                 self.queue_writer = skb.writer_node
@@ -441,7 +441,7 @@ class TcpSocket(TcpConnection):
         self.ledger.tcp_receive += work
         return work
 
-    def takes_directly(self, skb: Skb) -> cython.bint:
+    def can_copy_directly(self, skb: Skb) -> cython.bint:
         """Whether the installed reader gets the payload straight into its buffer."""
         return (
             skb.end_seq > skb.seq

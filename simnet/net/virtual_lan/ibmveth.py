@@ -216,7 +216,7 @@ class Ibmveth(Nic):
         """What comes is not known before it is there."""
         return _NEVER
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames come by `transmit` of the other end alone."""
         return 0
 

@@ -51,7 +51,7 @@ class Attribute:
     nodes: str = ""
     repeats: bool = False
 
-    def is_of(self, nodes: str) -> bool:
+    def belongs_to(self, nodes: str) -> bool:
         """Whether it is said of a node or node class; of an empty one, whether it holds of all."""
         return nodes in self.nodes.split(",")
 

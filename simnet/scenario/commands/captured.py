@@ -128,10 +128,12 @@ def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> 
     }
     kept = tuple(e for e in entries if last[e.name] is e and e.name not in overrides)
     places = {(entry.name, entry.file, entry.line) for entry in kept}
-    return Captured(tuple(_noted(row, places, stronger) for row in found), kept, tuple(remarks))
+    return Captured(
+        tuple(_attribute_row(row, places, stronger) for row in found), kept, tuple(remarks)
+    )
 
 
-def _noted(
+def _attribute_row(
     row: CapturedAttribute,
     kept: set[tuple[str, str, int | None]],
     stronger: Mapping[str, str],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.core.knob import AppliedKnob, Knob
 
-__all__ = ["Commands", "Turned", "commands", "turned"]
+__all__ = ["ChangedKnob", "Commands", "changed_knobs", "commands"]
 
 _PEER: Final = "peer:"
 
@@ -46,7 +46,7 @@ class Commands:
 
 
 @dataclass(frozen=True)
-class Turned:
+class ChangedKnob:
     """A knob that a tuning sets.
 
     Attributes:
@@ -71,7 +71,7 @@ class Turned:
         return self.name.startswith(_PEER)
 
 
-def turned(base: Effective, tuned: Effective) -> list[Turned]:
+def changed_knobs(base: Effective, tuned: Effective) -> list[ChangedKnob]:
     """Return the knobs that a tuning sets, in the order to set them.
 
     One that it sets to what the model takes for granted is among them: the machine may have drifted
@@ -81,20 +81,20 @@ def turned(base: Effective, tuned: Effective) -> list[Turned]:
     """
     already = {applied.name: applied.value for applied in base.applied}
     found = [
-        _turned(applied, already.get(applied.name, applied.before))
+        _changed_knob(applied, already.get(applied.name, applied.before))
         for applied in tuned.applied
         if already.get(applied.name) != applied.value
     ]
     return sorted(found, key=_place)
 
 
-def _turned(applied: AppliedKnob, before: str) -> Turned:
+def _changed_knob(applied: AppliedKnob, before: str) -> ChangedKnob:
     name = applied.name.removeprefix(_PEER)
     knob, parts = next((k, found) for k in KNOBS if (found := k.match(name)) is not None)
-    return Turned(applied.name, knob, parts, applied.value, before, applied.modelled)
+    return ChangedKnob(applied.name, knob, parts, applied.value, before, applied.modelled)
 
 
-def _place(one: Turned) -> int:
+def _place(one: ChangedKnob) -> int:
     if one.knob.scope != "irqbalance":
         return 0
     return -1 if one.value == "off" else 1
@@ -129,7 +129,7 @@ def commands(base: Effective, tuned: Effective) -> list[Commands]:
         base: the configuration without it.
         tuned: the configuration with it.
     """
-    changes = turned(base, tuned)
+    changes = changed_knobs(base, tuned)
     own = [one for one in changes if not one.on_peers]
     theirs = [one for one in changes if one.on_peers]
     found = []
@@ -144,7 +144,7 @@ def commands(base: Effective, tuned: Effective) -> list[Commands]:
 
 
 def _for_host(
-    host: Host, where: str, changes: Iterable[Turned], together: Iterable[Together] = ()
+    host: Host, where: str, changes: Iterable[ChangedKnob], together: Iterable[Together] = ()
 ) -> Commands:
     lines = _Lines()
     style = distribution_of(host.kernel.distribution, host.kernel.version)
@@ -185,7 +185,7 @@ def _safe(*lines: str) -> tuple[str, ...]:
     return tuple(map(printable, lines))
 
 
-def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
+def _add(lines: _Lines, one: ChangedKnob, style: Distribution, host: Host) -> None:
     knob = one.knob
     if knob.compile_time or knob.by_hand:
         lines.add(f"# {_typed(one, one.value)}", f"# {_typed(one, one.before)}")
@@ -206,11 +206,11 @@ def _add(lines: _Lines, one: Turned, style: Distribution, host: Host) -> None:
                 lines.drop.append(knob.keep.format(value=one.before, **one.parts))
 
 
-def _typed(one: Turned, value: str) -> str:
+def _typed(one: ChangedKnob, value: str) -> str:
     return one.knob.typed(value, one.parts)
 
 
-def _add_daemon(lines: _Lines, one: Turned, style: Distribution) -> None:
+def _add_daemon(lines: _Lines, one: ChangedKnob, style: Distribution) -> None:
     on = one.value == "on"
     verbs, states = ("start", "stop"), style.states
     lines.add(style.irqbalance.format(verb=verbs[not on]), style.irqbalance.format(verb=verbs[on]))
@@ -218,7 +218,7 @@ def _add_daemon(lines: _Lines, one: Turned, style: Distribution) -> None:
     lines.drop.append(style.at_boot.format(state=states[on]))
 
 
-def _add_option(lines: _Lines, one: Turned, host: Host) -> None:
+def _add_option(lines: _Lines, one: ChangedKnob, host: Host) -> None:
     """Reload the driver with an option; the driver takes a value for each of its ports."""
     _, module, option = one.knob.name.split()
     ports = sum(port.nic.driver == module for port in host.ports)

@@ -30,7 +30,6 @@ ModelState: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed"
 State: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed", "chosen"]
 Value: TypeAlias = int | bool | str | tuple[int, ...] | tuple[tuple[int, int], ...]
 Scalar: TypeAlias = str | int | float | bool
-Raw: TypeAlias = Scalar | list[Scalar] | list[list[int]]
 
 
 class Parameter(BaseModel):
@@ -105,7 +104,7 @@ class Spec:
     doc: str
 
     @property
-    def unsaid(self) -> str:
+    def when_missing(self) -> str:
         """What a model means that leaves the value out; empty: the default, as any other value."""
         return ""
 
@@ -190,7 +189,7 @@ class Spec:
 
 
 def _sourced(raw: Any) -> Any:
-    """Refuse an empty source: whoever reads a value must be able to check it."""
+    """Refuse an empty source: a reader of a value must be able to check it."""
     if isinstance(raw, dict) and raw.get("source") == "":
         raise PydanticCustomError("value", "{why}", {"why": "is empty", "field": "source"})
     return raw

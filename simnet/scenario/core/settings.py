@@ -150,7 +150,7 @@ class Table:
             if isinstance(target.spec, CpuMask) and target.paths:
                 self.interrupts.check_mask(entry, self.tree.get(target.paths[0]), ("host",))
 
-    def _stronger(self, entry: Entry, paths: tuple[Path, ...]) -> Entry | None:
+    def _overriding(self, entry: Entry, paths: tuple[Path, ...]) -> Entry | None:
         """Return the parameter that is given after a knob and sets all of its places."""
         position = self._given.index(entry)
         found = [self.origins.get(dotted(path)) for path in paths]
@@ -314,7 +314,7 @@ class Table:
                 raise
             self.remarks.append(f"{entry.name}: gone with {shrunk.name}")
             return
-        stronger = self._stronger(entry, paths)
+        stronger = self._overriding(entry, paths)
         if stronger:
             self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
             return

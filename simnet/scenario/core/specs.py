@@ -171,7 +171,7 @@ class Feature(Flag):
     since: str = ""
 
     @property
-    def unsaid(self) -> str:
+    def when_missing(self) -> str:
         """That nothing is known."""
         return "unknown"
 

@@ -117,7 +117,7 @@ def _default(spec: Spec, value: Any) -> Parameter:
         unit=spec.unit,
         source=DEFAULT,
         state="chosen",
-        text=spec.unsaid or spec.text(value),
+        text=spec.when_missing or spec.text(value),
     )
 
 

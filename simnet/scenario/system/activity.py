@@ -40,7 +40,7 @@ def activity_of(
         machine: the machine.
         interrupts: that its devices have raised until now.
         blocked: processes that wait for a disk.
-        iowait_ps: idle time of its CPUs in which somebody waited for a disk.
+        iowait_ps: idle time of its CPUs in which a process waited for a disk.
     """
     times = [cpu.times() for cpu in machine.cpus]
 

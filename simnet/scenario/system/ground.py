@@ -36,7 +36,7 @@ class Ground:
         nics: those with one queue, over which streams are simulated.
         kept: what subjects keep here for others or for later.
         counters: reads counters of subjects, by the name that a snapshot has them under.
-        resources: tells what of subjects can be full.
+        resources: lists the resources of subjects.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What of a configuration acts only after a while, as each subject announces it."""
+"""Mechanisms that act only after some time, as each subject announces them."""
 
 from __future__ import annotations
 

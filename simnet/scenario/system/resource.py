@@ -1,10 +1,10 @@
-"""What of a system can be full, and what its flows wait for: the counters behind bottlenecks.
+"""Resources of a system, and what its flows wait for: the counters behind bottlenecks.
 
 A built system offers both at any instant, see `simnet.scenario.system.system.System`. A resource
 counts what has been used of it since the simulation began; the difference of two instants over what
 it could have given in between is its utilisation. What a flow waits for is a state: looked at often
 enough, the shares of the looks are shares of the time (PASTA's condition is that the looks do not
-keep step with what they look at; whoever looks draws the instants).
+keep step with what they look at; the reader draws the instants).
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def cpus(
 ) -> tuple[Resource, ...]:
     """The logical CPUs of a machine, their busy time split by context.
 
-    Time that a hypervisor stole is told beside, and is no part of what was used.
+    Time that a hypervisor stole is reported separately and is not part of what was used.
 
     Args:
         machine: whose.

@@ -177,7 +177,7 @@ class Waiting(Protocol):
     """Tells of processes that wait for a device."""
 
     def iowait_ps(self, cpu: Cpu) -> int:
-        """Idle time of a CPU of the system in which somebody waited for the device."""
+        """Idle time of a CPU of the system in which a process waited for the device."""
 
     def blocked(self) -> int:
         """Processes of the system that wait now."""
@@ -207,7 +207,7 @@ class System:
         parts: what else it is made of, by name: senders, and a bond's parts.
         drops: reads what was dropped outside the rings; always the same places, in one order.
         messages: reads the counters of an open-loop load.
-        offers: tells what can be full; the machine's CPUs where it is None.
+        offers: lists the resources; the machine's CPUs where it is None.
         waiting: tells of processes that wait for devices, if any can.
         counters: reads counters that only this system has, by name.
         ground: what it was built on, with what subjects have added; None for nothing.

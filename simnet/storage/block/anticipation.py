@@ -7,14 +7,9 @@ or has finished without a request dispatched since.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.process_history import ProcessHistory, smoothed
 from simnet.storage.block.request import Request
-
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
 
 __all__ = ["ANTIC_TIMER", "OFF", "WAITING", "WAIT_REQUEST", "Anticipation"]
 
@@ -41,7 +36,7 @@ class Anticipation(Elevator):
 
     antic_expire: int
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: ScheduledQueue) -> None:
         self.last_sector = [0, 0]
         self.batch_kind = 0
         self.status = OFF
@@ -143,9 +138,9 @@ class Anticipation(Elevator):
                 self.exit_no_coop = 7 * self.exit_no_coop // 8
             self._update_history(process, request)
             return True
-        return self._hopeless(process)
+        return self._unlikely_to_return(process)
 
-    def _hopeless(self, process: ProcessHistory) -> bool:
+    def _unlikely_to_return(self, process: ProcessHistory) -> bool:
         """Whether a process is not worth waiting for: it has ended, or thinks too long."""
         if not process.running:
             if process.ttime_samples == 0:

@@ -1,7 +1,7 @@
 """anticipatory: after a read the disk may idle for a moment, for the same process' next one.
 
 Source: block/as-iosched.c of Linux 2.6.18. Requests are synchronous (reads, and writes that
-somebody waits for) or not, each kind sorted and in order of arrival, and are served in batches of
+a process waits for) or not, each kind sorted and in order of arrival, and are served in batches of
 one kind: half a second of reads, an eighth of writes, whose number adapts to that. After a read is
 complete, requests that are far away wait up to `antic_expire` for the process that submitted it;
 what is known of its think times and seek distances says whether that is worth while.
@@ -15,7 +15,7 @@ jiffies. What is anticipated, and for how long, is in `simnet.storage.block.anti
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from simnet.storage.block.anticipation import ANTIC_TIMER, OFF, WAIT_REQUEST, WAITING, Anticipation
 from simnet.storage.block.elevator import (
@@ -23,15 +23,13 @@ from simnet.storage.block.elevator import (
     FRONT_MERGE,
     MUST_QUEUE,
     NO_MERGE,
+    ScheduledQueue,
     Tunable,
     nearer,
 )
 from simnet.storage.block.process_history import ProcessHistory
 from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.block.sort_list import MergeHash, SortList
-
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
 
 __all__ = ["Anticipatory"]
 
@@ -52,7 +50,7 @@ class Anticipatory(Anticipation):
         "write_batch_expire": Tunable(125, time=True),
     }
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: ScheduledQueue) -> None:
         self.sort_list = (SortList(), SortList())
         self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
         self.hash = MergeHash()

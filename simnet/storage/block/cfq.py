@@ -9,7 +9,7 @@ are waited for 2 ms at most, and not at all when the device takes more than four
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from simnet.storage.block.cfq_queue import CfqContext, CfqQueue
 from simnet.storage.block.cfq_service import IDLE_CLASS, IDLE_SLICE, PRIORITIES, CfqService
@@ -18,14 +18,12 @@ from simnet.storage.block.elevator import (
     FRONT_MERGE,
     MUST_QUEUE,
     NO_MERGE,
+    ScheduledQueue,
     Tunable,
     nearer,
 )
 from simnet.storage.block.request import Bio, Request
 from simnet.storage.block.sort_list import MergeHash
-
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
 
 __all__ = ["Cfq"]
 
@@ -52,7 +50,7 @@ class Cfq(CfqService):
         "slice_idle": Tunable(8, time=True),
     }
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: ScheduledQueue) -> None:
         self.hash = MergeHash()
         self.rq_in_driver = 0
         self.hw_tag = False
@@ -286,8 +284,8 @@ class Cfq(CfqService):
                 self._start_queueing()
             return
         now = self.q.jiffies
-        context.thought(min(now - context.last_end_request, 2 * self.slice_idle))
-        context.sought(abs(request.sector - context.last_request_pos))
+        context.add_think_time(min(now - context.last_end_request, 2 * self.slice_idle))
+        context.add_seek(abs(request.sector - context.last_request_pos))
         self._update_idle_window(queue, context)
         context.last_request_pos = request.end
         if queue is self.active:

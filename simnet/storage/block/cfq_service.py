@@ -6,14 +6,9 @@ kernel puts a preempted queue before the last one of the list; so does this.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from simnet.storage.block.cfq_queue import CfqContext, CfqQueue
-from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import IoContext, Request
-
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
 
 __all__ = ["IDLE_CLASS", "IDLE_SLICE", "PRIORITIES", "CfqService"]
 
@@ -36,7 +31,7 @@ class CfqService(Elevator):
 
     slice_idle: int
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: ScheduledQueue) -> None:
         self.rr_lists: list[list[CfqQueue]] = [[] for _ in range(PRIORITIES)]
         self.busy_rr: list[CfqQueue] = []
         self.cur_rr: list[CfqQueue] = []

@@ -10,14 +10,18 @@ direction was served in between, or when there is none with a higher sector.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator, Tunable
+from simnet.storage.block.elevator import (
+    BACK_MERGE,
+    FRONT_MERGE,
+    NO_MERGE,
+    Elevator,
+    ScheduledQueue,
+    Tunable,
+)
 from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.block.sort_list import MergeHash, SortList
-
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
 
 __all__ = ["Deadline"]
 
@@ -34,7 +38,7 @@ class Deadline(Elevator):
         "fifo_batch": Tunable(16),
     }
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: ScheduledQueue) -> None:
         self.sort_list = (SortList(), SortList())
         self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
         self.hash = MergeHash()

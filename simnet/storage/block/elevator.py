@@ -5,15 +5,22 @@ Source: include/linux/elevator.h and block/elevator.c of Linux 2.6.18.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
-from simnet.storage.block.request import Bio, IoContext, Request
+from simnet.storage.block.request import Bio, Request
 
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
-
-__all__ = ["BACK_MERGE", "FRONT_MERGE", "MUST_QUEUE", "NO_MERGE", "Elevator", "Tunable", "nearer"]
+__all__ = [
+    "BACK_MERGE",
+    "FRONT_MERGE",
+    "MUST_QUEUE",
+    "NO_MERGE",
+    "Elevator",
+    "ScheduledQueue",
+    "Tunable",
+    "nearer",
+]
 
 NO_MERGE, BACK_MERGE, FRONT_MERGE = range(3)
 MUST_QUEUE = True
@@ -66,6 +73,39 @@ def nearer(
     return first if ahead < other else second
 
 
+class ScheduledQueue(Protocol):
+    """What a scheduler needs of the queue whose requests it orders."""
+
+    path: str
+    hz: int
+    head: deque[Request]
+
+    @property
+    def jiffies(self) -> int:
+        """The kernel's clock."""
+
+    def set_timer(self, number: int, jiffy: int) -> None:
+        """Set a timer of the scheduler (`mod_timer`)."""
+
+    def delete_timer(self, number: int) -> bool:
+        """Take a timer back (`del_timer`); False if it was not set."""
+
+    def schedule_work(self) -> None:
+        """Have kblockd run the scheduler's work."""
+
+    def dispatch_sort(self, request: Request) -> None:
+        """Take a request from the scheduler, in the order of sectors (`elv_dispatch_sort`)."""
+
+    def dispatch_tail(self, request: Request) -> None:
+        """Take a request from a scheduler that orders by itself (`elv_dispatch_add_tail`)."""
+
+    def remove_plug(self) -> bool:
+        """Hold nothing back any more; False if nothing was (`blk_remove_plug`)."""
+
+    def run(self) -> None:
+        """Let the driver take requests (`scsi_request_fn`)."""
+
+
 class Elevator:
     """A scheduler of one queue.
 
@@ -78,7 +118,7 @@ class Elevator:
     name: ClassVar[str] = ""
     tunables: ClassVar[dict[str, Tunable]] = {}
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: ScheduledQueue) -> None:
         self.q = queue
         self.values: dict[str, int] = {}
         for name, tunable in self.tunables.items():
@@ -186,7 +226,3 @@ class Elevator:
     def may_merge(request: Request, bio: Bio) -> bool:
         """`elv_rq_merge_ok`."""
         return request.mergeable and request.write == bio.write
-
-    def context_data(self, context: IoContext) -> Any:
-        """What this scheduler remembers of a process; None if nothing."""
-        return context.elevator_data.get(self)

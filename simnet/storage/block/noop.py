@@ -7,13 +7,10 @@ What is dispatched together is sorted by the dispatch queue.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import Request
-
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
 
 __all__ = ["Noop"]
 
@@ -23,7 +20,7 @@ class Noop(Elevator):
 
     name: ClassVar[str] = "noop"
 
-    def __init__(self, queue: RequestQueue) -> None:
+    def __init__(self, queue: ScheduledQueue) -> None:
         super().__init__(queue)
         self.waiting: list[Request] = []
 

@@ -32,7 +32,7 @@ class ThinkHistory:
         self.ttime_samples = self.ttime_total = self.ttime_mean = 0
         self.last_end_request = jiffy
 
-    def thought(self, ttime: int) -> None:
+    def add_think_time(self, ttime: int) -> None:
         """Add a think time."""
         self.ttime_samples = (7 * self.ttime_samples + 256) // 8
         self.ttime_total = smoothed(self.ttime_total, ttime)
@@ -52,7 +52,7 @@ class SeekHistory(ThinkHistory):
         self.seek_samples = self.seek_total = self.seek_mean = 0
         self.last_request_pos = 0
 
-    def sought(self, distance: int) -> None:
+    def add_seek(self, distance: int) -> None:
         """Add a distance; a single long one is cut, more so when many are known."""
         slack = 2 * 1024 * 1024 if self.seek_samples <= _FEW_SAMPLES else 2 * 1024 * 64
         distance = min(distance, self.seek_mean * 4 + slack)
@@ -83,9 +83,9 @@ class ProcessHistory(SeekHistory):
             ttime = 0
             if self.io_running and not self.nr_queued and not self.nr_dispatched:
                 ttime = min(jiffies - self.last_end_request, hz // _MAX_THINK_PER_S - 1)
-            self.thought(ttime)
+            self.add_think_time(ttime)
             distance = abs(request.sector - self.last_request_pos)
-            self.sought(distance)
+            self.add_seek(distance)
             told = ttime, distance
         self.last_request_pos = request.end
         self.io_started = True

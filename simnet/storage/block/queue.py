@@ -4,7 +4,7 @@ Source: block/ll_rw_blk.c (`__make_request`, `get_request`, plugging), block/ele
 drivers/scsi/scsi_lib.c (`scsi_request_fn`) of Linux 2.6.18. A bio is merged into a request or gets
 one of its own, of which each direction has `nr_requests`; a process that finds none sleeps, and one
 that was woken may take a batch of 32. An empty queue is plugged until four requests wait, 3 ms have
-passed or somebody waits for them. What the scheduler dispatches goes to the driver, which keeps
+passed or a process waits for them. What the scheduler dispatches goes to the driver, which keeps
 `depth` commands in the device.
 
 The code that a process would run while it sleeps is a callback: `submit` says whether the bio was
@@ -284,6 +284,11 @@ class RequestQueue(RequestLimit):
         self.delete_timer(number)
         at_ps = max((jiffy - _UPTIME_S * self.hz) * self.jiffy_ps, self.sim.now)
         self._timers[number] = self.sim.at(at_ps, self, _ELEVATOR_TIMER, number, CPU)
+
+    def continue_switch(self, jiffies: int) -> None:
+        """Go on with the change of the scheduler that many jiffies later."""
+        at_ps = (self.sim.now // self.jiffy_ps + jiffies) * self.jiffy_ps
+        self.sim.at(at_ps, self, _SWITCH, 0, CPU)
 
     def delete_timer(self, number: int) -> bool:
         """Take a timer back (`del_timer`); False if it was not set."""

@@ -77,8 +77,8 @@ class Bio:
         sector, sectors: where on the queue's device, how many of 512 bytes.
         write: False for a read.
         context: of the process that submits it.
-        done: called with the bio when it is complete; None if nobody wants to know.
-        sync: somebody waits for it: the queue is unplugged at once (BIO_RW_SYNC).
+        done: called with the bio when it is complete; None if nothing waits for it.
+        sync: a process waits for it: the queue is unplugged at once (BIO_RW_SYNC).
         segments: pieces of memory; a page each unless given.
     """
 

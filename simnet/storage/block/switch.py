@@ -6,26 +6,36 @@ the last one that the old scheduler knows is complete, which is looked at every 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from simnet.kernel.priority import CPU
 from simnet.spelling import nearest
 from simnet.storage.block.anticipatory import Anticipatory
 from simnet.storage.block.cfq import Cfq
 from simnet.storage.block.deadline import Deadline
-from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.noop import Noop
-
-if TYPE_CHECKING:
-    from simnet.storage.block.queue import RequestQueue
+from simnet.storage.block.request import Request
 
 __all__ = ["ELEVATORS", "Switching"]
 
 ELEVATORS: dict[str, type[Elevator]] = {
     elevator.name: elevator for elevator in (Noop, Anticipatory, Deadline, Cfq)
 }
-_SWITCH = 4
 _SLEEP_MS = 10
+
+
+class SwitchedQueue(ScheduledQueue, Protocol):
+    """What the change of the scheduler needs of the queue."""
+
+    elevator: Elevator
+    elvpriv: int
+    last_merge: Request | None
+
+    def drain(self) -> None:
+        """Make the scheduler dispatch all that it has (`elv_drain_elevator`)."""
+
+    def continue_switch(self, jiffies: int) -> None:
+        """Go on with the change that many jiffies later."""
 
 
 class Switching:
@@ -36,7 +46,7 @@ class Switching:
         wanted: schedulers that have been asked for, in this order.
     """
 
-    def __init__(self, queue: RequestQueue, scheduler: str) -> None:
+    def __init__(self, queue: SwitchedQueue, scheduler: str) -> None:
         self.q = queue
         self.under_way = False
         self.wanted: list[str] = []
@@ -82,9 +92,7 @@ class Switching:
             q.remove_plug()
             q.run()
             # msleep sleeps a jiffy longer, so as not to be short
-            jiffies = -(-_SLEEP_MS * q.hz // 1000) + 1
-            at_ps = (q.sim.now // q.jiffy_ps + jiffies) * q.jiffy_ps
-            q.sim.at(at_ps, q, _SWITCH, 0, CPU)
+            q.continue_switch(-(-_SLEEP_MS * q.hz // 1000) + 1)
             return
         q.elevator.shut()
         q.elevator = self.make(self.wanted.pop(0))

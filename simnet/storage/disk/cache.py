@@ -1,7 +1,7 @@
 """A disk's buffer: what it has read ahead, and what it has not yet written.
 
 Read-ahead: after a read the heads go on reading the following sectors until a command needs the
-arm or the segment is full. How far they have come is arithmetic, computed when somebody asks.
+arm or the segment is full. How far they have come is arithmetic, computed when it is read.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Ganger and Patt, "Scheduling algorithms for modern disk drives" (SIGMETRICS 1994
 - sptf: the least time until the first sector passes, seek and rotation together.
 
 With the write cache on a write is complete when its data are in the buffer. They are written when
-nobody else needs the mechanism, or in turn with the commands when the buffer is three quarters
+no command needs the mechanism, or in turn with the commands when the buffer is three quarters
 full; half of the buffer is for writes.
 """
 

@@ -44,7 +44,7 @@ class SeekCurve:
     """
 
     def __init__(self, track_ps: int, average_ps: int, full_ps: int, cylinders: int) -> None:
-        self.full_cylinders = longest = max(cylinders - 1, 1)
+        longest = max(cylinders - 1, 1)
         root = math.sqrt(longest)
         rise_mean, rise_full = average_ps - track_ps, full_ps - track_ps
         mean_root, mean_line = _MEAN_ROOT * root - 1, _MEAN_DISTANCE * longest - 1

@@ -51,7 +51,7 @@ class File:
         dirty: pages that are to be written.
         dirtied_ps: when it last became dirty.
         writeback_index: the page to go on writing from.
-        locked: somebody writes its pages (`I_LOCK`).
+        locked: its pages are being written (`I_LOCK`).
     """
 
     __slots__ = (

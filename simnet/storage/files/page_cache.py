@@ -49,7 +49,7 @@ _PAGE_BYTES = 4096
 _LEAST_DIRTY = 5
 _RATELIMIT_SHARE = 32
 _MOST_RATELIMIT = 1024
-# what a process may owe its CPU before it pays
+# CPU time that a process may defer
 _MOST_OWED_PS = 10**9
 
 
@@ -105,17 +105,17 @@ class Process(Thread):
         self.ledger = machine.costs.ledger
         self.owed_system_ps = self.owed_user_ps = 0
 
-    def owe(self, system_ps: int, user_ps: int = 0) -> None:
+    def defer_cpu(self, system_ps: int, user_ps: int = 0) -> None:
         """Note work that the process does before it goes to sleep."""
         self.owed_system_ps += system_ps
         self.owed_user_ps += user_ps
 
     @property
-    def owes_much(self) -> bool:
+    def deferred_is_large(self) -> bool:
         """Whether it should do its work before it goes on."""
         return self.owed_system_ps >= _MOST_OWED_PS
 
-    def pay(self) -> Steps:
+    def run_deferred(self) -> Steps:
         """Do the work that is owed."""
         system_ps, user_ps = self.owed_system_ps, self.owed_user_ps
         if system_ps + user_ps:
@@ -126,7 +126,7 @@ class Process(Thread):
 
     def wait_io(self, event: Any) -> Steps:
         """Sleep until the event says on which CPU the I/O ended."""
-        yield from self.pay()
+        yield from self.run_deferred()
         self.waker = yield self.sleep_io(event)
 
 
@@ -218,7 +218,7 @@ class PageCache:
             yield from process.wait_io(file.wait_for(page, self.env))
             state = file.state[page]
         if state == ABSENT:
-            process.owe(self.costs.page_ps)
+            process.defer_cpu(self.costs.page_ps)
             self.add(file, page, 1)
         if state not in {DIRTY, REDIRTIED}:
             file.state[page] = REDIRTIED if state == WRITTEN else DIRTY
@@ -306,7 +306,7 @@ class PageCache:
             self.dirty -= 1
             self.writeback += 1
             control.nr_to_write -= 1
-            process.owe(self.costs.bio_ps)
+            process.defer_cpu(self.costs.bio_ps)
             bio = Bio(
                 file.sector(page),
                 PAGE_SECTORS,
@@ -316,8 +316,8 @@ class PageCache:
                 tag=(file, page),
             )
             page += 1
-            if process.owes_much:
-                yield from process.pay()
+            if process.deferred_is_large:
+                yield from process.run_deferred()
             yield from self.submit(process, file.system, bio)
         file.writeback_index = max(page, 0)
         file.locked = False
@@ -337,7 +337,7 @@ class PageCache:
 
     def sync_file(self, process: Process, file: File) -> Steps:
         """`fsync`: write what is dirty, and wait for all of it."""
-        process.owe(self.costs.call_ps)
+        process.defer_cpu(self.costs.call_ps)
         queue, listed = file.system.queue, file.system.sync_list
         if file in listed:
             listed.remove(file)
@@ -405,7 +405,7 @@ class OpenFile:
         file, costs = self.file, self.cache.costs
         file.state[page : page + pages] = _READING_BYTE * pages
         self.cache.add(file, page, pages)
-        self.process.owe(costs.bio_ps + pages * costs.page_ps)
+        self.process.defer_cpu(costs.bio_ps + pages * costs.page_ps)
         bio = Bio(
             file.sector(page),
             pages * PAGE_SECTORS,
@@ -437,12 +437,12 @@ class OpenFile:
     def read(self, page: int, pages: int) -> Steps:
         """`do_generic_mapping_read`: read whole pages, one call."""
         process, costs, state = self.process, self.cache.costs, self.file.state
-        process.owe(costs.call_ps, costs.user_ps)
+        process.defer_cpu(costs.call_ps, costs.user_ps)
         following, end = page, page + pages
         while page < end:
             if page == following:
-                if state[page] == ABSENT or process.owes_much:
-                    yield from process.pay()
+                if state[page] == ABSENT or process.deferred_is_large:
+                    yield from process.run_deferred()
                 following = self.readahead.read(page, end - page)
                 if self._blocked is not None:
                     yield from self._unblock()
@@ -454,5 +454,5 @@ class OpenFile:
             while state[page] == READING:
                 self.queue.unplug()
                 yield from process.wait_io(self.file.wait_for(page, self.cache.env))
-            process.owe(costs.copy_ps)
+            process.defer_cpu(costs.copy_ps)
             page += 1

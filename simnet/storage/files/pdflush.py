@@ -93,7 +93,7 @@ class Pdflush:
         control = WritebackControl(_CHUNK_PAGES, nonblocking=True, older_than_ps=older_than_ps)
         for system in self.systems:
             yield from cache.write_files(thread, system, control)
-        yield from thread.pay()
+        yield from thread.run_deferred()
         if control.nr_to_write > 0:
             busy = [system for system in self.systems if system.queue.congested[1]]
             if not busy:

@@ -64,7 +64,7 @@ cdef class Pdisk(Component):
     cdef int _count(self, long long change) except -1
     cdef int _dispatch(self) except -1
     cdef int _oldest(self) except -1
-    cdef bint _starve(self) except -1
+    cdef bint _writes_starved(self) except -1
     cdef Strip _begin(self, list waiting)
     cdef Strip _next_above(self, list waiting, Strip strip)
     cdef int _complete(self, Strip strip) except -1

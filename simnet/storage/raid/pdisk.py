@@ -295,7 +295,7 @@ class Pdisk(Component):
             return self._oldest()
         strip = self.following
         if strip is None or self.batching >= _FIFO_BATCH:
-            if self.reads and not (self.writes and self._starve()):
+            if self.reads and not (self.writes and self._writes_starved()):
                 chosen = self.reads
             else:
                 self.starved = 0
@@ -323,7 +323,7 @@ class Pdisk(Component):
             del self.reads[0]
         return self._take(strip)
 
-    def _starve(self) -> cython.bint:
+    def _writes_starved(self) -> cython.bint:
         """Whether it is the writes' turn although there are reads."""
         self.starved += 1
         return self.starved > _WRITES_STARVED

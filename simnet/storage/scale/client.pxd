@@ -62,7 +62,7 @@ cdef class ScaleClient(NsdClient):
     cpdef bint touch(self, Handle handle, long long block) except -1
     cdef int _follow(self, Handle handle, long long block) except -1
     cdef Buffer _ask_for(self, Handle handle, long long block)
-    cpdef int took_part(self, long long size_bytes) except -1
+    cpdef int part_received(self, long long size_bytes) except -1
     cdef int _abandon(self, Handle handle) except -1
     cpdef int release(self, Handle handle, Buffer buffer) except -1
     cdef bint _keeps(self, CachedFile file, bint sequential) except -1

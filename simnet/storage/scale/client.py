@@ -213,7 +213,7 @@ class ScaleClient(NsdClient):
         else:
             self.awaiting_clean.setdefault(number, []).append(call)
 
-    def _tell_clean(self, file: CachedFile) -> None:
+    def _notify_clean(self, file: CachedFile) -> None:
         if all(buffer.state <= CLEAN for buffer in file.buffers.values()):
             for call in self.awaiting_clean.pop(file.number):
                 call()
@@ -335,7 +335,7 @@ class ScaleClient(NsdClient):
         )
         return 0
 
-    def took_part(self, size_bytes: cython.longlong) -> cython.int:
+    def part_received(self, size_bytes: cython.longlong) -> cython.int:
         """Count a part of a block that has come."""
         self.read_bytes += size_bytes
         self._work(size_bytes)
@@ -471,7 +471,7 @@ class ScaleClient(NsdClient):
                 self.pool.mark_clean(buffer)
                 self.pool.settle(buffer, self._keeps(file, True))
             if self.awaiting_clean and file.number in self.awaiting_clean:
-                self._tell_clean(file)
+                self._notify_clean(file)
         else:
             self.read_bytes += request.size_bytes
             buffer.state = CLEAN

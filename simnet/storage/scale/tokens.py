@@ -1,7 +1,7 @@
 """Byte-range tokens: which node may read or write which blocks of a file without asking.
 
 A node that wants a range asks the token manager once. It is given more than it needs, up to the
-whole file, as long as nobody else holds a conflicting token there; what others hold of the range
+whole file, as long as no other node holds a conflicting token there; what others hold of the range
 that it needs is revoked, and they write their dirty blocks first. Any number of nodes may read the
 same range, one alone may write. After F. Schmuck and R. Haskin, "GPFS: A Shared-Disk File System
 for Large Computing Clusters" (FAST 2002), section 3.2.
@@ -131,7 +131,7 @@ def _without(parts: list[_Range], needed: _Range) -> list[_Range]:
 
 
 def _widest(needed: _Range, others: list[_Range]) -> _Range:
-    """Return the range around the needed one that conflicts with nobody."""
+    """Return the range around the needed one that conflicts with no other."""
     first, last = EVERYTHING
     for start, end in others:
         if end <= needed[0]:

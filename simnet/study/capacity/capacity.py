@@ -17,8 +17,8 @@ from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, Kind, UnitError, parse_quantity
 from simnet.study.capacity.document import (
     Capacity,
-    Carried,
     Interval,
+    LoadResults,
     PortLoad,
     TriedLoad,
     schema,
@@ -58,7 +58,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     jobs: int | None = None,
     scheduler: str | None = None,
     progress: Progress | None = None,
-    said: Callable[[Judged], None] | None = None,
+    on_judged: Callable[[Judged], None] | None = None,
     store: Store | None = None,
 ) -> Capacity:
     """Find the largest load of a scenario that meets limits on loss and latency.
@@ -82,7 +82,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
         jobs: number of processes, one a CPU when None. The answer doesn't depend on it.
         scheduler: address of a Dask scheduler whose workers simulate instead.
         progress: called with the number of simulations done and in all so far.
-        said: called with each load as it is judged.
+        on_judged: called with each load as it is judged.
         store: where results are kept; the user's when None.
 
     Raises:
@@ -112,7 +112,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     )
     runner.remarks += plain.remarks
     runner.lengthen(plan)
-    found = search(plan, runner.measure, said)
+    found = search(plan, runner.measure, on_judged)
     return _answer(found, setting, runner, recorded(files, chosen))
 
 
@@ -208,7 +208,7 @@ def _interval(found: Criterion) -> Interval:
     return Interval(name=found.name, verdict=found.verdict, **ends)
 
 
-def _carried(runs: Sequence[Measured]) -> Carried:
+def _carried(runs: Sequence[Measured]) -> LoadResults:
     def mean(values: Sequence[float]) -> float:
         return math.fsum(values) / len(values)
 
@@ -220,7 +220,7 @@ def _carried(runs: Sequence[Measured]) -> Carried:
         for port, rates in runs[0].ports.items()
     )
     places = dict.fromkeys(place for run in runs for place in run.drops)
-    return Carried(
+    return LoadResults(
         offered_per_s=mean([run.messages.offered_per_s for run in runs]),
         delivered_per_s=mean([run.messages.delivered_per_s for run in runs]),
         **{name: mean([run.rates[name] for run in runs]) for name in runs[0].rates},

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA", "Capacity", "Carried", "Interval", "PortLoad", "TriedLoad", "schema"]
+__all__ = ["SCHEMA", "Capacity", "Interval", "LoadResults", "PortLoad", "TriedLoad", "schema"]
 
 SCHEMA: Literal["simnet.capacity/1"] = "simnet.capacity/1"
 
@@ -32,7 +32,7 @@ class PortLoad(_Row):
     tx_packets_per_s: float
 
 
-class Carried(_Row):
+class LoadResults(_Row):
     """What a load was made of: means over its runs, and the latencies of all of them together."""
 
     offered_per_s: float = Field(description="messages")
@@ -65,7 +65,7 @@ class TriedLoad(_Row):
     runs: int
     simulated_s: float = Field(description="measured time of each run")
     intervals: tuple[Interval, ...]
-    carried: Carried
+    carried: LoadResults
 
 
 class Capacity(_Row):
@@ -102,7 +102,7 @@ class Capacity(_Row):
     loads: tuple[TriedLoad, ...] = Field(description="every load that was tried, ascending")
 
     @property
-    def carried(self) -> Carried | None:
+    def carried(self) -> LoadResults | None:
         """What the largest load that meets the limits is made of."""
         return next((one.carried for one in self.loads if one.load == self.low), None)
 

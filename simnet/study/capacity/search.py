@@ -132,13 +132,15 @@ class Found:
         return self.high <= max(self.low * (1 + self.plan.precision), self.low + 1)
 
 
-def search(plan: Plan, measure: Measure, said: Callable[[Judged], None] | None = None) -> Found:
+def search(
+    plan: Plan, measure: Measure, on_judged: Callable[[Judged], None] | None = None
+) -> Found:
     """Find the largest load that meets the limits.
 
     Args:
         plan: what is searched for, and where.
         measure: gives the samples of runs; those of one call may be taken at the same time.
-        said: called with each load as it is judged.
+        on_judged: called with each load as it is judged.
     """
     judged: dict[int, Judged] = {}
     while True:
@@ -149,8 +151,8 @@ def search(plan: Plan, measure: Measure, said: Callable[[Judged], None] | None =
             return found
         for one in _judge(plan, wanted, measure):
             judged[one.load] = one
-            if said:
-                said(one)
+            if on_judged:
+                on_judged(one)
 
 
 def following(found: Found) -> list[int]:

@@ -286,16 +286,18 @@ def _difference(recording: Recording, sent: Sequence[Segment]) -> tuple[int, str
             same = same and wanted.sack in {None, got.sack}
             same = same and (wanted.ecn or 0) == got.ecn & wanted.ecn_bits
         if not same:
-            told = f"{_which(wanted, number)}: expected {_told(wanted)}, sent {_told(got)}"
-            return number - 1, told
+            both = f"expected {_segment_text(wanted)}, sent {_segment_text(got)}"
+            return number - 1, f"{_which(wanted, number)}: {both}"
     if len(expected) > len(sent):
         wanted = expected[len(sent)]
-        told = f"{_which(wanted, len(sent) + 1)}: expected {_told(wanted)}, sent none"
+        told = f"{_which(wanted, len(sent) + 1)}: expected {_segment_text(wanted)}, sent none"
         return len(sent), told
     # what a script does not wait for it does not look at
     if len(sent) > len(expected) and not recording.exact:
         number = len(expected) + 1
-        return len(expected), f"segment {number}: expected none, sent {_told(sent[number - 1])}"
+        return len(
+            expected
+        ), f"segment {number}: expected none, sent {_segment_text(sent[number - 1])}"
     return len(expected), None
 
 
@@ -308,7 +310,7 @@ def _named(bits: int) -> str:
     return " ".join(name for bit, name in names.items() if bits & bit)
 
 
-def _told(segment: Expected | Segment) -> str:
+def _segment_text(segment: Expected | Segment) -> str:
     told = f"{segment.ack} at {segment.time_ps / MS_PS:.3f} ms"
     if segment.seq is not None and segment.end_seq is not None and segment.seq < segment.end_seq:
         told = f"{segment.seq}:{segment.end_seq} ack {told}"

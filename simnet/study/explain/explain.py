@@ -175,7 +175,7 @@ def explained(
 
     With `lift` it is simulated again with each sort of part lifted.
     """
-    looks = _Looks(effective.run.seed)
+    looks = _Sampler(effective.run.seed)
     plain = effective.model_copy(
         update={"run": effective.run.model_copy(update={"precision_permille": 0})}
     )
@@ -216,7 +216,7 @@ def explained(
     )
 
 
-class _Looks:
+class _Sampler:
     """Runs the measured part of a simulation and looks at it on the way."""
 
     def __init__(self, seed: int) -> None:
@@ -310,7 +310,7 @@ class _Looks:
         return sorted(found, key=lambda one: (-one.share, one.reason))
 
 
-def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Looks) -> tuple[Limit, ...]:
+def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Sampler) -> tuple[Limit, ...]:
     messages = result.messages
     if messages is not None or not result.flows:
         delivered = None

@@ -33,11 +33,11 @@ def curves(found: Capacity) -> Figure:
     figure.axes[-1].set_xlabel(" ".join(part for part in (found.setting, found.unit) if part))
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", fontsize="small")
-    figure.suptitle(f"{found.scenario}: {_said(found)}", fontsize="medium", x=0.01, ha="left")
+    figure.suptitle(f"{found.scenario}: {_title(found)}", fontsize="medium", x=0.01, ha="left")
     return figure
 
 
-def _said(found: Capacity) -> str:
+def _title(found: Capacity) -> str:
     if found.low is None:
         return "no load meets the limits"
     if found.high is None:

@@ -90,8 +90,8 @@ def _title(found: Explanation) -> str:
     lines = [f"{found.scenario}: {found.throughput_bps / 1e6:,.0f} Mbit/s"]
     for one in found.limits[:_FEW_LIMITS]:
         who = f"{', '.join(one.flows[:2])}{' ...' if len(one.flows) > 2 else ''}: "  # noqa: PLR2004
-        said = f"{who if one.flows and len(found.limits) > 1 else ''}{one.sentence}"
-        lines += wrap(said, _TITLE_WIDTH, subsequent_indent="    ")
+        line = f"{who if one.flows and len(found.limits) > 1 else ''}{one.sentence}"
+        lines += wrap(line, _TITLE_WIDTH, subsequent_indent="    ")
     if len(found.limits) > _FEW_LIMITS:
         lines.append(f"and {len(found.limits) - _FEW_LIMITS} more")
     return "\n".join(lines)

@@ -119,7 +119,7 @@ def ladder(
     """Arrows from one end's line to the other's; time goes down, in ms of simulated time.
 
     Data is blue and has its length beside it, pure ACKs are yellow with what they acknowledge; what
-    never arrives ends in a cross. A grey band is a time of at least `quiet_ms` in which nobody
+    never arrives ends in a cross. A grey band is a time of at least `quiet_ms` in which neither end
     sends and nothing is under way. Without `axes` a figure of its own is made, outside of pyplot.
     """
     if axes is None:

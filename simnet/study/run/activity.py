@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import System
 
 __all__ = [
-    "EverySecond",
+    "SecondSampler",
     "VmstatRow",
     "idle_shares",
     "vmstat_rows",
@@ -44,7 +44,7 @@ class VmstatRow(BaseModel):
     iowait: Percent
 
 
-class EverySecond:
+class SecondSampler:
     """Runs a system and looks at it each second."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ def idle_shares(percent: float, *, idle_ps: int, iowait_ps: int) -> tuple[float,
     Args:
         percent: of all ticks.
         idle_ps: idle time.
-        iowait_ps: that part of it in which somebody waited for a disk.
+        iowait_ps: that part of it in which a process waited for a disk.
     """
     waited = iowait_ps / idle_ps if iowait_ps else 0.0
     return percent * (1.0 - waited), percent * waited

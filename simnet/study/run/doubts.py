@@ -1,4 +1,4 @@
-"""Whether a run tells anything: what it was too short for, and who got nothing.
+"""Whether a run is meaningful: what it was too short for, and which flows got nothing.
 
 A number from a run that ends before what matters has happened looks like any other. So each run is
 asked: had everything acted that acts only now and then, was anything delivered, were there more
@@ -60,8 +60,8 @@ def doubts(effective: Effective, system: System, start: Snapshot, end: Snapshot)
     if not silent or len(silent) == len(end.flows):
         return Doubts(tuple(spoilt), not spoilt)
     named = ", ".join(silent[:_NAMED]) + (", ..." if len(silent) > _NAMED else "")
-    said = f"{len(silent)} of {len(end.flows)} flows got nothing in the {span}: {named}"
-    return Doubts((*spoilt, said + _waiting(system, silent)), not spoilt, silent)
+    sentence = f"{len(silent)} of {len(end.flows)} flows got nothing in the {span}: {named}"
+    return Doubts((*spoilt, sentence + _waiting(system, silent)), not spoilt, silent)
 
 
 def missed(effective: Effective, start_ps: int, end_ps: int) -> Iterator[Onset]:
@@ -98,13 +98,13 @@ def _first_acts(onset: Onset) -> str:
 
 
 def _too_short(onset: Onset, start_ps: int, end_ps: int) -> str:
-    said = f"this run is too short: {_first_acts(onset)}, "
+    sentence = f"this run is too short: {_first_acts(onset)}, "
     if onset.by == "start":
         needed = _s(onset.after_ps + start_ps)
-        return f"{said}the measurement starts at {_s(start_ps)}; a warm-up of {needed} would do"
+        return f"{sentence}the measurement starts at {_s(start_ps)}; a warm-up of {needed} would do"
     if onset.by == "end":
-        return f"{said}the measurement ends at {_s(end_ps)}"
-    return f"{said}{_s(end_ps - start_ps)} is measured; {_s(onset.after_ps)} would do"
+        return f"{sentence}the measurement ends at {_s(end_ps)}"
+    return f"{sentence}{_s(end_ps - start_ps)} is measured; {_s(onset.after_ps)} would do"
 
 
 def _too_few(start: Snapshot, end: Snapshot, span: str) -> Iterator[str]:

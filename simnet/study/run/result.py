@@ -58,7 +58,6 @@ __all__ = [
 ]
 
 PS_PER_S = 10**12
-PS_PER_US = 10**6
 
 SCHEMA: Literal["simnet.result/1"] = "simnet.result/1"
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import simnet
 from simnet.errors import InputError
-from simnet.kernel.watch import watched_by
+from simnet.kernel.watch import with_watcher
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
-from simnet.study.run.activity import EverySecond
+from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.run.doubts import doubts
 from simnet.study.run.result import Result
@@ -135,11 +135,11 @@ def simulate(
         raise InputError("vmstat shows a given time: --duration, not --precision", key="--format")
     if vmstat and effective.lpars:
         raise InputError("vmstat shows one host, and here are partitions with jobs", key="--format")
-    seconds = EverySecond()
+    seconds = SecondSampler()
     if watch is None and (vmstat or effective.host.partition):
         watch = seconds
     with TraceFile(trace) if trace is not None else nullcontext() as tracer:
-        with watched_by(EnoughMemory()):
+        with with_watcher(EnoughMemory()):
             system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
         start, end, reached = _measure(system, effective, watch)
         found = doubts(effective, system, start, end)
@@ -185,6 +185,6 @@ def _measure(
     names = ("throughput_bps", "cpu_busy_percent")
     widths = {
         name: None if width is None else 100 * width
-        for name, width in zip(names, found.look.half_widths, strict=True)
+        for name, width in zip(names, found.check.half_widths, strict=True)
     }
     return found.start, found.end, widths

@@ -2,7 +2,7 @@
 
 One track a CPU (hard interrupt, softirq and process as nested spans), one a NIC ring (a counter of
 its fill). Events go to a part file as they come and the file takes its name when it is
-complete, so memory stays flat and nobody meets half a trace. A name that ends in `.gz` is
+complete, so memory stays flat and a reader never meets half a trace. A name that ends in `.gz` is
 compressed. Timestamps are microseconds with six decimals: every picosecond is kept.
 
 Spans come in the order in which they end, because that is when their length is known; viewers sort.

@@ -128,12 +128,12 @@ class Optimum:
             width = estimate.half_width
             spread = "" if width is None else f" ±{shown.shown(width)} (95 %)"
             return f"{shown.label}: {mean}{spread}"
-        said = f"best {shown.label}: {mean} at {values}"
+        sentence = f"best {shown.label}: {mean} at {values}"
         if self.members is None:
-            return f"{said}; one run of each says nothing about how sure that is"
+            return f"{sentence}; one run of each says nothing about how sure that is"
         if len(self.members) == 1:
-            return f"{said}; all others are worse (95 %)"
-        return f"{said}; not distinguishable from it (95 %): {self._named()}"
+            return f"{sentence}; all others are worse (95 %)"
+        return f"{sentence}; not distinguishable from it (95 %): {self._named()}"
 
     def _named(self) -> str:
         """The set in few words: ranges along one axis; how many, and between which values."""

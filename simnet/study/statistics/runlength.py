@@ -13,7 +13,7 @@ mean. The interval is Student's t over 20 batch means (Schmeiser, Operations Res
 556: more than 30 batches gain nothing, fewer than 10 lose), and counts only when the batch means
 pass von Neumann's test against positive correlation (Law and Carson, Operations Research 27 (1979)
 1011, on sequential stopping; Fishman, Communications of the ACM 21 (1978) 310, on the test). Looks
-lie a quarter of the run apart, because each look is a chance to stop too early.
+lie a quarter of the run apart, because each check is a chance to stop too early.
 
 Every decision is taken on integers: no machine's arithmetic can make a run longer or shorter.
 """
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot, System
 
-__all__ = ["BATCHES", "Look", "Measured", "independent", "look", "measure", "mser5"]
+__all__ = ["BATCHES", "Check", "Measured", "check", "independent", "measure", "mser5"]
 
 SLICE_PS: Final = 10 * 10**9
 BATCHES: Final = 20
@@ -48,7 +48,7 @@ _MOST_MARKS: Final = 64
 
 
 @dataclass(frozen=True)
-class Look:
+class Check:
     """What a series says of itself after so many slices.
 
     Attributes:
@@ -76,12 +76,12 @@ class Measured:
     Attributes:
         start: at the end of the warm-up.
         end: now.
-        look: the last look.
+        check: the last check.
     """
 
     start: Snapshot
     end: Snapshot
-    look: Look
+    check: Check
 
 
 def mser5(series: Sequence[int]) -> tuple[int, bool]:
@@ -113,7 +113,7 @@ def independent(batches: Sequence[int]) -> bool:
     return steps * len(batches) >= _VON_NEUMANN * _scatter(batches)
 
 
-def look(series: Sequence[Sequence[int]], permille: int) -> Look:
+def check(series: Sequence[Sequence[int]], permille: int) -> Check:
     """Judge several series of the same run, one value a slice each.
 
     Args:
@@ -123,7 +123,7 @@ def look(series: Sequence[Sequence[int]], permille: int) -> Look:
     cuts = [mser5(values) for values in series]
     cut = max(number for number, _ in cuts)
     batched = [_batches(values[cut:]) for values in series]
-    return Look(
+    return Check(
         cut=cut,
         settled=all(known for _, known in cuts),
         precise=all(_narrow(b, permille) and independent(b) for b in batched),
@@ -155,7 +155,7 @@ def measure(system: System, *, permille: int, most_ps: int, slice_ps: int = SLIC
         marks.offer(count)
         if count < due:
             continue
-        found = look(series, permille)
+        found = check(series, permille)
         if found.enough or count >= most:
             return Measured(marks.at_or_after(found.cut), system.snapshot(), found)
         due = min(_rounded(count * _GROWTH), most)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
+from simnet.study.run.duration_text import duration_text
 from simnet.study.run.run import simulate
-from simnet.study.run.spoken import spoken
 from simnet.study.work.workers import cpus
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def check(
 ) -> None:
     """Ask before more than `MOST_RUNS` simulations such as this one, which is timed for that.
 
-    Raises InputError when the answer is no, or there is nobody to ask.
+    Raises InputError when the answer is no, or there is no terminal to ask at.
     """
     if count <= MOST_RUNS:
         return
@@ -42,9 +42,8 @@ def check(
         from simnet.study.work.cluster import threads
 
         workers = threads(scheduler)
-    sentence = (
-        f"{count:,} simulations, about {spoken(each_s * count / workers)} with {workers} at a time"
-    )
+    duration = duration_text(each_s * count / workers)
+    sentence = f"{count:,} simulations, about {duration} with {workers} at a time"
     if confirm is None:
         raise InputError(f"{sentence}: --yes allows it", key="--over")
     if not confirm(sentence):

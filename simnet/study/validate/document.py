@@ -1,7 +1,7 @@
 """What a document is to the rest of simnet: its answers, and what its predictions are held to.
 
 A document is a package of `simnet.documents` that announces one `DOCUMENT`. It is found by name,
-when somebody asks for a measurement: no module imports one.
+when a measurement is asked for: no module imports one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "answers",
     "beside_listing",
     "documents",
-    "kept_for",
+    "draws_for",
 ]
 
 _PACKAGE = "simnet.documents"
@@ -164,7 +164,7 @@ def answer(name: str, others: Iterable[str] = ()) -> Answer:
     )
 
 
-def kept_for(case: Case) -> Sequence[Draw]:
+def draws_for(case: Case) -> Sequence[Draw]:
     """The draws that a document keeps for a case of its models; none where there is no such."""
     return next((kept for document in documents() if (kept := document.kept(case))), ())
 

@@ -3,7 +3,7 @@
 `validation/external/linux-reorder-window.csv`: Reno without SACK and RACK (`classic`) between two
 Linux hosts, 200 Mbit/s, a round trip of 1 ms, an MTU of 1500 bytes; 5 % of the packets come 1200 us
 (20 packets) later, and a share is lost. A reorder window without timer that drains after a slide
-stands before the receiver. Its length is not told: that one packet in 20 is late, and was counted
+stands before the receiver. Its length is not known: that one packet in 20 is late, and was counted
 as out of order without a window, makes it 4 s.
 """
 

@@ -26,7 +26,7 @@ from simnet.study.work.cases import (
     Draw,
     Member,
     Progress,
-    ends_itself,
+    runs_to_completion,
     simulate_all,
     uncertain,
 )
@@ -178,7 +178,7 @@ def _owners() -> dict[Case, Answer]:
 
 
 def _prediction(case: Case, of: Answer, duration: str | None, *, alone: bool) -> Member:
-    if ends_itself(case):
+    if runs_to_completion(case):
         return Member(case)
     duration = duration or (of.times[0] if of.times else None)
     if duration or alone:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from simnet.study.run.result import Result
 
-__all__ = ["SIBLINGS", "Moved", "moved", "per_packet_us", "said"]
+__all__ = ["SIBLINGS", "Moved", "moved", "moved_text", "per_packet_us"]
 
 SIBLINGS = "slowed by a busy SMT sibling"
 """What executing the work takes beyond the work itself."""
@@ -53,7 +53,7 @@ def moved(before: Sequence[Result], after: Sequence[Result]) -> tuple[Moved, ...
     return tuple(sorted(found, key=lambda one: -abs(one.change_us)))
 
 
-def said(one: Moved) -> str:
+def moved_text(one: Moved) -> str:
     """``payload from another node: +9.10 us a packet (placement)``."""
     why = " (placement)" if one.placement else ""
     return f"{one.mechanism}: {one.change_us:+.2f} us a packet{why}"

@@ -6,7 +6,7 @@ holds what is not known about the model: each draw of the uncertain parameters i
 and without the tuning, and 95 % of the differences lie in it. The verdict is of the hull of both.
 
 A metric is more or less when the whole interval is on one side of 0, the same when the interval
-lies within 1 % (nobody tunes for less, and the model is not that good), else it cannot be told.
+lies within 1 % (less is not worth it, and the model is not that good), else it cannot be told.
 What decides, in this order:
 
 1. Throughput: more, then yes; less, then no.
@@ -178,8 +178,8 @@ def _change(
     percent = sum(relative) / len(relative) if relative else None
     seeds = student(relative)
     if metric.geometric and percent is not None:
-        percent = _grown(percent)
-        seeds = seeds and Interval(low=_grown(seeds.low), high=_grown(seeds.high))
+        percent = _percent_change(percent)
+        seeds = seeds and Interval(low=_percent_change(seeds.low), high=_percent_change(seeds.high))
     parameters = None
     if drawn and percent is not None:
         low, high = percentiles(percent, [100 * (ratio - 1) for ratio in drawn])
@@ -195,7 +195,7 @@ def _change(
     )
 
 
-def _grown(logarithm: float) -> float:
+def _percent_change(logarithm: float) -> float:
     """Change in percent, of a hundred times the logarithm of a ratio."""
     return 100 * math.expm1(logarithm / 100)
 
@@ -254,16 +254,16 @@ def verdict(found: Sequence[Change], *, open_loop: bool = False) -> Verdict:
 def _of_flows(found: Sequence[Change], *, open_loop: bool) -> Verdict:
     by_name = {change.metric: change for change in found}
     throughput, cpu = by_name[THROUGHPUT], by_name[CPU_PER_BYTE]
-    sentence = f"throughput {said(throughput)}, CPU time per byte {said(cpu)}"
+    sentence = f"throughput {change_text(throughput)}, CPU time per byte {change_text(cpu)}"
     carried, spent = throughput.direction, cpu.direction
     if carried in {"more", "less"}:
         return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
     if open_loop:
         tail = by_name[TAIL]
-        sentence = f"throughput {said(throughput)}, p99 latency {said(tail)}"
+        sentence = f"throughput {change_text(throughput)}, p99 latency {change_text(tail)}"
         if tail.direction in {"more", "less"}:
             return Verdict("yes" if tail.direction == "less" else "no", TAIL, sentence)
-        sentence += f", CPU time per byte {said(cpu)}"
+        sentence += f", CPU time per byte {change_text(cpu)}"
     if spent == "more":
         return Verdict("no", CPU_PER_BYTE, sentence)
     if spent == "less" and not _at_risk(throughput):
@@ -276,7 +276,7 @@ def _of_flows(found: Sequence[Change], *, open_loop: bool) -> Verdict:
 def _of_jobs(real: Change) -> Verdict:
     answers: dict[Direction, Answer] = {"less": "yes", "more": "no", "same": "no difference"}
     answer = answers.get(real.direction, "cannot tell")
-    return Verdict(answer, REAL_TIME, f"real time of the jobs {said(real)}")
+    return Verdict(answer, REAL_TIME, f"real time of the jobs {change_text(real)}")
 
 
 def _at_risk(throughput: Change) -> bool:
@@ -286,7 +286,7 @@ def _at_risk(throughput: Change) -> bool:
     return throughput.percent < 0 and hull.low < -MARGIN_PERCENT
 
 
-def said(change: Change) -> str:
+def change_text(change: Change) -> str:
     """A change with its deciding interval: ``+13.3 % (95 %: +9.8 to +16.2)``."""
     hull = change.hull
     if change.percent is None or hull is None:

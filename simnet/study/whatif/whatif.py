@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.commands.commands import Commands, commands, turned
+from simnet.scenario.commands.commands import Commands, changed_knobs, commands
 from simnet.scenario.core.unread import UNREAD
 from simnet.study.run.arguments import (
     Names,
@@ -32,18 +32,18 @@ from simnet.study.run.doubts import lengthened, void
 from simnet.study.run.result import Result
 from simnet.study.run.run import recorded
 from simnet.study.validate.anchored import Held, anchor_of
-from simnet.study.validate.document import kept_for
+from simnet.study.validate.document import draws_for
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
     Answer,
     Change,
     Verdict,
+    change_text,
     changes,
     exit_status,
     rank,
     ratios,
-    said,
     verdict,
 )
 from simnet.study.work.cases import (
@@ -51,13 +51,13 @@ from simnet.study.work.cases import (
     Draw,
     Member,
     Progress,
-    ends_itself,
+    runs_to_completion,
     simulate_all,
     uncertain,
 )
 from simnet.study.work.ensemble import latin_hypercube
 from simnet.study.work.store import Store
-from simnet.study.work.vary import unsettled
+from simnet.study.work.vary import uncertain_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -372,14 +372,14 @@ class _Plan:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What made warm-ups longer that nobody chose."""
-        if self.warm_up or self.precision or ends_itself(self.base):
+        """What made warm-ups longer that were not chosen by the user."""
+        if self.warm_up or self.precision or runs_to_completion(self.base):
             return ()
         return lengthened(self._usual[1], self.effectives)[1]
 
     def _paired(self, case: Case) -> list[Member]:
         given = Member(case, None, self.duration, self.warm_up, precision=self.precision)
-        if not self.precision and not ends_itself(case):
+        if not self.precision and not runs_to_completion(case):
             usual = self._times
             duration, warm_up = self.duration or usual[0], self.warm_up or usual[1]
             given = replace(given, duration=duration, warm_up=warm_up)
@@ -387,9 +387,9 @@ class _Plan:
 
     def _drawn(self, case: Case) -> list[Member]:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
-        known = unsettled(Member(case).effective())
+        known = uncertain_parameters(Member(case).effective())
         duration, warm_up = self.duration, self.warm_up
-        if not ends_itself(case):
+        if not runs_to_completion(case):
             usual = self._times
             duration, warm_up = duration or usual[2], warm_up or usual[3]
         return [
@@ -399,7 +399,7 @@ class _Plan:
 
     def _draws(self) -> Sequence[Draw]:
         """Values of what is uncertain: those that a document keeps for the base, else drawn."""
-        kept = kept_for(self.base)
+        kept = draws_for(self.base)
         if kept or not self.members:
             return kept[: self.members]
         draws = latin_hypercube(uncertain(self.base), self.members)
@@ -437,7 +437,7 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
         answer, reason = "cannot tell", why
     if not _differs(base, alternative):
         ignored = tuned.digest() != base.digest() or any(
-            one.value != one.before for one in turned(base, tuned)
+            one.value != one.before for one in changed_knobs(base, tuned)
         )
         answer = "cannot tell" if ignored else "no difference"
         reason = "nothing of it is modelled" if ignored else "that is how the system is already"
@@ -450,7 +450,7 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
         reason=reason,
         changes=changed,
         mechanisms=moved(before, after),
-        settings={one.name: one.value for one in turned(base, tuned)},
+        settings={one.name: one.value for one in changed_knobs(base, tuned)},
         commands=tuple(commands(base, tuned)),
         warnings=(*alternative.warnings, *_warnings(base, tuned), *_slower(changed, decided)),
     )
@@ -459,14 +459,16 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
 def _warnings(base: Effective, tuned: Effective) -> list[str]:
     """What to know before a tuning is applied, one line each."""
     found = [remark for remark in tuned.remarks if remark not in base.remarks]
-    reloaded = [one.name for one in turned(base, tuned) if one.knob.name.startswith("modprobe ")]
+    reloaded = [
+        one.name for one in changed_knobs(base, tuned) if one.knob.name.startswith("modprobe ")
+    ]
     return found + [f"{n}: the driver is reloaded, its ports are down meanwhile" for n in reloaded]
 
 
 def _slower(changed: Sequence[Change], decided: Verdict) -> list[str]:
     """Latencies that rise for certain, unless that is what decided."""
     return [
-        f"{change.metric.replace('_', ' ')} rises: {said(change)}"
+        f"{change.metric.replace('_', ' ')} rises: {change_text(change)}"
         for change in changed
         if change.metric.startswith("latency")
         and change.metric != decided.metric

@@ -91,7 +91,7 @@ class Draw:
         return replace(self, values={n: v for n, v in self.values.items() if n in names})
 
 
-def ends_itself(case: Case) -> bool:
+def runs_to_completion(case: Case) -> bool:
     """Whether what runs ends: no time is measured of it, and none before."""
     return _loaded(case).lpars is not None
 
@@ -170,7 +170,7 @@ def simulate_each(
         if known is None:
             missing.append(member)
         else:
-            yield member, _lean(known) if lean else known
+            yield member, _without_configuration(known) if lean else known
     count = len(keys) - len(missing)
     report(count, len(keys))
     tasks = (
@@ -187,7 +187,7 @@ def simulate_each(
         for number, result in done:
             count += 1
             report(count, len(keys))
-            yield missing[number], _lean(result) if lean else result
+            yield missing[number], _without_configuration(result) if lean else result
     kept.prune(kept=frozenset(keys.values()))
 
 
@@ -236,10 +236,10 @@ def _on_processes(
 
 def _work(task: Task, *, store: Store, lean: bool) -> tuple[int, Result]:
     result = task.done(store)
-    return task.number, _lean(result) if lean else result
+    return task.number, _without_configuration(result) if lean else result
 
 
-def _lean(result: Result) -> Result:
+def _without_configuration(result: Result) -> Result:
     kept = {name: result.configuration.get(name) for name in ("workload", "run")}
     return result.model_copy(update={"configuration": kept})
 
@@ -252,4 +252,4 @@ def _key(member: Member) -> str:
 
 
 def _silent(done: int, total: int) -> None:
-    """Report progress to nobody."""
+    """Report no progress."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from simnet.errors import InputError
-from simnet.study.run.spoken import spoken
+from simnet.study.run.duration_text import duration_text
 
 __all__ = ["EnoughMemory", "available_bytes"]
 
@@ -41,7 +41,7 @@ class EnoughMemory:
         if grown < _TELLING_BYTES or left is None or grown * (total - done) / done <= left:
             return
         needed, free = grown * total / done / _GB, (grown + left) / _GB
-        duration = spoken((time.perf_counter() - self._start_s) * total / done)
+        duration = duration_text((time.perf_counter() - self._start_s) * total / done)
         message = (
             f"{total:,} of them need about {needed:.1f} GB of memory, of which {free:.1f} GB are"
             f" free, and {duration} to build"
@@ -53,7 +53,7 @@ class EnoughMemory:
 
 
 def available_bytes() -> int | None:
-    """Memory that this process can still get without swapping; None where nobody says."""
+    """Memory that this process can still get without swapping; None if not known."""
     known = [_free(), _below_cgroup(), _below_limit()]
     return min((number for number in known if number is not None), default=None)
 

@@ -7,7 +7,7 @@ edited mechanism never meets a result of its former self. Files lie in the user'
 always safe. When there are many, the ones that were not used for the longest time go first.
 
 A file says which key it is of, and has a checksum of key and content. One that was cut, changed,
-renamed or made by somebody else, or that unpacks to more than any result, counts as absent.
+renamed or made by another program, or that unpacks to more than any result, counts as absent.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ def _fits(effective: Effective, path: str) -> bool:
     return isinstance(spec, Quantity) and spec.fits
 
 
-def unsettled(effective: Effective) -> set[str]:
-    """Names of parameters, with a range or without, that nobody has told and nobody has set."""
+def uncertain_parameters(effective: Effective) -> set[str]:
+    """Names of parameters whose value is assumed and not set by the user, with a range or not."""
     return {
         name
         for name, paths in _places(effective).items()

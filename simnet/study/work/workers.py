@@ -233,7 +233,7 @@ def _end_idle() -> None:
 def interrupts_blocked() -> Iterator[None]:
     """Processes that are started inside the block get no interrupts; the own one gets them later.
 
-    They inherit the blocked signal, for good. To ignore an interrupt here would lose it.
+    They inherit the blocked signal, permanently. To ignore an interrupt here would lose it.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

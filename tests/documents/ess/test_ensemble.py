@@ -13,15 +13,15 @@ from simnet.documents.ess.ensemble import (
     CALIBRATION,
     WorkloadDraw,
     kept,
-    kept_for,
     numbers,
     of_length,
     solved,
+    workloads_for,
 )
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurement, wanted
 from simnet.study.whatif.whatif import _Plan, whatif
-from simnet.study.work.cases import Case, Member, ends_itself
+from simnet.study.work.cases import Case, Member, runs_to_completion
 
 SHORT = {"length": "0.01", "sas.jobs_20": "22", "sas.data": "6 GB"}
 CPU, DATA = "sas-mixed-analytics.cpu_ps", "sas-mixed-analytics.data_bytes"
@@ -87,18 +87,18 @@ def test_a_comparison_draws_the_kept_workloads_and_keeps_what_is_set() -> None:
 
 
 def test_other_models_are_not_what_the_workloads_were_fitted_to(tmp_path: Path) -> None:
-    assert kept_for(Case("ess-sas")) == kept()
+    assert workloads_for(Case("ess-sas")) == kept()
     text = (folder("scenarios") / "ess-sas.toml").read_text("utf-8")
     other = tmp_path / "8-3p.toml"
     other.write_text(text.replace("gnr-8-2p", "gnr-8-3p"), "utf-8")
-    assert kept_for(Case(str(other))) == ()
-    assert kept_for(Case("x460-out-of-box")) == ()
+    assert workloads_for(Case(str(other))) == ()
+    assert workloads_for(Case("x460-out-of-box")) == ()
 
 
 def test_gpfsperf_has_no_jobs_to_shorten() -> None:
     whole = Member(Case("ess-sas", (("type", "gpfsperf"), ("test", "read-seq"))))
     assert of_length(whole, 0.1) == whole
-    assert ends_itself(whole.case)
+    assert runs_to_completion(whole.case)
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))

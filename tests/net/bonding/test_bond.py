@@ -259,7 +259,7 @@ def test_an_arp_reply_reaches_a_receiver_that_has_nothing_to_do() -> None:
     skb.header = Header(lab.bond.slaves[1].station, client.station)
     skb.arrival_ps = sim.now
     remote.incoming.append(skb)
-    remote.frames_coming()
+    remote.frames_added()
     lab.run()
     assert client.back.destination is lab.bond.slaves[1].station
     assert (remote.interrupts, remote.delivered) == (0, 0)

@@ -74,7 +74,7 @@ class Bed:
         """Have packets, numbered from 0, arrive at these times."""
         for seq, at in enumerate(times_us):
             self.nic.incoming.append(frame(self.sink, seq, at * US, size))
-        self.nic.frames_coming()
+        self.nic.frames_added()
 
     def send(self, count: int, size: int = SIZE) -> None:
         """Send packets back to back."""
@@ -138,7 +138,7 @@ def test_a_poll_takes_its_whole_weight_whatever_is_left_of_the_budget() -> None:
     sink = Sink(sim)
     for seq in range(8):
         nic.incoming.append(frame(sink, seq, US, 300))
-    nic.frames_coming()
+    nic.frames_added()
     sim.run_until(MS)
     softirq: Any = machine.cpus[0].softirqs
     assert (softirq.polls, softirq.rounds, softirq.time_squeezes) == (3, 2, 1)
@@ -216,7 +216,7 @@ def test_a_message_carries_the_headers_of_its_packets(
     far = Bed(connected=connected)
     sent.endpoint = far.sink
     far.nic.incoming.append(sent)
-    far.nic.frames_coming()
+    far.nic.frames_added()
     far.run()
     assert far.nic.rx_bytes == size
 
@@ -266,7 +266,7 @@ def _numbered(bed: Bed, ids: list[int]) -> None:
         skb: Skb = frame(bed.sink, number, (10 + place) * US, 300)
         skb.msg_id = number
         bed.nic.incoming.append(skb)
-    bed.nic.frames_coming()
+    bed.nic.frames_added()
 
 
 def test_a_reorder_window_hands_up_in_order() -> None:
@@ -322,7 +322,7 @@ def test_every_packet_is_received_once_or_dropped_and_every_send_reclaimed(
         skb = frame(bed.sink, number, at * US, 300)
         skb.msg_id = number
         bed.nic.incoming.append(skb)
-    bed.nic.frames_coming()
+    bed.nic.frames_added()
     for at, count in bursts:
         bed.agenda.at(at * US, bed.send, count)
     bed.run(20_000)

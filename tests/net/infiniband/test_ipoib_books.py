@@ -52,7 +52,7 @@ class Bench:
         """Messages with the headers of one packet arrive together."""
         for seq, size in enumerate(sizes):
             self.nic.incoming.append(frame(self.sink, seq, at_ps, size + RC))
-        self.nic.frames_coming()
+        self.nic.frames_added()
         self.sim.run_until(self.sim.now + MS)
 
     def send(self, cpu: Any, count: int = 1) -> None:
@@ -134,7 +134,7 @@ class TestReceive:
             skb = frame(bench.sink, number, US, 300 + RC)
             skb.msg_id = number
             bench.nic.incoming.append(skb)
-        bench.nic.frames_coming()
+        bench.nic.frames_added()
         bench.sim.run_until(MS)
         assert bench.done_ns() == sum(bench.booked().values()) + 3 * 700
         begin = 1000 + 1400 + 540
@@ -155,7 +155,7 @@ class TestReceive:
 
         for nic, name in ((bench.nic, "ib"), (other, "eth")):
             nic.incoming.append(frame(Named(bench.sim, name), 0, US, 300 + RC))
-            nic.frames_coming()
+            nic.frames_added()
         bench.sim.run_until(MS)
         assert letters == ["ib", "eth"]
         assert not other.scheduled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Outlet, Skb, Station, copy_skb, new_skb
+from simnet.net.link.skb import EgressPort, Header, Skb, Station, copy_skb, new_skb
 from tests.host.parts import make_machine
 from tests.net.parts import Sink
 
@@ -64,7 +64,7 @@ def test_an_endpoint_is_not_quiet_and_has_freed_nothing() -> None:
     sink = Sink(sim)
     freer: Cpu | None = sink.freer
     assert freer is None
-    assert not sink.quiet(make_machine(sim).cpus[0])
+    assert not sink.only_queues(make_machine(sim).cpus[0])
 
 
 def test_a_header_has_no_hash_before_it_is_computed() -> None:
@@ -80,6 +80,6 @@ def test_a_header_has_no_hash_before_it_is_computed() -> None:
 
 
 def test_an_address_is_behind_no_outlet_before_it_is_learnt() -> None:
-    outlet: Outlet | None = Station(7).outlet
+    outlet: EgressPort | None = Station(7).outlet
     assert outlet is None
     assert HERE.mac == 0xA

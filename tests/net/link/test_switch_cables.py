@@ -63,7 +63,7 @@ class TestCables:
         told = []
 
         class Device(Receiver):
-            def frames_coming(self) -> int:
+            def frames_added(self) -> int:
                 told.append((self.sim.now, self.incoming.count))
                 return 0
 

@@ -20,7 +20,7 @@ class Counting(Far):
 
     told = 0
 
-    def frames_coming(self) -> int:
+    def frames_added(self) -> int:
         self.told += 1
         return 0
 
@@ -141,10 +141,10 @@ def test_a_pulled_cable_loses_what_comes_later_than_now() -> None:
     port, sink = Losing(sim), Sink(sim)
     for seq, arrival_ps in enumerate((9, 10, 11, 12)):
         port.incoming.append(frame(sink, seq, arrival_ps))
-    assert port.lose_coming(10) == 2
+    assert port.drop_in_flight(10) == 2
     assert (port.lost, port.incoming.count) == (1, 2)
     assert [port.incoming.pop().seq for _ in range(2)] == [0, 1]
-    assert port.lose_coming(10) == 0
+    assert port.drop_in_flight(10) == 0
     assert (port.weight, port.node, port.copies) == (64, 0, False)
 
 

@@ -92,5 +92,5 @@ class Bench:
         for time_ps, skb in arrivals:
             skb.arrival_ps = time_ps
             self.nic.incoming.append(skb)
-            self.nic.frames_coming()
+            self.nic.frames_added()
         self.sim.run_until(arrivals[-1][0] + 10 * MS if arrivals else 0)

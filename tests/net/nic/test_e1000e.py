@@ -64,7 +64,7 @@ def receive(mode: int, gap_ps: int, wire_bytes: int, until_ps: int) -> tuple[E10
     sink = Sink(sim)
     for number in range(1, until_ps // gap_ps):
         nic.incoming.append(frame(sink, number, number * gap_ps, wire_bytes))
-    nic.frames_coming()
+    nic.frames_added()
     sim.run_until(until_ps)
     assert isinstance(nic.line, Line)
     return nic, nic.line.asserted_ps
@@ -110,7 +110,7 @@ class TestTraffic:
             nic.incoming.append(frame(sink, at, at * US, 124))
             agenda.at((at + 300) * US, lambda: rates.append(nic.rate))
         agenda.at(900 * US, lambda: rates.append(nic.rate))
-        nic.frames_coming()
+        nic.frames_added()
         sim.run_until(10_000 * US)
         assert rates[:6] == [4000, 9000, 14_000, 19_000, 20_000, 20_000]
 
@@ -138,7 +138,7 @@ class TestTraffic:
             else:
                 nic.incoming.append(frame(sink, at, at * US, length + 24))
             agenda.at((at + 90) * US, lambda: seen.append(nic.rate))
-        nic.frames_coming()
+        nic.frames_added()
         sim.run_until(500 * US)
         assert seen == rates
 

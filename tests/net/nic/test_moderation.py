@@ -103,7 +103,7 @@ def simulate(case: Case, make: Any, **options: Any) -> tuple[Nic, Sink]:
 
     def arrive(number: int, at: int) -> None:
         nic.incoming.append(frame(sink, number, at * US))
-        nic.frames_coming()
+        nic.frames_added()
 
     def send() -> None:
         nic.transmit(frame(sink))

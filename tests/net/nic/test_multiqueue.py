@@ -67,7 +67,7 @@ class Traffic:
 
         def arrive(skb: Skb) -> None:
             port.incoming.append(skb)
-            port.frames_coming()
+            port.frames_added()
 
         for seq, (gap_ns, number) in enumerate(self.frames):
             arrival += gap_ns * 1000
@@ -79,7 +79,7 @@ class Traffic:
             else:
                 port.incoming.append(skb)
         if not per_frame:
-            port.frames_coming()
+            port.frames_added()
         sim.run_until(arrival + 5 * MS)
         port.advance(sim.now)
         seen = (
@@ -140,7 +140,7 @@ class TestReceive:
             if number % 4:
                 skb.header = headers[number]
             port.incoming.append(skb)
-        port.frames_coming()
+        port.frames_added()
         sim.run_until(MS)
         assert {seq for _, cpu, seq in sink.log if cpu == 0} == {0, 4, 8}
         assert len(sink.log) == 12
@@ -154,9 +154,9 @@ class TestReceive:
             skb.arrival_ps = (10 + number) * US
             skb.header = headers[number]
             port.incoming.append(skb)
-        port.frames_coming()
+        port.frames_added()
         sim.run_until(20 * US)
-        assert port.lose_coming(sim.now) == 13
+        assert port.drop_in_flight(sim.now) == 13
         sim.run_until(MS)
         assert sorted(seq for _, _, seq in sink.log) == list(range(11))
 
@@ -216,7 +216,7 @@ class TestTransmit:
         skb.arrival_ps = US
         skb.header = headers[0]
         port.incoming.append(skb)
-        port.frames_coming()
+        port.frames_added()
         sim.run_until(MS)
         assert [nic.rx_packets for nic in port.queues] == [0] * 62 + [1]
 

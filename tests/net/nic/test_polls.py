@@ -44,7 +44,7 @@ class Named(Sink):
 class Quiet(Sink):
     """What it is handed over nobody can see before the poll is over."""
 
-    def quiet(self, cpu: Cpu) -> bool:  # noqa: ARG002 - the interface of endpoints
+    def only_queues(self, cpu: Cpu) -> bool:  # noqa: ARG002 - the interface of endpoints
         return True
 
 
@@ -147,7 +147,7 @@ class TestTurns:
             nic.incoming.append(frame(sink, seq, at * US))
         for seq in range(9):
             nic.incoming.append(frame(sink, 1000 + seq, 900 * US))
-        nic.frames_coming()
+        nic.frames_added()
         bench.sim.run_until(800 * US)
         before = nic.drops
         assert len(sink.log) + before == len(first)
@@ -178,7 +178,7 @@ class TestEvents:
         sink = Sink(bench.sim, f"sink{arrivals_us[0]}")
         for seq, at in enumerate(arrivals_us):
             bench.nics[0].incoming.append(frame(sink, seq, at * US))
-            bench.nics[0].frames_coming()
+            bench.nics[0].frames_added()
 
     @pytest.mark.parametrize("chip", [chip for chip in CHIPS if chip is not Cxgb4])
     @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ class TestEvents:
         sinks = {letter: Quiet(bench.sim, letter) for letter in "ab"}
         for seq, letter in enumerate(order):
             nic.incoming.append(frame(sinks[letter], seq, 10 * US))
-        nic.frames_coming()
+        nic.frames_added()
         bench.sim.run_until(MS)
         expected, end = [], 11_100 * NS
         for piece in pieces:
@@ -232,7 +232,7 @@ class TestEvents:
         bench = Bench(chip, chip_options=options)
         self.announce(bench, 11, 12, 14, 15)
         bench.sim.run_until(12 * US)
-        bench.nics[0].lose_coming(bench.sim.now)
+        bench.nics[0].drop_in_flight(bench.sim.now)
         self.announce(bench, 13, 13)
         bench.sim.run_until(MS)
         assert bench.interrupts == [13 * US]
@@ -270,7 +270,7 @@ class TestEvents:
         bench = Bench(chip, chip_options=options)
         self.announce(bench, 11, 12, 13, 14)
         bench.sim.run_until(12 * US)
-        assert bench.nics[0].lose_coming(bench.sim.now) == 2
+        assert bench.nics[0].drop_in_flight(bench.sim.now) == 2
         bench.sim.run_until(MS)
         since = 11 if chip in {Bnx2, Cxgb4} else 12
         assert bench.interrupts == [(since + 20) * US]
@@ -288,7 +288,7 @@ class TestCounters:
             nic.incoming.append(frame(sink, seq, 10 * US, size))
         for seq in (5, 6):
             nic.incoming.append(frame(sink, seq, 500 * US, FULL))
-        nic.frames_coming()
+        nic.frames_added()
         bench.sim.run_until(MS)
         assert [seq for _, _, seq in sink.log] == [0, 1, 2, 5, 6]
         assert (nic.rx_packets, nic.rx_bytes, nic.drops) == (5, 3 * FULL + 2 * SHORT, 2)
@@ -329,7 +329,7 @@ class TestCounters:
         nic, sink = bench.nics[0], Sink(bench.sim)
         feed(nic, sink, [10 * US, 11 * US, 12 * US])
         bench.sim.run_until(11 * US)
-        assert nic.lose_coming(bench.sim.now) == 1
+        assert nic.drop_in_flight(bench.sim.now) == 1
         bench.sim.run_until(MS)
         assert [seq for _, _, seq in sink.log] == [0, 1]
 

@@ -126,7 +126,7 @@ class Remote:
         """Make frames known, before or when they arrive."""
         for skb in frames:
             self.remote.incoming.append(skb)
-        self.remote.frames_coming()
+        self.remote.frames_added()
 
     def segments(self, *numbers: int, start_ps: int, gap_ps: int = 9 * US) -> None:
         """Announce full segments by their numbers in the stream."""

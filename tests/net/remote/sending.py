@@ -72,7 +72,7 @@ class Remote:
         skb = new_skb(self.remote.receiver, 0, 0, number, window, 90, push=False)
         skb.arrival_ps = arrival_ps
         self.remote.incoming.append(skb)
-        self.remote.frames_coming()
+        self.remote.frames_added()
 
     def run(self, until_ps: int) -> list[tuple[float, int]]:
         """Simulate; return the segments sent since: when their last bit left in us, and what."""

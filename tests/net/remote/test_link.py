@@ -21,7 +21,7 @@ class End(Port):
     def __init__(self, sim: Simulator, path: str) -> None:
         super().__init__(sim, path, 64)
 
-    def frames_coming(self) -> int:
+    def frames_added(self) -> int:
         self.told += 1
         return 0
 
@@ -52,7 +52,7 @@ def test_data_go_to_the_receiver_and_acknowledgements_to_the_sender(
             number += 1
             expected[data].append(number)
             port.incoming.append(skb(sink, number, data=data))
-        port.frames_coming()
+        port.frames_added()
         assert port.incoming.count == 0
     assert receiver.numbers() == expected[True]
     assert sender.numbers() == expected[False]

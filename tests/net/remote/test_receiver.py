@@ -198,10 +198,10 @@ class TestItsCpu:
         remote.announce(
             remote.frame(5 * JIFFY, 2000), remote.frame(last, 3000), remote.frame(last, 0, 0)
         )
-        assert remote.remote.untaken == 3
+        assert remote.remote.unread_bytes == 3
         remote.run(6 * JIFFY)
         assert remote.neighbour.log == [last + 1]
-        assert remote.remote.untaken == 0
+        assert remote.remote.unread_bytes == 0
 
     def test_an_arp_reply_alone_is_no_work(self) -> None:
         remote = Remote(**COSTS)

@@ -36,7 +36,7 @@ class TestWork:
     def test_at_first_it_has_done_nothing(self) -> None:
         remote = costly().remote
         assert (remote.busy_ps, remote.interrupts, remote.delivered) == (0, 0, 0)
-        assert (remote.acks_sent, remote.untaken, remote.latency_buckets()) == (0, 0, ())
+        assert (remote.acks_sent, remote.unread_bytes, remote.latency_buckets()) == (0, 0, ())
 
     def test_a_lone_frame(self) -> None:
         remote = costly()

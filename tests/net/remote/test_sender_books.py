@@ -154,7 +154,7 @@ class TestInterrupts:
         skb = new_skb(neighbour, 0, 0, 0, 0, 84, push=False)
         skb.arrival_ps = MS + 10 * US
         remote.remote.incoming.append(skb)
-        remote.remote.frames_coming()
+        remote.remote.frames_added()
         remote.run(2 * MS)
         assert neighbour.log == [MS + 11 * US]
         assert remote.tcp.snd_una == 0

@@ -146,7 +146,7 @@ class Host:
             skb.header = flow.header
             nic.incoming.append(skb)
             arrival_ps += spacing_ps
-        nic.frames_coming()
+        nic.frames_added()
 
     def accounted(self) -> dict[str, Any]:
         """What became of all frames."""

@@ -267,29 +267,29 @@ class TestQuiet:
 
     def test_nobody_has_touched_the_socket_here(self) -> None:
         host = Host(recv_bytes=4000)
-        assert not host.socket.quiet(host.machine.cpus[1])
+        assert not host.socket.only_queues(host.machine.cpus[1])
 
     def test_reader_elsewhere(self) -> None:
         host = Host(recv_bytes=4000)
         host.reader.cpu = host.machine.cpus[1]
-        assert not host.socket.quiet(host.cpu)
+        assert not host.socket.only_queues(host.cpu)
 
     def test_reader_sleeps_on_this_idle_cpu(self) -> None:
         host = Host(recv_bytes=4000)
-        assert host.socket.quiet(host.cpu)
+        assert host.socket.only_queues(host.cpu)
 
     def test_reader_owns_the_socket_here(self) -> None:
         host = Host(recv_bytes=4000)
         host.socket.lock(host.cpu)
-        assert host.socket.quiet(host.cpu)
+        assert host.socket.only_queues(host.cpu)
 
     def test_low_latency(self) -> None:
         host = Host(recv_bytes=4000, low_latency=True)
-        assert not host.socket.quiet(host.cpu)
+        assert not host.socket.only_queues(host.cpu)
 
     def test_prequeue_might_overflow(self) -> None:
         host = Host(recv_bytes=4000, receiver={"rmem_default": 64 * 1300})
-        assert not host.socket.quiet(host.cpu)
+        assert not host.socket.only_queues(host.cpu)
 
 
 class TestWriter:

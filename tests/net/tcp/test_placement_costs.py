@@ -196,6 +196,6 @@ class TestReceiving:
         assert host.booked_ns(read).get("skb_lines", 0) == read_ns
         # the port's next frame goes into what was freed there
         host.nic.incoming.append(frame(socket, 0, host.sim.now + US))
-        host.nic.frames_coming()
+        host.nic.frames_added()
         booked = host.booked_ns(lambda: host.sim.run_until(MS))
         assert booked.get("skb_lines", 0) == reuse_ns

@@ -287,8 +287,8 @@ class TestReading:
         host = quiet()
         host.socket.reader_room = 1000
         for first, length, direct in ((0, 1000, True), (0, 1001, False), (100, 10, False)):
-            assert host.socket.takes_directly(segment(host.socket, first, length)) == direct
-        assert not host.socket.takes_directly(ack(host.socket, 0))
+            assert host.socket.can_copy_directly(segment(host.socket, first, length)) == direct
+        assert not host.socket.can_copy_directly(ack(host.socket, 0))
         host.arrives(segment(host.socket, 0, 100))
         # what lies in the queue comes first
-        assert not host.socket.takes_directly(segment(host.socket, 100, 100))
+        assert not host.socket.can_copy_directly(segment(host.socket, 100, 100))

@@ -46,7 +46,7 @@ class Host:
             skb = segment(self.socket, 1000 * number)
             skb.arrival_ps = (number + 1) * MS
             self.nic.incoming.append(skb)
-        self.nic.frames_coming()
+        self.nic.frames_added()
         self.sim.run_until((PACKETS + 2) * MS)
 
     def socket_ns(self) -> int:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import pytest
 
-from simnet.scenario.commands.commands import Commands, commands, turned
+from simnet.scenario.commands.commands import Commands, changed_knobs, commands
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.load import load
@@ -232,9 +232,9 @@ def test_without_a_change_there_is_nothing_to_type() -> None:
 
 def test_a_knob_that_both_set_alike_is_not_turned() -> None:
     base = load(SCENARIO, settings={"net.ipv4.tcp_sack": "off"})
-    assert turned(base, base) == []
+    assert changed_knobs(base, base) == []
     more = load(SCENARIO, settings={"net.ipv4.tcp_sack": "off", "net.core.dev_weight": "32"})
-    assert [(one.name, one.before, one.value) for one in turned(base, more)] == [
+    assert [(one.name, one.before, one.value) for one in changed_knobs(base, more)] == [
         ("net.core.dev_weight", "64", "32")
     ]
 

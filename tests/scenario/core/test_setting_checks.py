@@ -150,7 +150,7 @@ def test_absent_and_unknown_are_told_apart(workspace: Workspace) -> None:
     told = {name: "ff", "kernel.rps": "on", "kernel.rxhash_bits": "32"}
     assert load(workspace.scenario, settings=told).ports[0].rps_cpus == (tuple(range(8)),)
     provenance = load(workspace.scenario).provenance["host.kernel.rps"]
-    assert (provenance.source, provenance.text) == ("default", Feature("").unsaid)
+    assert (provenance.source, provenance.text) == ("default", Feature("").when_missing)
 
 
 def test_what_is_set_of_a_queue_goes_with_it() -> None:

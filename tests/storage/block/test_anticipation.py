@@ -32,7 +32,7 @@ def told(ttimes: int, mean: int = 0) -> ProcessHistory:
     """A process of which so many think times, all of `mean` jiffies, are known."""
     process = ProcessHistory()
     for _ in range(ttimes):
-        process.thought(mean)
+        process.add_think_time(mean)
     return process
 
 
@@ -52,7 +52,7 @@ class TestHistory:
         process = ProcessHistory()
         samples = total = 0
         for ttime in times:
-            process.thought(ttime)
+            process.add_think_time(ttime)
             samples = (7 * samples + 256) // 8
             total = (7 * total + 256 * ttime) // 8
             assert process.ttime_mean == (total + 128) // samples
@@ -63,7 +63,7 @@ class TestHistory:
         process = SeekHistory()
         samples = total = mean = 0
         for distance in distances:
-            process.sought(distance)
+            process.add_seek(distance)
             slack = 2 * 1024 * (1024 if samples <= 60 else 64)
             samples = (7 * samples + 256) // 8
             total = (7 * total + 256 * min(distance, 4 * mean + slack)) // 8
@@ -156,7 +156,7 @@ class TestNear:
         process = ProcessHistory()
         wait_for(elevator, process)
         for _ in range(known):
-            process.sought(20_002)
+            process.add_seek(20_002)
         assert elevator._close(process, request(sector)) == near
 
 

@@ -72,7 +72,7 @@ class Rig:
             yield process.rest(self.env.timeout(max(at - self.sim.now, 0)))
             for step in steps:
                 yield from step
-            yield from process.pay()
+            yield from process.run_deferred()
             self.ends[process.path] = self.sim.now
             yield process.rest(self.env.event())
 

@@ -177,7 +177,7 @@ class TestReading:
         assert rig.asked() == [("read", 1, 4, 0, whole)]
         assert rig.servers.requests[0].owner is rig.user
         assert rig.counts("misses", "requests", "read_bytes") == [1, 1, 0]
-        rig.client.took_part(whole)
+        rig.client.part_received(whole)
         assert rig.counts("misses", "requests", "read_bytes") == [1, 1, whole]
         assert rig.client.pool.used_bytes == 0
         assert rig.client.bins == [whole]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import dunnett
 from scipy.stats import t as student
 
+from simnet.study.run.duration_text import duration_text
 from simnet.study.run.measures import MEASURES
-from simnet.study.run.spoken import spoken
 from simnet.study.statistics.best import contenders, largest_student
 from simnet.study.statistics.optimum import cells, optimum
 from simnet.study.sweep.sweep import Point, Sweep
@@ -132,4 +132,4 @@ def test_one_knob_is_a_curve_with_intervals_and_the_set_outlined() -> None:
     [(3, "3 seconds"), (90, "1.5 minutes"), (36_000, "10 hours"), (3e9, "95 years")],
 )
 def test_a_time_is_two_digits_and_a_unit(seconds: float, text: str) -> None:
-    assert spoken(seconds) == text
+    assert duration_text(seconds) == text

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.scenario.system.system import Snapshot, System
-from simnet.study.statistics.runlength import BATCHES, independent, look, measure, mser5
+from simnet.study.statistics.runlength import BATCHES, check, independent, measure, mser5
 
 MS_PS = 10**9
 MEAN = 1_000_000
@@ -101,8 +101,8 @@ def test_the_cut_is_a_multiple_of_five_in_the_first_half(series: list[int]) -> N
 def test_a_constant_needs_the_least_time(replay: Callable[[list[int]], System]) -> None:
     system = replay([MEAN] * 1000)
     found = measure(system, permille=1, most_ps=10**13)
-    assert found.look.enough
-    assert found.look.half_widths == (0.0, 0.0)
+    assert found.check.enough
+    assert found.check.half_widths == (0.0, 0.0)
     assert (found.start.time_ps, found.end.time_ps) == (0, 600 * MS_PS)
 
 
@@ -115,8 +115,8 @@ def test_intervals_hold_the_mean_and_are_as_narrow_as_asked(
     for seed in range(runs):
         series = ar1(seed, 4000, phi, 0.05 * MEAN)
         found = measure(replay(series), permille=10, most_ps=40 * 10**12)
-        width = found.look.half_widths[0]
-        assert found.look.enough
+        width = found.check.half_widths[0]
+        assert found.check.enough
         assert width is not None
         assert width <= 0.01
         slices = (found.end.time_ps - found.start.time_ps) / (10 * MS_PS)
@@ -136,7 +136,7 @@ def test_a_queue_that_starts_full_is_measured_in_its_steady_state(
     means = []
     for seed in range(5):
         found = measure(replay(waits(seed, 4000, load)), permille=50, most_ps=40 * 10**12)
-        assert found.look.enough
+        assert found.check.enough
         slices = (found.end.time_ps - found.start.time_ps) / (10 * MS_PS)
         means.append((found.end.flows[0].bytes - found.start.flows[0].bytes) / slices / 20_000)
         assert found.start.time_ps >= 500 * MS_PS
@@ -148,18 +148,18 @@ def test_a_run_that_may_not_last_says_what_it_reached(
 ) -> None:
     found = measure(replay(ar1(1, 200, 0.5, 0.5 * MEAN)), permille=1, most_ps=10**12)
     assert found.end.time_ps == 10**12
-    assert not found.look.precise
-    assert found.look.half_widths[0] is not None
-    assert found.look.half_widths[0] > 0.02
+    assert not found.check.precise
+    assert found.check.half_widths[0] is not None
+    assert found.check.half_widths[0] > 0.02
 
 
 def test_marks_are_few_however_long_the_run(replay: Callable[[list[int]], System]) -> None:
     steady = ar1(3, 4000, 0.0, 0.2 * MEAN)
     series = [value + round(MEAN * exp(-n / 200)) for n, value in enumerate(steady)]
     found = measure(replay(series), permille=15, most_ps=40 * 10**12)
-    assert found.look.enough
+    assert found.check.enough
     assert 2000 * MS_PS <= found.start.time_ps < 10_000 * MS_PS
-    assert found.start.time_ps - 10 * MS_PS * found.look.cut < found.end.time_ps / 30
+    assert found.start.time_ps - 10 * MS_PS * found.check.cut < found.end.time_ps / 30
 
 
 def test_correlated_batches_are_not_taken_for_independent() -> None:
@@ -172,6 +172,6 @@ def test_correlated_batches_are_not_taken_for_independent() -> None:
 
 
 def test_nothing_moves_in_an_idle_system() -> None:
-    found = look([[0] * 60, [0] * 60], 10)
+    found = check([[0] * 60, [0] * 60], 10)
     assert found.enough
     assert found.half_widths == (None, None)

@@ -12,7 +12,7 @@ from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
 from simnet.study.validate import anchored
-from simnet.study.whatif.mechanism import Moved, moved, said
+from simnet.study.whatif.mechanism import Moved, moved, moved_text
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
 from simnet.study.work import cases
@@ -305,9 +305,9 @@ def test_the_mechanism_that_moved_most_comes_first() -> None:
 
 def test_a_mechanism_is_told_in_a_sentence() -> None:
     payload = Moved(mechanism="payload", before_us=10.0, after_us=19.1, placement=True)
-    assert said(payload) == "payload: +9.10 us a packet (placement)"
+    assert moved_text(payload) == "payload: +9.10 us a packet (placement)"
     elsewhere = payload.model_copy(update={"placement": False})
-    assert said(elsewhere) == "payload: +9.10 us a packet"
+    assert moved_text(elsewhere) == "payload: +9.10 us a packet"
 
 
 def test_results_without_work_tell_no_mechanism() -> None:

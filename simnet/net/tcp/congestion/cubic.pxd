@@ -27,4 +27,4 @@ cdef class Cubic(Congestion):
     cdef int _hystart(self, long long delay) except -1
     cdef int _update(self, long long now_jiffy, long long acked) except -1
     cdef long long _target(self, long long now_jiffy) except? -1
-    cdef int _befriend(self, long long cwnd) except -1
+    cdef int _tcp_friendliness(self, long long cwnd) except -1

@@ -212,7 +212,7 @@ class Cubic(Congestion):
                     self.count = least
             if self.loss_cwnd == 0:
                 self.count = 50
-        self._befriend(cwnd)
+        self._tcp_friendliness(cwnd)
         if self.counts_segments:
             # no faster than half a segment for each
             self.count = max(self.count, 2)
@@ -238,7 +238,7 @@ class Cubic(Congestion):
         delta = scale * offset * offset * offset >> 10 + 3 * _HZ_BITS
         return self.origin - delta if time < self.k else self.origin + delta
 
-    def _befriend(self, cwnd: cython.longlong) -> cython.int:
+    def _tcp_friendliness(self, cwnd: cython.longlong) -> cython.int:
         """No slower than Reno would be."""
         step: cython.longlong = cwnd * self.beta_scale >> 3
         most: cython.longlong

@@ -1,4 +1,4 @@
-"""TCP of AIX, as far as its documentation tells: delayed ACKs, Nagle, windows, buffers.
+"""TCP of AIX, as far as it is documented: delayed ACKs, Nagle, windows, buffers.
 
 What decides is the attributes of no(1). One scan of all connections, every `fasttimo`, sends the
 ACKs that wait: a lone segment is acknowledged as soon as the next scan begins, uniformly within

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
-    from simnet.net.link.skb import Outlet
+    from simnet.net.link.skb import EgressPort
     from simnet.net.link.wire import Port
     from simnet.net.nic.port import Nic
     from simnet.net.tcp.socket import TcpSocket
@@ -139,7 +139,7 @@ class _Builder:
         self.switch.append(egress)
         return egress
 
-    def _ingress(self, device: Any, learns: Outlet) -> Ingress:
+    def _ingress(self, device: Any, learns: EgressPort) -> Ingress:
         switch = self.effective.lan
         ingress = Ingress(
             self.sim,

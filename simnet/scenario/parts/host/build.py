@@ -12,7 +12,7 @@ from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import stream
-from simnet.net.link.wire import Port as FarPort
+from simnet.net.link.wire import Port as PeerPort
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.receive.receiver import TcpReceiver
@@ -183,7 +183,7 @@ def _locked(asked: int, most: int) -> int:
     return 2 * min(asked, most)
 
 
-def _fixed_up(host: Host, port: Port) -> int:
+def _fixed_up_rcvbuf(host: Host, port: Port) -> int:
     """`tcp_fixup_rcvbuf`: the receive buffer in which a few segments have room.
 
     Four of Linux 2.6, as many as the first window of 3.x holds; a quarter is not offered.
@@ -215,7 +215,9 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
     return TcpReceiver(
         advmss=mss,
         rmem_default=locked
-        or max(kernel.tcp_rmem_bytes[1], min(_fixed_up(host, port), kernel.tcp_rmem_bytes[2])),
+        or max(
+            kernel.tcp_rmem_bytes[1], min(_fixed_up_rcvbuf(host, port), kernel.tcp_rmem_bytes[2])
+        ),
         rmem_max=kernel.tcp_rmem_bytes[2],
         rcvbuf_locked=locked > 0,
         jiffy_ps=PS // kernel.hz,
@@ -277,7 +279,7 @@ def make_socket(  # noqa: PLR0913 (where it is, by what, and to what)
 
 
 def join(
-    sim: Simulator, switch: Switch, nic: Any, far: FarPort, outlet: Any, *, per_frame: bool
+    sim: Simulator, switch: Switch, nic: Any, far: PeerPort, outlet: Any, *, per_frame: bool
 ) -> None:
     """Link a port and a far one through a switch; `outlet` is what the far one sends by."""
     for source, name, destination in ((nic, nic.path, far), (outlet, far.path, nic)):

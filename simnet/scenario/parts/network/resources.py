@@ -1,4 +1,4 @@
-"""What of a network path can be full: CPUs, ports, links, and the windows of TCP.
+"""Resources of a network path: CPUs, ports, links, and the windows of TCP.
 
 What a stream waits for is what Linux's `tcp_info` counts from version 4.9 on (net/ipv4/tcp.c,
 `tcp_chrono_start`): the receiver's window, the send buffer; and what it does not count, the
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simnet.net.link.wire import Port
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
-    from simnet.net.remote.far_hosts import FarHosts
+    from simnet.net.remote.hosts import RemoteHosts
     from simnet.net.remote.link import RemoteLink
     from simnet.net.remote.receiver import RemoteReceiver
     from simnet.net.remote.sender import RemoteSender
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Port as EffectivePort
     from simnet.scenario.parts.bonding.build import BondedFlow
 
-__all__ = ["NETWORK", "FarPort", "NetworkPath", "wait_of"]
+__all__ = ["NETWORK", "NetworkPath", "PeerPort", "wait_of"]
 
 NETWORK: Final = "network"
 """The group of all ports and links: a faster network replaces them together."""
@@ -60,7 +60,7 @@ def wait_of(flow: str, sender: TcpSender) -> Wait:
 
 
 @dataclass(frozen=True)
-class FarPort:
+class PeerPort:
     """A port of a machine that is no part of the system.
 
     Attributes:
@@ -115,8 +115,8 @@ class NetworkPath:
     senders: list[tuple[str, TcpSender]] = field(default_factory=list)
     asking: list[str] = field(default_factory=list)
     far_machines: list[tuple[str, Machine]] = field(default_factory=list)
-    far_ports: list[FarPort] = field(default_factory=list)
-    far_links: list[tuple[str, RemoteLink | FarHosts, int, tuple[str, ...] | None]] = field(
+    far_ports: list[PeerPort] = field(default_factory=list)
+    far_links: list[tuple[str, RemoteLink | RemoteHosts, int, tuple[str, ...] | None]] = field(
         default_factory=list
     )
     ends: list[tuple[str, RemoteSender | RemoteReceiver, str]] = field(default_factory=list)

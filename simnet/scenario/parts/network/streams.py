@@ -25,7 +25,7 @@ from simnet.scenario.parts.host.build import (
     make_spread,
 )
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
-from simnet.scenario.parts.network.resources import FarPort, NetworkPath, SendingHalf
+from simnet.scenario.parts.network.resources import NetworkPath, PeerPort, SendingHalf
 from simnet.scenario.parts.nic.build import make_nic
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
@@ -135,7 +135,7 @@ class _Builder(Ground):
             steering.attach_port(nic, end, self.seed)
         names = tuple(flow.name for flow in flows)
         rate = end.nic.link_rate_bps
-        self.path.far_ports.append(FarPort(nic.path, nic, rate, _prefix(peer), names))
+        self.path.far_ports.append(PeerPort(nic.path, nic, rate, _prefix(peer), names))
         fabric = self.effective.fabric
         if fabric:
             made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)

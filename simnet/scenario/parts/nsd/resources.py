@@ -1,4 +1,4 @@
-"""What of a parallel file system's servers can be full: ports, buses, switch, CPUs, SAS, disks.
+"""Resources of a parallel file system's servers: ports, buses, switch, CPUs, SAS, disks.
 
 In the order of the path. A port carries payload: its capacity is what is left of the line with
 headers and gaps at this MTU. Each direction is a resource of its own.

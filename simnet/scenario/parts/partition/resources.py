@@ -1,4 +1,4 @@
-"""What of a hypervisor's partitions can be full: entitlements, and the pool of processors."""
+"""Resources of a hypervisor's partitions: entitlements, and the pool of processors."""
 
 from __future__ import annotations
 

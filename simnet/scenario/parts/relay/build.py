@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header, Station
-from simnet.net.remote.far_hosts import FarHosts
+from simnet.net.remote.hosts import RemoteHosts
 from simnet.scenario.parts.host.build import (
     PS,
     frame_overhead_bytes,
@@ -84,7 +84,7 @@ class RelayBuilt:
     flows: list[tuple[str, str, Receiver]]
     nics: tuple[Nic | MultiqueuePort, ...]
     steering: HostSteering | None
-    far: tuple[FarHosts, ...]
+    far: tuple[RemoteHosts, ...]
 
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped outside the rings: in CPUs' backlogs, before transmit rings."""
@@ -176,7 +176,7 @@ def build_relay(
         connections=given.connections,
         workers=Workers(
             allowed=allowed,
-            hand_out=given.balance,
+            assign_connections=given.balance,
             buffer_bytes=given.recv_bytes,
             max_events=given.max_events,
             epoll_lines=effective.kernel.epoll_lines,
@@ -231,7 +231,7 @@ class _Side:
         ]
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
         link = self.far_host.ports[0].nic.link_rate_bps
-        self.far = FarHosts(sim, f"peer{number}", link)
+        self.far = RemoteHosts(sim, f"peer{number}", link)
         join(sim, effective.lan, self.nic, self.far, self.far, per_frame=per_frame)
 
     def port(self) -> RelayPort:

@@ -38,7 +38,7 @@ def is_of_servers(listing: Listing, nodes: str) -> bool:
     """
     if listing.nodes and not nodes:
         return False
-    return any(of_servers(one.name) for one in listing.attributes if one.is_of(nodes))
+    return any(of_servers(one.name) for one in listing.attributes if one.belongs_to(nodes))
 
 
 class _Nodes(Target):
@@ -78,7 +78,7 @@ class _Nodes(Target):
 
     def elsewhere(self, one: Attribute) -> str:
         """Whose attribute it is, if it is not of these nodes."""
-        if one.nodes and not one.is_of(self.nodes):
+        if one.nodes and not one.belongs_to(self.nodes):
             return f"of {one.nodes}"
         alien = not self._servers and of_servers(one.name)
         return "of a server with disks of its own" if alien else ""

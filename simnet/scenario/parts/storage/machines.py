@@ -278,7 +278,7 @@ class Storage:
         return tuple(found)
 
     def iowait_ps(self, cpu: Cpu) -> int:
-        """Idle time of a CPU of the client in which somebody waited for a disk."""
+        """Idle time of a CPU of the client in which a process waited for a disk."""
         return self.iowait.iowait_ps(cpu)
 
     def blocked(self) -> int:

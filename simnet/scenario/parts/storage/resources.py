@@ -1,4 +1,4 @@
-"""What of a path to disks can be full: CPUs of both machines, disks, and queues between."""
+"""Resources of a path to disks: CPUs of both machines, disks, and queues between."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, new_skb
 from simnet.net.link.wire import SwitchedPath
-from simnet.net.remote.far_hosts import FarHosts
+from simnet.net.remote.hosts import RemoteHosts
 from tests.host.parts import US
 from tests.net.parts import GIGABIT, US_BYTES, Far, Sink, frame
 
@@ -30,7 +30,7 @@ class Fetched(Sink):
 
 def test_hosts_send_one_after_another_by_their_link() -> None:
     sim = Simulator()
-    hosts, far, sink = FarHosts(sim, "hosts", GIGABIT), Far(sim), Sink(sim)
+    hosts, far, sink = RemoteHosts(sim, "hosts", GIGABIT), Far(sim), Sink(sim)
     wire = SwitchedPath(sim, "wire", far, GIGABIT, 0, 0, per_frame=False)
     hosts.path_out = wire
     assert hosts.path_out is wire
@@ -45,26 +45,26 @@ def test_hosts_send_one_after_another_by_their_link() -> None:
 
 def test_frames_are_received_when_they_arrive() -> None:
     sim = Simulator()
-    hosts, end = FarHosts(sim, "hosts", GIGABIT), Fetched(sim)
+    hosts, end = RemoteHosts(sim, "hosts", GIGABIT), Fetched(sim)
     # two at once; the third carries no data
     for seq, length, at in ((1, 1, 3), (2, 1, 3), (3, 0, 7), (4, 1, 9)):
         skb = new_skb(end, seq, seq + length, 0, 0, 90, push=False)
         skb.arrival_ps = at * US
         hosts.incoming.append(skb)
-        hosts.frames_coming()
+        hosts.frames_added()
     assert end.asked == [True]
     sim.run_until(8 * US)
     assert end.log == [(3 * US, 0, 1), (3 * US, 0, 2), (7 * US, 0, 3)]
     assert end.asked == [True, False, True]
     assert hosts.counters() == {"received": 3, "sent": 0}
     # one that was lost on the way: the event finds nothing
-    hosts.lose_coming(sim.now)
+    hosts.drop_in_flight(sim.now)
     sim.run_until(20 * US)
     assert hosts.counters() == {"received": 3, "sent": 0}
     skb = new_skb(end, 5, 6, 0, 0, 90, push=False)
     skb.arrival_ps = 21 * US
     hosts.incoming.append(skb)
-    hosts.frames_coming()
+    hosts.frames_added()
     sim.run_until(30 * US)
     assert end.log[-1] == (21 * US, 0, 5)
     assert hosts.counters() == {"received": 4, "sent": 0}

@@ -15,14 +15,14 @@ from simnet.net.link.skb import Skb, Uplink
 from simnet.net.link.wire import Path, Port
 from simnet.net.remote.link import RemoteLink
 
-__all__ = ["FarHosts", "FarUplink"]
+__all__ = ["RemoteHosts", "RemoteUplink"]
 
 _PRIORITY_WIRE = cython.declare(cython.int, 0)
 
 
 @cython.final
 @cython.cclass
-class FarUplink(Uplink):
+class RemoteUplink(Uplink):
     """What the far hosts send by.
 
     Args:
@@ -46,7 +46,7 @@ class FarUplink(Uplink):
 
 @cython.final
 @cython.cclass
-class FarHosts(Port):
+class RemoteHosts(Port):
     """Where the frames of the machine's port end.
 
     Args:
@@ -61,7 +61,7 @@ class FarHosts(Port):
 
     def __init__(self, sim: Simulator, path: str, rate_bps: int) -> None:
         super().__init__(sim, path, 64)
-        self.uplink = FarUplink(sim, f"{path}.uplink", rate_bps)
+        self.uplink = RemoteUplink(sim, f"{path}.uplink", rate_bps)
         self.frames = 0
         self.armed = False
 
@@ -74,7 +74,7 @@ class FarHosts(Port):
     def path_out(self, path: Path) -> None:
         self.uplink.link.path_out = path
 
-    def frames_coming(self) -> cython.int:
+    def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""
         skb: Skb
         if not self.armed and self.incoming.count > 0:
@@ -96,7 +96,7 @@ class FarHosts(Port):
             skb = self.incoming.pop()
             self.frames += 1
             skb.endpoint.receive(skb, None)
-        self.frames_coming()
+        self.frames_added()
 
     def counters(self) -> dict[str, int]:
         """Frames received and sent."""

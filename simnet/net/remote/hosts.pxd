@@ -4,12 +4,12 @@ from simnet.net.remote.link cimport RemoteLink
 from simnet.net.link.skb cimport Skb, Uplink
 from simnet.net.link.wire cimport Path, Port
 
-cdef class FarUplink(Uplink):
+cdef class RemoteUplink(Uplink):
     cdef readonly RemoteLink link
     cdef readonly long long frames
 
-cdef class FarHosts(Port):
-    cdef readonly FarUplink uplink
+cdef class RemoteHosts(Port):
+    cdef readonly RemoteUplink uplink
     cdef readonly long long frames
     cdef bint armed
     cpdef void on_event(self, int kind, long long arg) except *
