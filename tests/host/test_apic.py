@@ -62,6 +62,8 @@ MANY = Firmware(tuple(range(64)), 64)
         ("3.8", {"possible_cpus": 16}, "", PHYSICAL),
         # x2APIC
         ("2.6.32", {"x2apic": True}, "rhel", ApicMode("cluster x2apic", "first")),
+        ("3.5", {"x2apic": True}, "", ApicMode("cluster x2apic", "first")),
+        ("3.6", {"x2apic": True}, "", ApicMode("cluster x2apic", "cluster")),
         ("3.8", {"x2apic": True}, "", ApicMode("cluster x2apic", "cluster")),
         ("3.8", {"x2apic": True, "force_physical": True}, "", ApicMode("physical x2apic", "first")),
         ("2.6.18", {"x2apic": True, "hotplug_cpu": False}, "", FLAT),

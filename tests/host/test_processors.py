@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.cpu import PROCESS, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER
+from simnet.host.cpu import HARDIRQ, IRQ, PROCESS, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER
+from simnet.host.partition import LogicalPartition
+from simnet.host.softirq.deferred import DeviceInterrupt
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Agenda, Job, make_machine
@@ -104,3 +106,52 @@ def test_without_a_version_the_rules_are_those_of_2_6_18() -> None:
             thread_first=False,
         )
     )
+
+
+def test_work_at_the_level_of_interrupts_takes_its_time() -> None:
+    sim = Simulator()
+    cpu = make_machine(sim).cpus[0]
+    job = Job(sim, "job", HARDIRQ, IRQ)
+    job.start(cpu, 3 * MS)
+    sim.run_until(20 * MS)
+    assert job.done_ps == [3 * MS]
+    assert cpu.times()["irq_ps"] == 3 * MS
+
+
+def test_a_processor_without_cpus_always_computes() -> None:
+    sim = Simulator()
+    pool = make_pool(sim)
+    partition = LogicalPartition("other", entitled_ps=4 * MS, capped=True, weight=128, phase_ps=0)
+    pool.add(partition, [[]])
+    sim.run_until(3 * WINDOW - 1)
+    assert partition.consumed_ps == 12 * MS
+    assert partition.processors[0].dispatches == 3
+
+
+def test_a_device_is_served_by_the_first_cpu_until_another_was_interrupted() -> None:
+    sim = Simulator()
+    machine = make_machine(sim, cores_per_socket=2)
+    device = DeviceInterrupt(machine, "disk", 14)
+    assert device.cpu is machine.cpus[0]
+    done: list[int] = []
+    device.line.smp_affinity = 2
+    device.follow(MS, lambda: done.append(device.cpu.cpu_id))
+    sim.run_until(MS)
+    for time_ms in (10, 20):
+        device.interrupt(MS, lambda: done.append(device.cpu.cpu_id))
+        sim.run_until(time_ms * MS)
+    # what was written counts from the second interrupt on
+    assert done == [0, 0, 1]
+    assert machine.costs.ledger.storage == 3 * MS
+    assert [cpu.times()["irq_ps"] for cpu in machine.cpus] == [2 * MS, MS]
+
+
+def test_a_kick_for_nothing_asks_for_no_processor() -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "idle", 1.0)
+    sim.run_until(MS)
+    lpar.machine.cpus[0].kick()
+    sim.run_until(WINDOW)
+    assert (lpar.processors[0].dispatches, lpar.processors[0].total_ps()) == (0, 0)
+    times = lpar.machine.cpus[0].times()
+    assert (times["steal_ps"], times["idle_ps"]) == (0, WINDOW)

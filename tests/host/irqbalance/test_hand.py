@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
+from simnet.host.cpu import PROCESS, SOFT_LEVEL, SOFTIRQ, USER
 from simnet.host.interrupt import IrqLine
 from simnet.host.irqbalance.hand import PlacedByHand
 from simnet.kernel.environment import Environment
@@ -84,3 +84,26 @@ def test_small_differences_are_not_worth_it() -> None:
     work = {0: 500, 1: 540, 2: 500, 3: 500}
     setup.second(work, {setup.ports[0][1]: 600, setup.ports[1][1]: 20})
     assert setup.masks() == before
+
+
+def test_only_what_fired_since_the_last_look_counts() -> None:
+    setup = Setup(queues=4)
+    setup.env.run(until=MS)
+    one, two = setup.ports[0][1], setup.ports[1][1]
+    before = setup.masks()
+    setup.second({}, {one: 10_000})
+    assert setup.masks() == before
+    setup.second({1: 900, 2: 500, 3: 300, 0: 100}, {one: 300, two: 600})
+    # the first costs 300 now, which is nearer to half of 800
+    assert setup.masks() == [[1, 1, 4, 8], [1, 2, 4, 8]]
+
+
+def test_half_of_the_difference_is_best_also_where_processes_work() -> None:
+    setup = Setup(queues=4)
+    setup.env.run(until=MS)
+    process = Job(setup.env.sim, "process", PROCESS, USER)
+    process.start(setup.machine.cpus[1], 240 * MS)
+    one, two = setup.ports[0][1], setup.ports[1][1]
+    # 660 ms of interrupts in 900 ms: 400 and 260, and the laziest has 100
+    setup.second({1: 660, 2: 500, 3: 300, 0: 100}, {one: 260, two: 400})
+    assert setup.masks() == [[1, 2, 4, 8], [1, 1, 4, 8]]
