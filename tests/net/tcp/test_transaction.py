@@ -138,3 +138,14 @@ def test_messages_of_any_size_come_whole(request_bytes: int, response_bytes: int
     assert done > 20
     assert done * response_bytes <= pair.client.delivered < (done + 1) * response_bytes
     assert done * request_bytes <= pair.server.delivered <= (done + 1) * request_bytes
+
+
+def test_what_has_begun_is_not_counted_before_it_is_over() -> None:
+    pair = Pair()
+    for end in (pair.client, pair.server):
+        assert (end.transactions, end.latency_buckets(), end.delivered) == (0, (), 0)
+    pair.run(one_way_ps())
+    assert pair.client.transactions == 0
+    pair.run(10 * MS)
+    counted = sum(count for _, count in pair.client.latency_buckets())
+    assert counted == pair.client.transactions == pair.client.delivered
