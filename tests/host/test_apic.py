@@ -65,6 +65,8 @@ MANY = Firmware(tuple(range(64)), 64)
         ("3.5", {"x2apic": True}, "", ApicMode("cluster x2apic", "first")),
         ("3.6", {"x2apic": True}, "", ApicMode("cluster x2apic", "cluster")),
         ("3.8", {"x2apic": True}, "", ApicMode("cluster x2apic", "cluster")),
+        ("4.14", {"x2apic": True}, "", ApicMode("cluster x2apic", "cluster")),
+        ("4.15", {"x2apic": True}, "", ApicMode("cluster x2apic", "fewest")),
         ("3.8", {"x2apic": True, "force_physical": True}, "", ApicMode("physical x2apic", "first")),
         ("2.6.18", {"x2apic": True, "hotplug_cpu": False}, "", FLAT),
         ("5.14", {"x2apic": True}, "", ApicMode("cluster x2apic", "fewest")),

@@ -155,3 +155,24 @@ def test_a_kick_for_nothing_asks_for_no_processor() -> None:
     assert (lpar.processors[0].dispatches, lpar.processors[0].total_ps()) == (0, 0)
     times = lpar.machine.cpus[0].times()
     assert (times["steal_ps"], times["idle_ps"]) == (0, WINDOW)
+
+
+def test_times_of_a_cpu_begin_at_nothing() -> None:
+    cpu = make_machine(Simulator()).cpus[0]
+    assert set(cpu.times().values()) == {0}
+    assert cpu.hard_interrupts == 0
+
+
+def test_ticks_that_an_idle_cpu_lost_are_idle() -> None:
+    sim = Simulator()
+    # both wait for the one processor, which the first has for a window
+    pool = make_pool(sim)
+    first, second = (add(pool, name, 1.0) for name in ("first", "second"))
+    load(first)
+    sim.run_until(US)
+    Job(sim, "job", PROCESS, SYSTEM).start(second.machine.cpus[0], MS)
+    sim.run_until(3 * WINDOW)
+    times = second.machine.cpus[0].times()
+    ticks = sum(value for name, value in times.items() if name.endswith("_ticks"))
+    assert times["idle_ticks"] > 0
+    assert ticks <= 3 * WINDOW // (4 * MS) + 1
