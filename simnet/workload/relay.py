@@ -271,7 +271,7 @@ class RelayWorker(Task):
         self.source = source
         self.sink = source.partner
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sink.socket), 280)
+            prefetch(cython.cast(cython.p_void, self.sink.socket), 304)
         self.receives += 1
         self.debt_ps += socket.lock(cpu)
         self.piece = socket.receiver.readable()
@@ -323,7 +323,7 @@ class RelayWorker(Task):
         self.costs.ledger.syscall += work
         self.sends += 1
         self.debt_ps += socket.lock(cpu)
-        self.piece = socket.sender.room()
+        self.piece = socket.seq.room()
         if self.piece < sink.left:
             # an ACK that frees a third of the buffer makes an event
             self.full_sends += 1
@@ -334,7 +334,7 @@ class RelayWorker(Task):
             sink.left -= self.piece
             self.sent += self.piece
             # the socket is owned: nothing changes what may be sent while the copy lasts
-            socket.sender.write(self.piece, True)
+            socket.seq.write(self.piece, True)
             work += socket.send_copy_cost_ps(cpu, self.piece) + socket.stage(cpu)
         self._run_system(cpu, _SENT, work)
         return 0

@@ -245,7 +245,7 @@ class RelayLoad(Component):
             end = self.ends[self.first]
             end.endpoint.fetch_to_send()
             end = self.ends[self.second]
-            prefetch(cython.cast(cython.p_void, end.endpoint), 240)
+            prefetch(cython.cast(cython.p_void, end.endpoint), 264)
             prefetch_item(self.ends, self.third, cython.sizeof(RemoteEnd))
         return at
 

@@ -114,7 +114,7 @@ def test_a_socket_buffer_is_limited_and_doubled() -> None:
     )
     from simnet.scenario.parts.host.build import make_sender
 
-    sizes = [make_sender(e.host, e.host.ports[0]).sndbuf for e in (small, large)]
+    sizes = [make_sender(e.host, e.host.ports[0]).seq.sndbuf for e in (small, large)]
     assert sizes == [262142, 2097152]
 
 

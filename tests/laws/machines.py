@@ -320,7 +320,7 @@ class FiniteWriter(TcpWriter):
 
     def yield_if_needed(self, cpu: Any) -> bool:
         """Leave for good where a process between two sends may leave the CPU."""
-        if self.socket.sender.write_seq < self.total_bytes:
+        if self.socket.sender.seq.write_seq < self.total_bytes:
             return bool(super().yield_if_needed(cpu))
         self.sleep()
         return True

@@ -98,8 +98,8 @@ def test_bytes_stay_in_order(plan: Plan, gaps_ps: list[int]) -> None:
         for end, sender in zip(lab.receivers, lab.senders, strict=True):
             receiver = end.receiver
             assert 0 <= end.delivered <= receiver.copied_seq <= receiver.rcv_nxt
-            assert sender.snd_una <= receiver.rcv_nxt <= sender.write_seq
-            assert sender.snd_una <= sender.snd_nxt <= sender.write_seq
+            assert sender.seq.snd_una <= receiver.rcv_nxt <= sender.seq.write_seq
+            assert sender.seq.snd_una <= sender.seq.snd_nxt <= sender.seq.write_seq
             # nobody sends beyond what was offered (probes of a closed window are old data)
             assert receiver.rcv_nxt <= receiver.rcv_wup + receiver.rcv_wnd
             assert (receiver.window.queue.memory == 0) == (receiver.readable() == 0)
@@ -120,10 +120,10 @@ def backs_off(sender: Any, plan: Plan) -> bool:
     of one that had arrived before echoes the first transmission's: the wait passes for a round
     trip.
     """
-    if not sender.timestamps and sender.backoff > 4 and sender.rto_jiffy > 0:
+    if not sender.timestamps and sender.timer.backoff > 4 and sender.timer.rto_jiffy > 0:
         return True
     buffers = [nic.rx_buffers for stream in plan.streams for nic in (stream.nic, stream.peer_nic)]
-    return min(buffers) == 1 and bool(sender.timeouts > 4 and sender.rto_jiffy > 0)
+    return min(buffers) == 1 and bool(sender.timeouts > 4 and sender.timer.rto_jiffy > 0)
 
 
 def test_timestamps_end_the_backoff() -> None:
@@ -137,7 +137,7 @@ def test_timestamps_end_the_backoff() -> None:
     lab = Lab(plan, stop_after=STREAM_BYTES).run(60_000 * MS)
     (socket,), (sender,) = lab.receivers, lab.senders
     assert sender.retransmissions > 10
-    assert socket.delivered == sender.write_seq >= STREAM_BYTES
+    assert socket.delivered == sender.seq.write_seq >= STREAM_BYTES
 
 
 @settings(max_examples=EXAMPLES)
@@ -147,12 +147,12 @@ def test_all_that_was_sent_arrives(plan: Plan) -> None:
     pairs = list(zip(lab.receivers, lab.senders, strict=True))
     for _ in range(400):
         lab.run(500 * MS)
-        if all(end.delivered == sender.write_seq >= STREAM_BYTES for end, sender in pairs):
+        if all(end.delivered == sender.seq.write_seq >= STREAM_BYTES for end, sender in pairs):
             break
     for socket, sender in pairs:
         if backs_off(sender, plan):
             return
-        assert socket.delivered == sender.write_seq >= STREAM_BYTES
+        assert socket.delivered == sender.seq.write_seq >= STREAM_BYTES
     # at rest nothing is left anywhere
     lab.run(1000 * MS)
     for wire in lab.wires:

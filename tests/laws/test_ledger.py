@@ -46,7 +46,7 @@ def test_at_rest_all_that_was_booked_has_been_done(plan: Plan) -> None:
     pairs = list(zip(lab.receivers, lab.senders, strict=True))
     for _ in range(400):
         lab.run(500 * MS)
-        if all(end.delivered == sender.write_seq >= STREAM_BYTES for end, sender in pairs):
+        if all(end.delivered == sender.seq.write_seq >= STREAM_BYTES for end, sender in pairs):
             break
     lab.run(1000 * MS)
     here = [socket for wire in lab.wires for socket in wire.ends]

@@ -93,7 +93,7 @@ def test_streams_start_when_their_seed_says() -> None:
     while len(first) < 2:
         lab.run(MS // 100)
         for number, sender in enumerate(lab.senders):
-            if sender.write_seq and number not in first:
+            if sender.seq.write_seq and number not in first:
                 first[number] = lab.sim.now
     assert first[0] != first[1]
     assert max(first.values()) <= 2 * MS

@@ -60,9 +60,9 @@ def rigs() -> st.SearchStrategy[RelayRig]:
 def check_stream(ends: tuple[Any, Any, Any, Any]) -> None:
     """Bytes of one direction of a connection are where they are, in order, once."""
     source, incoming, outgoing, sink = ends
-    assert source.created >= source.written == source.endpoint.sender.write_seq
+    assert source.created >= source.written == source.endpoint.sender.seq.write_seq
     assert source.written >= incoming.socket.receiver.rcv_nxt >= incoming.socket.delivered
-    assert outgoing.socket.sender.write_seq >= sink.endpoint.receiver.rcv_nxt == sink.got
+    assert outgoing.socket.sender.seq.write_seq >= sink.endpoint.receiver.rcv_nxt == sink.got
 
 
 @settings(max_examples=8, deadline=None)
@@ -78,8 +78,8 @@ def test_messages_and_bytes_are_delivered_on_their_way_or_waiting(rig: RelayRig,
     ):
         check_stream((client, front, back, server))
         check_stream((server, back, front, client))
-        held += front.socket.delivered - back.left - back.socket.sender.write_seq
-        held += back.socket.delivered - front.left - front.socket.sender.write_seq
+        held += front.socket.delivered - back.left - back.socket.sender.seq.write_seq
+        held += back.socket.delivered - front.left - front.socket.sender.seq.write_seq
     # what a worker has in its buffer at this moment is the only thing not in a side's books
     assert 0 <= held <= sum(worker.buffer_bytes for worker in relay.workers)
     counts = relay.counters()

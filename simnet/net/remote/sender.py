@@ -23,7 +23,6 @@ from simnet.net.tcp.send.sender import TcpSender
 __all__ = ["RemoteSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
-_US = cython.declare(cython.longlong, 10**6)
 _NAPI_WEIGHT = cython.declare(cython.int, 64)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 # what an event means
@@ -207,14 +206,14 @@ class RemoteSender(Port):
             work += self.costs.context_switch_ps
         if self.left == 0:
             calls = 1
-            if self.message_bytes < sender.mss:
+            if self.message_bytes < sender.seq.mss:
                 # short messages are taken together up to the next segment boundary
-                room = sender.mss - (sender.write_seq - sender.snd_una) % sender.mss
+                room = sender.seq.mss - (sender.seq.write_seq - sender.seq.snd_una) % sender.seq.mss
                 calls = (room + self.message_bytes - 1) // self.message_bytes
             self.sends += calls
             self.left = calls * self.message_bytes
             work += calls * (self.costs.user_send_ps + self.costs.syscall_ps)
-        room = sender.room()
+        room = sender.seq.room()
         if room == 0:
             self.runnable = False
             self.waiting = True
@@ -225,7 +224,7 @@ class RemoteSender(Port):
             return 0
         piece = self.left if self.left < room else room
         self.left -= piece
-        sender.write(piece, self.left == 0)
+        sender.seq.write(piece, self.left == 0)
         work += (
             (piece + self.costs.line_bytes - 1) // self.costs.line_bytes * self.costs.copy_line_ps
         )
@@ -243,8 +242,7 @@ class RemoteSender(Port):
             # an ARP reply
             self.neighbour.receive(skb, None)
             return 0
-        if self.sender.congestion.wants_us:
-            self.sender.now_us = self.sim.now // _US
+        self.sender.timer.set_time(self.sim.now)
         if (
             self.sender.acknowledge(skb.ack, skb.window, jiffy, skb.sack, skb.tsecr) > 0
             and self.waiting
@@ -262,9 +260,10 @@ class RemoteSender(Port):
 
     def _stage(self, jiffy: cython.longlong) -> cython.longlong:
         """Make the segments that the windows allow; return the work of sending them."""
-        return (self.costs.tcp_tx_ps + self.mmio_ps) * self.sender.stage(
+        frames: cython.longlong = self.sender.stage(
             self.staged, self.receiver, self.overhead_bytes, None, jiffy
         )
+        return (self.costs.tcp_tx_ps + self.mmio_ps) * frames
 
     def _send_staged(self) -> cython.int:
         """Serialise the staged frames onto the wire."""
@@ -284,10 +283,13 @@ class RemoteSender(Port):
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         self.rto.ran()
-        if self.sender.congestion.wants_us:
-            self.sender.now_us = self.sim.now // _US
+        self.sender.timer.set_time(self.sim.now)
         # a process that copies and sends owns the socket: look again later
-        if self.sender.overdue(jiffy) and self.job != _SEND and self.sender.timer_expired(jiffy):
+        if (
+            self.sender.timer.overdue(jiffy)
+            and self.job != _SEND
+            and self.sender.timer_expired(jiffy)
+        ):
             self._stage(jiffy)
             self.sender.stage_probe(self.staged, self.receiver, self.overhead_bytes, None)
             self._send_staged()

@@ -85,7 +85,7 @@ class SocketQueue(Port):
         """Whether the next packet may go another way: none that went before can come later."""
         if self.rule_waits:
             return self.queue.tx_reclaimed >= self.posted
-        return self.socket.sender.board.in_flight() <= self.socket.staged.count
+        return self.socket.board.in_flight() <= self.socket.staged.count
 
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """Choose the queue for what `cpu` sends next; return what one frame costs."""

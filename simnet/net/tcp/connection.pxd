@@ -8,7 +8,10 @@ from simnet.net.tcp.receive.reassembly cimport Reassembly
 from simnet.net.tcp.receive.receiver cimport TcpReceiver
 from simnet.net.tcp.recovery.recovery cimport Recovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
+from simnet.net.tcp.send.rtt cimport RttEstimator
 from simnet.net.tcp.send.sender cimport TcpSender
+from simnet.net.tcp.send.sequence cimport SendSequence
+from simnet.net.tcp.send.timer cimport SendTimer
 
 cdef enum:
     DELACK = 0
@@ -19,7 +22,10 @@ cdef enum:
 cdef class TcpConnection(Endpoint):
     cdef readonly TcpSender sender
     cdef readonly TcpReceiver receiver
+    cdef SendSequence seq
     cdef Scoreboard board
+    cdef SendTimer timer
+    cdef RttEstimator rtt
     cdef Congestion congestion
     cdef Recovery recovery
     cdef ReceiveWindow window

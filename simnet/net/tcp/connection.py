@@ -56,8 +56,11 @@ class TcpConnection(Endpoint):
         self.sender = sender
         self.receiver = receiver
         # its parts' parts, to have all of them fetched together
+        self.seq = sender.seq
         self.board = sender.board
         self.congestion = sender.congestion
+        self.timer = sender.timer
+        self.rtt = sender.timer.rtt
         self.recovery = sender.recovery
         self.window = receiver.window
         self.held = receiver.window.held
@@ -80,10 +83,13 @@ class TcpConnection(Endpoint):
     def fetch_sender(self) -> cython.int:
         """Ask for what an acknowledgement changes."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sender), 424)
-            prefetch(cython.cast(cython.p_void, self.board), 112)
+            prefetch(cython.cast(cython.p_void, self.sender), 132)
+            prefetch(cython.cast(cython.p_void, self.seq), 96)
+            prefetch(cython.cast(cython.p_void, self.board), 128)
             prefetch(cython.cast(cython.p_void, self.congestion), 208)
-            prefetch(cython.cast(cython.p_void, self.recovery), 48)
+            prefetch(cython.cast(cython.p_void, self.timer), 88)
+            prefetch(cython.cast(cython.p_void, self.rtt), 96)
+            prefetch(cython.cast(cython.p_void, self.recovery), 72)
         return 0
 
     def fetch_receiver(self) -> cython.int:

@@ -65,7 +65,7 @@ class BulkSource(Application):
         """Fill the send buffer."""
         count: cython.longlong
         while True:
-            count = socket.sender.room()
+            count = socket.seq.room()
             if self.total_bytes > 0 and count > self.total_bytes - self.written:
                 count = self.total_bytes - self.written
             if count <= 0:
@@ -163,7 +163,7 @@ class TcpEndpoint(TcpConnection):
         if cython.compiled:
             self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.header), cython.sizeof(Header))
-            prefetch(cython.cast(cython.p_void, self.peer), 280)
+            prefetch(cython.cast(cython.p_void, self.peer), 304)
         return 0
 
     def expect(self, kind: cython.int) -> cython.int:
@@ -178,16 +178,15 @@ class TcpEndpoint(TcpConnection):
 
     def write(self, count: cython.longlong) -> cython.longlong:
         """One call of send: return how many bytes fit into the send buffer."""
-        room: cython.longlong = self.sender.room()
+        room: cython.longlong = self.seq.room()
         self.full = count > room
         if self.full:
             count = room
         if count > 0:
-            if self.sender.congestion.wants_us:
-                self.sender.now_us = self.sim.now // _US
-            self.sender.write(count, True)
+            self.timer.set_time(self.sim.now)
+            self.seq.write(count, True)
             self._output()
-        if self.sender.room() == 0:
+        if self.seq.room() == 0:
             self.full = True
         return count
 
@@ -224,8 +223,7 @@ class TcpEndpoint(TcpConnection):
         timeout: cython.longlong
         at_once: cython.bint = False
         self.segments_received += 1
-        if self.sender.congestion.wants_us:
-            self.sender.now_us = self.sim.now // _US
+        self.timer.set_time(self.sim.now)
         self.sender.acknowledge(
             skb.ack, skb.window, jiffy, skb.sack, skb.tsecr, skb.end_seq > skb.seq
         )
@@ -297,9 +295,8 @@ class TcpEndpoint(TcpConnection):
                 self._send_ack()
         elif kind == RTO:
             self.rto_event = 0
-            if self.sender.congestion.wants_us:
-                self.sender.now_us = self.sim.now // _US
-            if self.sender.overdue(jiffy) and self.sender.timer_expired(jiffy):
+            self.timer.set_time(self.sim.now)
+            if self.timer.overdue(jiffy) and self.sender.timer_expired(jiffy):
                 self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
                 self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
             self._transmit(jiffy)

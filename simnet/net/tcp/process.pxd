@@ -2,7 +2,7 @@ from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.scheduler cimport Task
 from simnet.net.link.skb cimport Skb, SkbQueue
-from simnet.net.tcp.send.sender cimport TcpSender
+from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.socket cimport TcpSocket
 
 cdef class SocketTask(Task):

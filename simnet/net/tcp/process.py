@@ -12,7 +12,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.net.link.skb import Skb, SkbQueue
-from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.socket import TcpSocket
 
 __all__ = ["SocketTask", "TcpReader", "TcpWriter"]
@@ -159,7 +159,7 @@ class SocketTask(Task):
             if not self._next_backlog(cpu, _SEND_BACKLOG, False):
                 self._sent(cpu)
             return 0
-        piece = socket.sender.room()
+        piece = socket.seq.room()
         if piece > 0:
             if piece > self.left:
                 piece = self.left
@@ -167,7 +167,7 @@ class SocketTask(Task):
                 piece = self._to_end_of_segment(piece)
             self.left -= piece
             # the socket is owned: nothing changes what may be sent while the copy lasts
-            socket.sender.write(piece, self.left == 0)
+            socket.seq.write(piece, self.left == 0)
             self._copy(cpu, socket.send_copy_cost_ps(cpu, piece) + socket.stage(cpu))
             return 0
         if self._next_backlog(cpu, _SEND_BACKLOG_WAIT, False):
@@ -183,8 +183,8 @@ class SocketTask(Task):
 
     def _to_end_of_segment(self, piece: cython.longlong) -> cython.longlong:
         """`tcp_push_one`: a segment leaves as soon as it is full, before the next is copied."""
-        sender: TcpSender = self.socket.sender
-        room: cython.longlong = sender.mss - (sender.write_seq - sender.snd_nxt) % sender.mss
+        seq: SendSequence = self.socket.seq
+        room: cython.longlong = seq.mss - (seq.write_seq - seq.snd_nxt) % seq.mss
         return piece if piece < room else room
 
     def _copy(self, cpu: Cpu, work_ps: cython.longlong) -> cython.int:
@@ -408,12 +408,12 @@ class TcpWriter(SocketTask):
 
         Short messages are taken together, as many as fill the next segment.
         """
-        sender: TcpSender = self.socket.sender
+        seq: SendSequence = self.socket.seq
         tail: cython.longlong
         self.sends = 1
-        if self.message_bytes < sender.mss:
-            tail = (sender.write_seq - sender.snd_una) % sender.mss
-            self.sends = (sender.mss - tail + self.message_bytes - 1) // self.message_bytes
+        if self.message_bytes < seq.mss:
+            tail = (seq.write_seq - seq.snd_una) % seq.mss
+            self.sends = (seq.mss - tail + self.message_bytes - 1) // self.message_bytes
         self.calls += self.sends
         self.left = self.sends * self.message_bytes
         self.debt_ps += self.costs.syscall_ps * self.sends + self.socket.lock(cpu)

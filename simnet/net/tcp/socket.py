@@ -156,7 +156,7 @@ class TcpSocket(TcpConnection):
     def _fetch_socket(self) -> cython.int:
         """Ask for what each use of the socket needs."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 448)
+            prefetch(cython.cast(cython.p_void, self), 472)
             prefetch(cython.cast(cython.p_void, self.lines), cython.sizeof(SharedLines))
             prefetch(cython.cast(cython.p_void, self.staged), cython.sizeof(SkbQueue))
             prefetch(cython.cast(cython.p_void, self.backlog), cython.sizeof(SkbQueue))
@@ -167,7 +167,7 @@ class TcpSocket(TcpConnection):
         if cython.compiled:
             self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.nic), 176)
-            prefetch(cython.cast(cython.p_void, self.remote), 240)
+            prefetch(cython.cast(cython.p_void, self.remote), 264)
             prefetch(cython.cast(cython.p_void, self.header), 16)
         return 0
 
@@ -394,8 +394,7 @@ class TcpSocket(TcpConnection):
         """`tcp_ack`: what a segment says about what was sent; return the work."""
         work: cython.longlong = 0
         acked: cython.longlong
-        if self.sender.congestion.wants_us:
-            self.sender.now_us = self.sim.now // _US
+        self.timer.set_time(self.sim.now)
         acked = self.sender.acknowledge(
             skb.ack,
             skb.window,
@@ -480,8 +479,7 @@ class TcpSocket(TcpConnection):
         """Make the segments that the windows allow, for `send_staged`; return their work."""
         work: cython.longlong = 0
         frames: cython.longlong
-        if self.sender.congestion.wants_us:
-            self.sender.now_us = self.sim.now // _US
+        self.timer.set_time(self.sim.now)
         frames = self.sender.stage(
             self.staged,
             self.remote,
@@ -576,10 +574,9 @@ class TcpSocket(TcpConnection):
 
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        if self.sender.congestion.wants_us:
-            self.sender.now_us = self.sim.now // _US
+        self.timer.set_time(self.sim.now)
         # while the user owns the socket: look again later
-        if self.sender.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
+        if self.timer.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
             self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
             if self.sender.stage_probe(
                 self.staged, self.remote, self.wire_overhead + self.header_bytes, self.timer_cpu

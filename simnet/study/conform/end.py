@@ -232,8 +232,8 @@ class Endpoint(Component):
     def _acknowledged(self, step: Step) -> None:
         """`tcp_ack`."""
         self.sender.acknowledge(
-            self.sender.snd_nxt if step.ack < 0 else step.ack - 1,
-            self.sender.snd_wnd if step.ack < 0 else step.window << self.peer_scale,
+            self.sender.seq.snd_nxt if step.ack < 0 else step.ack - 1,
+            self.sender.seq.snd_wnd if step.ack < 0 else step.window << self.peer_scale,
             self._jiffy,
             [(first - 1, last - 1) for first, last in step.blocks] or None,
             -1,
@@ -261,14 +261,14 @@ class Endpoint(Component):
 
     def write(self, count: int, *, more: bool) -> None:
         """The application writes; `more` is MSG_MORE."""
-        room = self.sender.room()
+        room = self.sender.seq.room()
         if room < count:
             self.problems.append(
                 f"write at {self.sim.now / _SECOND:.6f} s: expected {count} bytes, took {room}"
             )
         cork = self.sender.cork
         self._refresh()
-        self.sender.write(min(count, room), not more)
+        self.sender.seq.write(min(count, room), not more)
         self.sender.cork = cork or more
         self._output()
         self.sender.cork = cork
@@ -298,7 +298,7 @@ class Endpoint(Component):
 
     def _info(self) -> dict[str, int]:
         """`tcp_get_info`."""
-        sender, board, rtt = self.sender, self.sender.board, self.sender.rtt
+        sender, board, rtt = self.sender, self.sender.board, self.sender.timer.rtt
         info = {
             "tcpi_snd_cwnd": sender.congestion.cwnd,
             "tcpi_snd_ssthresh": sender.congestion.ssthresh,
@@ -308,11 +308,11 @@ class Endpoint(Component):
             "tcpi_lost": board.lost_out,
             "tcpi_retrans": board.retrans_out,
             "tcpi_reordering": board.reordering,
-            "tcpi_snd_mss": sender.mss,
-            "tcpi_backoff": sender.backoff,
-            "tcpi_rtt": 0 if rtt is None else rtt.srtt_us >> 3,
+            "tcpi_snd_mss": sender.seq.mss,
+            "tcpi_backoff": sender.timer.backoff,
+            "tcpi_rtt": rtt.srtt >> 3 if rtt.fine else 0,
             "tcpi_reord_seen": 0 if sender.sacks is None else sender.sacks.rack.reordering_seen,
-            "tcpi_min_rtt": 0 if rtt is None else max(rtt.least_us, 0),
+            "tcpi_min_rtt": max(rtt.least_us, 0),
         }
         return {name: int(value) for name, value in info.items()}
 
@@ -320,7 +320,8 @@ class Endpoint(Component):
 
     def _refresh(self) -> None:
         """`tcp_mstamp_refresh`."""
-        self.receiver.now_us = self.sender.now_us = self.sim.now // _US
+        self.receiver.now_us = self.sim.now // _US
+        self.sender.timer.set_time(self.sim.now)
 
     def _output(self) -> None:
         self.sender.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
@@ -332,7 +333,7 @@ class Endpoint(Component):
         while self.staged.count > 0:
             skb = self.staged.pop()
             # a window probe is old data, as an empty segment
-            end = skb.seq if skb.end_seq <= self.sender.snd_una else skb.end_seq
+            end = skb.seq if skb.end_seq <= self.sender.seq.snd_una else skb.end_seq
             self._acknowledge(timer=timer, seq=skb.seq + 1, end_seq=end + 1, push=skb.push)
             self.receiver.data_sent(self._jiffy)
         due = self.sender.timer_due(self._jiffy)
@@ -365,8 +366,8 @@ class Endpoint(Component):
                 self.receiver.rcv_nxt,
                 window,
                 blocks,
-                seq or self.sender.snd_nxt + 1,
-                end_seq or self.sender.snd_nxt + 1,
+                seq or self.sender.seq.snd_nxt + 1,
+                end_seq or self.sender.seq.snd_nxt + 1,
                 push=push,
                 timer=timer,
                 ecn=0 if self.ecn is None else self.ecn.leaving(fresh),

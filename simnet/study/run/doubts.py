@@ -130,7 +130,7 @@ def _waiting(system: System, flows: Sequence[str]) -> str:
     halves: Sequence[SendingHalf] = system.parts.get("halves", ())
     silent = set(flows)
     waits = [
-        half.sender.rto * half.jiffy_ps
+        half.sender.timer.rto * half.jiffy_ps
         for half in halves
         if half.flow in silent and half.sender.packets_out()
     ]

@@ -21,21 +21,21 @@ class TestSending:
     def test_process_sleeps_when_the_send_buffer_is_full(self) -> None:
         remote = Remote()
         remote.run(MS)
-        assert remote.tcp.write_seq == 14_000
+        assert remote.tcp.seq.write_seq == 14_000
         # five ACKs free less than a third
         for number in range(1, 6):
             remote.ack(number * 1000, remote.sim.now + number * US)
         remote.run(2 * MS)
-        assert remote.tcp.write_seq == 14_000
+        assert remote.tcp.seq.write_seq == 14_000
         remote.ack(6000, remote.sim.now + US)
         remote.run(3 * MS)
-        assert remote.tcp.write_seq == 20_000
+        assert remote.tcp.seq.write_seq == 20_000
 
     def test_small_messages_are_taken_together(self) -> None:
         remote = Remote(message_bytes=64)
         remote.run(MS)
         # the last lot, up to 17 messages, did not fit the send buffer as a whole
-        assert 0 <= remote.remote.sends * 64 - remote.tcp.write_seq < 17 * 64
+        assert 0 <= remote.remote.sends * 64 - remote.tcp.seq.write_seq < 17 * 64
 
 
 class TestAcks:
@@ -67,11 +67,11 @@ class TestAcks:
         remote.run(MS)
         remote.ack(1000, 1200 * US)
         remote.run(2 * MS)
-        assert remote.tcp.now_us == clock_us
+        assert remote.tcp.timer.now_us == clock_us
         remote.run(3600 * MS)
         # the retransmission timer, too, and it runs at the beginning of a jiffy
-        assert remote.tcp.now_us % 4000 == 0
-        assert (remote.tcp.now_us > 200_000) == (clock_us > 0)
+        assert remote.tcp.timer.now_us % 4000 == 0
+        assert (remote.tcp.timer.now_us > 200_000) == (clock_us > 0)
 
     def test_interrupts_keep_their_distance(self) -> None:
         remote = Remote(throttle_ps=125 * US)
@@ -89,7 +89,7 @@ class TestAcks:
             remote.ack(number * 1000, (1000 + 10 * number) * US)
         remote.run(2 * MS)
         assert remote.remote.interrupts == 1
-        assert remote.tcp.snd_una == 3000
+        assert remote.tcp.seq.snd_una == 3000
 
 
 class TestTimers:
@@ -120,4 +120,4 @@ class TestTimers:
         remote.run(2 * JIFFY)
         remote.ack(3000, 2 * JIFFY + US, window=400)
         assert [seq for _, seq in remote.run(300 * MS)] == [3000]
-        assert remote.tcp.snd_nxt == 3400
+        assert remote.tcp.seq.snd_nxt == 3400

@@ -54,17 +54,17 @@ class TestBegin:
         remote = Remote(**SEND)
         remote.run(MS)
         # 14000 bytes are there, of two calls: 63 lines, and 47 of 6000 bytes
-        assert (remote.tcp.write_seq, remote.remote.sends) == (14_000, 2)
+        assert (remote.tcp.seq.write_seq, remote.remote.sends) == (14_000, 2)
         begun = 2000 + 2 * 1000 + (63 + 47) * 10 + 3 * 1000
         assert remote.remote.busy_ps == begun * 1000
         for number in (3, 6):
             remote.ack(number * 1000, remote.sim.now + number * US)
         remote.run(2 * MS)
         # the rest of the second message, and a third one's beginning
-        assert (remote.tcp.write_seq, remote.remote.sends) == (20_000, 3)
+        assert (remote.tcp.seq.write_seq, remote.remote.sends) == (20_000, 3)
         more = 2000 + 1000 + 16 * 10 + 32 * 10
         # each ACK opened the congestion window by one segment
-        assert remote.tcp.snd_nxt == 6000 + 5 * 1000
+        assert remote.tcp.seq.snd_nxt == 6000 + 5 * 1000
         assert remote.remote.busy_ps == (begun + more + 8 * 1000) * 1000
 
     @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ class TestBegin:
     ) -> None:
         remote = Remote(message_bytes=message_bytes)
         remote.run(MS)
-        assert remote.tcp.write_seq == written
+        assert remote.tcp.seq.write_seq == written
         if sends:
             assert remote.remote.sends == sends
 
@@ -104,11 +104,11 @@ class TestInterrupts:
         remote.ack(1000, 60 * US)
         remote.ack(2000, 70 * US)
         remote.run(61 * US)
-        assert (remote.tcp.snd_una, remote.remote.interrupts) == (1000, 1)
+        assert (remote.tcp.seq.snd_una, remote.remote.interrupts) == (1000, 1)
         remote.run(560 * US - 1)
-        assert remote.tcp.snd_una == 1000
+        assert remote.tcp.seq.snd_una == 1000
         remote.run(560 * US)
-        assert (remote.tcp.snd_una, remote.remote.interrupts) == (2000, 2)
+        assert (remote.tcp.seq.snd_una, remote.remote.interrupts) == (2000, 2)
 
     def test_one_that_came_while_the_cpu_was_busy_is_taken_after(self) -> None:
         remote = self.sent()
@@ -157,11 +157,11 @@ class TestInterrupts:
         remote.remote.frames_added()
         remote.run(2 * MS)
         assert neighbour.log == [MS + 11 * US]
-        assert remote.tcp.snd_una == 0
+        assert remote.tcp.seq.snd_una == 0
         assert remote.remote.busy_ps - before == US
         remote.ack(1000, 2 * MS + US)
         remote.run(3 * MS)
-        assert (remote.tcp.snd_una, len(neighbour.log)) == (1000, 1)
+        assert (remote.tcp.seq.snd_una, len(neighbour.log)) == (1000, 1)
 
 
 class TestTimer:
@@ -171,7 +171,7 @@ class TestTimer:
         for line_ns in (10, 10_000_000):
             remote = Remote(copy_line=line_ns, message_bytes=1000)
             remote.run(3100 * MS)
-            seen.append(remote.tcp.snd_nxt)
+            seen.append(remote.tcp.seq.snd_nxt)
         assert seen[0] >= 1000
         assert seen[1] <= 3000
 

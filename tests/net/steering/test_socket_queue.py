@@ -31,7 +31,7 @@ class Pair:
     def write(self, cpu: int, length: int = 100) -> int:
         """Send a message from a CPU; return the queue that it goes by."""
         sent = [nic.tx_packets for nic in self.port.queues]
-        self.socket.sender.write(length, end_of_send=True)
+        self.socket.sender.seq.write(length, end_of_send=True)
         self.socket.output(self.machine.cpus[cpu])
         changed = [
             number for number, nic in enumerate(self.port.queues) if nic.tx_packets != sent[number]
@@ -49,7 +49,7 @@ class Pair:
 
     def acknowledge(self) -> None:
         """The far end has got everything."""
-        everything = ack(self.socket, self.socket.sender.snd_nxt)
+        everything = ack(self.socket, self.socket.sender.seq.snd_nxt)
         self.socket.receive(everything, self.machine.cpus[0])
 
 

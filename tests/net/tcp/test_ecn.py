@@ -102,7 +102,7 @@ class TestTheSender:
         assert ecn.reduced
         assert sender.retransmissions == 0
         sender.echoed(False)  # noqa: FBT003
-        sender.write(5 * MSS, end_of_send=True)
+        sender.seq.write(5 * MSS, end_of_send=True)
         ack(sender, 20, jiffy=11)
         ack(sender, 25, jiffy=40)
         assert sender.recovery.state == OPEN

@@ -46,7 +46,7 @@ class User(Application):
         return 0
 
     def writable(self, socket: TcpEndpoint) -> int:
-        self.calls.append(f"writable {socket.sender.room()}")
+        self.calls.append(f"writable {socket.sender.seq.room()}")
         return 0
 
 
@@ -161,7 +161,7 @@ class TestWriting:
         source = BulkSource(total)
         end = End(source)
         end.socket.connect()
-        assert (source.written, end.socket.sender.write_seq) == (written, written)
+        assert (source.written, end.socket.sender.seq.write_seq) == (written, written)
         end.comes(0, 0, ack=1000)
         end.comes(0, 0, ack=2000)
         end.comes(0, 0, ack=3000 if total != 2500 else 2500)
@@ -176,7 +176,7 @@ class TestWriting:
         end.comes(0, 1000)
         end.comes(1000, 1700)
         assert (end.socket.delivered, end.socket.receiver.readable()) == (1700, 0)
-        assert end.socket.sender.write_seq == 0
+        assert end.socket.sender.seq.write_seq == 0
 
 
 class TestReading:

@@ -305,7 +305,7 @@ class TestWriter:
         writer = self.start(host, 5000)
         host.run()
         # 14 segments of 1250 bytes of memory reach 16384
-        assert host.socket.sender.write_seq == 14_000
+        assert host.socket.sender.seq.write_seq == 14_000
         assert (writer.sleeping, host.socket.writer_waiting, host.socket.owned) == (
             True,
             True,
@@ -327,7 +327,7 @@ class TestWriter:
         host.socket.receive(ack(host.socket, 6000), host.cpu)
         assert writer.wakeups == 2
         host.run()
-        assert host.socket.sender.write_seq == 20_000
+        assert host.socket.sender.seq.write_seq == 20_000
 
     def test_acks_that_come_while_it_copies_wait_in_the_backlog(self) -> None:
         host = Host(costs={"copy_line": 1000})
@@ -339,9 +339,9 @@ class TestWriter:
         assert sent == 3
         host.socket.receive(ack(host.socket, 2000), host.cpu)
         assert host.socket.backlog.count == 1
-        assert host.socket.sender.snd_una == 0
+        assert host.socket.sender.seq.snd_una == 0
         host.run()
-        assert host.socket.sender.snd_una == 2000
+        assert host.socket.sender.seq.snd_una == 2000
 
     @pytest.mark.parametrize("message_bytes", [64, 100, 1000, 1448, 262_144])
     def test_messages_of_any_size_fill_segments(self, message_bytes: int) -> None:

@@ -229,7 +229,7 @@ class TestWriter:
         host = Host(sender={"wmem_default": 5000, "wmem_max": 5000})
         writer = host.writer(3000)
         # the second send has room for one segment only: 5000 bytes are four of 1250
-        assert (host.socket.sender.write_seq, writer.sleeping, writer.calls) == (4000, True, 2)
+        assert (host.socket.sender.seq.write_seq, writer.sleeping, writer.calls) == (4000, True, 2)
         assert [frame.seq for frame in host.wire.sent] == [0, 1000, 2000]
         booked, times = host.spent()
         assert booked == {
@@ -254,7 +254,7 @@ class TestWriter:
         assert not writer.sleeping
         host.run()
         # it has ended, and the next one waits
-        assert (host.socket.sender.write_seq, writer.calls) == (6000, 3)
+        assert (host.socket.sender.seq.write_seq, writer.calls) == (6000, 3)
         booked, times = host.spent()
         assert booked == {
             "tcp_send": 3 * 1700,
@@ -271,25 +271,25 @@ class TestWriter:
         host = Host()
         writer = host.writer(3000)
         while not host.socket.owned:
-            host.socket.receive(ack(host.socket, host.socket.sender.snd_nxt), host.cpu)
+            host.socket.receive(ack(host.socket, host.socket.sender.seq.snd_nxt), host.cpu)
             host.cpu.kick()
             host.run(500 * NS)
         host.spent()
         assert not host.socket.writer_waiting
-        una, nxt = host.socket.sender.snd_una, host.socket.sender.snd_nxt
-        calls, written = writer.calls, host.socket.sender.write_seq
+        una, nxt = host.socket.sender.seq.snd_una, host.socket.sender.seq.snd_nxt
+        calls, written = writer.calls, host.socket.sender.seq.write_seq
         for number in (nxt - 1000, nxt):
             assert host.socket.receive(ack(host.socket, number), host.cpu) == 100 * NS
-        assert (host.socket.sender.snd_una, host.socket.backlog.count) == (una, 2)
+        assert (host.socket.sender.seq.snd_una, host.socket.backlog.count) == (una, 2)
         host.run()
-        assert host.socket.sender.snd_una == nxt
+        assert host.socket.sender.seq.snd_una == nxt
         booked, times = host.spent()
         assert (booked["tcp_ack"], booked["tcp_receive"]) == (600, 200)
         assert times["softirq"] >= 600
         # and it goes on until the buffer is full
         assert (writer.sleeping, host.socket.owned) == (True, False)
         assert writer.calls > calls
-        assert host.socket.sender.write_seq > written
+        assert host.socket.sender.seq.write_seq > written
 
     def test_acks_in_the_backlog_may_make_room_before_it_sleeps(self) -> None:
         host = Host(sender={"wmem_default": 5000, "wmem_max": 5000})
@@ -298,13 +298,13 @@ class TestWriter:
         host.cpu.kick()
         # it copies the fourth segment, for which there is no window
         host.run((600 + 250 + 960 + 3 * 1711 + 130 + 100) * NS)
-        assert (host.socket.owned, host.socket.sender.write_seq) == (True, 4000)
+        assert (host.socket.owned, host.socket.sender.seq.write_seq) == (True, 4000)
         for number in (1000, 2000):
             host.socket.receive(ack(host.socket, number), host.cpu)
         assert host.socket.backlog.count == 2
         host.run()
         assert (writer.wakeups, writer.sleeping) == (1, True)
-        assert host.socket.sender.write_seq == 6000
+        assert host.socket.sender.seq.write_seq == 6000
         booked, times = host.spent()
         assert booked["tcp_ack"] == 600
         # what the ACKs let go is work of the next piece
@@ -326,7 +326,7 @@ class TestWriter:
         writer.wake_on(host.cpu)
         host.cpu.kick()
         host.run(601 * NS)
-        assert (writer.calls, host.socket.sender.write_seq) == (calls, written)
+        assert (writer.calls, host.socket.sender.seq.write_seq) == (calls, written)
         booked, _ = host.spent()
         assert (booked["syscall"], booked["application"]) == (250 * calls, 130 * calls)
         assert booked["copy"] == -(-written // 128) * 40

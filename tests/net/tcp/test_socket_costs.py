@@ -296,7 +296,7 @@ class TestSend:
         host = Host()
         host.wire.copies = True
         assert host.socket.send_ack(host.cpus[0]) == (900 + 11 + 90) * NS
-        host.socket.sender.write(1500, True)  # noqa: FBT003
+        host.socket.sender.seq.write(1500, True)  # noqa: FBT003
         # 1090 and 590 bytes with headers, preamble and gap
         assert host.socket.output(host.cpus[0]) == (2 * (1700 + 11) + 1090 + 590) * NS
         assert [frame.wire_bytes for frame in host.wire.sent] == [90, 1090, 590]
@@ -306,7 +306,7 @@ class TestSend:
         host.socket.header = header = Header(Station(1), Station(2))
         assert host.socket.output(host.cpus[0]) == 0
         assert (host.wire.flushes, host.booked()) == (0, {})
-        host.socket.sender.write(5000, True)  # noqa: FBT003
+        host.socket.sender.seq.write(5000, True)  # noqa: FBT003
         # three segments are the first window
         assert host.socket.output(host.cpus[0]) == 3 * (1700 + 11) * NS
         assert host.booked() == {"tcp_send": 3 * 1700}
@@ -325,14 +325,14 @@ class TestSend:
         host.arrives(segment(host.socket, 0))
         host.wire.sent.clear()
         host.arrives(segment(host.socket, 1000, 100))
-        host.socket.sender.write(1000, True)  # noqa: FBT003
+        host.socket.sender.seq.write(1000, True)  # noqa: FBT003
         host.socket.output(host.cpus[0])
         assert host.wire.sent[-1].ack == 1100
         assert not host.socket.receiver.scheduled
 
     def test_buffers_that_are_acknowledged_elsewhere_are_fetched(self) -> None:
         host = Host()
-        host.socket.sender.write(3000, True)  # noqa: FBT003
+        host.socket.sender.seq.write(3000, True)  # noqa: FBT003
         host.socket.output(host.cpus[0])
         host.booked()
         # one of another CPU: of each segment three lines, and two of the slab
@@ -343,7 +343,7 @@ class TestSend:
 
     def test_an_ack_that_rides_on_data_lets_go_on(self) -> None:
         host = Host()
-        host.socket.sender.write(6000, True)  # noqa: FBT003
+        host.socket.sender.seq.write(6000, True)  # noqa: FBT003
         host.socket.output(host.cpus[0])
         answer = new_skb(host.socket, 0, 100, 2000, 1 << 20, 190, False)  # noqa: FBT003
         host.booked()

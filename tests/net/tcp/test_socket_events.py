@@ -175,7 +175,7 @@ class TestWakeUps:
     def test_epoll_is_told_of_memory_if_a_write_waits(self) -> None:
         host = Host(sender={"wmem_default": 5000, "wmem_max": 5000})
         item = host.socket.poll = Item(host)
-        host.socket.sender.write(4000, True)  # noqa: FBT003
+        host.socket.sender.seq.write(4000, True)  # noqa: FBT003
         host.socket.output(host.cpus[0])
         host.arrives(ack(host.socket, 1000))
         assert item.calls == 0
@@ -236,24 +236,24 @@ class TestClocks:
         sender = host.socket.sender
         assert cubic.wants_us
         host.sim.run_until(5 * MS)
-        sender.write(1000, True)  # noqa: FBT003
+        sender.seq.write(1000, True)  # noqa: FBT003
         host.socket.output(host.cpus[0])
-        assert sender.now_us == 5000
+        assert sender.timer.now_us == 5000
         host.sim.run_until(7 * MS)
         host.arrives(ack(host.socket, 1000))
-        assert sender.now_us == 7000
-        sender.write(1000, True)  # noqa: FBT003
+        assert sender.timer.now_us == 7000
+        sender.seq.write(1000, True)  # noqa: FBT003
         host.socket.output(host.cpus[0])
         host.sim.run_until(1000 * MS)
         # the timer: 50 jiffies and more after jiffy 1
         assert sender.timeouts > 0
-        assert 200_000 < sender.now_us < 1_000_000
+        assert 200_000 < sender.timer.now_us < 1_000_000
         reno = Host()
         reno.sim.run_until(5 * MS)
-        reno.socket.sender.write(1000, True)  # noqa: FBT003
+        reno.socket.sender.seq.write(1000, True)  # noqa: FBT003
         reno.socket.output(reno.cpus[0])
         reno.arrives(ack(reno.socket, 1000))
-        assert reno.socket.sender.now_us == 0
+        assert reno.socket.sender.timer.now_us == 0
 
     def test_timestamps_of_what_is_acknowledged_come_back(self) -> None:
         host = quiet()

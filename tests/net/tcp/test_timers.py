@@ -24,7 +24,7 @@ class End:
         self.socket: TcpSocket = make_socket(self.sim, self.machine, self.nic, **options)
 
     def write(self, segments: int) -> list[int]:
-        self.socket.sender.write(segments * 1000, end_of_send=True)
+        self.socket.sender.seq.write(segments * 1000, end_of_send=True)
         self.socket.output(self.cpu)
         return self.sent()
 
@@ -83,7 +83,7 @@ class TestRetransmission:
 
     def test_timeout_shorter_than_the_copy_that_precedes_sending(self) -> None:
         end = End(sender={"rto_init_ps": 4 * MS, "rto_min_ps": 4 * MS})
-        end.socket.sender.write(1000, end_of_send=True)
+        end.socket.sender.seq.write(1000, end_of_send=True)
         end.socket.stage(end.cpu)
         end.sim.run_until(20 * MS)
         end.socket.send_staged()
@@ -112,7 +112,7 @@ class TestWindowProbes:
         end.receive(ack(end.socket, 3000, window=400))
         assert end.write(5) == []
         assert end.wait(300 * MS) == [(55, 3000)]
-        assert end.socket.sender.snd_nxt == 3400
+        assert end.socket.sender.seq.snd_nxt == 3400
 
     def test_peer_answers_a_probe_at_once(self) -> None:
         end = End()

@@ -187,7 +187,7 @@ class TestSimulation:
         for (_, _, socket), sender in zip(system.flows, system.parts["senders"], strict=True):
             assert isinstance(socket, TcpSocket)
             assert socket.receiver.copied_seq <= socket.receiver.rcv_nxt
-            assert sender.sender.snd_una <= socket.receiver.rcv_nxt <= sender.sender.snd_nxt
+            assert sender.sender.seq.snd_una <= socket.receiver.rcv_nxt <= sender.sender.seq.snd_nxt
 
     def test_failover_takes_what_the_monitor_takes_and_then_the_streams_go_on(self) -> None:
         settings: dict[str, Any] = {"unplug eth0": "30 ms", "modprobe bonding miimon": "40"}

@@ -14,7 +14,7 @@ TIMEOUT_INIT = 3 * JIFFIES_PER_S
 
 def test_a_lost_first_segment_is_sent_again_after_the_least_timeout() -> None:
     host = load("tcp-rr-one-queue").host
-    assert make_sender(host, host.ports[0]).rto == AFTER_HANDSHAKE
+    assert make_sender(host, host.ports[0]).timer.rto == AFTER_HANDSHAKE
 
 
 def test_a_receiver_takes_a_gap_that_long_for_a_timeout() -> None:
@@ -30,4 +30,4 @@ def test_without_timestamps_2_6_forgets_the_handshake(version: str, expected: in
     host = load("tcp-rr-one-queue", settings={"net.ipv4.tcp_timestamps": "0"}).host
     kernel = host.kernel.model_copy(update={"version": version})
     host = host.model_copy(update={"kernel": kernel})
-    assert make_sender(host, host.ports[0]).rto == expected
+    assert make_sender(host, host.ports[0]).timer.rto == expected

@@ -154,9 +154,9 @@ def test_each_cpu_works_for_flows_of_its_own() -> None:
 def test_a_sender_waits_for_what_holds_it_back() -> None:
     sender = make(cwnd=10, window=5 * MSS)
     assert wait_of("eth0", sender).reason == "application"
-    sender.write(2 * MSS, end_of_send=True)
+    sender.seq.write(2 * MSS, end_of_send=True)
     assert wait_of("eth0", sender).reason == "path"
-    sender.write(8 * MSS, end_of_send=True)
+    sender.seq.write(8 * MSS, end_of_send=True)
     send(sender)
     found = wait_of("eth0", sender)
     assert (found.reason, found.limit, found.bound) == ("receive window", 5 * MSS, True)
@@ -164,7 +164,7 @@ def test_a_sender_waits_for_what_holds_it_back() -> None:
 
 def test_a_sender_waits_for_the_congestion_window() -> None:
     sender = make(cwnd=3)
-    sender.write(8 * MSS, end_of_send=True)
+    sender.seq.write(8 * MSS, end_of_send=True)
     send(sender)
     found = wait_of("eth0", sender)
     assert (found.reason, found.limit) == ("congestion window", 3 * MSS)
@@ -172,10 +172,10 @@ def test_a_sender_waits_for_the_congestion_window() -> None:
 
 def test_a_writer_without_room_waits_for_the_send_buffer() -> None:
     sender = make(cwnd=40)
-    sender.write(sender.room(), end_of_send=False)
+    sender.seq.write(sender.seq.room(), end_of_send=False)
     send(sender)
     assert wait_of("eth0", sender).reason == "send buffer"
-    assert wait_of("eth0", sender).limit == sender.write_seq - sender.snd_una
+    assert wait_of("eth0", sender).limit == sender.seq.write_seq - sender.seq.snd_una
 
 
 def test_a_run_ends_with_its_jobs_in_however_many_pieces() -> None:

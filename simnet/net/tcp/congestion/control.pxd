@@ -1,15 +1,24 @@
 cdef class Congestion:
-    cdef public long long cwnd
-    cdef public long long ssthresh
-    cdef public long long cwnd_count
-    cdef public long long bytes_acked
+    cdef readonly long long cwnd
+    cdef readonly long long ssthresh
+    cdef readonly long long cwnd_count
+    cdef readonly long long bytes_acked
     cdef readonly long long clamp
     cdef long long mss
     cdef readonly int abc
-    cdef public bint wants_us
+    cdef readonly bint wants_us
     cdef bint counts_slow_start
     cdef bint counts_segments
     cdef bint slow_start_below
+
+    cpdef int set_window(self, long long cwnd) except -1
+    cpdef int limit_window(self, long long cwnd) except -1
+    cpdef int step_down(self, long long flight) except -1
+    cpdef int set_threshold(self, long long ssthresh) except -1
+    cpdef int lower_threshold(self) except -1
+    cpdef int restart_count(self) except -1
+    cpdef int count_bytes(self, long long count) except -1
+    cpdef int resize(self, long long mss) except -1
     cpdef int segments_acked(
         self, long long count, long long rtt_us, long long now_jiffy, long long now_us,
         bint open_state

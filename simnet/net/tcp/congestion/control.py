@@ -50,6 +50,56 @@ class Congestion:
         self.counts_segments = rules.counts_segments
         self.slow_start_below = rules.slow_start_below
 
+    # -- what others find out about the window ------------------------------------------------
+
+    def set_window(self, cwnd: cython.longlong) -> cython.int:
+        """The window is `cwnd` segments."""
+        self.cwnd = cwnd
+        return 0
+
+    def limit_window(self, cwnd: cython.longlong) -> cython.int:
+        """It is no larger than that."""
+        if self.cwnd > cwnd:
+            self.cwnd = cwnd
+        return 0
+
+    def step_down(self, flight: cython.longlong) -> cython.int:
+        """`tcp_cwnd_down`: one segment less for every second ACK, `flight` being on their way."""
+        self.cwnd_count += 1
+        if self.cwnd_count > 1:
+            self.cwnd_count = 0
+            if self.cwnd > self.least():
+                self.cwnd -= 1
+        return self.limit_window(flight + 1)
+
+    def set_threshold(self, ssthresh: cython.longlong) -> cython.int:
+        """The slow-start threshold is `ssthresh` segments."""
+        self.ssthresh = ssthresh
+        return 0
+
+    def lower_threshold(self) -> cython.int:
+        """Something was lost: the threshold is what the algorithm makes of the window."""
+        self.ssthresh = self.reduced()
+        return 0
+
+    def restart_count(self) -> cython.int:
+        """What had come towards the next change of the window does not count."""
+        self.cwnd_count = 0
+        self.bytes_acked = 0
+        return 0
+
+    def count_bytes(self, count: cython.longlong) -> cython.int:
+        """As many bytes have been acknowledged, with `tcp_abc`."""
+        self.bytes_acked += count
+        return 0
+
+    def resize(self, mss: cython.longlong) -> cython.int:
+        """A full segment carries `mss` bytes."""
+        self.mss = mss
+        return 0
+
+    # -- an ACK -------------------------------------------------------------------------------
+
     def segments_acked(
         self,
         count: cython.longlong,

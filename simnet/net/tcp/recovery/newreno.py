@@ -3,7 +3,7 @@
 Source: net/ipv4/tcp_input.c (`tcp_fastretrans_alert`, `tcp_newreno_mark_lost`,
 `tcp_add_reno_sack`, `tcp_remove_reno_sacks`, `tcp_try_undo_partial`, `tcp_undo_cwnd_reduction`,
 `tcp_process_loss`, `tcp_cwnd_reduction`); RFC 6582, 6937, 3522 (Eifel). Against
-`Recovery.alert`, which is that of earlier kernels:
+`CountedRecovery`, which is that of earlier kernels:
 
 * The state machine comes first and the window follows from the state it leaves (4.6). The ACK that
   undoes a reduction, but reaches only `high_seq`, leaves Recovery on: proportional rate reduction
@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import cython
 
-from simnet.net.tcp.recovery.prr import reduce_window
-from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
+from simnet.net.tcp.send.timer import SendTimer
 
 __all__ = ["NewReno"]
 
@@ -42,84 +42,77 @@ class NewReno(States):
     """What ACKs make of one connection's state and window.
 
     Args:
-        recovery: holds the state; timeouts change it, too.
+        board: its segments.
+        congestion: its window.
+        timer: its timer.
     """
 
-    delivered: cython.longlong
-    newly_lost: cython.longlong
-
-    def __init__(self, recovery: Recovery) -> None:
-        super().__init__(recovery)
-        self.delivered = 0
+    def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
+        super().__init__(board, congestion, timer)
         self.newly_lost = 0
 
     @cython.ccall
     @cython.exceptval(-1)
-    def alert(
-        self, duplicate: cython.bint, acked: cython.longlong, advance: cython.longlong
-    ) -> cython.bint:
-        """`tcp_ack` after `tcp_clean_rtx_queue`, and after `Recovery.see`.
+    def alert(self, duplicate: cython.bint, acked: cython.longlong) -> cython.bint:
+        """`tcp_ack` after `tcp_clean_rtx_queue`, and after `see`.
 
         Args:
             duplicate: a duplicate ACK: no data, no window update, nothing acknowledged.
             acked: segments that it acknowledged.
-            advance: bytes that it acknowledged.
 
         Returns:
             Whether the congestion control may raise the window.
         """
-        recovery: Recovery = self.recovery
         self.delivered = 0
         self.newly_lost = 0
         if acked > 0:
             self._eat_duplicates(acked)
-        if duplicate or self.echo or recovery.state != _OPEN:
-            self._change_state(duplicate, advance)
-        if recovery.state in (_CWR, _RECOVERY):
-            reduce_window(recovery, self.delivered, self.newly_lost, recovery.advanced)
+        if duplicate or self.ece or self.state != _OPEN:
+            self._change_state(duplicate)
+        if self.state in (_CWR, _RECOVERY):
+            self._reduce(self.delivered, self.newly_lost)
             return False
         return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _change_state(  # noqa: C901, PLR0911, PLR0912 - in one piece, as in the kernel
-        self, duplicate: cython.bint, advance: cython.longlong
+        self, duplicate: cython.bint
     ) -> cython.int:
         """`tcp_fastretrans_alert`."""
-        recovery: Recovery = self.recovery
         if self.board.packets_out() == 0:
             self.board.sacked_out = 0
-        if self.echo:
-            recovery.prior_ssthresh = 0
-        if recovery.state == _OPEN:
-            recovery.retrans_stamp = _NONE
-        elif recovery.snd_una >= recovery.high_seq and self._leave():
+        if self.ece:
+            self.prior_ssthresh = 0
+        if self.state == _OPEN:
+            self.retrans_stamp = _NONE
+        elif self.seq.snd_una >= self.high_seq and self._leave():
             return 0
-        if recovery.state == _RECOVERY:
-            if not recovery.advanced:
+        if self.state == _RECOVERY:
+            if not self.advanced:
                 self._count_duplicate(duplicate)
-            elif self._undo_partial(advance):
+            elif self._undo_partial():
                 return 0
             self._mark_lost()
-            if recovery.state != _RECOVERY:
+            if self.state != _RECOVERY:
                 if not self._time_to_recover():
                     return 0
                 self._forget_retransmissions()
                 self._enter_recovery()
-            recovery.retransmitting = True
+            self.retransmitting = True
             return 0
-        if recovery.state == _LOSS:
+        if self.state == _LOSS:
             self._process_loss(duplicate)
-            if recovery.state != _OPEN:
+            if self.state != _OPEN:
                 return 0
-        if recovery.advanced:
+        if self.advanced:
             self.board.sacked_out = 0
         self._count_duplicate(duplicate)
         self._mark_lost()
         if self._time_to_recover():
             self._forget_retransmissions()
             self._enter_recovery()
-            recovery.retransmitting = True
+            self.retransmitting = True
             return 0
         return self._try_to_open()
 
@@ -127,12 +120,11 @@ class NewReno(States):
     @cython.exceptval(-1)
     def _leave(self) -> cython.bint:
         """All that was sent when the state began is acknowledged; return whether that is all."""
-        recovery: Recovery = self.recovery
-        if recovery.state == _CWR:
-            if recovery.snd_una != recovery.high_seq:
+        if self.state == _CWR:
+            if self.seq.snd_una != self.high_seq:
                 self._end_reduction()
-                recovery.state = _OPEN
-        elif recovery.state == _RECOVERY:
+                self.state = _OPEN
+        elif self.state == _RECOVERY:
             self.board.sacked_out = 0
             if self._undo_recovery():
                 return True
@@ -178,11 +170,10 @@ class NewReno(States):
     def _mark_lost(self) -> cython.int:
         """`tcp_newreno_mark_lost`."""
         board: Scoreboard = self.board
-        recovery: Recovery = self.recovery
         before: cython.longlong = board.lost_out
         if board.packets_out() > 0 and (
-            (recovery.state < _RECOVERY and board.sacked_out >= board.reordering)
-            or (recovery.state == _RECOVERY and recovery.advanced)
+            (self.state < _RECOVERY and board.sacked_out >= board.reordering)
+            or (self.state == _RECOVERY and self.advanced)
         ):
             board.mark_first_lost()
             self.newly_lost += board.lost_out - before
@@ -194,7 +185,7 @@ class NewReno(States):
     @cython.exceptval(-1)
     def _prevents_reopening(self) -> cython.bint:
         """`tcp_is_non_sack_preventing_reopen`: duplicates of what was sent again may still come."""
-        if self.recovery.snd_una != self.recovery.high_seq:
+        if self.seq.snd_una != self.high_seq:
             return False
         self._forget_retransmissions()
         return True
@@ -207,17 +198,18 @@ class NewReno(States):
             self._undo_window(False)
         if self._prevents_reopening():
             return True
-        self.recovery.state = _OPEN
+        self.state = _OPEN
         return False
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _undo_partial(self, advance: cython.longlong) -> cython.bint:
+    def _undo_partial(self) -> cython.bint:
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
         board: Scoreboard = self.board
+        advance: cython.longlong = self.seq.snd_una - self.prior_una
         if board.undo_marker == _NONE or not self._delayed():
             return False
-        board.update_reordering((advance + board.mss - 1) // board.mss)
+        board.update_reordering((advance + self.seq.mss - 1) // self.seq.mss)
         if board.retrans_out > 0:
             return True
         self._forget_retransmissions()
@@ -229,20 +221,19 @@ class NewReno(States):
     @cython.exceptval(-1, check=False)
     def _process_loss(self, duplicate: cython.bint) -> cython.int:
         """`tcp_process_loss`."""
-        recovery: Recovery = self.recovery
-        if recovery.advanced:
-            recovery.retransmits = 0
+        if self.advanced:
+            self.retransmits = 0
             if self.board.undo_marker != _NONE and self._delayed():
                 # tcp_try_undo_loss
                 self._undo_window(True)
                 self._prevents_reopening()
                 return 0
-        if recovery.snd_una >= recovery.high_seq:
+        if self.seq.snd_una >= self.high_seq:
             self._undo_recovery()
             return 0
-        if recovery.snd_nxt > recovery.high_seq and duplicate:
+        if self.seq.snd_nxt > self.high_seq and duplicate:
             self._count_duplicate(duplicate)
-        elif recovery.advanced:
+        elif self.advanced:
             self.board.sacked_out = 0
-        recovery.retransmitting = True
+        self.retransmitting = True
         return 0

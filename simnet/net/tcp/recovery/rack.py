@@ -57,25 +57,6 @@ class Rack:
         resent_below: no segment from this number on has been sent more than once.
     """
 
-    board: Scoreboard
-    rtt: RttEstimator
-    rtt_us: cython.longlong
-    sent_us: cython.longlong
-    end_seq: cython.longlong
-    advanced: cython.bint
-    steps: cython.int
-    persist: cython.int
-    reordering_seen: cython.longlong
-    dsack_seen: cython.bint
-    adjusted_us: cython.longlong
-    latest_us: cython.longlong
-    lost: cython.longlong
-    listed: cython.bint
-    linked: cython.longlong
-    oldest: cython.longlong
-    newest: cython.longlong
-    resent_below: cython.longlong
-
     def __init__(self, board: Scoreboard, rtt: RttEstimator) -> None:
         self.board = board
         self.rtt = rtt
@@ -238,7 +219,7 @@ class Rack:
     @cython.exceptval(-1)
     def window_us(self, state: cython.int) -> cython.longlong:
         """`tcp_rack_reo_wnd`, the reordering window in a state of `Recovery`."""
-        most: cython.longlong = self.rtt.srtt_us >> 3
+        most: cython.longlong = self.rtt.srtt >> 3
         if self.reordering_seen == 0 and (
             state >= _RECOVERY or self.board.sacked_out >= self.board.reordering
         ):

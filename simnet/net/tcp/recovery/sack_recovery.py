@@ -2,7 +2,7 @@
 
 Source: net/ipv4/tcp_input.c of Linux 6.x (`tcp_ack`, `tcp_fastretrans_alert`, `tcp_process_loss`,
 `tcp_enter_loss`, `tcp_try_undo_partial` and its kin); RFC 8985, 5682, 6937, 3522. Against
-`Recovery.alert`, which is that of earlier kernels:
+`CountedRecovery`, which is that of earlier kernels:
 
 * What is lost is told by time (`Rack`), not counted.
 * The state machine comes first and the window follows from the state it leaves.
@@ -17,14 +17,14 @@ from typing import Any
 
 import cython
 
-from simnet.net.tcp.recovery.prr import reduce_window
+from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.recovery.tlp import LossProbe
-from simnet.net.tcp.send.rtt import RttEstimator
+from simnet.net.tcp.send.timer import SendTimer
 
 __all__ = ["SackRecovery"]
 
@@ -44,55 +44,36 @@ class SackRecovery(States):
     """What ACKs and timers make of one connection's state and window.
 
     Args:
-        recovery: holds the state.
-        rtt: the round-trip times.
-        init_jiffies: timeout as long as no round trip is known.
+        board: its segments.
+        congestion: its window.
+        timer: its timer, whose timeout is the first one.
         margin_us: what is added to the times of its timers; 0: two jiffies.
 
     Attributes:
         tags, rack, probe: its parts.
-        frto: a timeout's cause is looked for.
 
         After `acknowledge`:
 
-        rto: new retransmission timeout, jiffies; -1: the same.
-        rearms: the timer is to be set anew.
-        look_again: jiffies after which the reordering timer looks for losses; 0: it is not set.
-        renege: jiffies after which all that was held is taken for lost; 0: not.
         raises: the congestion control may raise the window.
         new_first: new segments are to be sent, and only if none can be what is lost.
     """
 
-    rtt: RttEstimator
-    rack: Rack
-    tags: SackTags
-    probe: LossProbe
-    frto: cython.bint
-    rto: cython.longlong
-    rearms: cython.bint
-    look_again: cython.longlong
-    renege: cython.longlong
-    raises: cython.bint
-    new_first: cython.bint
-    lost_retransmission: cython.bint
-    may_send: cython.bint
-
     def __init__(
-        self, recovery: Recovery, rtt: RttEstimator, init_jiffies: int, margin_us: int = 0
+        self, board: Scoreboard, congestion: Congestion, timer: SendTimer, margin_us: int = 0
     ) -> None:
-        super().__init__(recovery)
-        self.rtt = rtt
-        self.rack = Rack(recovery.board, rtt)
-        self.tags = SackTags(recovery.board, self.rack)
-        self.probe = LossProbe(self.tags, rtt, init_jiffies, margin_us or 2 * rtt.jiffy_us)
-        self.frto = False
-        self.may_send = False
+        super().__init__(board, congestion, timer)
+        self.rtt = timer.rtt
+        self.rack = Rack(board, timer.rtt)
+        self.tags = SackTags(board, self.rack)
+        self.probe = LossProbe(self.tags, timer.rtt, timer.rto, margin_us or 2 * timer.rtt.jiffy)
         self._begin()
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _begin(self) -> cython.int:
-        self.rto = _NONE
+        self.tags.begin(self.seq.snd_una, self.high_seq, self.timer.now_us)
+        # the timer is to be set anew, or jiffies after which the reordering timer looks for losses,
+        # or after which all that was held is taken for lost
         self.rearms = False
         self.look_again = 0
         self.renege = 0
@@ -105,110 +86,79 @@ class SackRecovery(States):
 
     @cython.ccall
     @cython.exceptval(-1)
-    def acknowledge(
-        self,
-        prior_una: cython.longlong,
-        blocks: list[Any] | None,
-        echo_ms: cython.longlong,
-        news: cython.bint,
-        may_send: cython.bint,
-        now_jiffy: cython.longlong,
-        now_us: cython.longlong,
-    ) -> cython.longlong:
-        """`tcp_ack`: return how many segments it acknowledged.
+    def acknowledge(self, blocks: list[Any] | None, news: cython.bint) -> cython.longlong:
+        """`tcp_ack` after `see`: return how many segments it acknowledged.
 
         Args:
-            prior_una: `snd_una` before it; `recovery` has been told the one now, and `snd_nxt`.
             blocks: its SACK option.
-            echo_ms: its TSecr, -1 without one.
             news: it carries data, or another window.
-            may_send: there are new data that the peer's window takes.
-            now_jiffy: the time in jiffies.
-            now_us: the same in microseconds.
         """
-        recovery: Recovery = self.recovery
         board: Scoreboard = self.board
         tags: SackTags = self.tags
         lost: cython.longlong = self.rack.lost
         before: cython.longlong = board.packets_out()
-        highest: cython.longlong = prior_una if board.sacked_out == 0 else tags.highest
+        highest: cython.longlong = self.prior_una if board.sacked_out == 0 else tags.highest
         duplicate: cython.bint
         acked: cython.longlong
         self._begin()
-        self.may_send = may_send
-        recovery.advanced = recovery.snd_una > prior_una
-        recovery.echo = echo_ms
-        if recovery.advanced:
-            recovery.retransmits = 0
-        tags.begin(recovery.snd_una, recovery.high_seq, now_us)
+        if self.advanced:
+            self.retransmits = 0
         if blocks is not None:
-            self._tag(blocks, recovery.snd_una, prior_una)
+            self._tag(blocks, self.seq.snd_una)
         if before == 0:
-            return self._idle(prior_una, now_us, news)
+            return self._idle(news)
         if board.tagged:
-            acked = tags.clean(highest, echo_ms)
+            acked = tags.clean(highest, self.tsecr)
         else:
-            acked = board.clean(recovery.snd_una, now_jiffy)
+            acked = board.clean(self.seq.snd_una, self.now_jiffy)
             tags.in_order(acked)
-        self._measure(acked, now_jiffy)
-        self.rack.adjust(now_us)
+        self._measure(acked)
+        self.rack.adjust(self.timer.now_us)
         duplicate = acked == 0 and not news
         if tags.probe_end != _NONE:
             self._probed(duplicate)
-        if duplicate or tags.sacked or tags.dsack or self.echo or recovery.state != _OPEN:
-            self._alert(prior_una, duplicate and not recovery.advanced and not tags.dsack, now_us)
-        if recovery.state in (_CWR, _RECOVERY):
-            reduce_window(recovery, tags.delivered, self.rack.lost - lost, recovery.advanced)
+        if duplicate or tags.sacked or tags.dsack or self.ece or self.state != _OPEN:
+            self._alert(duplicate and not self.advanced and not tags.dsack)
+        if self.state in (_CWR, _RECOVERY):
+            self._reduce(tags.delivered, self.rack.lost - lost)
         else:
             self.raises = acked > 0 or (tags.sacked and board.reordering > board.least_reordering)
+        self._set_timer()
         return acked
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _tag(
-        self, blocks: list[Any], ack: cython.longlong, prior_una: cython.longlong
-    ) -> cython.int:
-        lossy: cython.bint = self.recovery.state == _LOSS and self.board.undo_marker == _NONE
-        return self.tags.tag(blocks, ack, prior_una, self.recovery.snd_nxt, lossy)
+    def _tag(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
+        lossy: cython.bint = self.state == _LOSS and self.board.undo_marker == _NONE
+        return self.tags.tag(blocks, ack, self.prior_una, self.seq.snd_nxt, lossy)
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _idle(
-        self, prior_una: cython.longlong, now_us: cython.longlong, news: cython.bint
-    ) -> cython.longlong:
+    def _idle(self, news: cython.bint) -> cython.longlong:
         """Nothing was outstanding; a D-SACK may still say that a reduction was needless."""
         if self.tags.dsack:
-            self._alert(prior_una, False, now_us)
+            self._alert(False)
         if self.tags.probe_end != _NONE:
             self._probed(not news)
+        self.timer.stop()
         return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def overtaken(
-        self,
-        blocks: list[Any],
-        ack: cython.longlong,
-        echo_ms: cython.longlong,
-        now_us: cython.longlong,
-    ) -> cython.int:
+    def overtaken(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
         """An ACK that a later one has overtaken: its blocks count, its number does not."""
-        recovery: Recovery = self.recovery
         self._begin()
-        recovery.advanced = False
-        recovery.echo = echo_ms
-        self.tags.begin(recovery.snd_una, recovery.high_seq, now_us)
-        self._tag(blocks, ack, recovery.snd_una)
-        self._alert(recovery.snd_una, False, now_us)
-        return 0
+        self._tag(blocks, ack)
+        self._alert(False)
+        return self._set_timer()
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _measure(self, acked: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
+    def _measure(self, acked: cython.longlong) -> cython.int:
         """`tcp_ack_update_rtt`, and whether the retransmission timer is to be set anew."""
         tags: SackTags = self.tags
         board: Scoreboard = self.board
-        now_us: cython.longlong = tags.now_us
+        now_us: cython.longlong = self.timer.now_us
         rtt_us: cython.longlong = _NONE
         latest_us: cython.longlong = _NONE
         sack_us: cython.longlong = _NONE
@@ -220,11 +170,10 @@ class SackRecovery(States):
             latest_us = now_us - tags.sack_last_us
         if rtt_us < 0:
             rtt_us = sack_us
-        if rtt_us < 0 and self.recovery.echo != _NONE and acked > 0:
-            rtt_us = latest_us = self.rtt.of_echo(self.recovery.echo, now_us)
+        if rtt_us < 0 and self.tsecr != _NONE and acked > 0:
+            rtt_us = latest_us = self.rtt.of_echo(self.tsecr, now_us)
         if rtt_us >= 0:
-            self.rtt.bound(latest_us, now_us)
-            self.rto = self.rtt.sample(rtt_us, self.recovery.snd_una, self.recovery.snd_nxt)
+            self.timer.measured(rtt_us, latest_us)
         self.rearms = acked > 0 or (
             sack_us >= 0
             and board.head < board.tail
@@ -232,7 +181,7 @@ class SackRecovery(States):
         )
         if acked > 0:
             self.congestion.segments_acked(
-                acked, latest_us, now_jiffy, now_us, self.recovery.state == _OPEN
+                acked, latest_us, self.now_jiffy, now_us, self.state == _OPEN
             )
         return 0
 
@@ -240,10 +189,9 @@ class SackRecovery(States):
     @cython.exceptval(-1, check=False)
     def _probed(self, duplicate: cython.bint) -> cython.int:
         """A loss that a probe has repaired is a loss: the window shrinks, at once."""
-        recovery: Recovery = self.recovery
-        if self.probe.repaired_loss(recovery.snd_una, recovery.advanced, duplicate):
+        if self.probe.repaired_loss(self.seq.snd_una, self.advanced, duplicate):
             self._begin_reduction()
-            recovery.state = _CWR
+            self.state = _CWR
             self._end_reduction()
             self._keep_open()
         return 0
@@ -251,59 +199,58 @@ class SackRecovery(States):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _alert(  # noqa: C901, PLR0911, PLR0912 - in one piece, as in the kernel
-        self, prior_una: cython.longlong, duplicate: cython.bint, now_us: cython.longlong
+        self, duplicate: cython.bint
     ) -> cython.int:
         """`tcp_fastretrans_alert`."""
-        recovery: Recovery = self.recovery
         board: Scoreboard = self.board
         if board.packets_out() == 0:
             board.sacked_out = 0
-        if self.echo:
-            recovery.prior_ssthresh = 0
-        if self.tags.renege and recovery.advanced:
+        if self.ece:
+            self.prior_ssthresh = 0
+        if self.tags.renege and self.advanced:
             # tcp_check_sack_reneging: the next ACK may show that it was not
-            self.renege = self.rtt.jiffies(max(self.rtt.srtt_us >> 4, _RENEGE_MIN_US))
+            self.renege = self.rtt.jiffies(max(self.rtt.srtt >> 4, _RENEGE_MIN_US))
             self.rearms = False
             return 0
-        if recovery.state == _OPEN:
-            recovery.retrans_stamp = _NONE
-        elif recovery.snd_una >= recovery.high_seq:
-            if recovery.state == _CWR:
-                if recovery.snd_una != recovery.high_seq:
+        if self.state == _OPEN:
+            self.retrans_stamp = _NONE
+        elif self.seq.snd_una >= self.high_seq:
+            if self.state == _CWR:
+                if self.seq.snd_una != self.high_seq:
                     self._end_reduction()
-                    recovery.state = _OPEN
-            elif recovery.state == _RECOVERY:
+                    self.state = _OPEN
+            elif self.state == _RECOVERY:
                 self._undo_recovery()
                 self._end_reduction()
-        if recovery.state == _RECOVERY:
-            if recovery.advanced and self._undo_partial(prior_una):
+        if self.state == _RECOVERY:
+            if self.advanced and self._undo_partial():
                 return 0
             if self._undo_dsack():
                 self._keep_open()
-            self._identify(now_us)
-            if recovery.state != _RECOVERY:
+            self._identify()
+            if self.state != _RECOVERY:
                 if board.lost_out == 0:
                     return 0
                 self._enter_recovery()
-            recovery.retransmitting = True
+            self.retransmitting = True
             return 0
-        if recovery.state == _LOSS:
+        if self.state == _LOSS:
             self._process_loss(duplicate)
-            self._identify(now_us)
-            if recovery.state != _OPEN and not self.lost_retransmission:
+            self._identify()
+            if self.state != _OPEN and not self.lost_retransmission:
                 return 0
-        if recovery.state <= _DISORDER:
+        if self.state <= _DISORDER:
             self._undo_dsack()
-        self._identify(now_us)
+        self._identify()
         if board.lost_out > 0:
             self._enter_recovery()
-            recovery.retransmitting = True
+            self.retransmitting = True
             return 0
         return self._try_to_open()
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _identify(self, now_us: cython.longlong) -> cython.int:
+    def _identify(self) -> cython.int:
         """`tcp_identify_packet_loss`."""
         board: Scoreboard = self.board
         resent: cython.longlong = board.retrans_out
@@ -311,7 +258,7 @@ class SackRecovery(States):
         if board.head == board.tail or not self.rack.advanced:
             return 0
         self.rack.advanced = False
-        left_us = self.rack.detect(self.recovery.state, now_us)
+        left_us = self.rack.detect(self.state, self.timer.now_us)
         if left_us > 0:
             self.look_again = self.rtt.jiffies(left_us + self.probe.margin_us)
             self.rearms = False
@@ -349,7 +296,7 @@ class SackRecovery(States):
             self._undo(False)
         else:
             self.rack.recovered(False)
-        self.recovery.state = _OPEN
+        self.state = _OPEN
         return 0
 
     @cython.cfunc
@@ -364,11 +311,11 @@ class SackRecovery(States):
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _undo_partial(self, prior_una: cython.longlong) -> cython.bint:
+    def _undo_partial(self) -> cython.bint:
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
         if self.board.undo_marker == _NONE or not self._delayed():
             return False
-        self.tags.delayed(prior_una)
+        self.tags.delayed(self.prior_una)
         if self.board.retrans_out > 0:
             return True
         self._forget_retransmissions()
@@ -384,78 +331,69 @@ class SackRecovery(States):
             return False
         self._undo(True)
         if spurious:
-            self.recovery.spurious += 1
-        self.recovery.retransmits = 0
-        self.recovery.state = _OPEN
+            self.spurious += 1
+        self.retransmits = 0
+        self.state = _OPEN
         return True
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _process_loss(self, duplicate: cython.bint) -> cython.int:
         """`tcp_process_loss`, F-RTO included."""
-        recovery: Recovery = self.recovery
-        recovered: cython.bint = recovery.snd_una >= recovery.high_seq
-        if recovery.advanced and self._undo_loss(False):
+        recovered: cython.bint = self.seq.snd_una >= self.high_seq
+        if self.advanced and self._undo_loss(False):
             return 0
-        if self.frto:
+        if self.frto > 0:
             # something came that was never sent again
             if self.tags.originals and self._undo_loss(True):
                 return 0
-            if recovery.snd_nxt > recovery.high_seq:
+            if self.seq.snd_nxt > self.high_seq:
                 if self.tags.sacked or duplicate:
-                    self.frto = False
-            elif recovery.advanced and not recovered:
-                recovery.high_seq = recovery.snd_nxt
-                if self.may_send:
+                    self.frto = 0
+            elif self.advanced and not recovered:
+                self.high_seq = self.seq.snd_nxt
+                if self.seq.write_seq > self.seq.snd_nxt and self.seq.window_left() > 0:
                     self.new_first = True
                     return 0
-                self.frto = False
+                self.frto = 0
         if recovered:
             self._undo_recovery()
             return 0
-        recovery.retransmitting = True
+        self.retransmitting = True
         return 0
 
     # -- timers -------------------------------------------------------------------------------
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def timeout(self, now_us: cython.longlong) -> cython.int:
-        """`tcp_enter_loss`; `recovery` has been told `snd_una` and `snd_nxt`."""
-        recovery: Recovery = self.recovery
+    def timeout(self) -> cython.int:
+        """`tcp_enter_loss`."""
         board: Scoreboard = self.board
-        again: cython.bint = recovery.state < _RECOVERY or recovery.retransmits > 0
+        again: cython.bint = self.state < _RECOVERY or self.retransmits > 0
         self.probe.end()
-        self._all_late(now_us)
-        if (
-            recovery.state <= _DISORDER
-            or recovery.high_seq <= recovery.snd_una
-            or (recovery.state == _LOSS and recovery.retransmits == 0)
-        ):
-            recovery.prior_ssthresh = recovery.current_ssthresh()
-            recovery.prior_cwnd = self.congestion.cwnd
-            self.congestion.ssthresh = self.congestion.reduced()
+        self._all_late()
+        if self._lower_threshold():
             self.congestion.forget()
             self._mark_undo()
-        self.congestion.cwnd = board.in_flight() + 1
-        self.congestion.cwnd_count = 0
+        self.congestion.set_window(board.in_flight() + 1)
+        self.congestion.restart_count()
         if (
-            recovery.state <= _DISORDER
+            self.state <= _DISORDER
             and board.sacked_out >= board.least_reordering
             and board.reordering > board.least_reordering
         ):
             board.set_reordering(board.least_reordering)
-        recovery.state = _LOSS
-        recovery.high_seq = recovery.snd_nxt
+        self.state = _LOSS
+        self.high_seq = self.seq.snd_nxt
         if self.ecn is not None:
             self.ecn.reduced = True
-        recovery.retransmits += 1
-        self.frto = again
+        self.retransmits += 1
+        self.frto = 1 if again else 0
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _all_late(self, now_us: cython.longlong) -> cython.int:
+    def _all_late(self) -> cython.int:
         """`tcp_timeout_mark_lost`: the first segment, and what is older than a round trip."""
         board: Scoreboard = self.board
         number: cython.longlong = board.head
@@ -464,7 +402,11 @@ class SackRecovery(States):
             board.forget_held()
         self.rack.link()
         while number < board.tail:
-            if reneged or number == board.head or self.rack.left_us(number, 0, now_us) <= 0:
+            if (
+                reneged
+                or number == board.head
+                or self.rack.left_us(number, 0, self.timer.now_us) <= 0
+            ):
                 self.rack.lose(number)
             number += 1
         board.hint = board.head
@@ -472,48 +414,83 @@ class SackRecovery(States):
 
     @cython.ccall
     @cython.exceptval(-1)
-    def reordering_timeout(self, now_us: cython.longlong) -> cython.bint:
+    def reordering_timeout(self) -> cython.bint:
         """`tcp_rack_reo_timeout`: nothing more can be late; return whether something is lost."""
-        recovery: Recovery = self.recovery
         flight: cython.longlong = self.board.in_flight()
         lost: cython.longlong = self.rack.lost
-        self.rack.detect(recovery.state, now_us)
+        self.rack.detect(self.state, self.timer.now_us)
         if flight == self.board.in_flight():
             return False
-        if recovery.state != _RECOVERY:
+        if self.state != _RECOVERY:
             self._enter_recovery()
-            reduce_window(recovery, 1, self.rack.lost - lost, False)
-        recovery.retransmitting = True
+            self._reduce(1, self.rack.lost - lost)
+        self.retransmitting = True
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _set_timer(self) -> cython.int:
+        """`tcp_set_xmit_timer`, after an ACK."""
+        timer: SendTimer = self.timer
+        if self.look_again > 0:
+            timer.look_again(self.now_jiffy, self.look_again)
+        elif self.renege > 0:
+            timer.set_for(self.now_jiffy, self.renege)
+        elif self.rearms and not self._schedule_probe(self.now_jiffy, timer.rto * self.rtt.jiffy):
+            timer.rearm(self.now_jiffy)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _schedule_probe(
+        self, now_jiffy: cython.longlong, rto_left_us: cython.longlong
+    ) -> cython.bint:
+        """`tcp_schedule_loss_probe`; return whether the timer is set for one."""
+        jiffies: cython.longlong = self.probe.timeout_jiffies(
+            self.state, self.board.packets_out(), rto_left_us
+        )
+        if jiffies == _NONE:
+            return False
+        self.timer.probe_after(now_jiffy, jiffies)
         return True
 
     # -- what is sent -------------------------------------------------------------------------
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def resent(self, number: cython.longlong, now_us: cython.longlong) -> cython.int:
-        """`tcp_retransmit_skb`: called before the scoreboard is told that it is sent again."""
-        if self.recovery.retrans_stamp == _NONE:
-            self.recovery.retrans_stamp = now_us // 1000
-        if self.board.undo_retrans < 0:
-            self.board.undo_retrans = 0
-        self.tags.resent += 1
-        return self.rack.resent(number, now_us)
+    def sent_new(self, alone: cython.bint, now_jiffy: cython.longlong) -> cython.int:
+        """New segments have been sent; `alone`: nothing had been on its way."""
+        self.timer.sent(alone, now_jiffy)
+        self._schedule_probe(now_jiffy, self.timer.left_us())
+        return 0
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def probed(
-        self, number: cython.longlong, now_jiffy: cython.longlong, now_us: cython.longlong
-    ) -> cython.int:
-        """The last segment has been sent again as a probe: that alone is no retransmission."""
-        self.board.probe_resent(number, now_jiffy)
-        self.tags.resent += 1
-        return self.rack.resent(number, now_us)
+    def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
+        """`tcp_retransmit_skb`."""
+        if self.board.undo_retrans < 0:
+            self.board.undo_retrans = 0
+        self.tags.resends(number, self.timer.now_us)
+        return Recovery.resent(self, number, now_jiffy)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def probed(self, fresh: cython.bint, now_jiffy: cython.longlong) -> cython.int:
+        """A loss probe has been sent: a `fresh` segment, or the last one again.
+
+        That alone is no retransmission.
+        """
+        if not fresh:
+            self.board.probe_resent(self.board.tail - 1, now_jiffy)
+            self.tags.resends(self.board.tail - 1, self.timer.now_us)
+        self.probe.begin(self.seq.snd_nxt, not fresh)
+        return self.timer.probed(now_jiffy)
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def nothing_new(self) -> cython.int:
         """`new_first`, but no new segment could be sent: go on as after any timeout."""
         self.new_first = False
-        self.frto = False
-        self.recovery.retransmitting = True
+        self.frto = 0
+        self.retransmitting = True
         return 0

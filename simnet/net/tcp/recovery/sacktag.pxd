@@ -28,6 +28,7 @@ cdef class SackTags:
     cdef long long inside_to
 
     cpdef int begin(self, long long una, long long high_seq, long long now_us) except -1
+    cpdef int resends(self, long long number, long long now_us) except -1
     cpdef long long highest_held(self) except? -1
     cpdef int tag(
         self, list blocks, long long ack, long long prior_una, long long snd_nxt, bint lossy

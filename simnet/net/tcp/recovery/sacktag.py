@@ -43,7 +43,7 @@ class SackTags:
     Attributes:
         highest: last byte plus one of the highest segment that the receiver holds.
         probe_end: `snd_nxt` when a loss probe was sent, -1 without one; who sends it sets it.
-        resent: how often a segment has been sent again; who sends it counts.
+        resent: how often a segment has been sent again.
 
         Of the ACK that is being processed, from `begin` on:
 
@@ -59,39 +59,13 @@ class SackTags:
         renege: the first segment that is left had been held.
     """
 
-    board: Scoreboard
-    rack: Rack
-    highest: cython.longlong
-    probe_end: cython.longlong
-    resent: cython.longlong
-    seen: list[Any]
-    dsacks: cython.longlong
-    sacked: cython.bint
-    dsack: cython.bint
-    dsack_probe: cython.bint
-    originals: cython.bint
-    retransmitted: cython.bint
-    delivered: cython.longlong
-    first_us: cython.longlong
-    last_us: cython.longlong
-    sack_first_us: cython.longlong
-    sack_last_us: cython.longlong
-    renege: cython.bint
-    # of the ACK that is being processed
-    now_us: cython.longlong
-    una: cython.longlong
-    high_seq: cython.longlong
-    reord: cython.longlong
-    inside_from: cython.longlong
-    inside_to: cython.longlong
-
     def __init__(self, board: Scoreboard, rack: Rack) -> None:
         self.board = board
         self.rack = rack
         self.highest = 0
         self.probe_end = _NONE
         self.resent = 0
-        self.seen = []
+        self.seen: list[Any] = []
         self.dsacks = 0
         self.reord = 0
         self.inside_from, self.inside_to = _FAR, _NONE
@@ -118,6 +92,13 @@ class SackTags:
     def highest_held(self) -> cython.longlong:
         """`tcp_highest_sack_seq`."""
         return self.una if self.board.sacked_out == 0 else self.highest
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def resends(self, number: cython.longlong, now_us: cython.longlong) -> cython.int:
+        """A segment is sent again, now."""
+        self.resent += 1
+        return self.rack.resent(number, now_us)
 
     # -- blocks -------------------------------------------------------------------------------
 
@@ -278,8 +259,8 @@ class SackTags:
             return False
         if end <= start:
             return False
-        if end - start > board.mss:
-            count = (end - start + board.mss - 1) // board.mss
+        if end - start > board.seq.mss:
+            count = (end - start + board.seq.mss - 1) // board.seq.mss
         elif self.probe_end != _NONE and self.probe_end == end:
             self.dsack_probe = True
         self.dsacks += count
@@ -367,8 +348,8 @@ class SackTags:
         metric: cython.longlong = self.highest_held() - low
         if metric <= 0:
             return 0
-        if metric > board.reordering * board.mss:
-            board.set_reordering((metric + board.mss - 1) // board.mss)
+        if metric > board.reordering * board.seq.mss:
+            board.set_reordering((metric + board.seq.mss - 1) // board.seq.mss)
         self.rack.reordering_seen += 1
         return 0
 

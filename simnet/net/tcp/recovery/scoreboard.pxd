@@ -1,4 +1,7 @@
+from simnet.net.tcp.send.sequence cimport SendSequence
+
 cdef class Scoreboard:
+    cdef readonly SendSequence seq
     cdef readonly long long head
     cdef readonly long long tail
     cdef long long mask
@@ -19,7 +22,6 @@ cdef class Scoreboard:
     cdef bint counts_sacked
     cdef bint ack_shows_reordering
     cdef bint dsack_goes_for_all
-    cdef long long mss
     cdef public long long undo_marker
     cdef public long long undo_retrans
     cdef public long long hint
@@ -65,7 +67,7 @@ cdef class Scoreboard:
     cpdef bint head_was_resent(self) except? -1
     cpdef long long next_lost(self) except? -1
     cpdef long long next_hole(self) except? -1
-    cpdef int resent(self, long long number, long long snd_nxt, long long now_jiffy) except -1
+    cpdef int resent(self, long long number, long long now_jiffy) except -1
     cpdef int duplicate_ack(self) except -1
     cpdef int eat_duplicates(self, long long acked) except -1
     cdef bint limit_duplicates(self) except? -1

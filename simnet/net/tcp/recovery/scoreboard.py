@@ -25,6 +25,7 @@ from typing import Any
 import cython
 
 from simnet.net.tcp.rules.sender_version import SenderRules
+from simnet.net.tcp.send.sequence import SendSequence
 
 __all__ = ["Scoreboard"]
 
@@ -53,9 +54,9 @@ class Scoreboard:
 
     Args:
         rules: of the kernel's version.
+        seq: what is written, sent and acknowledged.
         sack: the connection uses SACK.
         reordering: `tcp_reordering`, segments.
-        mss: payload of a full segment.
 
     Attributes:
         head, tail: numbers of the first segment, and of the one after the last.
@@ -72,36 +73,10 @@ class Scoreboard:
         newly_sacked: segments that the last `tag_blocks` found held.
     """
 
-    head: cython.longlong
-    tail: cython.longlong
-    ring: Any
-    mask: cython.longlong
-    tagged: cython.bint
-    sacked_out: cython.longlong
-    lost_out: cython.longlong
-    retrans_out: cython.longlong
-    fackets_out: cython.longlong
-    reordering: cython.longlong
-    least_reordering: cython.longlong
-    max_reordering: cython.longlong
-    sack: cython.bint
-    fack: cython.bint
-    counts_sacked: cython.bint
-    ack_shows_reordering: cython.bint
-    dsack_goes_for_all: cython.bint
-    mss: cython.longlong
-    undo_marker: cython.longlong
-    undo_retrans: cython.longlong
-    hint: cython.longlong
-    lost_hint: cython.longlong
-    lost_count: cython.longlong
-    seen: list[Any]
-    rtt_jiffies: cython.longlong
-    retrans_acked: cython.bint
-    acked_sent_us: cython.longlong
-    newly_sacked: cython.longlong
-
-    def __init__(self, rules: SenderRules, *, sack: bool, reordering: int, mss: int) -> None:
+    def __init__(
+        self, rules: SenderRules, seq: SendSequence, *, sack: bool, reordering: int
+    ) -> None:
+        self.seq = seq
         self.head = 0
         self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
@@ -120,13 +95,12 @@ class Scoreboard:
         self.counts_sacked = rules.counts_sacked
         self.ack_shows_reordering = rules.ack_shows_reordering
         self.dsack_goes_for_all = rules.dsack_goes_for_all
-        self.mss = mss
         self.undo_marker = _NONE
         self.undo_retrans = 0
         self.hint = 0
         self.lost_hint = 0
         self.lost_count = 0
-        self.seen = []
+        self.seen: list[Any] = []
         self.rtt_jiffies = _NONE
         self.retrans_acked = False
         self.acked_sent_us = 0
@@ -466,7 +440,7 @@ class Scoreboard:
                 continue
             left -= 1
             if upto > self.ring[_WORDS * at + _MARK] and (
-                self.fack or upto >= self.ring[_WORDS * at + _MARK] + self.reordering * self.mss
+                self.fack or upto >= self.ring[_WORDS * at + _MARK] + self.reordering * self.seq.mss
             ):
                 self.ring[_WORDS * at + _TAG] &= ~_RETRANS
                 self.retrans_out -= 1
@@ -685,9 +659,7 @@ class Scoreboard:
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
-    def resent(
-        self, number: cython.longlong, snd_nxt: cython.longlong, now_jiffy: cython.longlong
-    ) -> cython.int:
+    def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`: a segment has been sent again."""
         at: cython.longlong = number & self.mask
         self.tagged = True
@@ -695,7 +667,7 @@ class Scoreboard:
         self.retrans_out += 1
         self.undo_retrans += 1
         self.ring[_WORDS * at + _SENT] = now_jiffy
-        self.ring[_WORDS * at + _MARK] = snd_nxt
+        self.ring[_WORDS * at + _MARK] = self.seq.snd_nxt
         return 0
 
     # -- duplicate ACKs that stand for SACK --------------------------------------------------

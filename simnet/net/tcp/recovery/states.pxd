@@ -1,18 +1,13 @@
 cimport cython
 
-from simnet.net.tcp.congestion.control cimport Congestion
+from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.ecn cimport Ecn
 from simnet.net.tcp.recovery.recovery cimport Recovery
-from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 
 # told here, too, or the classes upon it are tracked after all
 @cython.no_gc
-cdef class States:
+cdef class States(Recovery):
     cdef public Ecn ecn
-    cdef public bint echo
-    cdef Recovery recovery
-    cdef Scoreboard board
-    cdef Congestion congestion
 
     cdef bint _any_retransmitted(self) except? -1
     cdef int _forget_retransmissions(self) except -1
@@ -22,6 +17,7 @@ cdef class States:
     cdef int _enter_recovery(self) except -1
     cdef int _enter_cwr(self) except -1
     cdef int _end_reduction(self) except -1
+    cdef int _reduce(self, long long delivered, long long lost) except -1
     cdef int _try_to_open(self) except -1
     cdef int _keep_open(self) except -1
     cdef int _undo_window(self, bint unmark) except -1

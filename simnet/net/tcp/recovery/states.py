@@ -2,7 +2,7 @@
 
 Source: net/ipv4/tcp_input.c (`tcp_enter_recovery`, `tcp_enter_cwr`, `tcp_end_cwnd_reduction`,
 `tcp_try_to_open`, `tcp_packet_delayed`, `tcp_undo_cwnd_reduction`). What an ACK does with them is
-`NewReno`'s without SACK and `SackRecovery`'s with it; earlier kernels have `Recovery.alert`.
+`NewReno`'s without SACK and `SackRecovery`'s with it; earlier kernels have `CountedRecovery`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.ecn import Ecn
 from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.send.timer import SendTimer
 
 __all__ = ["States"]
 
@@ -26,29 +27,25 @@ _INFINITE_SSTHRESH = cython.declare(cython.longlong, 0x7FFFFFFF)
 
 @cython.no_gc
 @cython.cclass
-class States:
+class States(Recovery):
     """The state and the window of one connection.
 
     Args:
-        recovery: holds the state.
+        board: its segments.
+        congestion: its window.
+        timer: its timer.
 
     Attributes:
         ecn: None if the connection has not agreed on it.
-        echo: the ACK that is being handled echoes a mark.
     """
 
-    ecn: Ecn | None
-    echo: cython.bint
-    recovery: Recovery
-    board: Scoreboard
-    congestion: Congestion
+    def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
+        super().__init__(board, congestion, timer)
+        self.ecn: Ecn | None = None
 
-    def __init__(self, recovery: Recovery) -> None:
-        self.ecn = None
-        self.echo = False
-        self.recovery = recovery
-        self.board = recovery.board
-        self.congestion = recovery.congestion
+    def echoed(self, echo: bool) -> None:  # noqa: FBT001 - a bit of a header
+        """The ACK that is handled next echoes a mark, or not."""
+        self.ece = echo and self.ecn is not None
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -60,14 +57,14 @@ class States:
     @cython.exceptval(-1, check=False)
     def _forget_retransmissions(self) -> cython.int:
         if not self._any_retransmitted():
-            self.recovery.retrans_stamp = _NONE
+            self.retrans_stamp = _NONE
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _mark_undo(self) -> cython.int:
         """`tcp_init_undo`: what is sent again from here on may turn out to have been needless."""
-        self.board.undo_marker = self.recovery.snd_una
+        self.board.undo_marker = self.seq.snd_una
         self.board.undo_retrans = self.board.retrans_out if self.board.retrans_out > 0 else _NONE
         return 0
 
@@ -75,25 +72,21 @@ class States:
     @cython.exceptval(-1)
     def _delayed(self) -> cython.bint:
         """`tcp_packet_delayed`: what was missing came before it was sent again (Eifel)."""
-        recovery: Recovery = self.recovery
-        if recovery.retrans_stamp != _NONE:
-            return recovery.echo != _NONE and recovery.echo < recovery.retrans_stamp
+        if self.retrans_stamp != _NONE:
+            return self.tsecr != _NONE and self.tsecr < self.retrans_stamp
         # without SACK the stamp is forgotten as soon as `high_seq` is reached
-        return self.board.sack or recovery.snd_una < recovery.high_seq
+        return self.board.sack or self.seq.snd_una < self.high_seq
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _begin_reduction(self) -> cython.int:
         """`tcp_init_cwnd_reduction`."""
-        recovery: Recovery = self.recovery
-        congestion: Congestion = self.congestion
-        recovery.high_seq = recovery.snd_nxt
-        recovery.prior_cwnd = congestion.cwnd
-        recovery.prr_delivered = 0
-        recovery.prr_out = 0
-        congestion.cwnd_count = 0
-        congestion.bytes_acked = 0
-        congestion.ssthresh = congestion.reduced()
+        self.high_seq = self.seq.snd_nxt
+        self.prior_cwnd = self.congestion.cwnd
+        self.prr_delivered = 0
+        self.prr_out = 0
+        self.congestion.restart_count()
+        self.congestion.lower_threshold()
         if self.ecn is not None:
             self.ecn.reduced = True
         return 0
@@ -102,26 +95,25 @@ class States:
     @cython.exceptval(-1, check=False)
     def _enter_recovery(self) -> cython.int:
         """`tcp_enter_recovery`."""
-        recovery: Recovery = self.recovery
-        recovery.prior_ssthresh = 0
+        self.prior_ssthresh = 0
         self._mark_undo()
-        if recovery.state not in (_CWR, _RECOVERY):
-            if not self.echo:
-                recovery.prior_ssthresh = recovery.current_ssthresh()
+        if self.state not in (_CWR, _RECOVERY):
+            if not self.ece:
+                self.prior_ssthresh = self.current_ssthresh()
             self._begin_reduction()
-        recovery.state = _RECOVERY
-        recovery.entered += 1
+        self.state = _RECOVERY
+        self.entered += 1
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _enter_cwr(self) -> cython.int:
         """`tcp_enter_cwr`: a mark is a loss of which nothing has to be sent again."""
-        self.recovery.prior_ssthresh = 0
-        if self.recovery.state < _CWR:
+        self.prior_ssthresh = 0
+        if self.state < _CWR:
             self.board.undo_marker = _NONE
             self._begin_reduction()
-            self.recovery.state = _CWR
+            self.state = _CWR
         return 0
 
     @cython.cfunc
@@ -129,9 +121,20 @@ class States:
     def _end_reduction(self) -> cython.int:
         """`tcp_end_cwnd_reduction`, unless it was undone."""
         if self.congestion.ssthresh < _INFINITE_SSTHRESH and (
-            self.recovery.state == _CWR or self.board.undo_marker != _NONE
+            self.state == _CWR or self.board.undo_marker != _NONE
         ):
-            self.congestion.cwnd = self.congestion.ssthresh
+            self.congestion.set_window(self.congestion.ssthresh)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reduce(self, delivered: cython.longlong, lost: cython.longlong) -> cython.int:
+        """`tcp_cwnd_reduction`, if the ACK says that anything has come.
+
+        Below the threshold one more may be sent where it made progress and shows nothing `lost`.
+        """
+        if delivered > 0 and self.prior_cwnd > 0:
+            self.reduce_in_proportion(delivered, self.advanced and lost == 0, self.prr_out == 0)
         return 0
 
     @cython.cfunc
@@ -139,9 +142,9 @@ class States:
     def _try_to_open(self) -> cython.int:
         """`tcp_try_to_open`: nothing is lost."""
         self._forget_retransmissions()
-        if self.echo:
+        if self.ece:
             self._enter_cwr()
-        if self.recovery.state != _CWR:
+        if self.state != _CWR:
             self._keep_open()
         return 0
 
@@ -153,26 +156,24 @@ class States:
         state: cython.int = _OPEN
         if board.sacked_out + board.lost_out > 0 or self._any_retransmitted():
             state = _DISORDER
-        if state != self.recovery.state:
-            self.recovery.state = state
-            self.recovery.high_seq = self.recovery.snd_nxt
+        if state != self.state:
+            self.state = state
+            self.high_seq = self.seq.snd_nxt
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _undo_window(self, unmark: cython.bint) -> cython.int:
         """`tcp_undo_cwnd_reduction`."""
-        recovery: Recovery = self.recovery
         if unmark:
             self.board.none_lost()
             self.board.hint = self.board.head
-        if recovery.prior_ssthresh > 0:
-            if self.congestion.cwnd < recovery.prior_cwnd:
-                self.congestion.cwnd = recovery.prior_cwnd
-            if self.congestion.ssthresh < recovery.prior_ssthresh:
-                self.congestion.ssthresh = recovery.prior_ssthresh
+        if self.prior_ssthresh > 0:
+            self.congestion.set_window(max(self.congestion.cwnd, self.prior_cwnd))
+            if self.congestion.ssthresh < self.prior_ssthresh:
+                self.congestion.set_threshold(self.prior_ssthresh)
                 if self.ecn is not None:
                     self.ecn.reduced = False
         self.board.undo_marker = _NONE
-        recovery.undone += 1
+        self.undone += 1
         return 0

@@ -38,14 +38,6 @@ class LossProbe:
         repaired: those that repaired a loss.
     """
 
-    tags: SackTags
-    rtt: RttEstimator
-    init_jiffies: cython.longlong
-    margin_us: cython.longlong
-    retransmitted: cython.bint
-    sent: cython.longlong
-    repaired: cython.longlong
-
     def __init__(
         self, tags: SackTags, rtt: RttEstimator, init_jiffies: int, margin_us: int
     ) -> None:
@@ -69,11 +61,10 @@ class LossProbe:
         jiffies: cython.longlong = self.init_jiffies
         if packets_out == 0 or state not in (_OPEN, _CWR):
             return _NONE
-        if self.rtt.srtt_us > 0:
+        if self.rtt.srtt > 0:
             # with one segment out the ACK may be delayed
             jiffies = self.rtt.jiffies(
-                (self.rtt.srtt_us >> 2)
-                + (self.rtt.rto_min_us if packets_out == 1 else self.margin_us)
+                (self.rtt.srtt >> 2) + (self.rtt.rto_min if packets_out == 1 else self.margin_us)
             )
         if rto_left_us > 0:
             jiffies = min(jiffies, self.rtt.jiffies(rto_left_us))

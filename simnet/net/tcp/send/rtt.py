@@ -1,4 +1,4 @@
-"""Round-trip times in microseconds, as Linux 3.15 and later keep them.
+"""Round-trip times as Linux keeps them: in jiffies, in 3.15 and later in microseconds.
 
 Source: net/ipv4/tcp_input.c (`tcp_rtt_estimator`, `tcp_set_rto`, `tcp_update_rtt_min`) and
 lib/win_minmax.c of 6.x; RFC 6298. A timeout is in jiffies, rounded up.
@@ -25,45 +25,35 @@ class RttEstimator:
     Args:
         jiffy_ps: length of a jiffy.
         rto_min_ps, rto_max_ps: bounds of the retransmission timeout.
+        fine: times are microseconds; else jiffies.
 
     Attributes:
-        srtt_us: smoothed round-trip time times 8; 0 before the first measurement.
+        srtt: smoothed round-trip time times 8; 0 before the first measurement.
         least_us: shortest one of the last 300 s; -1 before the first measurement.
-        jiffy_us: length of a jiffy.
+        rto_min: the least that is added to it for a timeout.
+        jiffy: length of a jiffy in these units.
     """
 
-    srtt_us: cython.longlong
-    mdev_us: cython.longlong
-    mdev_max_us: cython.longlong
-    rttvar_us: cython.longlong
-    rtt_seq: cython.longlong
-    rto_min_us: cython.longlong
-    rto_max_jiffies: cython.longlong
-    jiffy_us: cython.longlong
-    least_us: cython.longlong
-    least_at_us: cython.longlong
-    second_us: cython.longlong
-    second_at_us: cython.longlong
-    third_us: cython.longlong
-    third_at_us: cython.longlong
-
-    def __init__(self, jiffy_ps: int, rto_min_ps: int, rto_max_ps: int) -> None:
-        self.jiffy_us = jiffy_ps // _US
-        self.rto_min_us = rto_min_ps // _US
-        self.rto_max_jiffies = -(-rto_max_ps // jiffy_ps)
-        self.srtt_us = 0
-        self.mdev_us = 0
-        self.mdev_max_us = 0
-        self.rttvar_us = 0
+    def __init__(
+        self, jiffy_ps: int, rto_min_ps: int, rto_max_ps: int, *, fine: bool = True
+    ) -> None:
+        self.fine = fine
+        self.jiffy = jiffy_ps // _US if fine else 1
+        self.rto_min = rto_min_ps // _US if fine else -(-rto_min_ps // jiffy_ps)
+        self.rto_max = -(-rto_max_ps // jiffy_ps)
+        self.srtt = 0
+        self.mdev = 0
+        self.mdev_max = 0
+        self.rttvar = 0
         self.rtt_seq = 0
-        self.least_us = _NONE
-        self._restart(_NONE, 0)
+        self.least_us = self.second_us = self.third_us = _NONE
+        self.least_at_us = self.second_at_us = self.third_at_us = 0
 
     @cython.ccall
     @cython.exceptval(-1)
-    def jiffies(self, time_us: cython.longlong) -> cython.longlong:
+    def jiffies(self, time: cython.longlong) -> cython.longlong:
         """`usecs_to_jiffies`: rounded up."""
-        return (time_us + self.jiffy_us - 1) // self.jiffy_us
+        return (time + self.jiffy - 1) // self.jiffy
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -74,46 +64,46 @@ class RttEstimator:
     @cython.ccall
     @cython.exceptval(-1)
     def sample(
-        self, rtt_us: cython.longlong, snd_una: cython.longlong, snd_nxt: cython.longlong
+        self, rtt: cython.longlong, snd_una: cython.longlong, snd_nxt: cython.longlong
     ) -> cython.longlong:
         """Take a measurement in; return the retransmission timeout, jiffies."""
         error: cython.longlong
-        if self.srtt_us != 0:
-            error = rtt_us - (self.srtt_us >> 3)
-            self.srtt_us += error
+        if self.srtt != 0:
+            error = rtt - (self.srtt >> 3)
+            self.srtt += error
             if error < 0:
-                error = -error - (self.mdev_us >> 2)
+                error = -error - (self.mdev >> 2)
                 # a round trip that gets shorter is no reason for a longer timeout
                 if error > 0:
                     error >>= 3
             else:
-                error -= self.mdev_us >> 2
-            self.mdev_us += error
-            if self.mdev_us > self.mdev_max_us:
-                self.mdev_max_us = self.mdev_us
-                if self.mdev_max_us > self.rttvar_us:
-                    self.rttvar_us = self.mdev_max_us
+                error -= self.mdev >> 2
+            self.mdev += error
+            if self.mdev > self.mdev_max:
+                self.mdev_max = self.mdev
+                if self.mdev_max > self.rttvar:
+                    self.rttvar = self.mdev_max
             if snd_una > self.rtt_seq:
-                if self.mdev_max_us < self.rttvar_us:
-                    self.rttvar_us -= (self.rttvar_us - self.mdev_max_us) >> 2
+                if self.mdev_max < self.rttvar:
+                    self.rttvar -= (self.rttvar - self.mdev_max) >> 2
                 self.rtt_seq = snd_nxt
-                self.mdev_max_us = self.rto_min_us
+                self.mdev_max = self.rto_min
         else:
-            self.srtt_us = rtt_us << 3
-            self.mdev_us = rtt_us << 1
-            self.rttvar_us = max(self.mdev_us, self.rto_min_us)
-            self.mdev_max_us = self.rttvar_us
+            self.srtt = rtt << 3
+            self.mdev = rtt << 1
+            self.rttvar = max(self.mdev, self.rto_min)
+            self.mdev_max = self.rttvar
             self.rtt_seq = snd_nxt
-        if self.srtt_us < 1:
-            self.srtt_us = 1
-        return min(self.jiffies((self.srtt_us >> 3) + self.rttvar_us), self.rto_max_jiffies)
+        if self.srtt < 1:
+            self.srtt = 1
+        return min(self.jiffies((self.srtt >> 3) + self.rttvar), self.rto_max)
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
     def bound(self, rtt_us: cython.longlong, now_us: cython.longlong) -> cython.int:
         """`tcp_update_rtt_min`: keep the three shortest of a sliding window."""
         if rtt_us <= 0:
-            rtt_us = self.jiffy_us
+            rtt_us = self.jiffy
         if (
             self.least_us == _NONE
             or rtt_us <= self.least_us

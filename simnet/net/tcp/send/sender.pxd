@@ -1,49 +1,41 @@
-from simnet.host.cpu cimport Cpu
-from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp.congestion.control cimport Congestion
+from simnet.net.tcp.recovery.counted cimport CountedRecovery
+from simnet.net.tcp.recovery.newreno cimport NewReno
+from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
-from simnet.net.tcp.send.acks cimport SendAcks
+from simnet.net.tcp.send.output cimport SendOutput
+from simnet.net.tcp.send.sequence cimport SendSequence
+from simnet.net.tcp.send.timer cimport SendTimer
 
-cdef class TcpSender(SendAcks):
+cdef class TcpSender(SendOutput):
+    cdef readonly SendSequence seq
+    cdef readonly Scoreboard board
+    cdef readonly SendTimer timer
+    cdef readonly NewReno newreno
+    cdef readonly Congestion congestion
+    cdef readonly CountedRecovery counted
+    cdef readonly long long timeouts
+
     cpdef long long packets_out(self) except? -1
-    cpdef long long wmem_queued(self) except? -1
-    cpdef long long room(self) except? -1
     cpdef bint write_space(self) except? -1
-    cpdef int write(self, long long count, bint end_of_send) except -1
-    cpdef long long next_segment(self, long long now_jiffy) except? -1
-    cpdef bint holds_back(self) except? -1
-    cdef bint _defers(self, long long free, long long window, long long now_jiffy) except? -1
-    cdef bint _acks_late(self) except? -1
-    cpdef bint may_send_now(self) except? -1
-    cpdef bint last_pushed(self) except? -1
-    cpdef int sent(self, long long length, long long now_jiffy) except -1
-    cpdef long long stage(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
-    ) except? -1
-    cdef int _append(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long seq,
-        long long end_seq, bint push, long long now_jiffy
-    ) except -1
-    cdef long long _stage_again(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
-    ) except? -1
-    cdef long long _start_of(self, long long number) except? -1
-    cdef int _stamp(self, long long number) except -1
-    cdef long long _sent_with_sack(
-        self, long long prior_nxt, bint alone, SkbQueue queue, Endpoint remote, int overhead_bytes,
-        Cpu cpu, long long now_jiffy
-    ) except? -1
-    cdef long long _stage_loss_probe(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
-    ) except? -1
-    cpdef bint stage_probe(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu
-    ) except? -1
+    cdef int _offered(self, bint resized) except -1
     cpdef long long acknowledge(
         self, long long ack, long long window, long long now_jiffy, list blocks=*, long long echo=*,
         bint with_data=*
     ) except? -1
+    cdef bint _tag(self, list blocks, long long ack, long long prior_una) except? -1
+    cdef int _overtaken(
+        self, list blocks, long long ack, long long now_jiffy, long long echo
+    ) except -1
+    cdef long long _acknowledge_with_sack(
+        self, long long prior_una, long long now_jiffy, list blocks, long long echo, bint news
+    ) except? -1
     cdef int _timed(self, long long acked, long long now_jiffy, long long echo) except -1
+    cdef int _dubious(
+        self, long long flight, long long acked, list blocks, bint sacked, bint news
+    ) except -1
+    cdef int _grow(self, long long flight, long long acked) except -1
     cpdef bint awaits_window(self, long long now_jiffy) except? -1
     cpdef long long timer_due(self, long long now_jiffy) except? -1
-    cpdef bint overdue(self, long long now_jiffy) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1

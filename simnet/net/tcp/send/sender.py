@@ -1,11 +1,7 @@
-"""TCP sender of Linux: send buffer, Nagle, TSO deferral, what is sent and what is sent again.
+"""TCP sender of Linux: its parts, and what acknowledgements and the timer make of them.
 
-Sources: net/ipv4/tcp.c (`tcp_sendmsg`, `forced_push`), tcp_output.c (`tcp_write_xmit`,
-`tcp_nagle_check` with Minshall's rule, `tcp_tso_should_defer`, `tcp_xmit_retransmit_queue`,
-`tcp_send_loss_probe`), tcp_input.c (`tcp_ack`, `tcp_new_space`), tcp_timer.c. What every ACK and
-segment needs is here; below it are `tcp_send_acks`, `tcp_send_window` and `tcp_send_timer`, and
-what is lost and what that does to the window is in `tcp_scoreboard` and `tcp_recovery`.
-Times are jiffies of the sending host, lengths bytes; sequence numbers do not wrap.
+Sources: net/ipv4/tcp_input.c (`tcp_ack`), tcp_timer.c. Times are jiffies of the sending host,
+lengths bytes; sequence numbers do not wrap.
 """
 
 from __future__ import annotations
@@ -14,30 +10,136 @@ from typing import Any
 
 import cython
 
-from simnet.host.cpu import Cpu
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.ecn import Ecn
+from simnet.net.tcp.recovery.counted import CountedRecovery
+from simnet.net.tcp.recovery.newreno import NewReno
+from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.sack_recovery import SackRecovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
-from simnet.net.tcp.send.acks import SendAcks
+from simnet.net.tcp.recovery.states import States
+from simnet.net.tcp.rules.sender_version import SenderRules
+from simnet.net.tcp.send.output import SendOutput
+from simnet.net.tcp.send.rtt import RttEstimator
+from simnet.net.tcp.send.sequence import SendSequence
+from simnet.net.tcp.send.timer import SendTimer
 
 __all__ = ["TcpSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
-_TSO_BYTES = cython.declare(cython.longlong, 65536)
-_RETRIES2 = cython.declare(cython.int, 15)
-_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
-_MAX_BURST = cython.declare(cython.longlong, 3)
-_MS_US = cython.declare(cython.longlong, 1000)
 _OPEN = cython.declare(cython.int, 0)
-# what the timer is set for: the retransmission timeout or a window probe, or
-_PROBE = cython.declare(cython.int, 1)
-_REORDERING = cython.declare(cython.int, 2)
+_RECOVERY = cython.declare(cython.int, 3)
+_LOSS = cython.declare(cython.int, 4)
 
 
 @cython.final
 @cython.no_gc
 @cython.cclass
-class TcpSender(SendAcks):
-    """Sending half of a connection; for its arguments and attributes see `SendState`."""
+class TcpSender(SendOutput):
+    """Sending half of a connection.
+
+    Args:
+        mss: payload of a full segment.
+        congestion: algorithm with its initial window.
+        wmem_default, wmem_max: tcp_wmem[1] and [2].
+        segment_truesize: send-buffer memory of one full segment.
+        jiffy_ps: length of a jiffy.
+        rto_min_ps, rto_init_ps, rto_max_ps: bounds of the retransmission timeout.
+        tso: the NIC segments.
+        tso_win_divisor: tcp_tso_win_divisor.
+        reordering: tcp_reordering, the duplicate-ACK threshold.
+        sack: the connection uses SACK.
+        rules: of the kernel's version; None for 2.6.18.
+        restarts: tcp_slow_start_after_idle.
+        timestamps: segments carry the timestamps option.
+
+    Attributes:
+        seq: what is written, sent and acknowledged, and the peer's window.
+        board: segments that are not acknowledged.
+        congestion: the congestion window.
+        timer: what its timer is set for.
+        timeouts: of the retransmission timer.
+    """
+
+    def __init__(
+        self,
+        *,
+        mss: int,
+        congestion: Congestion,
+        wmem_default: int,
+        wmem_max: int,
+        segment_truesize: int,
+        jiffy_ps: int,
+        rto_min_ps: int,
+        rto_init_ps: int,
+        rto_max_ps: int,
+        tso: bool,
+        tso_win_divisor: int,
+        reordering: int,
+        sack: bool = False,
+        rules: SenderRules | None = None,
+        restarts: bool = True,
+        timestamps: bool = False,
+    ) -> None:
+        rules = rules or SenderRules()
+        rtt = RttEstimator(jiffy_ps, rto_min_ps, rto_max_ps, fine=rules.clock_us)
+        self.seq = SendSequence(
+            mss,
+            rules,
+            timestamps=timestamps,
+            wmem_default=wmem_default,
+            wmem_max=wmem_max,
+            overhead_bytes=segment_truesize - mss,
+        )
+        self.board = Scoreboard(rules, self.seq, sack=sack, reordering=reordering)
+        self.congestion = congestion
+        self.timer = SendTimer(
+            self.board,
+            rtt,
+            -(-rto_init_ps // jiffy_ps),
+            wants_us=rules.clock_us or congestion.wants_us,
+        )
+        super().__init__(
+            self._recovery(rules),
+            rules,
+            tso=tso,
+            tso_win_divisor=tso_win_divisor,
+            restarts=restarts,
+            timestamps=timestamps,
+        )
+        self.timeouts = 0
+
+    def _recovery(self, rules: SenderRules) -> Recovery:
+        """Choose the loss recovery of the kernel's version."""
+        parts = (self.board, self.congestion, self.timer)
+        self.newreno: NewReno | None = None
+        self.counted: CountedRecovery | None = None
+        if rules.rack and self.board.sack:
+            return SackRecovery(*parts, rules.rack_margin_us)
+        if rules.newreno and not self.board.sack:
+            self.newreno = NewReno(*parts)
+            return self.newreno
+        self.counted = CountedRecovery(rules, *parts)
+        return self.counted
+
+    def use_ecn(self, ecn: Ecn) -> None:
+        """The connection has agreed on ECN; what is done about marks is that of 4.18 and later."""
+        if isinstance(self.recovery, States):
+            self.recovery.ecn = ecn
+
+    def echoed(self, echo: bool) -> None:  # noqa: FBT001 - a bit of a header
+        """The ACK that is handled next echoes a mark, or not (ECE)."""
+        if isinstance(self.recovery, States):
+            self.recovery.echoed(echo)
+
+    def open_window(self, window: int) -> None:
+        """The peer's SYN offers `window` bytes."""
+        self._offered(self.seq.open_window(window))
+
+    def measured(self, rtt_us: int) -> None:
+        """The handshake has told the round-trip time (`tcp_synack_rtt_meas`)."""
+        if self.timer.rtt.fine:
+            self.timer.measured(rtt_us, rtt_us)
 
     @cython.ccall
     @cython.exceptval(-1)
@@ -45,423 +147,29 @@ class TcpSender(SendAcks):
         """Segments sent and not acknowledged."""
         return self.board.tail - self.board.head
 
-    # -- send buffer ----------------------------------------------------------------------
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def wmem_queued(self) -> cython.longlong:
-        """Send-buffer memory in use."""
-        queued: cython.longlong = self.write_seq - self.snd_una
-        return (queued + self.mss - 1) // self.mss * self.segment_truesize
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def room(self) -> cython.longlong:
-        """Bytes that `tcp_sendmsg` takes now before it has to wait for memory."""
-        queued: cython.longlong = self.wmem_queued()
-        tail: cython.longlong = (self.write_seq - self.snd_una) % self.mss
-        room: cython.longlong = 0
-        if self.write_seq > self.snd_nxt and tail > 0:
-            room = self.mss - tail
-        if queued < self.sndbuf:
-            segments: cython.longlong = (
-                self.sndbuf - queued + self.segment_truesize - 1
-            ) // self.segment_truesize
-            room += segments * self.mss
-        self.no_space = room == 0
-        return room
-
     @cython.ccall
     @cython.exceptval(-1)
     def write_space(self) -> cython.bint:
-        """`sk_stream_write_space`: whether a waiting writer is woken (a third is free)."""
-        queued: cython.longlong = self.wmem_queued()
-        grown: cython.longlong
-        window: cython.longlong = self.congestion.cwnd
-        if self.packets_out() < window:
-            # tcp_new_space
-            if window < self.board.reordering + 1:
-                window = self.board.reordering + 1
-            grown = 2 * window * self.segment_truesize
-            if grown > self.wmem_max:
-                grown = self.wmem_max
-            if grown > self.sndbuf:
-                self.sndbuf = grown
-        if self.sndbuf - queued < queued >> 1:
-            return False
-        self.no_space = False
-        return True
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def write(self, count: cython.longlong, end_of_send: cython.bint) -> cython.int:
-        """The application's bytes have been copied into the send queue."""
-        self.write_seq += count
-        if end_of_send or self.write_seq - self.pushed_seq > self.max_window >> 1:
-            self.pushed_seq = self.write_seq
-        return 0
-
-    # -- transmission ---------------------------------------------------------------------
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def next_segment(self, now_jiffy: cython.longlong) -> cython.longlong:
-        """Payload of the next segment that may be sent now for the first time; 0 if none may."""
-        length: cython.longlong = self.write_seq - self.snd_nxt
-        window: cython.longlong = self.snd_una + self.snd_wnd - self.snd_nxt
-        free: cython.longlong = 0
-        if length > 0:
-            free = self.congestion.cwnd - self.board.in_flight()
-        if free <= 0:
-            return 0
-        if length > self.mss:
-            length = self.mss
-        if length > window:
-            if not self.probing or window <= 0:
-                return 0
-            # tcp_write_wakeup: as much as the window takes
-            self.probing = False
-            self.pushed_seq = self.snd_nxt + window
-            return window
-        if length < self.mss:
-            if length < self.nagle_limit and self.holds_back():
-                if not self.probing:
-                    return 0
-                self.probing = False
-        elif self.tso:
-            if self.burst_left > 0:
-                self.burst_left -= 1
-            elif self._defers(free, window, now_jiffy):
-                return 0
-        return length
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def holds_back(self) -> cython.bint:
-        """`tcp_nagle_check`: a small segment waits for more data, or for a small one's ACK."""
-        if self.cork:
-            return True
-        return (
-            not self.nodelay
-            and self.board.tail > self.board.head
-            and (self.small_end > self.snd_una or not self.minshall)
-        )
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _defers(
-        self, free: cython.longlong, window: cython.longlong, now_jiffy: cython.longlong
-    ) -> cython.bint:
-        """`tcp_tso_should_defer`, once for a frame that the NIC will cut into segments."""
-        chunk: cython.longlong
-        segments: cython.longlong = free
-        free *= self.mss
-        self.deferred_limited = free <= window
-        if window < free:
-            free = window
-        if (
-            self.recovery.state == _OPEN
-            and free < _TSO_BYTES
-            and self.board.tail > self.board.head
-            and not (self.defers_briefly and self._acks_late())
-            and not (
-                self.defers_two_ticks
-                and self.deferred_jiffy != _NONE
-                and now_jiffy - self.deferred_jiffy > 1
-            )
-        ):
-            if self.tso_win_divisor > 0:
-                chunk = self.congestion.cwnd * self.mss
-                if self.snd_wnd < chunk:
-                    chunk = self.snd_wnd
-                if free < chunk // self.tso_win_divisor:
-                    if self.deferred_jiffy == _NONE:
-                        self.deferred_jiffy = now_jiffy
-                    return True
-            elif self.write_seq - self.snd_nxt > free and segments <= _MAX_BURST:
-                return True
-        self.deferred_jiffy = _NONE
-        if self.write_seq - self.snd_nxt < free:
-            free = self.write_seq - self.snd_nxt
-        if free > _TSO_BYTES:
-            free = _TSO_BYTES
-        self.burst_left = free // self.mss - 1
-        return False
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _acks_late(self) -> cython.bint:
-        """Nothing was sent in the last millisecond, or the next ACK is far away."""
-        age_us: cython.longlong = self.now_us - self.board.sent_us_of(self.board.head)
-        return self.now_us - self.last_sent_us > _MS_US or age_us < self.rtt.srtt_us >> 4
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def may_send_now(self) -> cython.bint:
-        """Whether Nagle and the peer's window let new data go (`tcp_may_send_now` but for cwnd)."""
-        length: cython.longlong = self.write_seq - self.snd_nxt
-        if length <= 0:
-            return False
-        if length > self.mss:
-            length = self.mss
-        if length > self.snd_una + self.snd_wnd - self.snd_nxt:
-            return False
-        return length == self.mss or length >= self.nagle_limit or not self.holds_back()
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def last_pushed(self) -> cython.bint:
-        """Whether the segment just sent carries PSH."""
-        return self.snd_nxt in (self.pushed_seq, self.write_seq)
-
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def sent(self, length: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
-        """A segment of `length` bytes at `snd_nxt` has been given to the NIC."""
-        board: Scoreboard = self.board
-        out: cython.longlong = board.tail - board.head
-        if out == 0:
-            if self.restarts and now_jiffy - self.last_sent_jiffy > self.rto and self.segments > 0:
-                self._restart(now_jiffy)
-            # if the timer was set, then for a window probe
-            self.rto_jiffy = now_jiffy + self.rto
-            self.backoff = 0
-            self.probing = False
-        self.snd_nxt += length
-        board.append(self.snd_nxt, now_jiffy, self.now_us)
-        self.segments += 1
-        self.last_sent_jiffy = now_jiffy
-        if length < self.mss:
-            self.small_end = self.snd_nxt
-        if self.recovery.state != _OPEN:
-            self.recovery.prr_out += 1
-        # tcp_cwnd_validate
-        out += 1
-        if out >= self.congestion.cwnd:
-            self.cwnd_used = 0
-            self.cwnd_jiffy = now_jiffy
-        else:
-            if out > self.cwnd_used:
-                self.cwnd_used = out
-            if now_jiffy - self.cwnd_jiffy >= self.rto:
-                self._application_limited(now_jiffy)
-        return 0
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def stage(
-        self,
-        queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
-        cpu: Cpu,
-        now_jiffy: cython.longlong,
-    ) -> cython.longlong:
-        """`tcp_write_xmit`: append the segments that may go now to `queue`, for `remote`.
-
-        `cpu` makes them (None where CPUs are not told apart); `overhead_bytes` is what a segment
-        takes on the wire beyond its payload. Returns how many frames the stack handles: with TSO
-        one of them is cut into several segments by the NIC.
-        """
-        frames: cython.longlong = 0
-        large: cython.int
-        length: cython.longlong
-        prior_nxt: cython.longlong = self.snd_nxt
-        alone: cython.bint = self.board.head == self.board.tail
-        if self.recovery.retransmitting or self.force_head:
-            frames = self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
-        while True:
-            large = self.burst_left
-            self.deferred_limited = False
-            length = self.next_segment(now_jiffy)
-            if length == 0:
-                if self.limited_when_sent:
-                    self._note_limit(prior_nxt)
-                if self.sacks is not None:
-                    frames += self._sent_with_sack(
-                        prior_nxt, alone, queue, remote, overhead_bytes, cpu, now_jiffy
-                    )
-                return frames
-            self.sent(length, now_jiffy)
-            self._append(
-                queue,
-                remote,
-                overhead_bytes,
-                cpu,
-                self.snd_nxt - length,
-                self.snd_nxt,
-                self.last_pushed(),
-                now_jiffy,
-            )
-            if large == 0:
-                frames += 1
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _append(
-        self,
-        queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
-        cpu: Cpu,
-        seq: cython.longlong,
-        end_seq: cython.longlong,
-        push: cython.bint,
-        now_jiffy: cython.longlong,
-    ) -> cython.int:
-        skb: Skb
-        size: cython.longlong = overhead_bytes + end_seq - seq
-        if size < _MIN_WIRE_BYTES:
-            size = _MIN_WIRE_BYTES
-        skb = new_skb(remote, seq, end_seq, 0, 0, size, push)
-        skb.toucher = cpu
-        if self.rtt is not None:
-            self.last_sent_us = self.now_us
-            if self.timestamps:
-                skb.tsval = self.now_us // 1000
-        elif self.timestamps:
-            skb.tsval = now_jiffy
-        queue.append(skb)
-        return 0
-
-    # -- what is sent again ---------------------------------------------------------------
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _stage_again(
-        self,
-        queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
-        cpu: Cpu,
-        now_jiffy: cython.longlong,
-    ) -> cython.longlong:
-        """`tcp_xmit_retransmit_queue`."""
-        board: Scoreboard = self.board
-        frames: cython.longlong = 0
-        number: cython.longlong
-        start: cython.longlong
-        if self.expired == _PROBE:
-            return self._stage_loss_probe(queue, remote, overhead_bytes, cpu, now_jiffy)
-        self.recovery.retransmitting = False
-        while board.tail > board.head:
-            if self.force_head:
-                self.force_head = False
-                number = board.head
-            else:
-                number = self.recovery.next_retransmission(self.may_send_now())
-            if number == _NONE:
-                break
-            start = self._start_of(number)
-            if start >= self.snd_una + self.snd_wnd and start != self.snd_una:
-                # the peer has taken its window back
-                break
-            self._append(
-                queue, remote, overhead_bytes, cpu, start, board.end_of(number), False, now_jiffy
-            )
-            frames += 1
-            self.retransmissions += 1
-            if self.rtt is not None:
-                self._stamp(number)
-            self.recovery.resent(number, self.snd_nxt, now_jiffy)
-            if number == board.head and self.pending != _REORDERING:
-                self.rto_jiffy = now_jiffy + self.rto
-                self.pending = 0
-        self.force_head = False
-        if self.pending == _REORDERING and self.expired == _REORDERING:
-            self._rearm(now_jiffy)
-        self.expired = 0
-        return frames
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _start_of(self, number: cython.longlong) -> cython.longlong:
-        """First byte of a segment that is to be sent again."""
-        return self.snd_una if number == self.board.head else self.board.end_of(number - 1)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _stamp(self, number: cython.longlong) -> cython.int:
-        """Note in microseconds, and for timestamps, when a segment is sent again."""
-        if self.sacks is not None:
-            self.sacks.resent(number, self.now_us)
-        elif self.recovery.retrans_stamp == _NONE:
-            self.recovery.retrans_stamp = self.now_us // 1000
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _sent_with_sack(
-        self,
-        prior_nxt: cython.longlong,
-        alone: cython.bint,
-        queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
-        cpu: Cpu,
-        now_jiffy: cython.longlong,
-    ) -> cython.longlong:
-        """What `tcp_write_xmit` does last; return how many frames were sent again."""
-        if self.sacks.new_first and self.snd_nxt == prior_nxt:
-            self.sacks.nothing_new()
-            return self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
-        if self.snd_nxt != prior_nxt:
-            self._set_timer_sent(alone, now_jiffy)
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _stage_loss_probe(
-        self,
-        queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
-        cpu: Cpu,
-        now_jiffy: cython.longlong,
-    ) -> cython.longlong:
-        """`tcp_send_loss_probe`: a new segment whatever the window, or the last one again."""
-        length: cython.longlong = min(self.write_seq - self.snd_nxt, self.mss)
-        last: cython.longlong = self.board.tail - 1
-        fresh: cython.bint = 0 < length <= self.snd_una + self.snd_wnd - self.snd_nxt
-        start: cython.longlong = self.snd_nxt
-        self.expired = 0
-        self.force_head = False
-        if self.sacks.tags.probe_end != _NONE or self.board.head == self.board.tail:
-            self._rearm(now_jiffy)
-            return 0
-        if fresh:
-            self.sent(length, now_jiffy)
-        else:
-            start = self._start_of(last)
-            self.retransmissions += 1
-            self.sacks.probed(last, now_jiffy, self.now_us)
-        self.sacks.probe.begin(self.snd_nxt, not fresh)
-        self._append(
-            queue, remote, overhead_bytes, cpu, start, self.snd_nxt, self.last_pushed(), now_jiffy
-        )
-        self.pending = 0
-        self._rearm(now_jiffy)
-        return 1
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def stage_probe(
-        self, queue: SkbQueue, remote: Endpoint, overhead_bytes: cython.int, cpu: Cpu
-    ) -> cython.bint:
-        """`tcp_xmit_probe_skb` if `probing`: old data, whose answer tells the window."""
-        if not self.probing:
-            return False
-        self.probing = False
-        self._append(
-            queue, remote, overhead_bytes, cpu, self.snd_una - 1, self.snd_una, False, _NONE
-        )
-        return True
+        """Whether a waiting writer is woken; the send buffer grows with the window."""
+        board: Scoreboard = self.recovery.board
+        cwnd: cython.longlong = self.recovery.congestion.cwnd
+        if board.tail - board.head < cwnd:
+            return self.recovery.seq.write_space(2 * max(cwnd, board.reordering + 1))
+        return self.recovery.seq.write_space(0)
 
     # -- acknowledgement ------------------------------------------------------------------
 
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _offered(self, resized: cython.bint) -> cython.int:
+        """The peer has told its window, by which the MSS may have changed."""
+        if resized:
+            self.recovery.congestion.resize(self.recovery.seq.mss)
+        return 0
+
     @cython.ccall
     @cython.exceptval(-1)
-    def acknowledge(  # noqa: C901 - the kernel's order
+    def acknowledge(
         self,
         ack: cython.longlong,
         window: cython.longlong,
@@ -480,37 +188,28 @@ class TcpSender(SendAcks):
             echo: its TSecr, the jiffy in which what it answers was sent; -1 without timestamps.
             with_data: the segment carries data, too, so it is no duplicate ACK.
         """
-        board: Scoreboard = self.board
-        prior_una: cython.longlong = self.snd_una
-        before: cython.longlong = board.tail - board.head
-        update: cython.bint = window > self.snd_wnd
+        # reached by what has been fetched into the cache, as in all that every packet needs
+        seq: SendSequence = self.recovery.seq
+        board: Scoreboard = self.recovery.board
+        congestion: Congestion = self.recovery.congestion
+        prior_una: cython.longlong = seq.snd_una
+        news: cython.bint = with_data or window > seq.snd_wnd
         flight: cython.longlong
         acked: cython.longlong
         sacked: cython.bint = False
-        if ack < prior_una or ack > self.snd_nxt:
-            # overtaken by a later one
-            if blocks is not None and ack < prior_una and before > 0:
+        if ack < prior_una or ack > seq.snd_nxt:
+            if blocks is not None and ack < prior_una and board.tail > board.head:
                 self._overtaken(blocks, ack, now_jiffy, echo)
             return 0
-        # tcp_may_update_window
-        if ack > prior_una or update:
-            self.snd_wnd = window
-            if window > self.max_window:
-                self.max_window = window
-                self._sync_mss()
-        self.snd_una = ack
+        self._offered(seq.acknowledge(ack, window))
         if self.sacks is not None:
-            return self._acknowledge_with_sack(
-                prior_una, before, now_jiffy, blocks, echo, update or with_data
-            )
-        if before == 0:
-            if blocks is not None:
-                self._tag(blocks, ack, prior_una)
-            # tcp_ack_probe: if the window is still closed, the next probe waits its full time
-            self.rto_jiffy = _NONE
-            return 0
+            return self._acknowledge_with_sack(prior_una, now_jiffy, blocks, echo, news)
         if blocks is not None:
             sacked = self._tag(blocks, ack, prior_una)
+        if board.head == board.tail:
+            # tcp_ack_probe: if the window is still closed, the next probe waits its full time
+            self.recovery.timer.stop()
+            return 0
         flight = board.in_flight()
         acked = board.clean(ack, now_jiffy)
         if acked > 0:
@@ -520,24 +219,68 @@ class TcpSender(SendAcks):
             and not sacked
             and self.recovery.state == _OPEN
             and self.recovery.frto == 0
-            and not (self.newreno is not None and self.newreno.echo)
+            and not self.recovery.ece
         ):
-            if self.congestion.abc > 0:
-                self.congestion.bytes_acked += ack - prior_una
-            if self._limited(flight):
-                self.congestion.avoid(ack, self.snd_nxt, now_jiffy, acked)
+            if congestion.abc > 0:
+                congestion.count_bytes(ack - prior_una)
+            if self.limited(flight):
+                congestion.avoid(ack, seq.snd_nxt, now_jiffy, acked)
             return acked
-        self._dubious(
-            prior_una,
-            flight,
-            acked,
-            now_jiffy,
+        self.recovery.see(prior_una, echo, now_jiffy)
+        self._dubious(flight, acked, blocks, sacked, news)
+        return acked
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _tag(
+        self, blocks: list[Any], ack: cython.longlong, prior_una: cython.longlong
+    ) -> cython.bint:
+        if not self.board.sack:
+            return False
+        return self.board.tag_blocks(
             blocks,
-            echo,
-            sacked,
-            update or with_data,
-            self.may_send_now(),
+            ack,
+            prior_una,
+            self.recovery.state == _RECOVERY,
+            self.recovery.state == _LOSS,
         )
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _overtaken(
+        self,
+        blocks: list[Any],
+        ack: cython.longlong,
+        now_jiffy: cython.longlong,
+        echo: cython.longlong,
+    ) -> cython.int:
+        """Of an ACK that comes late, as a later one has overtaken it, the blocks count."""
+        if self.sacks is None:
+            self._tag(blocks, ack, self.seq.snd_una)
+            return 0
+        self.sacks.see(self.seq.snd_una, echo, now_jiffy)
+        return self.sacks.overtaken(blocks, ack)
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _acknowledge_with_sack(
+        self,
+        prior_una: cython.longlong,
+        now_jiffy: cython.longlong,
+        blocks: list[Any] | None,
+        echo: cython.longlong,
+        news: cython.bint,
+    ) -> cython.longlong:
+        """The rest of `tcp_ack` in 4.18 and later."""
+        sacks: SackRecovery = self.sacks
+        flight: cython.longlong = self.board.in_flight()
+        acked: cython.longlong
+        sacks.see(prior_una, echo, now_jiffy)
+        acked = sacks.acknowledge(blocks, news)
+        if sacks.raises and self.limited(flight):
+            self.congestion.avoid(
+                self.seq.snd_una, self.seq.snd_nxt, now_jiffy, sacks.tags.delivered
+            )
         return acked
 
     @cython.cfunc
@@ -546,23 +289,73 @@ class TcpSender(SendAcks):
         self, acked: cython.longlong, now_jiffy: cython.longlong, echo: cython.longlong
     ) -> cython.int:
         """`tcp_ack_update_rtt` and `tcp_ack_packets_out`, for an ACK that took segments off."""
-        board: Scoreboard = self.board
+        board: Scoreboard = self.recovery.board
+        timer: SendTimer = self.recovery.timer
+        rtt: cython.longlong = _NONE
         rtt_us: cython.longlong = _NONE
-        if self.congestion.wants_us and not board.retrans_acked:
-            rtt_us = self.now_us - board.acked_sent_us
-        if self.rtt is not None:
-            self._sample_us(acked, echo)
+        if timer.wants_us and not board.retrans_acked:
+            rtt_us = timer.now_us - board.acked_sent_us
+        if timer.rtt.fine:
+            # timestamps count only for what has been sent again
+            if not board.retrans_acked:
+                rtt = timer.now_us - board.sent_us_of(board.head - acked)
+            elif echo != _NONE:
+                rtt = timer.rtt.of_echo(echo, timer.now_us)
         elif echo != _NONE:
-            self._rtt_sample(now_jiffy - echo)
+            rtt = max(now_jiffy - echo, 1)
         elif board.rtt_jiffies != _NONE and not board.retrans_acked:
-            self._rtt_sample(board.rtt_jiffies)
+            rtt = max(board.rtt_jiffies, 1)
+        if rtt != _NONE:
+            timer.measured(rtt, rtt)
         if board.head == board.tail:
-            self.rto_jiffy = _NONE
+            timer.stop()
         else:
-            self.rto_jiffy = now_jiffy + self.rto
-        self.congestion.segments_acked(
-            acked, rtt_us, now_jiffy, self.now_us, self.recovery.state == _OPEN
+            timer.start(now_jiffy)
+        self.recovery.congestion.segments_acked(
+            acked, rtt_us, now_jiffy, timer.now_us, self.recovery.state == _OPEN
         )
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _dubious(
+        self,
+        flight: cython.longlong,
+        acked: cython.longlong,
+        blocks: list[Any] | None,
+        sacked: cython.bint,
+        news: cython.bint,
+    ) -> cython.int:
+        """What `tcp_ack` does with ACKs that are not just the next one, after `Recovery.see`."""
+        recovery: Recovery = self.recovery
+        advance: cython.longlong = self.seq.snd_una - recovery.prior_una
+        duplicate: cython.bint = acked == 0 and not news and advance == 0
+        may_send: cython.bint = self.may_send_now()
+        if self.congestion.abc > 0 and recovery.state == _LOSS:
+            self.congestion.count_bytes(min(advance, self.seq.mss))
+        elif self.congestion.abc > 0 and recovery.may_raise():
+            self.congestion.count_bytes(advance)
+        if self.newreno is not None:
+            if self.newreno.alert(duplicate, acked) and acked > 0:
+                self._grow(flight, recovery.delivered)
+            return 0
+        if self.counted.may_grow(
+            duplicate, acked, self.board.newly_sacked if sacked else 0, blocks, may_send
+        ):
+            self._grow(flight, acked)
+        # tcp_ack_is_dubious
+        if duplicate or sacked or recovery.state != _OPEN:
+            self.counted.alert(duplicate, sacked, acked, may_send)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _grow(self, flight: cython.longlong, acked: cython.longlong) -> cython.int:
+        """The window may grow if it was in full use while `flight` segments were on their way."""
+        if self.limited(flight):
+            self.congestion.avoid(
+                self.seq.snd_una, self.seq.snd_nxt, self.recovery.now_jiffy, acked
+            )
         return 0
 
     # -- timer ----------------------------------------------------------------------------
@@ -571,12 +364,12 @@ class TcpSender(SendAcks):
     @cython.exceptval(-1)
     def awaits_window(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_check_probe_timer`: data to send and none outstanding; then the timer is set."""
-        interval: cython.longlong
-        if self.write_seq == self.snd_nxt or self.board.head != self.board.tail:
+        if (
+            self.recovery.seq.write_seq == self.recovery.seq.snd_nxt
+            or self.recovery.board.head != self.recovery.board.tail
+        ):
             return False
-        if self.rto_jiffy == _NONE:
-            interval = self.rto << self.backoff
-            self.rto_jiffy = now_jiffy + (interval if interval < self.rto_max else self.rto_max)
+        self.recovery.timer.await_window(now_jiffy)
         return True
 
     @cython.ccall
@@ -586,42 +379,27 @@ class TcpSender(SendAcks):
 
         It is in the past if copying and sending took longer than the timeout.
         """
-        if self.rto_jiffy == _NONE and not self.awaits_window(now_jiffy):
+        if self.recovery.timer.rto_jiffy == _NONE and not self.awaits_window(now_jiffy):
             return _NONE
-        return self.rto_jiffy if self.rto_jiffy >= now_jiffy else now_jiffy
-
-    @cython.ccall
-    @cython.exceptval(-1)
-    def overdue(self, now_jiffy: cython.longlong) -> cython.bint:
-        """Whether the timer, if it runs now, has expired: ACKs put it off without moving it."""
-        return self.rto_jiffy != _NONE and self.rto_jiffy < now_jiffy
+        return max(self.recovery.timer.rto_jiffy, now_jiffy)
 
     @cython.ccall
     @cython.exceptval(-1)
     def timer_expired(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_retransmit_timer`; return whether anything is to be sent.
 
-        With nothing outstanding it is `tcp_probe_timer`: `probing` asks for a window probe.
+        With nothing outstanding it is `tcp_probe_timer`.
         """
-        if self.pending != 0:
-            return self._early_timer(now_jiffy)
-        if self.board.head == self.board.tail:
-            self.rto_jiffy = _NONE
-            self.probing = self.write_seq > self.snd_nxt
-            if self.probing and self.backoff < _RETRIES2:
-                self.backoff += 1
-            return self.probing
+        timer: SendTimer = self.recovery.timer
+        if timer.pending != 0:
+            if timer.expire() or self.sacks.reordering_timeout():
+                return True
+            timer.handled(now_jiffy)
+            return False
+        if self.recovery.board.head == self.recovery.board.tail:
+            return timer.probe_window(self.recovery.seq.write_seq > self.recovery.seq.snd_nxt)
         self.timeouts += 1
         self.burst_left = 0
-        if self.sacks is not None:
-            self._tell_recovery()
-            self.sacks.timeout(self.now_us)
-        else:
-            self.recovery.timeout(self.snd_una, self.snd_nxt)
-        self.force_head = True
-        self.backoff += 1
-        self.rto <<= 1
-        if self.rto > self.rto_max:
-            self.rto = self.rto_max
-        self.rto_jiffy = now_jiffy + self.rto
+        self.recovery.timeout()
+        timer.time_out(now_jiffy)
         return True

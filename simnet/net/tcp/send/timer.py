@@ -1,7 +1,6 @@
-"""What the sender's timer is set for, and the round-trip times that tell for how long.
+"""What a sender's timer is set for, and for how long.
 
-Source: net/ipv4/tcp_input.c (`tcp_rtt_estimator`, `tcp_set_rto`, `tcp_ack_update_rtt`,
-`tcp_rearm_rto`, `tcp_set_xmit_timer`) and tcp_output.c (`tcp_schedule_loss_probe`). There is one
+Source: net/ipv4/tcp_input.c (`tcp_rearm_rto`, `tcp_set_xmit_timer`), tcp_timer.c. There is one
 timer for the retransmission timeout, window probes, loss probes and RACK's reordering window.
 """
 
@@ -9,158 +8,241 @@ from __future__ import annotations
 
 import cython
 
-from simnet.net.tcp.recovery.sack_recovery import SackRecovery
-from simnet.net.tcp.send.state import SendState
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.send.rtt import RttEstimator
 
 __all__ = ["SendTimer"]
 
 _NONE = cython.declare(cython.longlong, -1)
+_US = cython.declare(cython.longlong, 10**6)
+_RETRIES2 = cython.declare(cython.int, 15)
 # what the timer is set for: the retransmission timeout or a window probe, or
 _PROBE = cython.declare(cython.int, 1)
 _REORDERING = cython.declare(cython.int, 2)
 
 
+@cython.final
 @cython.no_gc
 @cython.cclass
-class SendTimer(SendState):
-    """The timer of `SendState`."""
+class SendTimer:
+    """The timer of one connection.
 
-    def measured(self, rtt_us: int) -> None:
-        """The handshake has told the round-trip time (`tcp_synack_rtt_meas`)."""
-        if self.rtt is not None:
-            self._take_rtt(rtt_us)
+    Args:
+        board: its segments.
+        rtt: its round-trip times.
+        rto_init: the timeout as long as no round trip is known, jiffies.
+        wants_us: times are wanted in microseconds.
 
-    @cython.cfunc
+    Attributes:
+        now_us: time of what is being handled, if it is wanted.
+        rto: retransmission timeout, jiffies.
+        backoff: how often it has been doubled.
+        rto_jiffy: jiffy for which the timer is set; -1: for none.
+        pending: what for: 0 a timeout or a window probe, 1 a loss probe, 2 the reordering window
+            of RACK.
+        expired: the same of what has expired and is being handled.
+        resends_head: the first segment is to be sent again, or a loss probe.
+        probing: a window probe is to be sent.
+    """
+
+    def __init__(
+        self, board: Scoreboard, rtt: RttEstimator, rto_init: int, *, wants_us: bool
+    ) -> None:
+        self.board = board
+        self.rtt = rtt
+        self.wants_us = wants_us
+        self.now_us = 0
+        self.rto = rto_init
+        self.backoff = 0
+        self.rto_jiffy = _NONE
+        self.pending = 0
+        self.expired = 0
+        self.resends_head = False
+        self.probing = False
+
+    @cython.ccall
     @cython.exceptval(-1, check=False)
-    def _sample_us(self, acked: cython.longlong, echo: cython.longlong) -> cython.int:
-        """`tcp_ack_update_rtt`: timestamps count only for what has been sent again."""
-        if not self.board.retrans_acked:
-            self._take_rtt(self.now_us - self.board.sent_us_of(self.board.head - acked))
-        elif echo != _NONE:
-            self._take_rtt(self.rtt.of_echo(echo, self.now_us))
+    def set_time(self, now_ps: cython.longlong) -> cython.int:
+        """What is handled next happens at that time."""
+        if self.wants_us:
+            self.now_us = now_ps // _US
         return 0
 
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(-1, check=False)
-    def _take_rtt(self, rtt_us: cython.longlong) -> cython.int:
-        self.rtt.bound(rtt_us, self.now_us)
-        self.rto = self.rtt.sample(rtt_us, self.snd_una, self.snd_nxt)
+    def measured(self, rtt: cython.longlong, latest: cython.longlong) -> cython.int:
+        """`tcp_ack_update_rtt`: `rtt` counts for the timeout, `latest` for the shortest one."""
+        if self.rtt.fine:
+            self.rtt.bound(latest, self.now_us)
+        self.rto = self.rtt.sample(rtt, self.board.seq.snd_una, self.board.seq.snd_nxt)
         self.backoff = 0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
-    def _rtt_sample(self, rtt: cython.longlong) -> cython.int:
-        """`tcp_rtt_estimator` and `tcp_set_rto`; srtt is kept times 8, mdev times 4."""
-        error: cython.longlong
-        if rtt == 0:
-            rtt = 1
-        if self.srtt != 0:
-            error = rtt - (self.srtt >> 3)
-            self.srtt += error
-            if error < 0:
-                error = -error - (self.mdev >> 2)
-                # a round trip that gets shorter is no reason for a longer timeout
-                if error > 0:
-                    error >>= 3
-            else:
-                error -= self.mdev >> 2
-            self.mdev += error
-            if self.mdev > self.mdev_max:
-                self.mdev_max = self.mdev
-                if self.mdev_max > self.rttvar:
-                    self.rttvar = self.mdev_max
-            if self.snd_una > self.rtt_seq:
-                if self.mdev_max < self.rttvar:
-                    self.rttvar -= (self.rttvar - self.mdev_max) >> 2
-                self.rtt_seq = self.snd_nxt
-                self.mdev_max = self.rto_min
-        else:
-            self.srtt = rtt << 3
-            self.mdev = rtt << 1
-            self.rttvar = self.mdev if self.mdev > self.rto_min else self.rto_min
-            self.mdev_max = self.rttvar
-            self.rtt_seq = self.snd_nxt
-        self.rto = (self.srtt >> 3) + self.rttvar
-        if self.rto > self.rto_max:
-            self.rto = self.rto_max
-        self.backoff = 0
-        return 0
+    # -- set ----------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _rto_left_us(self) -> cython.longlong:
-        """`tcp_rto_delta_us`: until the first segment's timeout."""
-        sent_us: cython.longlong = self.board.sent_us_of(self.board.head)
-        return sent_us + self.rto * self.rtt.jiffy_us - self.now_us
-
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(-1, check=False)
-    def _rearm(self, now_jiffy: cython.longlong) -> cython.int:
-        """`tcp_rearm_rto`."""
-        if self.board.head == self.board.tail:
-            self.rto_jiffy = _NONE
-        elif self.pending != 0:
-            self.rto_jiffy = now_jiffy + self.rtt.jiffies(max(self._rto_left_us(), 1))
-        else:
-            self.rto_jiffy = now_jiffy + self.rto
+    def start(self, now_jiffy: cython.longlong) -> cython.int:
+        """For a full timeout from now on."""
+        return self.set_for(now_jiffy, self.rto)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def set_for(self, now_jiffy: cython.longlong, jiffies: cython.longlong) -> cython.int:
+        """For a timeout, in as many jiffies."""
+        self.rto_jiffy = now_jiffy + jiffies
         self.pending = 0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
-    def _schedule_loss_probe(
-        self, now_jiffy: cython.longlong, rto_left_us: cython.longlong
-    ) -> cython.bint:
-        """`tcp_schedule_loss_probe`; return whether the timer is set for one."""
-        jiffies: cython.longlong = self.sacks.probe.timeout_jiffies(
-            self.recovery.state, self.board.tail - self.board.head, rto_left_us
-        )
-        if jiffies == _NONE:
-            return False
-        self.rto_jiffy = now_jiffy + jiffies
-        self.pending = _PROBE
-        return True
-
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(-1, check=False)
-    def _set_timer(self, now_jiffy: cython.longlong) -> cython.int:
-        """The timer, after an ACK."""
-        sacks: SackRecovery = self.sacks
-        if sacks.look_again > 0:
-            self.rto_jiffy = now_jiffy + min(sacks.look_again, self.rto)
-            self.pending = _REORDERING
-        elif sacks.renege > 0:
-            self.rto_jiffy = now_jiffy + sacks.renege
-            self.pending = 0
-        elif sacks.rearms and not self._schedule_loss_probe(
-            now_jiffy, self.rto * sacks.rtt.jiffy_us
-        ):
-            self._rearm(now_jiffy)
+    def stop(self) -> cython.int:
+        """Nothing is outstanding."""
+        self.rto_jiffy = _NONE
+        self.pending = 0
         return 0
 
-    @cython.cfunc
+    @cython.ccall
     @cython.exceptval(-1, check=False)
-    def _set_timer_sent(self, alone: cython.bint, now_jiffy: cython.longlong) -> cython.int:
-        """The timer, after new segments; `alone`: nothing had been on its way."""
+    def first_sent(self, now_jiffy: cython.longlong) -> cython.int:
+        """A segment has been sent, and nothing had been on its way: a probe is not needed."""
+        self.backoff = 0
+        self.probing = False
+        return self.set_for(now_jiffy, self.rto)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def await_window(self, now_jiffy: cython.longlong) -> cython.int:
+        """For a window probe, unless it is set."""
+        if self.rto_jiffy == _NONE:
+            self.rto_jiffy = now_jiffy + min(self.rto << self.backoff, self.rtt.rto_max)
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def left_us(self) -> cython.longlong:
+        """`tcp_rto_delta_us`: until the first segment's timeout."""
+        sent_us: cython.longlong = self.board.sent_us_of(self.board.head)
+        return sent_us + self.rto * self.rtt.jiffy - self.now_us
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def rearm(self, now_jiffy: cython.longlong) -> cython.int:
+        """`tcp_rearm_rto`."""
+        if self.board.head == self.board.tail:
+            return self.stop()
+        if self.pending != 0:
+            return self.set_for(now_jiffy, self.rtt.jiffies(max(self.left_us(), 1)))
+        return self.set_for(now_jiffy, self.rto)
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def look_again(self, now_jiffy: cython.longlong, jiffies: cython.longlong) -> cython.int:
+        """For RACK, which looks for losses in as many jiffies."""
+        self.set_for(now_jiffy, min(jiffies, self.rto))
+        self.pending = _REORDERING
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def probe_after(self, now_jiffy: cython.longlong, jiffies: cython.longlong) -> cython.int:
+        """For a loss probe."""
+        self.set_for(now_jiffy, jiffies)
+        self.pending = _PROBE
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def sent(self, alone: cython.bint, now_jiffy: cython.longlong) -> cython.int:
+        """New segments have been sent; `alone`: nothing had been on its way."""
         if alone:
             self.pending = 0
         elif self.pending == _PROBE:
-            self._rearm(now_jiffy)
-        self._schedule_loss_probe(now_jiffy, self._rto_left_us())
+            self.rearm(now_jiffy)
         return 0
 
-    @cython.cfunc
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def head_resent(self, now_jiffy: cython.longlong) -> cython.int:
+        """The first segment has been sent again."""
+        if self.pending != _REORDERING:
+            self.set_for(now_jiffy, self.rto)
+        return 0
+
+    # -- expired ------------------------------------------------------------------------------
+
+    @cython.ccall
     @cython.exceptval(-1)
-    def _early_timer(self, now_jiffy: cython.longlong) -> cython.bint:
-        """The timer was set for a loss probe, or for RACK to look for losses again."""
+    def overdue(self, now_jiffy: cython.longlong) -> cython.bint:
+        """Whether the timer, if it runs now, has expired: ACKs put it off without moving it."""
+        return self.rto_jiffy != _NONE and self.rto_jiffy < now_jiffy
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def expire(self) -> cython.bint:
+        """It was set for a loss probe, or for RACK; return whether for the former."""
         self.expired = self.pending
-        if self.pending == _PROBE:
-            self.force_head = True
-            return True
-        self._tell_recovery()
-        if self.sacks.reordering_timeout(self.now_us):
-            return True
+        self.resends_head = self.pending == _PROBE
+        return self.resends_head
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def time_out(self, now_jiffy: cython.longlong) -> cython.int:
+        """The retransmission timeout has passed, and doubles."""
+        self.resends_head = True
+        self.backoff += 1
+        self.rto = min(self.rto << 1, self.rtt.rto_max)
+        return self.set_for(now_jiffy, self.rto)
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def probe_window(self, unsent: cython.bint) -> cython.bint:
+        """`tcp_probe_timer`: probe, if there is anything `unsent`."""
+        self.rto_jiffy = _NONE
+        self.probing = unsent
+        if unsent and self.backoff < _RETRIES2:
+            self.backoff += 1
+        return unsent
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def take_probe(self) -> cython.bint:
+        """Whether a window probe is to be sent, which is sent now."""
+        probing: cython.bint = self.probing
+        self.probing = False
+        return probing
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def take_head(self) -> cython.bint:
+        """Whether the first segment is to be sent again, which is done now."""
+        first: cython.bint = self.resends_head
+        self.resends_head = False
+        return first
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def take_loss_probe(self) -> cython.bint:
+        """Whether a loss probe is to be sent, which is done now."""
+        if self.expired != _PROBE:
+            return False
         self.expired = 0
-        self._rearm(now_jiffy)
-        return False
+        self.resends_head = False
+        return True
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def handled(self, now_jiffy: cython.longlong) -> cython.int:
+        """What had expired has been handled; RACK's timer gives way to the timeout."""
+        self.resends_head = False
+        if self.pending == _REORDERING and self.expired == _REORDERING:
+            self.rearm(now_jiffy)
+        self.expired = 0
+        return 0
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def probed(self, now_jiffy: cython.longlong) -> cython.int:
+        """A loss probe has been sent: wait for a full timeout."""
+        self.pending = 0
+        return self.rearm(now_jiffy)

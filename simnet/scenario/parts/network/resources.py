@@ -44,18 +44,20 @@ _PORTS_PER_BUS: Final = 2
 
 def wait_of(flow: str, sender: TcpSender) -> Wait:
     """What a connection that sends a stream waits for now."""
-    unsent = sender.write_seq - sender.snd_nxt
+    unsent = sender.seq.write_seq - sender.seq.snd_nxt
     if unsent > 0:
-        if sender.snd_una + sender.snd_wnd - sender.snd_nxt < min(unsent, sender.mss):
-            return Wait(flow, "receive window", sender.snd_wnd, bound=True)
+        if sender.seq.snd_una + sender.seq.snd_wnd - sender.seq.snd_nxt < min(
+            unsent, sender.seq.mss
+        ):
+            return Wait(flow, "receive window", sender.seq.snd_wnd, bound=True)
         if sender.packets_out() >= sender.congestion.cwnd:
-            window = sender.congestion.cwnd * sender.mss
+            window = sender.congestion.cwnd * sender.seq.mss
             return Wait(flow, "congestion window", window, bound=True)
-    queued = sender.wmem_queued()
+    queued = sender.seq.wmem_queued()
     # `sk_stream_write_space`: the writer is not woken before a third is free; what is less than a
     # segment waits for Nagle, and it is the writer's to fill it up
-    if unsent < sender.mss and sender.sndbuf - queued < queued // 2:
-        return Wait(flow, "send buffer", sender.write_seq - sender.snd_una, bound=True)
+    if unsent < sender.seq.mss and sender.seq.sndbuf - queued < queued // 2:
+        return Wait(flow, "send buffer", sender.seq.write_seq - sender.seq.snd_una, bound=True)
     return Wait(flow, "path" if unsent > 0 else "application")
 
 

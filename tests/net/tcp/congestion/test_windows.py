@@ -103,9 +103,9 @@ def acked(window: Congestion, count: int, now: int) -> None:
 
 def reduce(window: Congestion, cwnd: int | None = None) -> None:
     """What recovery does to a window, all at once."""
-    window.ssthresh = window.reduced()
-    window.cwnd = window.ssthresh if cwnd is None else cwnd
-    window.cwnd_count = 0
+    window.lower_threshold()
+    window.set_window(window.ssthresh if cwnd is None else cwnd)
+    window.restart_count()
 
 
 @given(
@@ -183,21 +183,21 @@ class TestByteCounting:
     def test_half_a_segment_does_not_count(self) -> None:
         window = make_congestion("reno", 3, mss=1000, abc=1)
         for _ in range(4):
-            window.bytes_acked += 500
+            window.count_bytes(500)
             window.avoid(0, 0, 0, 1)
         assert window.cwnd == 5
 
     def test_two_segments_count_twice_with_2(self) -> None:
         window = make_congestion("reno", 3, mss=1000, abc=2)
-        window.bytes_acked += 2000
+        window.count_bytes(2000)
         window.avoid(0, 0, 0, 1)
         assert window.cwnd == 5
 
     def test_avoidance_takes_a_whole_window(self) -> None:
         window = make_congestion("reno", 10, mss=1000, abc=1)
-        window.ssthresh = 5
+        window.set_threshold(5)
         for _ in range(5):
-            window.bytes_acked += 2000
+            window.count_bytes(2000)
             window.avoid(0, 0, 0, 1)
         assert (window.cwnd, window.bytes_acked) == (11, 0)
 
@@ -214,7 +214,7 @@ class TestStretchedAcks:
     @pytest.mark.parametrize(("version", "cwnd"), [("3.19", 20), ("4.0", 22)])
     def test_avoidance(self, version: str, cwnd: int) -> None:
         window = make_congestion("reno", 20, rules=sender_rules(version))
-        window.ssthresh = 10
+        window.set_threshold(10)
         for _ in range(11):
             window.avoid(0, 0, 0, 4)
         assert window.cwnd == cwnd
@@ -224,15 +224,15 @@ class TestStretchedAcks:
         self, version: str, cwnd: int, count: int
     ) -> None:
         window = make_congestion("reno", 10, rules=sender_rules(version))
-        window.ssthresh = 12
+        window.set_threshold(12)
         window.avoid(0, 0, 0, 5)
         assert (window.cwnd, window.cwnd_count) == (cwnd, count)
 
     def test_credit_of_a_larger_window_is_worth_one_segment(self) -> None:
         window = make_congestion("reno", 100, rules=sender_rules("6.18"))
-        window.ssthresh = 5
+        window.set_threshold(5)
         window.avoid(0, 0, 0, 60)
-        window.cwnd = 10
+        window.set_window(10)
         window.avoid(0, 0, 0, 1)
         assert (window.cwnd, window.cwnd_count) == (11, 1)
 
@@ -240,7 +240,7 @@ class TestStretchedAcks:
         sizes = []
         for each in (1, 8):
             window = make_congestion("cubic", 100, hz=1000, rules=sender_rules("6.18"))
-            window.ssthresh = 50
+            window.set_threshold(50)
             for number in range(0, 4000, each):
                 at = 1000 + number // 40
                 window.segments_acked(each, 100_000, at, at * 1000, open_state=True)
@@ -275,7 +275,7 @@ class TestBic:
     def test_rate_halving_stops_at_the_threshold_and_reno_at_half_of_it(self) -> None:
         windows = [make_congestion(name, 1000) for name in ("bic", "reno")]
         for window in windows:
-            window.ssthresh = window.reduced()
+            window.lower_threshold()
         assert [window.least() for window in windows] == [799, 250]
 
     def test_unknown_algorithm_is_an_error(self) -> None:
@@ -288,9 +288,9 @@ def grown(version: str, losses: list[int], seconds: float, rtt_ms: int = 100) ->
     window = make_congestion("cubic", 10, hz=1000, rules=sender_rules(version))
     assert isinstance(window, Cubic)
     for size in losses:
-        window.cwnd = size
+        window.set_window(size)
         reduce(window)
-    window.cwnd += 1  # above the threshold
+    window.set_window(window.cwnd + 1)  # above the threshold
     now, sizes = 10_000, []
     for _ in range(int(seconds * 1000 / rtt_ms)):
         for number in range(window.cwnd // 2):
@@ -337,7 +337,7 @@ class TestCubic:
         window = make_congestion("cubic", 10, rules=NEW)
         assert isinstance(window, Cubic)
         for size in (1000, 900):
-            window.cwnd = size
+            window.set_window(size)
             reduce(window)
         assert window.last_max_cwnd == 900 * (1024 + 819) // 2048
 

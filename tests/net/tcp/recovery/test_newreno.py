@@ -63,7 +63,7 @@ def test_what_was_sent_later_opens_again() -> None:
     sender = recovering()
     ack(sender, 10, jiffy=12, echo=5)
     kept = sender.congestion.cwnd
-    sender.write(2 * MSS, end_of_send=True)
+    sender.seq.write(2 * MSS, end_of_send=True)
     assert numbers(sender, 13) == [10, 11]
     ack(sender, 12, jiffy=14, echo=13)
     assert sender.recovery.state == OPEN
@@ -74,7 +74,7 @@ def test_a_reduction_that_was_needed_stays() -> None:
     sender = recovering()
     ack(sender, 10, jiffy=12, echo=10)
     assert sender.recovery.undone == 0
-    sender.write(2 * MSS, end_of_send=True)
+    sender.seq.write(2 * MSS, end_of_send=True)
     numbers(sender, 13)
     ack(sender, 12, jiffy=14, echo=13)
     # two segments do not use a window of five

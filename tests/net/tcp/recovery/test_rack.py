@@ -35,13 +35,13 @@ class Connection:
             cwnd=cwnd or segments, sack=True, rules=rules, jiffy_ps=MS, timestamps=timestamps
         )
         self.sender.measured(100_000)
-        self.sender.write(segments * MSS, end_of_send=True)
+        self.sender.seq.write(segments * MSS, end_of_send=True)
         assert len(self.sent(100)) == segments
 
     def sent(self, ms: int) -> list[int]:
         """Segments that go out now."""
         queue = SkbQueue()
-        self.sender.now_us = 1000 * ms
+        self.sender.timer.set_time(1000 * ms * US)
         self.sender.stage(queue, PEER, 90, CPU, ms)
         return [queue.pop().seq // MSS for _ in range(queue.count)]
 
@@ -56,18 +56,18 @@ class Connection:
         """An ACK with blocks of segments (first, last); return which segments are sent then."""
         told = ((dsack,) if dsack else ()) + held
         blocks = [(first * MSS, (last + 1) * MSS) for first, last in told]
-        self.sender.now_us = 1000 * ms
+        self.sender.timer.set_time(1000 * ms * US)
         self.sender.acknowledge(una * MSS, 1 << 20, ms, blocks or None, echo)
         return self.sent(ms)
 
     def timer(self) -> tuple[int, list[int]]:
         """Let the timer run when it is due; return when that is, and what is sent."""
-        ms = self.sender.rto_jiffy
-        self.sender.now_us = 1000 * ms
+        ms = self.sender.timer.rto_jiffy
+        self.sender.timer.set_time(1000 * ms * US)
         return ms, self.sent(ms) if self.sender.timer_expired(ms) else []
 
     def write(self, segments: int) -> None:
-        self.sender.write(segments * MSS, end_of_send=True)
+        self.sender.seq.write(segments * MSS, end_of_send=True)
 
 
 def test_the_tail_is_lost() -> None:
@@ -118,7 +118,7 @@ class TestRack:
     def test_fewer_may_have_overtaken_it_for_a_quarter_of_a_round_trip(self) -> None:
         tcp = Connection(10)
         assert tcp.ack(200, 0, (1, 1)) == []
-        assert (tcp.sender.pending, tcp.sender.recovery.state) == (REORDERING, DISORDER)
+        assert (tcp.sender.timer.pending, tcp.sender.recovery.state) == (REORDERING, DISORDER)
         # 25 ms, and two against rounding
         assert tcp.timer() == (227, [0])
         assert tcp.sender.recovery.state == RECOVERY
@@ -128,7 +128,7 @@ class TestRack:
         assert tcp.ack(200, 0, (1, 2)) == []
         assert tcp.ack(224, 3) == []
         assert (tcp.sender.retransmissions, tcp.sender.recovery.state) == (0, OPEN)
-        assert tcp.sender.pending == PROBE
+        assert tcp.sender.timer.pending == PROBE
         assert tcp.sender.sacks is not None
         assert tcp.sender.sacks.rack.reordering_seen == 1
 
@@ -137,7 +137,7 @@ class TestRack:
         tcp.ack(200, 0, (1, 1))
         tcp.ack(201, 2)
         assert [tcp.ack(202, 2, (3, last)) for last in (3, 4, 5, 6, 7)] == [[]] * 5
-        assert tcp.sender.pending == REORDERING
+        assert tcp.sender.timer.pending == REORDERING
         ms, sent = tcp.timer()
         assert (229 <= ms <= 231, sent) == (True, [2])
 
@@ -213,12 +213,12 @@ class TestTailLossProbe:
     def test_one_segment_may_wait_for_a_delayed_ack(self) -> None:
         tcp = Connection(1)
         # not later than the timeout, 100 ms and the least variance of 200 ms
-        assert (tcp.sender.pending, tcp.sender.rto_jiffy) == (PROBE, 400)
+        assert (tcp.sender.timer.pending, tcp.sender.timer.rto_jiffy) == (PROBE, 400)
 
     def test_it_does_not_help_if_all_is_lost(self) -> None:
         tcp = Connection(4)
         assert tcp.timer() == (302, [3])
-        assert tcp.sender.pending == RTO
+        assert tcp.sender.timer.pending == RTO
         ms, sent = tcp.timer()
         assert (ms, sent) == (302 + 300, [0])
         assert (tcp.sender.timeouts, tcp.sender.recovery.state) == (1, LOSS)
@@ -255,16 +255,16 @@ class TestTailLossProbe:
         tcp = Connection(10)
         for last in (2, 3, 4):
             tcp.ack(200, 1, (2, last))
-        assert tcp.sender.pending != PROBE
+        assert tcp.sender.timer.pending != PROBE
 
     def test_in_recovery_what_is_sent_does_not_put_the_timeout_off(self) -> None:
         tcp = Connection(10)
         assert tcp.ack(200, 0, (1, 3)) == [0]
         tcp.ack(210, 0, (1, 9))
-        due = tcp.sender.rto_jiffy
+        due = tcp.sender.timer.rto_jiffy
         tcp.write(2)
         assert tcp.sent(250) == [10, 11]
-        assert (tcp.sender.pending, tcp.sender.rto_jiffy) == (RTO, due)
+        assert (tcp.sender.timer.pending, tcp.sender.timer.rto_jiffy) == (RTO, due)
 
 
 class TestTimeouts:
@@ -274,7 +274,8 @@ class TestTimeouts:
         tcp.write(2)
         assert tcp.sent(350) == [4, 5]
         assert tcp.sender.sacks is not None
-        tcp.sender.sacks.timeout(410_000)
+        tcp.sender.timer.set_time(410_000 * US)
+        tcp.sender.sacks.timeout()
         assert (tcp.sender.board.lost_out, tcp.sender.recovery.state) == (3, LOSS)
 
     def test_the_congestion_control_begins_anew(self) -> None:
@@ -286,7 +287,7 @@ class TestTimeouts:
         )
         tcp.sender = sender
         sender.measured(100_000)
-        sender.write(8 * MSS, end_of_send=True)
+        sender.seq.write(8 * MSS, end_of_send=True)
         tcp.sent(100)
         tcp.timer()
         tcp.timer()
@@ -372,4 +373,4 @@ def test_what_is_counted_is_what_is_there(**drawn: Any) -> None:
         if run.right.delivered == 600_000 and out == 0:
             break
     assert run.right.delivered == run.right.receiver.rcv_nxt == 600_000
-    assert sender.snd_una == sender.snd_nxt == 600_000
+    assert sender.seq.snd_una == sender.seq.snd_nxt == 600_000

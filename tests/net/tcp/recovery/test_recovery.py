@@ -14,6 +14,7 @@ import pytest
 from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import congestion_controls, sender_rules
 from simnet.net.tcp.send.sender import TcpSender
+from tests.host.parts import US
 from tests.net.tcp.send.test_sender import MSS, make, numbers
 
 FIRST, LATER, PRR, COUNTING, LATEST = "2.6.18", "2.6.32", "3.2", "4.12", "6.18"
@@ -23,7 +24,7 @@ def started(segments: int, version: str = FIRST, **options: Any) -> TcpSender:
     """A sender with so many segments on their way, and nothing more to send."""
     usual: dict[str, Any] = {"cwnd": segments, "sack": True, "rules": sender_rules(version)}
     sender = make(**(usual | options))
-    sender.write(segments * MSS, end_of_send=True)
+    sender.seq.write(segments * MSS, end_of_send=True)
     assert len(numbers(sender)) == segments
     return sender
 
@@ -38,8 +39,8 @@ def ack(
 ) -> list[int]:
     """An ACK with blocks of segments (first, last); return which segments are sent then."""
     blocks = [(first * MSS, (last + 1) * MSS) for first, last in ((dsack,) if dsack else ()) + held]
-    sender.now_us = 4000 * jiffy
-    if sender.rtt is not None and echo >= 0:
+    sender.timer.set_time(4000 * jiffy * US)
+    if sender.timer.rtt.fine and echo >= 0:
         echo *= 4
     sender.acknowledge(una * MSS, 1 << 20, jiffy, blocks or None, echo)
     return numbers(sender, jiffy)
@@ -81,7 +82,7 @@ class TestWhatIsLost:
 
     def test_a_retransmission_that_is_lost_too_is_sent_again(self) -> None:
         sender = started(10, cwnd=20)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sent = [number for last in range(1, 10) for number in ack(sender, 0, (1, last))]
         assert 0 in sent[:-1]
         assert sent.count(0) == 1
@@ -99,7 +100,7 @@ class TestWhatIsLost:
         sender = started(10)
         ack(sender, 5)
         ack(sender, 3, (7, 7))
-        assert (sender.snd_una, sender.board.sacked_out) == (5 * MSS, 1)
+        assert (sender.seq.snd_una, sender.board.sacked_out) == (5 * MSS, 1)
 
     def test_a_timeout_spares_what_the_receiver_holds(self) -> None:
         sender = started(8)
@@ -134,7 +135,7 @@ class TestWhatIsLost:
     def test_what_was_sent_later_shows_losses_on_any_ack(self) -> None:
         """A window update is no duplicate, so that only FLAG_DATA_LOST tells."""
         sender = started(20)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sent = [number for last in range(1, 8) for number in ack(sender, 0, (1, last))]
         assert sent == [20, 21, 0, 22, 23]
         lost = []
@@ -167,7 +168,7 @@ class TestTheWindow:
 
     def test_as_long_as_there_is_something_to_send(self) -> None:
         sender = started(20)
-        sender.write(40 * MSS, end_of_send=True)
+        sender.seq.write(40 * MSS, end_of_send=True)
         cwnds = []
         for last in range(1, 16):
             ack(sender, 0, (1, last))
@@ -180,7 +181,7 @@ class TestTheWindow:
             ack(sender, 0, (1, last))
         # one more than the four in flight
         assert (sender.congestion.cwnd, sender.congestion.ssthresh) == (5, 10)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         assert numbers(sender) == [20]
         sent = [number for last in (17, 18, 19) for number in ack(sender, 0, (1, last))]
         assert sent == [21, 22, 23]
@@ -200,7 +201,7 @@ class TestTheWindow:
     @pytest.mark.parametrize("version", [PRR, COUNTING, LATEST])
     def test_proportional_rate_reduction(self, version: str) -> None:
         sender = started(20, version)
-        sender.write(40 * MSS, end_of_send=True)
+        sender.seq.write(40 * MSS, end_of_send=True)
         sent = [len(ack(sender, 0, (1, last))) for last in range(1, 20)]
         # limited transmit of two, the retransmission, then one for every two
         assert sent[:3] == [1, 1, 1]
@@ -277,7 +278,7 @@ class TestUndo:
         sender = self.late()
         ack(sender, 20)
         ack(sender, 20, dsack=(0, 0))
-        sender.write(5 * MSS, end_of_send=True)
+        sender.seq.write(5 * MSS, end_of_send=True)
         numbers(sender)
         assert sender.recovery.undone == 0
         ack(sender, 21)
@@ -328,7 +329,7 @@ class TestFrto:
 
     def test_acks_that_go_on_show_that_nothing_was_lost(self) -> None:
         sender = started(10, LATER)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sender.timer_expired(800)
         assert numbers(sender, 800) == [0]
         assert ack(sender, 1, jiffy=801) == [10, 11]
@@ -338,7 +339,7 @@ class TestFrto:
 
     def test_otherwise_all_is_sent_again(self) -> None:
         sender = started(10, LATER)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sender.timer_expired(800)
         assert numbers(sender, 800) == [0]
         assert ack(sender, 1, jiffy=801) == [10, 11]
@@ -348,7 +349,7 @@ class TestFrto:
 
     def test_a_duplicate_says_nothing_about_the_first_segment(self) -> None:
         sender = started(10, LATER)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sender.timer_expired(800)
         assert numbers(sender, 800) == [0]
         # nothing else is sent: nine and the one sent again are in flight, and that is the window
@@ -358,7 +359,7 @@ class TestFrto:
 
     def test_a_loss_after_a_spurious_timeout_does_not_lower_the_threshold_again(self) -> None:
         sender = started(10, LATER)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sender.timer_expired(800)
         numbers(sender, 800)
         ack(sender, 1, jiffy=801)
@@ -371,7 +372,7 @@ class TestFrto:
 
     def test_not_in_the_first_versions(self) -> None:
         sender = started(10)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sender.timer_expired(800)
         numbers(sender, 800)
         assert ack(sender, 1, jiffy=801) == [1, 2]

@@ -16,6 +16,7 @@ from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.rtt import RttEstimator
+from simnet.net.tcp.send.sequence import SendSequence
 from tests.host.parts import MS
 
 MSS = 1000
@@ -241,7 +242,7 @@ class Both:
     def __init__(self, seed: int) -> None:
         self.draw = Random(seed)  # noqa: S311 (inputs, no secrets)
         self.kernel = Kernel()
-        self.board = Scoreboard(sender_rules("6.18"), sack=True, reordering=3, mss=MSS)
+        self.board = Scoreboard(sender_rules("6.18"), SendSequence(MSS), sack=True, reordering=3)
         self.rack = Rack(self.board, estimator())
         self.tags = SackTags(self.board, self.rack)
         # D-SACKs are believed as long as there are not more of them than were sent again
@@ -254,6 +255,7 @@ class Both:
         for _ in range(self.draw.randint(1, 5)):
             kernel.nxt += MSS
             kernel.queue.append(Segment(kernel.nxt, self.now_us))
+            self.board.seq.sent(MSS)
             self.board.append(kernel.nxt, 0, self.now_us)
 
     def lose(self) -> None:
@@ -279,7 +281,7 @@ class Both:
                 segment.tags |= {"R", "E"}
                 segment.sent_us, segment.awaited = self.now_us, True
                 kernel.undo_retrans += 1
-                self.board.resent(self.board.head + number, kernel.nxt, 0)
+                self.board.resent(self.board.head + number, 0)
                 self.rack.resent(self.board.head + number, self.now_us)
 
     def undo(self) -> None:
@@ -389,7 +391,7 @@ def test_a_dsack_counts_its_segments_once_where_the_walk_goes_on(kind: str) -> N
     tags.resent, tags.board.undo_marker = 5, 0
     tags.rack.link()
     for number in range(1, 6):
-        tags.board.resent(number, 6000, 0)
+        tags.board.resent(number, 0)
         tags.rack.resent(number, 9)
     tags.begin(0, 6000, 10)
     tags.tag(blocks, 0, 0, 6000, lossy=False)
@@ -397,7 +399,7 @@ def test_a_dsack_counts_its_segments_once_where_the_walk_goes_on(kind: str) -> N
 
 
 def sent(segments: int, size: int = MSS, rtt: RttEstimator | None = None) -> SackTags:
-    board = Scoreboard(sender_rules("6.18"), sack=True, reordering=3, mss=MSS)
+    board = Scoreboard(sender_rules("6.18"), SendSequence(MSS), sack=True, reordering=3)
     for number in range(segments):
         board.append((number + 1) * size, 0, number)
     return SackTags(board, Rack(board, rtt or estimator()))
@@ -489,7 +491,7 @@ def test_an_echo_of_the_first_copy_tells_nothing_of_the_second(echo_ms: int, rtt
     rtt.bound(1000, 0)
     tags = sent(1, rtt=rtt)
     board, rack = tags.board, tags.rack
-    board.resent(0, 1000, 0)
+    board.resent(0, 0)
     rack.resent(0, 5000)
     tags.begin(1000, 1000, 7000)
     assert tags.clean(0, echo_ms) == 1

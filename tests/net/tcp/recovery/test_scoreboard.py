@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
+from simnet.net.tcp.send.sequence import SendSequence
 
 MSS = 1000
 VERSIONS = ("2.6.18", "2.6.32", "4.17")
@@ -178,7 +179,7 @@ class Both:
     def __init__(self, version: str) -> None:
         rules = sender_rules(version)
         self.kernel = Kernel(rules)
-        self.board = Scoreboard(rules, sack=True, reordering=3, mss=MSS)
+        self.board = Scoreboard(rules, SendSequence(MSS), sack=True, reordering=3)
         self.now = 0
 
     def check(self) -> None:
@@ -201,6 +202,7 @@ class Both:
         for _ in range(count):
             self.kernel.nxt += MSS
             self.kernel.queue.append(Segment(self.kernel.nxt, self.now))
+            self.board.seq.sent(MSS)
             self.board.append(self.kernel.nxt, self.now, 1000 * self.now)
 
     def ack(
@@ -240,7 +242,7 @@ class Both:
         segment.tags |= {"R", "E"}
         segment.mark, segment.sent = kernel.nxt, self.now
         kernel.undo_retrans += 1
-        self.board.resent(self.board.head + number, kernel.nxt, self.now)
+        self.board.resent(self.board.head + number, self.now)
 
 
 SPANS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 5)), max_size=3)
@@ -315,7 +317,7 @@ def test_what_is_held_lost_and_on_its_way_is_the_kernels(
     [(3, 1, 3), (3, 2, 2), (3, 3, 1), (3, 4, 0), (8, 1, 8), (9, 1, 8)],
 )
 def test_duplicate_acks_that_have_been_accounted_for(held: int, acked: int, left: int) -> None:
-    board = Scoreboard(sender_rules("2.6.18"), sack=False, reordering=3, mss=MSS)
+    board = Scoreboard(sender_rules("2.6.18"), SendSequence(MSS), sack=False, reordering=3)
     for number in range(9 + acked):
         board.append((number + 1) * MSS, 0, 0)
     for _ in range(held):
@@ -328,7 +330,7 @@ def test_duplicate_acks_that_have_been_accounted_for(held: int, acked: int, left
 
 
 def test_more_duplicates_than_segments_show_reordering() -> None:
-    board = Scoreboard(sender_rules("2.6.18"), sack=False, reordering=3, mss=MSS)
+    board = Scoreboard(sender_rules("2.6.18"), SendSequence(MSS), sack=False, reordering=3)
     for number in range(6):
         board.append((number + 1) * MSS, 0, 0)
     for _ in range(5):
@@ -340,7 +342,7 @@ def test_more_duplicates_than_segments_show_reordering() -> None:
 
 @pytest.mark.parametrize(("rto", "lost"), [(7, 3), (8, 2), (9, 1), (10, 0)])
 def test_segments_older_than_the_timeout_are_lost(rto: int, lost: int) -> None:
-    board = Scoreboard(sender_rules("2.6.18"), sack=True, reordering=3, mss=MSS)
+    board = Scoreboard(sender_rules("2.6.18"), SendSequence(MSS), sack=True, reordering=3)
     for number in range(3):
         board.append((number + 1) * MSS, number, 0)
     assert board.head_age(10) == 10

@@ -119,18 +119,18 @@ class TestSender:
 
     def test_timeouts_are_whole_ticks(self) -> None:
         sender = aix_sender(AixTcp(rto_init_ps=3001 * MS), mss=1448, tso=False)
-        assert sender.rto == 301
+        assert sender.timer.rto == 301
         sender.open_window(1 << 20)
-        sender.write(1448, True)  # noqa: FBT003
+        sender.seq.write(1448, True)  # noqa: FBT003
         sender.sent(sender.next_segment(0), 0)
         sender.acknowledge(1448, 1 << 20, 1, None, -1, False)  # noqa: FBT003
         # a round trip of a tick: the least
-        assert sender.rto == 101
+        assert sender.timer.rto == 101
 
     @pytest.mark.parametrize("option", [False, True])
     def test_options_are_those_of_the_connection(self, option: bool) -> None:  # noqa: FBT001
         tcp = AixTcp(sack=option, rfc1323=option, sendspace_bytes=40_000)
         sender = aix_sender(tcp, mss=1448, tso=option)
-        assert (sender.sack, sender.timestamps, sender.tso) == (option, option, option)
+        assert (sender.board.sack, sender.timestamps, sender.tso) == (option, option, option)
         # the buffer counts payload
-        assert (sender.sndbuf, sender.room(), sender.mss) == (40_000, 28 * 1448, 1448)
+        assert (sender.seq.sndbuf, sender.seq.room(), sender.seq.mss) == (40_000, 28 * 1448, 1448)

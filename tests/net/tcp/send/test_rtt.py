@@ -73,7 +73,7 @@ def test_the_estimate_is_the_kernels(samples: list[tuple[int, int, int]]) -> Non
         snd_nxt += sent
         snd_una = min(snd_una + acked, snd_nxt)
         assert rtt.sample(sample_us, snd_una, snd_nxt) == kernel.sample(sample_us, snd_una, snd_nxt)
-        assert rtt.srtt_us == kernel.srtt
+        assert rtt.srtt == kernel.srtt
 
 
 class KernelMinimum:

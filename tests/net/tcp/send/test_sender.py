@@ -19,7 +19,7 @@ from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
-from tests.host.parts import MS, make_machine
+from tests.host.parts import MS, US, make_machine
 from tests.net.parts import Sink
 
 MSS = 1000
@@ -53,7 +53,7 @@ def make(cwnd: int = 3, window: int = 1 << 20, **options: Any) -> TcpSender:
 def staged(sender: TcpSender, jiffy: int = 0) -> list[tuple[int, int]]:
     """Send what may be sent; return first and last byte plus one of each segment."""
     queue = SkbQueue()
-    sender.now_us = 4000 * jiffy
+    sender.timer.set_time(4000 * jiffy * US)
     sender.stage(queue, PEER, 90, CPU, jiffy)
     segments = [queue.pop() for _ in range(queue.count)]
     return [(skb.seq, skb.end_seq) for skb in segments]
@@ -77,7 +77,7 @@ def ack(sender: TcpSender, segments: float, jiffy: int = 0, window: int = 1 << 2
 def started(segments: int, cwnd: int = 20, **options: Any) -> TcpSender:
     """A sender with so many full segments outstanding."""
     sender = make(cwnd=cwnd, **options)
-    sender.write(segments * MSS, end_of_send=True)
+    sender.seq.write(segments * MSS, end_of_send=True)
     assert send(sender) == [MSS] * segments
     return sender
 
@@ -85,12 +85,12 @@ def started(segments: int, cwnd: int = 20, **options: Any) -> TcpSender:
 class TestWindows:
     def test_first_burst_is_the_initial_window(self) -> None:
         sender = make(cwnd=3)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         assert send(sender) == [MSS] * 3
 
     def test_slow_start_grows_with_every_ack_that_finds_the_window_full(self) -> None:
         sender = make(cwnd=3)
-        sender.write(100 * MSS, end_of_send=True)
+        sender.seq.write(100 * MSS, end_of_send=True)
         send(sender)
         ack(sender, 1)
         assert send(sender) == [MSS] * 2
@@ -105,14 +105,14 @@ class TestWindows:
 
     def test_peer_limits_to_whole_segments(self) -> None:
         sender = make(cwnd=20, window=3500)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         assert send(sender) == [MSS] * 3
         sender.acknowledge(MSS, 3500, 0)
         assert send(sender) == [MSS]
 
     def test_two_segments_fit_into_the_largest_window_offered(self) -> None:
         sender = make(cwnd=20, window=1500)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         assert send(sender) == [750] * 2
         sender.acknowledge(750, 1800, 0)
         assert send(sender) == [900]
@@ -127,8 +127,8 @@ class TestWindows:
     )
     def test_a_tiny_window_is_halved_or_not(self, version: str, window: int, length: int) -> None:
         sender = make(cwnd=20, window=window, rules=sender_rules(version))
-        sender.write(10 * MSS, end_of_send=True)
-        assert sender.mss == length
+        sender.seq.write(10 * MSS, end_of_send=True)
+        assert sender.seq.mss == length
         assert send(sender) == [length] * (window // length)
 
     def test_acknowledge_counts_segments(self) -> None:
@@ -153,7 +153,7 @@ class TestUseOfTheWindow:
     ) -> None:
         rules = sender_rules(version)
         sender = started(10, rules=rules, congestion=make_congestion("reno", 10, rules=rules))
-        sender.congestion.ssthresh = 5
+        sender.congestion.set_threshold(5)
         for number in range(1, 11):
             ack(sender, number)
         assert sender.congestion.cwnd == cwnd
@@ -169,32 +169,32 @@ class TestUseOfTheWindow:
 class TestNagle:
     def test_lone_small_segment_goes(self) -> None:
         sender = make()
-        sender.write(10, end_of_send=True)
+        sender.seq.write(10, end_of_send=True)
         assert send(sender) == [10]
 
     def test_second_small_segment_waits_for_the_first(self) -> None:
         sender = make()
-        sender.write(10, end_of_send=True)
+        sender.seq.write(10, end_of_send=True)
         send(sender)
-        sender.write(20, end_of_send=True)
+        sender.seq.write(20, end_of_send=True)
         assert send(sender) == []
-        sender.write(30, end_of_send=True)
+        sender.seq.write(30, end_of_send=True)
         sender.acknowledge(10, 1 << 20, 0)
         assert send(sender) == [50]
 
     def test_small_end_of_a_message_goes_behind_full_segments(self) -> None:
         # Minshall: only an outstanding small segment holds the next one back
         sender = make(cwnd=10)
-        sender.write(2 * MSS + 10, end_of_send=True)
+        sender.seq.write(2 * MSS + 10, end_of_send=True)
         assert send(sender) == [MSS, MSS, 10]
-        sender.write(10, end_of_send=True)
+        sender.seq.write(10, end_of_send=True)
         assert send(sender) == []
 
     def test_nodelay_sends_at_once(self) -> None:
         sender = make(cwnd=10)
         sender.nodelay = True
         for _ in range(3):
-            sender.write(10, end_of_send=True)
+            sender.seq.write(10, end_of_send=True)
             assert send(sender) == [10]
 
 
@@ -202,15 +202,15 @@ class TestCork:
     def test_only_full_segments_go(self) -> None:
         sender = make(cwnd=10)
         sender.cork = True
-        sender.write(MSS + 10, end_of_send=True)
+        sender.seq.write(MSS + 10, end_of_send=True)
         assert send(sender) == [MSS]
-        sender.write(MSS - 10, end_of_send=True)
+        sender.seq.write(MSS - 10, end_of_send=True)
         assert send(sender) == [MSS]
 
     def test_taking_it_off_lets_the_rest_go(self) -> None:
         sender = make(cwnd=10)
         sender.cork = True
-        sender.write(10, end_of_send=True)
+        sender.seq.write(10, end_of_send=True)
         assert send(sender) == []
         sender.cork = False
         assert send(sender) == [10]
@@ -218,9 +218,9 @@ class TestCork:
     def test_the_rest_goes_when_the_probe_timer_runs(self) -> None:
         sender = make(cwnd=10)
         sender.cork = True
-        sender.write(10, end_of_send=True)
+        sender.seq.write(10, end_of_send=True)
         assert sender.awaits_window(0)
-        assert sender.timer_expired(sender.rto_jiffy + 1)
+        assert sender.timer_expired(sender.timer.rto_jiffy + 1)
         assert send(sender, 800) == [10]
 
 
@@ -229,13 +229,13 @@ class TestUnusedWindow:
 
     def test_halves_for_every_timeout_that_was_idle(self) -> None:
         sender = make(cwnd=3)
-        sender.congestion.cwnd = 40
-        sender.write(40 * MSS, end_of_send=True)
+        sender.congestion.set_window(40)
+        sender.seq.write(40 * MSS, end_of_send=True)
         send(sender)
         ack(sender, 40, 10)
-        sender.write(100 * MSS, end_of_send=True)
+        sender.seq.write(100 * MSS, end_of_send=True)
         # the last was sent in jiffy 0, the timeout is 60
-        assert sender.rto == 60
+        assert sender.timer.rto == 60
         assert len(send(sender, 150)) == 10
         assert sender.congestion.ssthresh >= 30
 
@@ -243,39 +243,39 @@ class TestUnusedWindow:
     def test_idle_is_longer_than_the_timeout(self, jiffy: int, ssthresh: int) -> None:
         sender = started(40, cwnd=40)
         ack(sender, 40, 10)
-        sender.congestion.ssthresh = 5
-        sender.congestion.cwnd = 40
-        assert sender.rto == 60
-        sender.write(MSS, end_of_send=True)
+        sender.congestion.set_threshold(5)
+        sender.congestion.set_window(40)
+        assert sender.timer.rto == 60
+        sender.seq.write(MSS, end_of_send=True)
         send(sender, jiffy)
         # three quarters of what the window was
         assert sender.congestion.ssthresh == ssthresh
 
     def test_not_below_the_initial_window(self) -> None:
         sender = make(cwnd=3)
-        sender.congestion.cwnd = 40
-        sender.write(MSS, end_of_send=True)
+        sender.congestion.set_window(40)
+        sender.seq.write(MSS, end_of_send=True)
         send(sender)
         ack(sender, 1, 1)
-        sender.write(100 * MSS, end_of_send=True)
+        sender.seq.write(100 * MSS, end_of_send=True)
         assert len(send(sender, 5000)) == 3
 
     def test_can_be_turned_off(self) -> None:
         sender = started(40, cwnd=40, restarts=False)
         ack(sender, 40, 10)
-        sender.write(100 * MSS, end_of_send=True)
+        sender.seq.write(100 * MSS, end_of_send=True)
         assert len(send(sender, 150)) == 40
 
     def test_an_application_that_sends_little_loses_half_of_the_rest(self) -> None:
         sender = make(cwnd=3)
-        sender.congestion.cwnd = 40
-        sender.write(MSS, end_of_send=True)
+        sender.congestion.set_window(40)
+        sender.seq.write(MSS, end_of_send=True)
         send(sender, 0)
         now = 0
         for number in range(1, 60):
             now += 2
             ack(sender, number, now)
-            sender.write(MSS, end_of_send=True)
+            sender.seq.write(MSS, end_of_send=True)
             send(sender, now)
         assert sender.congestion.cwnd < 40
 
@@ -283,7 +283,7 @@ class TestUnusedWindow:
 class TestTsoDeferral:
     def test_less_than_a_third_of_the_window_waits(self) -> None:
         sender = started(12, cwnd=12, tso=True)
-        sender.write(100 * MSS, end_of_send=False)
+        sender.seq.write(100 * MSS, end_of_send=False)
         ack(sender, 3)
         # the window is 13 now, and 4 of it are free
         assert send(sender) == []
@@ -298,21 +298,21 @@ class TestTsoDeferral:
 
     def test_nothing_outstanding_never_waits(self) -> None:
         sender = make(cwnd=12, window=2500, tso=True)
-        sender.write(100 * MSS, end_of_send=False)
+        sender.seq.write(100 * MSS, end_of_send=False)
         assert send(sender) == [MSS, MSS]
 
     def test_a_full_frame_never_waits(self) -> None:
         sender = make(cwnd=300, tso=True, window=10**9)
-        sender.write(300 * MSS, end_of_send=False)
+        sender.seq.write(300 * MSS, end_of_send=False)
         send(sender)
-        sender.write(300 * MSS, end_of_send=False)
+        sender.seq.write(300 * MSS, end_of_send=False)
         sender.acknowledge(66 * MSS, 10**9, 0)
         # 67 of 301 are less than a third but fill 64 KiB
         assert len(send(sender)) >= 65
 
     def test_divisor_0_waits_for_more_than_three_segments(self) -> None:
         sender = started(12, cwnd=12, tso=True, tso_win_divisor=0)
-        sender.write(100 * MSS, end_of_send=False)
+        sender.seq.write(100 * MSS, end_of_send=False)
         ack(sender, 1)
         assert send(sender) == []
         ack(sender, 3)
@@ -321,14 +321,14 @@ class TestTsoDeferral:
 
     def test_newer_kernels_wait_two_jiffies_at_most(self) -> None:
         sender = started(12, cwnd=12, tso=True, rules=sender_rules("2.6.32"))
-        sender.write(100 * MSS, end_of_send=False)
+        sender.seq.write(100 * MSS, end_of_send=False)
         ack(sender, 1, 10)
         assert [send(sender, jiffy) for jiffy in (10, 11)] == [[], []]
         assert send(sender, 12) == [MSS] * 2
 
     def test_without_tso_nothing_waits(self) -> None:
         sender = started(12, cwnd=12)
-        sender.write(100 * MSS, end_of_send=False)
+        sender.seq.write(100 * MSS, end_of_send=False)
         ack(sender, 1)
         assert send(sender) == [MSS, MSS]
 
@@ -337,47 +337,47 @@ class TestSendBuffer:
     def test_takes_segments_until_memory_is_used_up(self) -> None:
         sender = make()
         # 16384 / 1250 is 13.1, and the last segment may overrun
-        assert sender.room() == 14 * MSS
-        sender.write(14 * MSS, end_of_send=True)
-        assert (sender.room(), sender.wmem_queued()) == (0, 14 * TRUESIZE)
+        assert sender.seq.room() == 14 * MSS
+        sender.seq.write(14 * MSS, end_of_send=True)
+        assert (sender.seq.room(), sender.seq.wmem_queued()) == (0, 14 * TRUESIZE)
 
     def test_unsent_tail_is_filled_first(self) -> None:
         sender = make()
-        sender.write(13 * MSS + 400, end_of_send=True)
-        assert sender.room() == 600
+        sender.seq.write(13 * MSS + 400, end_of_send=True)
+        assert sender.seq.room() == 600
 
     @pytest.mark.parametrize(("acknowledged", "woken"), [(4, False), (5, False), (6, True)])
     def test_writer_is_woken_when_a_third_is_free(self, acknowledged: int, woken: bool) -> None:  # noqa: FBT001
         sender = make(cwnd=14, wmem_default=15_000, wmem_max=15_000)
-        sender.write(14 * MSS, end_of_send=True)
+        sender.seq.write(14 * MSS, end_of_send=True)
         send(sender)
         ack(sender, acknowledged)
         # two thirds are 10 000 bytes, the memory of 8 segments
-        assert sender.wmem_queued() == (14 - acknowledged) * TRUESIZE
+        assert sender.seq.wmem_queued() == (14 - acknowledged) * TRUESIZE
         assert sender.write_space() == woken
 
     def test_grows_with_the_congestion_window(self) -> None:
         sender = started(10, cwnd=20)
         ack(sender, 1)
         sender.write_space()
-        assert sender.sndbuf == 2 * 20 * TRUESIZE
+        assert sender.seq.sndbuf == 2 * 20 * TRUESIZE
 
     def test_grows_to_its_limit(self) -> None:
         sender = started(10, cwnd=200)
         ack(sender, 1)
         sender.write_space()
-        assert sender.sndbuf == 131_072
+        assert sender.seq.sndbuf == 131_072
 
     def test_push_at_the_end_and_after_half_a_window(self) -> None:
         sender = make(cwnd=100, window=4 * MSS)
-        sender.write(2 * MSS, end_of_send=False)
+        sender.seq.write(2 * MSS, end_of_send=False)
         sender.sent(sender.next_segment(0), 0)
-        assert not sender.last_pushed()
-        sender.write(MSS, end_of_send=False)
+        assert not sender.seq.last_pushed()
+        sender.seq.write(MSS, end_of_send=False)
         pushed = []
         while length := sender.next_segment(0):
             sender.sent(length, 0)
-            pushed.append(sender.last_pushed())
+            pushed.append(sender.seq.last_pushed())
         assert pushed == [False, True]
 
 
@@ -421,23 +421,23 @@ class TestTimeout:
         now = 0
         for number, sample in enumerate(samples):
             # RFC 2861 does not matter here: one segment is the window
-            sender.write(MSS, end_of_send=True)
+            sender.seq.write(MSS, end_of_send=True)
             send(sender, now)
             now += sample
             ack(sender, number + 1, now)
             kernel.sample(sample, number + 1)
-            assert sender.rto == kernel.rto
+            assert sender.timer.rto == kernel.rto
 
     def test_a_short_round_trip_is_no_reason_for_a_longer_timeout(self) -> None:
         sender = make(cwnd=1)
         now = before = 0
         for number, sample in enumerate([300] * 20 + [10]):
-            sender.write(MSS, end_of_send=True)
+            sender.seq.write(MSS, end_of_send=True)
             send(sender, now)
             now += sample
-            before = sender.rto
+            before = sender.timer.rto
             ack(sender, number + 1, now)
-        assert sender.rto <= before
+        assert sender.timer.rto <= before
 
     def test_expiry_sends_everything_again_from_one_segment(self) -> None:
         sender = started(8)
@@ -454,13 +454,17 @@ class TestTimeout:
         send(sender, 751)
         # only the first had been lost
         ack(sender, 8, 760)
-        assert (sender.snd_una, sender.snd_nxt, sender.packets_out()) == (8 * MSS, 8 * MSS, 0)
+        assert (sender.seq.snd_una, sender.seq.snd_nxt, sender.packets_out()) == (
+            8 * MSS,
+            8 * MSS,
+            0,
+        )
 
     def test_backs_off_twofold_to_the_limit(self) -> None:
         sender = started(1)
         expiries = []
         for _ in range(9):
-            expiries.append(sender.rto)
+            expiries.append(sender.timer.rto)
             sender.timer_expired(0)
             send(sender)
         assert expiries == [750 * 2**n for n in range(6)] + [30_000] * 3
@@ -475,11 +479,11 @@ class TestTimeout:
 
     def test_nothing_outstanding_nothing_to_time(self) -> None:
         sender = started(2)
-        assert sender.rto_jiffy == 750
+        assert sender.timer.rto_jiffy == 750
         ack(sender, 1, 10)
-        assert sender.rto_jiffy == 10 + sender.rto
+        assert sender.timer.rto_jiffy == 10 + sender.timer.rto
         ack(sender, 2, 11)
-        assert sender.rto_jiffy == -1
+        assert sender.timer.rto_jiffy == -1
         assert not sender.timer_expired(800)
 
 
@@ -488,50 +492,50 @@ class TestWindowProbes:
 
     def test_timer_runs_with_the_retransmission_timeout(self) -> None:
         sender = started(2)
-        sender.write(5 * MSS, end_of_send=True)
+        sender.seq.write(5 * MSS, end_of_send=True)
         ack(sender, 2, 10, window=0)
         assert send(sender, 10) == []
         assert sender.awaits_window(10)
-        assert sender.rto_jiffy == 10 + sender.rto
+        assert sender.timer.rto_jiffy == 10 + sender.timer.rto
 
     def test_intervals_double(self) -> None:
         sender = started(2)
-        sender.write(5 * MSS, end_of_send=True)
+        sender.seq.write(5 * MSS, end_of_send=True)
         ack(sender, 2, 10, window=0)
         now, intervals = 10, []
         for _ in range(4):
             assert sender.awaits_window(now)
-            intervals.append(sender.rto_jiffy - now)
-            now = sender.rto_jiffy
+            intervals.append(sender.timer.rto_jiffy - now)
+            now = sender.timer.rto_jiffy
             assert sender.timer_expired(now)
-            assert sender.probing
+            assert sender.timer.probing
             assert send(sender, now) == []
             # the probe's answer: still closed
             ack(sender, 2, now, window=0)
-        assert intervals == [sender.rto * 2**n for n in range(4)]
+        assert intervals == [sender.timer.rto * 2**n for n in range(4)]
 
     @pytest.mark.parametrize("window", [1, 300])
     def test_probe_carries_what_the_window_takes(self, window: int) -> None:
         sender = started(2)
-        sender.write(5 * MSS, end_of_send=True)
+        sender.seq.write(5 * MSS, end_of_send=True)
         ack(sender, 2, 10, window=window)
         assert send(sender, 10) == []
         sender.awaits_window(10)
         sender.timer_expired(100)
         assert send(sender, 100) == [window]
-        assert not sender.probing
-        assert sender.rto_jiffy == 100 + sender.rto
+        assert not sender.timer.probing
+        assert sender.timer.rto_jiffy == 100 + sender.timer.rto
 
     def test_open_window_ends_them(self) -> None:
         sender = started(2)
-        sender.write(5 * MSS, end_of_send=True)
+        sender.seq.write(5 * MSS, end_of_send=True)
         ack(sender, 2, 10, window=0)
         sender.awaits_window(10)
         sender.timer_expired(100)
-        sender.probing = False
+        assert sender.timer.take_probe()
         ack(sender, 2, 100)
         assert send(sender, 100) == [MSS] * 5
-        assert sender.rto_jiffy == 100 + sender.rto
+        assert sender.timer.rto_jiffy == 100 + sender.timer.rto
 
     def test_without_data_there_is_nothing_to_ask(self) -> None:
         sender = started(2)
@@ -575,7 +579,7 @@ class TestFastRetransmit:
     def test_limited_transmit(self) -> None:
         # RFC 3042: the first two duplicates let one new segment go each
         sender = started(10, cwnd=10)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         sent = []
         for _ in range(2):
             ack(sender, 0)
@@ -584,7 +588,7 @@ class TestFastRetransmit:
 
     def test_every_second_duplicate_lets_a_new_segment_go(self) -> None:
         sender = started(20, cwnd=20)
-        sender.write(20 * MSS, end_of_send=True)
+        sender.seq.write(20 * MSS, end_of_send=True)
         sent = 0
         for _ in range(19):
             ack(sender, 0)
@@ -607,7 +611,7 @@ class TestFastRetransmit:
         for _ in range(8):
             ack(sender, 0)
         send(sender)
-        sender.write(10 * MSS, end_of_send=True)
+        sender.seq.write(10 * MSS, end_of_send=True)
         ack(sender, 10)
         # RFC 2582: not yet, duplicates of these segments may still come
         assert sender.recovery.state == RECOVERY
@@ -634,21 +638,21 @@ def test_order_of_sequence_numbers_always_holds(steps: list[tuple[str, int]], ts
     window = 50_000
     for now, (what, value) in enumerate(steps):
         if what == "write":
-            sender.write(min(value, sender.room()), end_of_send=True)
+            sender.seq.write(min(value, sender.seq.room()), end_of_send=True)
         elif what == "ack" and highest:
             # a receiver acknowledges anything up to the highest it has seen
-            sender.acknowledge(max(sender.snd_una, value % (highest + 1)), window, now)
+            sender.acknowledge(max(sender.seq.snd_una, value % (highest + 1)), window, now)
         elif what == "dup":
-            sender.acknowledge(sender.snd_una, window, now)
-        elif what == "timeout" and sender.rto_jiffy != -1:
+            sender.acknowledge(sender.seq.snd_una, window, now)
+        elif what == "timeout" and sender.timer.rto_jiffy != -1:
             sender.timer_expired(now)
         elif what == "window":
             window = value
         assert all(0 < length <= MSS for length in send(sender, now))
-        highest = max(highest, sender.snd_nxt)
-        assert sender.snd_una <= sender.snd_nxt <= sender.write_seq
-        assert (sender.packets_out() == 0) == (sender.snd_nxt == sender.snd_una)
-        assert sender.packets_out() == 0 or sender.rto_jiffy != -1
+        highest = max(highest, sender.seq.snd_nxt)
+        assert sender.seq.snd_una <= sender.seq.snd_nxt <= sender.seq.write_seq
+        assert (sender.packets_out() == 0) == (sender.seq.snd_nxt == sender.seq.snd_una)
+        assert sender.packets_out() == 0 or sender.timer.rto_jiffy != -1
 
 
 @pytest.mark.skipif(_engine.active() == "interpreted", reason="Python tracks all it interprets")
@@ -656,5 +660,11 @@ def test_order_of_sequence_numbers_always_holds(steps: list[tuple[str, int]], ts
 def test_the_collector_does_not_walk_through_connections(sack: bool) -> None:  # noqa: FBT001
     """They hold no cycles, and a machine may have ten thousand."""
     sender = make(sack=sack, rules=sender_rules("6.18"))
-    parts = (sender, sender.board, sender.recovery, sender.sacks or sender.newreno, sender.rtt)
+    parts = (
+        sender,
+        sender.board,
+        sender.recovery,
+        sender.sacks or sender.newreno,
+        sender.timer.rtt,
+    )
     assert not any(map(gc.is_tracked, parts))

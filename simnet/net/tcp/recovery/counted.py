@@ -1,0 +1,555 @@
+"""Loss recovery of Linux before 4.18: what is lost is counted in segments and duplicate ACKs.
+
+Source: net/ipv4/tcp_input.c (`tcp_fastretrans_alert`, `tcp_time_to_recover`,
+`tcp_update_scoreboard`, `tcp_try_undo_recovery` and its kin, `tcp_cwnd_down`, `tcp_enter_loss`,
+`tcp_enter_frto`, `tcp_process_frto`); RFC 5681, 6582, 6675, 4138, 3522 (Eifel), 6937 (PRR). What
+differs between versions is in `SenderRules`. Nothing of this runs as long as ACKs are in order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.rules.sender_version import SenderRules
+from simnet.net.tcp.send.timer import SendTimer
+
+__all__ = ["CountedRecovery"]
+
+_OPEN = cython.declare(cython.int, 0)
+_DISORDER = cython.declare(cython.int, 1)
+_CWR = cython.declare(cython.int, 2)
+_RECOVERY = cython.declare(cython.int, 3)
+_LOSS = cython.declare(cython.int, 4)
+
+_NONE = cython.declare(cython.longlong, -1)
+_MAX_BURST = cython.declare(cython.longlong, 3)
+_RATE_HALVING = cython.declare(cython.int, 0)
+_PRR_CONSERVATIVE = cython.declare(cython.int, 2)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class CountedRecovery(Recovery):
+    """What ACKs and timeouts make of one connection's state and window.
+
+    Args:
+        rules: of the kernel's version.
+        board: its segments.
+        congestion: its window.
+        timer: its timer.
+
+    Attributes:
+        frto_high: what was sent before that timeout ends there.
+    """
+
+    def __init__(
+        self, rules: SenderRules, board: Scoreboard, congestion: Congestion, timer: SendTimer
+    ) -> None:
+        super().__init__(board, congestion, timer)
+        self.frto_high = 0
+        self.head_timeout = rules.head_timeout
+        self.head_timeout_fack = rules.head_timeout_fack
+        self.counts_sacked = rules.counts_sacked
+        self.forward_retransmit = rules.forward_retransmit
+        self.reduction = rules.reduction
+        self.moderates_open = rules.moderates_open
+        self.uses_frto = rules.frto
+        self.data_lost = False
+
+    # -- an ACK -----------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def may_grow(
+        self,
+        duplicate: cython.bint,
+        acked: cython.longlong,
+        newly: cython.longlong,
+        blocks: list[Any] | None,
+        may_send: cython.bint,
+    ) -> cython.bint:
+        """Whether the congestion control may raise the window, which F-RTO may have settled.
+
+        Args:
+            duplicate: a duplicate ACK: no data, no window update, nothing acknowledged.
+            acked: segments that it acknowledged.
+            newly: segments that SACK reports for the first time.
+            blocks: its SACK option.
+            may_send: there is something new to be sent that window and Nagle let go.
+        """
+        beyond: cython.bint = False
+        self.delivered = 1 if duplicate and not self.board.sack else acked + newly
+        self.data_lost = False
+        if blocks is not None:
+            for block in blocks:
+                if block[1] > self.high_seq:
+                    self.data_lost = True
+                if block[1] > self.frto_high:
+                    beyond = newly > 0
+        if self.frto > 0 and self._process_frto(acked, newly, beyond, duplicate, may_send):
+            return False
+        return acked > 0 and self.may_raise()
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def alert(  # noqa: C901, PLR0912 - the state machine in one piece, as in the kernel
+        self,
+        duplicate: cython.bint,
+        data_sacked: cython.bint,
+        acked: cython.longlong,
+        may_send: cython.bint,
+    ) -> cython.int:
+        """`tcp_fastretrans_alert`, after `may_grow`.
+
+        Args:
+            duplicate: a duplicate ACK: no data, no window update, nothing acknowledged.
+            data_sacked: SACK reports more than before.
+            acked: segments that it acknowledged.
+            may_send: there is something new to be sent that window and Nagle let go.
+        """
+        board: Scoreboard = self.board
+        lost: cython.bint = duplicate
+        fast: cython.bint = False
+        if board.packets_out() == 0:
+            board.sacked_out = 0
+        if board.sacked_out == 0:
+            board.fackets_out = 0
+        if board.sacked_out > 0 and board.sack and board.head_is_held():
+            self._renege()
+            return 0
+        if (
+            self.data_lost
+            and (board.fack or not self.counts_sacked)
+            and self.seq.snd_una < self.high_seq
+            and self.state != _OPEN
+            and board.fackets_out > board.reordering
+        ):
+            board.mark_head_lost(board.fackets_out - board.reordering, self.high_seq)
+        if self.counts_sacked and data_sacked and board.fackets_out > board.reordering:
+            lost = True
+        if self.state == _OPEN:
+            self.retrans_stamp = _NONE
+        elif self.seq.snd_una >= self.high_seq and self._leave():
+            return 0
+        if self.state == _RECOVERY:
+            if not self.advanced:
+                if not board.sack and duplicate:
+                    board.duplicate_ack()
+            else:
+                if not board.sack:
+                    board.eat_duplicates(acked)
+                lost = self._undo_partial(acked)
+        elif self.state == _LOSS:
+            if acked > 0:
+                self.retransmits = 0
+            if not board.sack and self.advanced:
+                board.sacked_out = 0
+            if not self._undo_loss():
+                self._moderate()
+                self.retransmitting = True
+                return 0
+            if self.state != _OPEN:
+                return 0
+        if self.state != _RECOVERY:
+            if not board.sack:
+                if self.advanced:
+                    board.sacked_out = 0
+                if duplicate:
+                    board.duplicate_ack()
+            if self.state == _DISORDER or (self.counts_sacked and self.state == _OPEN):
+                self._undo_dsack()
+            if not self._time_to_recover(may_send):
+                self._try_to_open()
+                return 0
+            self._enter_recovery()
+            fast = True
+        if lost or self._head_timed_out():
+            self._update_scoreboard(fast)
+        self._reduce(fast, duplicate)
+        self.retransmitting = True
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _leave(self) -> cython.bint:
+        """All that was sent when the state began is acknowledged; return whether that is all."""
+        board: Scoreboard = self.board
+        if self.state == _LOSS:
+            self.retransmits = 0
+            if self._undo_recovery():
+                return True
+        elif self.state == _DISORDER:
+            self._undo_dsack()
+            if board.undo_marker == _NONE or not board.sack or self.seq.snd_una != self.high_seq:
+                board.undo_marker = _NONE
+                self.state = _OPEN
+        elif self.state == _CWR:
+            if self.seq.snd_una != self.high_seq:
+                self._complete()
+                self.state = _OPEN
+        elif self.state == _RECOVERY:
+            if not board.sack:
+                board.sacked_out = 0
+            if self._undo_recovery():
+                return True
+            if self.reduction == _RATE_HALVING or board.undo_marker != _NONE:
+                self._complete()
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _complete(self) -> cython.int:
+        """`tcp_complete_cwr`."""
+        if (
+            self.reduction != _RATE_HALVING and self.state != _CWR
+        ) or self.congestion.cwnd > self.congestion.ssthresh:
+            self.congestion.set_window(self.congestion.ssthresh)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _head_timed_out(self) -> cython.bint:
+        if not self.head_timeout or self.board.packets_out() == 0:
+            return False
+        if self.head_timeout_fack and not self.board.fack:
+            return False
+        return self.board.head_age(self.now_jiffy) > self.timer.rto
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _time_to_recover(self, may_send: cython.bint) -> cython.bint:
+        """`tcp_time_to_recover`."""
+        board: Scoreboard = self.board
+        out: cython.longlong = board.packets_out()
+        distance: cython.longlong
+        if self.frto > 0:
+            return False
+        if board.lost_out > 0:
+            return True
+        if board.fack or (board.sack and not self.counts_sacked):
+            distance = board.fackets_out
+        else:
+            distance = board.sacked_out + 1
+        if distance > board.reordering or self._head_timed_out():
+            return True
+        return (
+            out <= board.reordering
+            and board.sacked_out >= max(out // 2, board.least_reordering)
+            and not (may_send and board.in_flight() < self.congestion.cwnd)
+        )
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_recovery(self) -> cython.int:
+        board: Scoreboard = self.board
+        self.high_seq = self.seq.snd_nxt
+        self.prior_ssthresh = 0
+        board.undo_marker = self.seq.snd_una
+        board.undo_retrans = board.retrans_out
+        if self.state < _CWR:
+            self.prior_ssthresh = self.current_ssthresh()
+            self.congestion.lower_threshold()
+        self.congestion.restart_count()
+        self.prior_cwnd = self.congestion.cwnd
+        self.prr_delivered = 0
+        self.prr_out = 0
+        self.state = _RECOVERY
+        self.entered += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _update_scoreboard(self, fast: cython.bint) -> cython.int:
+        """`tcp_update_scoreboard`."""
+        board: Scoreboard = self.board
+        packets: cython.longlong = 1
+        if board.sack and self.counts_sacked and not board.fack:
+            packets = board.sacked_out - board.reordering
+            if packets >= 0:
+                board.mark_head_lost(packets, self.high_seq)
+            elif fast:
+                board.mark_first_lost()
+        else:
+            if board.fack and board.fackets_out - board.reordering > 1:
+                packets = board.fackets_out - board.reordering
+            board.mark_head_lost(packets, self.high_seq)
+        if board.sack and self._head_timed_out():
+            board.mark_timed_out(self.now_jiffy, self.timer.rto)
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _moderate(self) -> cython.int:
+        """`tcp_moderate_cwnd`."""
+        return self.congestion.limit_window(self.board.in_flight() + _MAX_BURST)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _reduce(self, fast: cython.bint, duplicate: cython.bint) -> cython.int:
+        """`tcp_cwnd_down`, or proportional rate reduction."""
+        conservative: cython.bint = self.reduction == _PRR_CONSERVATIVE
+        if self.reduction != _RATE_HALVING and self.state == _RECOVERY:
+            if self.delivered > 0 or fast or not conservative:
+                self.reduce_in_proportion(
+                    self.delivered,
+                    self.advanced or not conservative,
+                    fast or (conservative and self.prr_out == 0),
+                )
+            return 0
+        if self.counts_sacked and not (
+            self.advanced or self.delivered > 0 or (duplicate and not self.board.sack)
+        ):
+            return 0
+        return self.congestion.step_down(self.board.in_flight())
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _try_to_open(self) -> cython.int:
+        """`tcp_try_to_open`."""
+        board: Scoreboard = self.board
+        state: cython.int = _OPEN
+        if board.retrans_out == 0 and self.frto == 0:
+            self.retrans_stamp = _NONE
+        if self.state == _CWR:
+            self._reduce(False, True)
+            return 0
+        if board.sacked_out + board.lost_out + board.retrans_out > 0 or (
+            board.undo_marker != _NONE and not self.counts_sacked
+        ):
+            state = _DISORDER
+        if state != self.state:
+            self.state = state
+            self.high_seq = self.seq.snd_nxt
+        if self.moderates_open or self.state != _OPEN:
+            self._moderate()
+        return 0
+
+    # -- undo -------------------------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _may_undo(self) -> cython.bint:
+        """`tcp_may_undo`: nothing that was sent again had been missing (D-SACK, or Eifel)."""
+        if self.board.undo_marker == _NONE:
+            return False
+        return (
+            self.board.undo_retrans <= 0
+            or self.retrans_stamp == _NONE
+            or (self.tsecr != _NONE and self.tsecr < self.retrans_stamp)
+        )
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _undo_window(self, threshold: cython.bint) -> cython.int:
+        """`tcp_undo_cwr`."""
+        congestion: Congestion = self.congestion
+        if self.prior_ssthresh > 0:
+            congestion.set_window(congestion.undo_cwnd())
+            if threshold and self.prior_ssthresh > congestion.ssthresh:
+                congestion.set_threshold(self.prior_ssthresh)
+        elif congestion.cwnd < congestion.ssthresh:
+            congestion.set_window(congestion.ssthresh)
+        self._moderate()
+        self.board.hint = self.board.head
+        self.undone += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo_recovery(self) -> cython.bint:
+        """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
+        if self._may_undo():
+            self._undo_window(True)
+            self.board.undo_marker = _NONE
+        if self.seq.snd_una == self.high_seq and not self.board.sack:
+            # RFC 2582: duplicates may still come
+            self._moderate()
+            return True
+        self.state = _OPEN
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _undo_dsack(self) -> cython.int:
+        """`tcp_try_undo_dsack`."""
+        if self.board.undo_marker != _NONE and self.board.undo_retrans <= 0:
+            self._undo_window(True)
+            self.board.undo_marker = _NONE
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo_partial(self, acked: cython.longlong) -> cython.bint:
+        """`tcp_try_undo_partial`; return whether the next hole is taken for lost."""
+        board: Scoreboard = self.board
+        distance: cython.longlong = board.fackets_out if board.sack else board.sacked_out + 1
+        if not self._may_undo():
+            return not board.sack or distance > board.reordering
+        if board.retrans_out == 0:
+            self.retrans_stamp = _NONE
+        board.update_reordering(distance + acked)
+        self._undo_window(False)
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _undo_loss(self) -> cython.bint:
+        """`tcp_try_undo_loss`."""
+        if not self._may_undo():
+            return False
+        self.board.none_lost()
+        self._undo_window(True)
+        self.retransmits = 0
+        self.board.undo_marker = _NONE
+        if self.board.sack:
+            self.state = _OPEN
+        return True
+
+    # -- timeout ----------------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1, check=False)
+    def timeout(self) -> cython.int:
+        """The retransmission timer: search for its cause, or take all for lost."""
+        if self.uses_frto and self.board.sack:
+            self._enter_frto()
+            self.retransmits += 1
+            return 0
+        return Recovery.timeout(self)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_loss(self, forget: cython.bint) -> cython.int:
+        self.frto = 0
+        return Recovery._enter_loss(self, forget)  # noqa: SLF001 - the base class's
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _renege(self) -> cython.int:
+        """`tcp_check_sack_reneging`: the receiver has dropped what it held."""
+        self._enter_loss(True)
+        self.retransmits += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_frto(self) -> cython.int:
+        """`tcp_enter_frto`: only the first segment is sent again, and two new ones if it helps."""
+        board: Scoreboard = self.board
+        earlier: cython.bint = self.frto > 0 or self.state in (_RECOVERY, _LOSS)
+        if self.frto == 0 or self.retransmits == 0:
+            self._lower_threshold()
+        board.undo_marker = self.seq.snd_una
+        board.undo_retrans = 0
+        if board.head_was_resent():
+            board.undo_marker = _NONE
+        board.head_lost_again()
+        self.congestion.limit_window(board.in_flight() + 1)
+        self.frto_high = self.seq.snd_nxt
+        if earlier and self.high_seq > self.seq.snd_una:
+            self.frto_high = self.high_seq
+        self.state = _DISORDER
+        self.high_seq = self.seq.snd_nxt
+        self.frto = 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _frto_loss(self, allowed: cython.longlong) -> cython.int:
+        """`tcp_enter_frto_loss`: something was lost; go on as after any timeout."""
+        board: Scoreboard = self.board
+        keep_first: cython.bint = self.frto == 1 and not self.advanced
+        marker: cython.longlong = board.undo_marker
+        resent: cython.bint = board.all_lost(False)
+        if keep_first:
+            board.head_resent()
+        board.undo_marker = _NONE if resent and not keep_first else marker
+        self.congestion.set_window(board.in_flight() + allowed)
+        self.congestion.restart_count()
+        self.congestion.forget()
+        self.frto = 0
+        self.state = _LOSS
+        self.high_seq = self.seq.snd_nxt
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _process_frto(
+        self,
+        acked: cython.longlong,
+        newly: cython.longlong,
+        beyond: cython.bint,
+        duplicate: cython.bint,
+        may_send: cython.bint,
+    ) -> cython.bint:
+        """`tcp_process_frto` with SACK; return whether the window is settled.
+
+        `beyond`: what was sent after the timeout is among what SACK reports now.
+        """
+        board: Scoreboard = self.board
+        flight: cython.longlong
+        if acked > 0:
+            self.retransmits = 0
+        if self.frto > 1 and acked > 0 and board.retrans_acked:
+            board.undo_marker = _NONE
+        if self.seq.snd_una >= self.frto_high:
+            self._frto_loss(2 if self.frto == 1 else 3)
+            return True
+        flight = board.in_flight()
+        if self.frto == 1 and acked == 0:
+            if flight == 0:
+                self._frto_loss(2)
+            else:
+                self.congestion.limit_window(flight)
+            return True
+        if self.frto > 1 and (beyond or acked + newly == 0):
+            if duplicate or beyond:
+                self._frto_loss(3)
+            return True
+        if self.frto == 1:
+            self.congestion.set_window(flight + 2)
+            self.frto = 2
+            if not may_send:
+                self._frto_loss(2)
+            return True
+        self._enter_cwr()
+        self.frto = 0
+        board.undo_marker = _NONE
+        self.spurious += 1
+        return False
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=False)
+    def _enter_cwr(self) -> cython.int:
+        """`tcp_enter_cwr` without a lower threshold."""
+        if self.state < _CWR:
+            self.board.undo_marker = _NONE
+            self.congestion.limit_window(self.board.in_flight() + 1)
+            self.congestion.restart_count()
+            self.high_seq = self.seq.snd_nxt
+            self.state = _CWR
+        return 0
+
+    # -- what is sent -----------------------------------------------------------------------
+
+    @cython.ccall
+    @cython.exceptval(-1)
+    def next_retransmission(self, may_send: cython.bint) -> cython.longlong:
+        """What is lost; in Recovery without anything new to send holes, too."""
+        number: cython.longlong = Recovery.next_retransmission(self, may_send)
+        if (
+            number != _NONE
+            or self.state != _RECOVERY
+            or not self.board.sack
+            or not self.forward_retransmit
+            or may_send
+            or self.board.in_flight() >= self.congestion.cwnd
+        ):
+            return number
+        return self.board.next_hole()
