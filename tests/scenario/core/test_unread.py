@@ -26,7 +26,7 @@ IN_LOADER = {"rx_ring", "sb_max_bytes", "rps", "xps", "rx_queues", "tx_queues"}
 
 
 def _taken_by_the_builder() -> set[str]:
-    """Return every attribute that the modules which build a system take from anything."""
+    """Return every attribute that the modules which make systems take from anything."""
     folder = Path(simnet.scenario.__file__).parent
     parts = {
         part for driver in Nic.variants().values() for part in driver.mro() if issubclass(part, Nic)
@@ -34,7 +34,8 @@ def _taken_by_the_builder() -> set[str]:
     modules = {Path(str(sys.modules[part.__module__].__file__)) for part in parts}
     trees = [
         ast.parse(path.read_text("utf-8"))
-        for path in (*folder.rglob("build*.py"), *folder.rglob("streams.py"), *modules)
+        for name in ("build*.py", "machines.py", "streams.py")
+        for path in (*folder.rglob(name), *modules)
     ]
     return {
         node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
