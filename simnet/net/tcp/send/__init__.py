@@ -1,11 +1,11 @@
 """The sending half of a connection: what goes out, and when.
 
-Each piece of state has one owner, which alone writes it; others read it there, or ask the owner.
-`SendSequence` owns the sequence numbers, the peer's window, the MSS and the send buffer;
-`Scoreboard` the segments that are on their way; `Congestion` the congestion window and its
-threshold; `RttEstimator` the round-trip times; `SendTimer` the timeout, what the timer is set for
-and what has expired; `Recovery` the state (Open to Loss) with all that a recovery remembers;
-`SendOutput` what Nagle, TSO deferral and the use of the window remember. `TcpSender` puts them
-together and hands on to them what ACKs and the timer say. A part knows only parts before it in
-this list, so no two hold each other.
+Each piece of state has one owner; others read it there, or ask the owner. `SendSequence` owns the
+sequence numbers, the peer's window, the MSS and the send buffer; `Scoreboard` the segments that are
+on their way, on which `SackTags`, `Rack` and the kinds of `Recovery` work, too; `Congestion` the
+congestion window and its threshold; `RttEstimator` the round-trip times; `SendTimer` the timeout,
+what the timer is set for and what has expired; `Recovery` the state (Open to Loss) with all that a
+recovery remembers; `SendOutput` what Nagle, TSO deferral and the use of the window remember.
+`TcpSender` puts them together, and hands on to them what ACKs and the timer say. A part knows only
+parts before it in this list, so no two hold each other.
 """
