@@ -9,7 +9,7 @@ and the SACK blocks are compared, too, and counted.
 from __future__ import annotations
 
 import functools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
@@ -17,7 +17,7 @@ from simnet.net.tcp.ecn import CE, CWR, ECE, ECT
 from simnet.scenario.core.library import find_model, flat, model_names, read_model
 from simnet.study.conform.packetdrill import read_script
 from simnet.study.conform.phase import phases
-from simnet.study.conform.recording import MS_PS, Expected, Recording, replay
+from simnet.study.conform.recording import MS_PS, Expected, Recording, bursts, replay
 from simnet.study.conform.script import recording_of
 from simnet.study.conform.trace import read_traces
 
@@ -226,7 +226,7 @@ def _judged_at(recording: Recording, phase_ps: int) -> _Trial:
 
 def _trial(recording: Recording, phase_ps: int, late: tuple[int, ...]) -> _Trial:
     end = replay(recording, phase_ps, late)
-    sent = _bursts(recording.expected, end.sent) if recording.exact else end.sent
+    sent = bursts(recording.expected, end.sent) if recording.exact else end.sent
     pairs = list(zip(recording.expected, sent, strict=False))
     same, difference = _difference(recording, sent)
     if difference is None and end.problems:
@@ -250,28 +250,6 @@ def _trial(recording: Recording, phase_ps: int, late: tuple[int, ...]) -> _Trial
             break
         alike += 1
     return _Trial(same + (difference is None), alike, verdict)
-
-
-def _bursts(expected: Sequence[Expected], sent: Sequence[Segment]) -> list[Segment]:
-    """Segments as a script has them: what TSO sends as one frame is one."""
-    found: list[Segment] = []
-    left = list(sent)
-    while left:
-        segment = left.pop(0)
-        wanted = expected[len(found)] if len(found) < len(expected) else None
-        while (
-            wanted is not None
-            and wanted.end_seq is not None
-            and segment.seq == wanted.seq
-            and segment.end_seq < wanted.end_seq
-            and left
-            and left[0].seq == segment.end_seq < left[0].end_seq
-            and left[0].time_ps == segment.time_ps
-        ):
-            following = left.pop(0)
-            segment = replace(segment, end_seq=following.end_seq, push=following.push)
-        found.append(segment)
-    return found
 
 
 def _difference(recording: Recording, sent: Sequence[Segment]) -> tuple[int, str | None]:

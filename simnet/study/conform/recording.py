@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simnet.study.conform.connection import Connection
-from simnet.study.conform.end import Endpoint
+from simnet.study.conform.end import Endpoint, Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from simnet.study.conform.step import Step
 
-__all__ = ["MS_PS", "Expected", "Recording", "replay"]
+__all__ = ["MS_PS", "Expected", "Recording", "bursts", "replay"]
 
 MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens
 _REST_PS: Final = 1000 * MS_PS
+# how often a script looks whether what it waits for is out
+_LOOK_PS: Final = MS_PS // 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +81,61 @@ def replay(recording: Recording, phase_ps: int = 0, late: Collection[int] = ()) 
     """
     end = Endpoint(recording.connection, recording.first, phase_ps, _waits(recording, late))
     last_ps = 0
-    for step in recording.steps:
-        end.at(step.time_ps, _call(end, step))
+    play = _in_turn(end, recording)
+    for number, step in enumerate(recording.steps):
+        end.at(step.time_ps, partial(play, number))
         last_ps = max(last_ps, step.time_ps)
     if recording.expected:
         last_ps = max(last_ps, recording.expected[-1].time_ps)
     end.run(last_ps + _REST_PS)
     return end
+
+
+def _in_turn(end: Endpoint, recording: Recording) -> Callable[[int], None]:
+    """Return what plays a step: after the steps before it, and what is to be out before it is.
+
+    As packetdrill does it: where a segment that a script expects comes late, but in time, the
+    script waits for it. What was recorded of a kernel has happened when it happened.
+    """
+    played = 0
+
+    def play(number: int) -> None:
+        nonlocal played
+        step = recording.steps[number]
+        awaited = recording.expected[step.after - 1] if step.after else None
+        if number > played or (
+            awaited is not None
+            and end.sim.now < awaited.time_ps + (awaited.tolerance_ps or 0)
+            and len(bursts(recording.expected, end.sent)) < step.after
+        ):
+            end.at(end.sim.now + _LOOK_PS, partial(play, number))
+            return
+        played += 1
+        _call(end, step)()
+
+    return play
+
+
+def bursts(expected: Sequence[Expected], sent: Sequence[Segment]) -> list[Segment]:
+    """Segments as a script has them: what TSO sends as one frame is one."""
+    found: list[Segment] = []
+    left = list(sent)
+    while left:
+        segment = left.pop(0)
+        wanted = expected[len(found)] if len(found) < len(expected) else None
+        while (
+            wanted is not None
+            and wanted.end_seq is not None
+            and segment.seq == wanted.seq
+            and segment.end_seq < wanted.end_seq
+            and left
+            and left[0].seq == segment.end_seq < left[0].end_seq
+            and left[0].time_ps == segment.time_ps
+        ):
+            following = left.pop(0)
+            segment = replace(segment, end_seq=following.end_seq, push=following.push)
+        found.append(segment)
+    return found
 
 
 def _waits(recording: Recording, late: Collection[int]) -> Callable[[Endpoint], bool]:

@@ -7,7 +7,7 @@ one burst may be expected as one, as TSO makes them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
@@ -103,6 +103,7 @@ class _Reader:
         """The whole script."""
         for event in self.script.events:
             what = event.what
+            known = len(self.steps)
             if isinstance(what, Call):
                 if what.name in _ENDS and self.established is not None:
                     break
@@ -117,6 +118,8 @@ class _Reader:
                 self._inbound(event, what)
             else:
                 self._outbound(event, what)
+            if len(self.steps) > known:
+                self.steps[-1] = replace(self.steps[-1], after=len(self.expected))
         if self.established is None:
             raise self.script.error(
                 self.script.events[-1].line, "expected a handshake: S, S. and . in turn"

@@ -23,6 +23,7 @@ class Step:
         more: MSG_MORE; of a read: that it waits.
         code: assertions.
         ecn: bits of `simnet.net.tcp.ecn`.
+        after: expected segments that are to be out before.
     """
 
     time_ps: int
@@ -36,3 +37,4 @@ class Step:
     more: bool = False
     code: str = ""
     ecn: int = 0
+    after: int = 0

@@ -211,3 +211,18 @@ def test_echoes_of_marks_are_compared(tmp_path: Path) -> None:
     assert judge(tmp_path, marked + "+0 > E. 1:1(0) ack 1001").agrees
     verdict = judge(tmp_path, marked + "+0 > . 1:1(0) ack 1001")
     assert "ECE" in str(verdict.difference)
+
+
+@pytest.mark.parametrize(("tolerance_us", "agrees"), [(9000, True), (100, False)])
+def test_a_script_waits_for_what_is_late_but_in_time(
+    tmp_path: Path,
+    tolerance_us: int,
+    agrees: bool,  # noqa: FBT001
+) -> None:
+    lone = "+0 setsockopt(4, SOL_TCP, TCP_QUICKACK, [0], 4) = 0\n"
+    lone += "+.01 < . 1001:2001(1000) ack 1 win 512\n"
+    # the timer runs after 40 ms at the earliest: given at once, the next would be acknowledged too
+    late = "+.0395 > . 1:1(0) ack 2001\n+0 < . 2001:3001(1000) ack 1 win 512\n"
+    script = START + DATA + "+0 > . 1:1(0) ack 1001\n+0 read(4, ..., 1000) = 1000\n" + lone + late
+    verdict = judge(tmp_path, f"--tolerance_usecs={tolerance_us}\n{script}")
+    assert verdict.agrees is agrees
