@@ -157,16 +157,20 @@ def _read(typed: str) -> tuple[str, Listing]:
 
 def _summary(listing: Listing, title: str, rows: Sequence[CapturedAttribute]) -> str:
     """``FILE: no -a, 146 attributes: 10 modelled, 135 not modelled, 1 unknown (foo)``."""
-    counts = [
-        f"{len(same)} {state}"
-        for state in ("modelled", "not modelled", "unknown", "elsewhere")
-        if (same := [row for row in rows if row.state == state])
-    ]
     unknown = ", ".join(row.name for row in rows if row.state == "unknown")
-    names = f" ({unknown})" if unknown else ""
+    counted: dict[State, str] = {
+        "modelled": "modelled",
+        "not modelled": "not modelled",
+        "unknown": f"unknown ({unknown})",
+        "elsewhere": "of other nodes",
+    }
+    counts = [
+        f"{count} {words}"
+        for state, words in counted.items()
+        if (count := sum(row.state == state for row in rows))
+    ]
     many = f"{len(rows)} attribute{'s' * (len(rows) != 1)}"
-    text = f"{listing.file}: {title}, {many}: {', '.join(counts)}{names}"
-    return text.replace("elsewhere", "of other nodes")
+    return f"{listing.file}: {title}, {many}: {', '.join(counts)}"
 
 
 class Target:

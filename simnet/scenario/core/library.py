@@ -50,6 +50,7 @@ MODELS: Final = {one.kind: one.section for one in _KINDS}
 MODEL_FOLDERS: Final = {one.kind: one.folder for one in _KINDS}
 """Where the models of each kind lie, below the folder of models."""
 _LONGEST_SHOWN: Final = 60
+_PLAIN_STARTS: Final = {"Input should be": "expected", "String should": "should"}
 
 
 def model_names(kind: ModelKind) -> tuple[str, ...]:
@@ -240,7 +241,9 @@ def _message(detail: ErrorDetails, form: type[BaseModel], unknown: str) -> str:
         return f"expected a table with the keys {', '.join(keys)}"
     if kind in {"value", "range"}:
         return message
-    message = message.replace("Input should be", "expected").replace("String should", "should")
+    for words, plain in _PLAIN_STARTS.items():
+        if message.startswith(words):
+            message = f"{plain}{message.removeprefix(words)}"
     shown = repr(given)
     known = len(shown) <= _LONGEST_SHOWN and not isinstance(given, (dict, list))
     return f"{message[0].lower()}{message[1:]}" + (f", got {shown}" if known else "")

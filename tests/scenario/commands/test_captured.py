@@ -291,6 +291,15 @@ def test_a_node_class_is_chosen_by_name(clients: Tree, tmp_path: Path) -> None:
         captured(clients, [f"nsd:{file}"], {})
 
 
+def test_a_file_is_named_as_it_was_typed(clients: Tree, tmp_path: Path) -> None:
+    folder_ = tmp_path / "elsewhere"
+    folder_.mkdir()
+    file = listing(folder_, "[sas]\npagepool 32G\nelsewhere 1\n[nsd]\npagepool 1G\n")
+    counts = "3 attributes: 1 modelled, 1 unknown (elsewhere), 1 of other nodes"
+    remarks = captured(clients, [f"sas:{file}"], {}).remarks
+    assert remarks == (f"{file}: mmlsconfig of the clients, {counts}",)
+
+
 def test_what_is_for_some_nodes_is_stronger_than_what_is_for_all(
     clients: Tree, tmp_path: Path
 ) -> None:
