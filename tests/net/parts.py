@@ -25,6 +25,7 @@ from tests.host.parts import MS
 
 US = 10**6
 GIGABIT = 10**9
+JIFFY_PS = 4 * MS
 # at 1 Gbit/s a frame of 125 bytes takes 1 us
 US_BYTES = 125
 
@@ -40,6 +41,18 @@ class Sink(Endpoint):
     def receive(self, skb: Skb, cpu: Cpu) -> int:
         self.log.append((self.sim.now, cpu.cpu_id, skb.seq))
         return self.work_ps
+
+
+class Neighbour(Endpoint):
+    """Logs when an ARP reply is taken."""
+
+    def __init__(self, sim: Simulator) -> None:
+        super().__init__(sim, "neighbour")
+        self.log: list[int] = []
+
+    def receive(self, skb: Skb, cpu: Cpu) -> int:  # noqa: ARG002 - an endpoint's
+        self.log.append(self.sim.now)
+        return 0
 
 
 class Line(IrqLine):
@@ -239,6 +252,44 @@ def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
     nic.frames_added()
 
 
+def make_receiver(**options: Any) -> TcpReceiver:
+    """A receiver of segments of 1000 bytes: Linux 2.6 with HZ 250."""
+    usual: dict[str, Any] = {
+        "advmss": 1000,
+        "rmem_default": 87_380,
+        "rmem_max": 174_760,
+        "jiffy_ps": JIFFY_PS,
+        "ato_min_ps": 40 * MS,
+        "delack_max_ps": 200 * MS,
+        "rto_ps": 3000 * MS,
+        "max_quickacks": 16,
+        "min_rcvmss": 536,
+        "truesize_overhead": 300,
+        "moderate_rcvbuf": True,
+        "window_scaling": True,
+    }
+    return TcpReceiver(**(usual | options))
+
+
+def make_sender(**options: Any) -> TcpSender:
+    """A sender of segments of 1000 bytes: Linux 2.6 with HZ 250 and a window of 3 segments."""
+    usual: dict[str, Any] = {
+        "mss": 1000,
+        "congestion": make_congestion("reno", 3),
+        "wmem_default": 16_384,
+        "wmem_max": 131_072,
+        "segment_truesize": 1250,
+        "jiffy_ps": JIFFY_PS,
+        "rto_min_ps": 200 * MS,
+        "rto_init_ps": 3000 * MS,
+        "rto_max_ps": 120_000 * MS,
+        "tso": False,
+        "tso_win_divisor": 3,
+        "reordering": 3,
+    }
+    return TcpSender(**(usual | options))
+
+
 def make_socket(
     sim: Simulator,
     machine: Machine,
@@ -254,35 +305,6 @@ def make_socket(
 
     The peer is a `Sink` at the path of the socket with ``.peer``, if it has one.
     """
-    jiffy_ps = 4 * MS
-    receiving: dict[str, Any] = {
-        "advmss": 1000,
-        "rmem_default": 87_380,
-        "rmem_max": 174_760,
-        "jiffy_ps": jiffy_ps,
-        "ato_min_ps": 40 * MS,
-        "delack_max_ps": 200 * MS,
-        "rto_ps": 3000 * MS,
-        "max_quickacks": 16,
-        "min_rcvmss": 536,
-        "truesize_overhead": 300,
-        "moderate_rcvbuf": True,
-        "window_scaling": True,
-    }
-    sending: dict[str, Any] = {
-        "mss": 1000,
-        "congestion": make_congestion("reno", 3),
-        "wmem_default": 16_384,
-        "wmem_max": 131_072,
-        "segment_truesize": 1250,
-        "jiffy_ps": jiffy_ps,
-        "rto_min_ps": 200 * MS,
-        "rto_init_ps": 3000 * MS,
-        "rto_max_ps": 120_000 * MS,
-        "tso": False,
-        "tso_win_divisor": 3,
-        "reordering": 3,
-    }
     usual: dict[str, Any] = {
         "shared_lines": 0,
         "buffers": make_buffers(machine),
@@ -295,12 +317,12 @@ def make_socket(
     socket = TcpSocket(
         sim,
         path,
-        receiver=TcpReceiver(**(receiving | (receiver or {}))),
-        sender=TcpSender(**(sending | (sender or {}))),
+        receiver=make_receiver(**(receiver or {})),
+        sender=make_sender(**(sender or {})),
         nic=nic,
         costs=machine.costs,
         memory=machine.memory,
-        jiffy_ps=jiffy_ps,
+        jiffy_ps=JIFFY_PS,
         **(usual | options),
     )
     if remote:

@@ -12,14 +12,12 @@ from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.nic.tg3 import Tg3
 from simnet.net.remote.hosts import RemoteHosts
-from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.workload.relay_system import Load, Relay, RelayPort, Workers, connect_relay
-from tests.host.parts import MS, make_costs, make_machine, make_memory
-from tests.net.parts import GIGABIT, make_socket, make_tg3
+from tests.host.parts import make_costs, make_machine, make_memory
+from tests.net.parts import GIGABIT, JIFFY_PS, make_receiver, make_sender, make_socket, make_tg3
 
-JIFFY_PS = 4 * MS
 COSTS_NS = {
     "hardirq": 1200,
     "softirq_entry": 200,
@@ -46,35 +44,8 @@ COSTS_NS = {
 
 def far_halves(number: int) -> tuple[TcpSender, TcpReceiver]:  # noqa: ARG001 - all are alike
     """TCP of a far host: Linux 2.6.18 with HZ 250."""
-    sender = TcpSender(
-        mss=1448,
-        congestion=make_congestion("reno", 3),
-        wmem_default=16_384,
-        wmem_max=131_072,
-        segment_truesize=1850,
-        jiffy_ps=JIFFY_PS,
-        rto_min_ps=200 * MS,
-        rto_init_ps=3000 * MS,
-        rto_max_ps=120_000 * MS,
-        tso=False,
-        tso_win_divisor=3,
-        reordering=3,
-    )
-    receiver = TcpReceiver(
-        advmss=1448,
-        rmem_default=87_380,
-        rmem_max=174_760,
-        jiffy_ps=JIFFY_PS,
-        ato_min_ps=40 * MS,
-        delack_max_ps=200 * MS,
-        rto_ps=3000 * MS,
-        max_quickacks=16,
-        min_rcvmss=536,
-        truesize_overhead=300,
-        moderate_rcvbuf=True,
-        window_scaling=True,
-    )
-    return sender, receiver
+    sender = make_sender(mss=1448, segment_truesize=1850)
+    return sender, make_receiver(advmss=1448)
 
 
 class RelayRig:

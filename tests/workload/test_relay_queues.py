@@ -13,8 +13,8 @@ from simnet.net.steering.tx_queue_rules import tx_queue_rules
 from simnet.workload.relay_system import Load, RelayPort, Workers
 from tests.host.parts import MS
 from tests.net.nic.queues import make_port
-from tests.net.parts import GIGABIT, make_socket
-from tests.workload.relays import JIFFY_PS, RelayRig, far_halves
+from tests.net.parts import GIGABIT, JIFFY_PS, make_socket
+from tests.workload.relays import RelayRig, far_halves
 
 QUEUES = 4
 

@@ -32,9 +32,9 @@ SIZE = 99
 WAKES_AT = 4
 
 
-def make(sim: Simulator, machine: Machine, **options: Any) -> Ipoib:
-    """A connected interface with buffers for 256 packets."""
-    settings: dict[str, Any] = {
+def connected(**options: Any) -> dict[str, Any]:
+    """Settings of an interface in connected mode that interrupts at once and loses nothing."""
+    usual: dict[str, Any] = {
         "connected": True,
         "ib_mtu": 4096,
         "rx_usecs_ps": 0,
@@ -44,7 +44,13 @@ def make(sim: Simulator, machine: Machine, **options: Any) -> Ipoib:
         "jiffy_ps": MS,
         "loss_ppm": 0,
         "luck": stream(1, "loss"),
-    } | options
+    }
+    return usual | options
+
+
+def make(sim: Simulator, machine: Machine, **options: Any) -> Ipoib:
+    """A connected interface with buffers for 256 packets."""
+    settings = connected(**options)
     device = make_device(
         sim,
         machine,

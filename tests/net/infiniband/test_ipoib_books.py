@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from simnet.host.cpu import Cpu
-from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
 from simnet.net.infiniband.ipoib import FLUSHED, Ipoib
 from simnet.net.infiniband.reorder_window import ReorderWindow
 from simnet.net.link.skb import Skb
 from tests.host.parts import MS, NS, US, make_costs, make_machine, make_memory
+from tests.net.infiniband.test_ipoib import connected
 from tests.net.nic.chips import COSTS, MEMORY
 from tests.net.parts import Line, Sink, asserted_ps, connect, frame, make_device, make_tg3, on_wire
 
@@ -25,24 +25,13 @@ class Bench:
     def __init__(
         self, *, node: int = 0, device: dict[str, int] | None = None, **options: Any
     ) -> None:
-        settings: dict[str, Any] = {
-            "connected": True,
-            "ib_mtu": 4096,
-            "rx_usecs_ps": 0,
-            "rx_frames": 0,
-            "acknowledged_ps": 0,
-            "page_bytes": 4096,
-            "jiffy_ps": MS,
-            "loss_ppm": 0,
-            "luck": stream(1, "loss"),
-        }
         self.sim = Simulator()
         costs = make_costs(**COSTS, rx_page=250)
         self.machine = make_machine(
             self.sim, "host", costs, make_memory(2, None, **MEMORY), nodes=2
         )
         port = make_device(self.sim, self.machine, "ib0", node=node, **(device or {}))
-        self.nic = Ipoib(port, **(settings | options))
+        self.nic = Ipoib(port, **connected(**options))
         self.nic.line = Line(self.sim, 40, "ib0", self.machine.cpus, 1)
         connect(self.nic)
         self.near, self.far = self.machine.cpus

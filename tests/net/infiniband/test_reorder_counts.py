@@ -13,18 +13,6 @@ from simnet.net.link.skb import Skb
 from tests.host.parts import US
 from tests.net.parts import Sink, frame
 
-NAMES = (
-    "in_order",
-    "late",
-    "buffered",
-    "held",
-    "slid_over",
-    "flushed",
-    "duplicates",
-    "out_of_order_before",
-    "out_of_order_after",
-)
-
 
 class Owner(Component):
     """Takes what the timer hands up."""
@@ -63,9 +51,7 @@ class Line:
 
     def counts(self) -> dict[str, int]:
         """Counters that are not 0."""
-        counters = self.window.counters()
-        assert tuple(counters) == NAMES
-        return {name: count for name, count in counters.items() if count}
+        return {name: count for name, count in self.window.counters().items() if count}
 
 
 def test_at_first_nothing_has_come() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,15 +122,24 @@ def simulate(case: Case, make: Any, **options: Any) -> tuple[Nic, Sink]:
     return nic, sink
 
 
-def check(nic: Nic, sink: Sink, host: RefHost) -> None:
+def check(case: Case, host: RefHost, make: Any, **options: Any) -> None:
+    host.run(case.arrivals, case.departures, UNTIL)
+    nic, sink = simulate(case, make, **options)
     assert [at // US for at in asserted_ps(nic)] == host.asserted
     assert [(at // US, number) for at, _, number in sink.log] == host.log
     assert nic.drops == host.chip.drops
 
 
-@given(cases)
-def test_tg3_does_what_the_reference_does(case: Case) -> None:
-    chip = RefTg3(
+@pytest.mark.parametrize(
+    ("ref_chip", "ref_host", "make"),
+    [(RefTg3, RefHost, make_tg3), (RefBnx2, RefBnx2Host, make_bnx2)],
+    ids=["tg3", "bnx2"],
+)
+@given(case=cases)
+def test_a_coalescing_chip_does_what_the_reference_does(
+    ref_chip: type[RefTg3], ref_host: type[RefHost], make: Any, case: Case
+) -> None:
+    chip = ref_chip(
         case.buffers,
         frames=case.frames,
         frames_irq=case.frames_irq,
@@ -137,11 +147,10 @@ def test_tg3_does_what_the_reference_does(case: Case) -> None:
         usecs_irq=case.usecs_irq,
         shared=case.shared,
     )
-    host = RefHost(chip, case.weight, *case.costs)
-    host.run(case.arrivals, case.departures, UNTIL)
-    nic, sink = simulate(
+    check(
         case,
-        make_tg3,
+        ref_host(chip, case.weight, *case.costs),
+        make,
         rx_frames=case.frames[0],
         tx_frames=case.frames[1],
         rx_frames_irq=case.frames_irq[0],
@@ -152,64 +161,17 @@ def test_tg3_does_what_the_reference_does(case: Case) -> None:
         tx_usecs_irq_ps=case.usecs_irq[1] * US,
         shared_update=case.shared,
     )
-    check(nic, sink, host)
 
 
-@given(cases)
-def test_e1000_does_what_the_reference_does(case: Case) -> None:
-    tx_delay = case.usecs[1] or 1
-    chip = RefE1000(case.buffers, interval=case.interval, tx_delay=tx_delay)
-    host = RefHost(chip, case.weight, *case.costs)
-    host.run(case.arrivals, case.departures, UNTIL)
-    nic, sink = simulate(
-        case,
-        make_e1000,
-        throttle_ps=case.interval * US,
-        tx_delay_ps=tx_delay * US,
-    )
-    check(nic, sink, host)
-
-
-@given(cases)
-def test_bnx2_does_what_the_reference_does(case: Case) -> None:
-    chip = RefBnx2(
-        case.buffers,
-        frames=case.frames,
-        frames_irq=case.frames_irq,
-        usecs=case.usecs,
-        usecs_irq=case.usecs_irq,
-        shared=case.shared,
-    )
-    host = RefBnx2Host(chip, case.weight, *case.costs)
-    host.run(case.arrivals, case.departures, UNTIL)
-    nic, sink = simulate(
-        case,
-        make_bnx2,
-        rx_frames=case.frames[0],
-        tx_frames=case.frames[1],
-        rx_frames_irq=case.frames_irq[0],
-        tx_frames_irq=case.frames_irq[1],
-        rx_usecs_ps=case.usecs[0] * US,
-        tx_usecs_ps=case.usecs[1] * US,
-        rx_usecs_irq_ps=case.usecs_irq[0] * US,
-        tx_usecs_irq_ps=case.usecs_irq[1] * US,
-        shared_update=case.shared,
-    )
-    check(nic, sink, host)
-
-
-@given(cases)
-def test_e1000e_at_a_fixed_rate_does_what_the_reference_does(case: Case) -> None:
-    tx_delay = case.usecs[1] or 1
-    # 256 us, as the chip counts
-    rate = 3906 if case.interval else 0
-    chip = RefE1000(case.buffers, interval=256 if rate else 0, tx_delay=tx_delay)
-    host = RefE1000eHost(chip, case.weight, *case.costs)
-    host.run(case.arrivals, case.departures, UNTIL)
-    nic, sink = simulate(
-        case,
-        make_e1000e,
-        interrupt_throttle_rate=rate,
-        tx_delay_ps=tx_delay * US,
-    )
-    check(nic, sink, host)
+@pytest.mark.parametrize("fixed_rate", [False, True], ids=["e1000", "e1000e"])
+@given(case=cases)
+def test_a_throttling_chip_does_what_the_reference_does(*, fixed_rate: bool, case: Case) -> None:
+    tx_delay, interval = case.usecs[1] or 1, case.interval
+    make, ref_host, options = make_e1000, RefHost, {"throttle_ps": interval * US}
+    if fixed_rate:
+        rate = 3906 if interval else 0
+        interval = 256 if rate else 0  # as the chip counts
+        make, ref_host, options = make_e1000e, RefE1000eHost, {"interrupt_throttle_rate": rate}
+    chip = RefE1000(case.buffers, interval=interval, tx_delay=tx_delay)
+    host = ref_host(chip, case.weight, *case.costs)
+    check(case, host, make, tx_delay_ps=tx_delay * US, **options)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Skb, new_skb
+from simnet.net.link.skb import Skb, new_skb
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.receiver import RemoteReceiver
-from simnet.net.tcp.receive.receiver import TcpReceiver
 from tests.host.parts import MS, NS, US, make_costs
-from tests.net.parts import GIGABIT, Far, Sink
+from tests.net.parts import GIGABIT, Far, Neighbour, Sink, make_receiver
 
 COSTS: dict[str, Any] = {
     "hardirq": 1000,
@@ -58,18 +56,6 @@ class Ack:
     held: int
 
 
-class Neighbour(Endpoint):
-    """Logs when an ARP reply is taken."""
-
-    def __init__(self, sim: Simulator) -> None:
-        super().__init__(sim, "neighbour")
-        self.log: list[int] = []
-
-    def receive(self, skb: Skb, cpu: Cpu) -> int:  # noqa: ARG002 - an endpoint's
-        self.log.append(self.sim.now)
-        return 0
-
-
 class Remote:
     """A remote receiver whose peer is the test; segments carry 1000 bytes."""
 
@@ -84,18 +70,8 @@ class Remote:
         **cost_ns: int,
     ) -> None:
         self.sim = Simulator()
-        usual: dict[str, Any] = {
-            "advmss": 1000,
-            "jiffy_ps": jiffy_ps,
-            "ato_min_ps": 40 * MS,
-            "delack_max_ps": 200 * MS,
-            "rto_ps": 3000 * MS,
-            "max_quickacks": 16,
-            "min_rcvmss": 536,
-            "truesize_overhead": 300,
-            "window_scaling": False,
-        }
-        self.tcp = TcpReceiver(**(usual | FOUR_SEGMENTS | (receiver or {})))
+        usual: dict[str, Any] = {"jiffy_ps": jiffy_ps, "window_scaling": False}
+        self.tcp = make_receiver(**(usual | FOUR_SEGMENTS | (receiver or {})))
         self.remote = RemoteReceiver(
             self.sim,
             "remote",

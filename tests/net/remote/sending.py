@@ -9,10 +9,8 @@ from simnet.net.link.skb import new_skb
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.sender import RemoteSender
-from simnet.net.tcp.congestion.cubic import make_congestion
-from simnet.net.tcp.send.sender import TcpSender
 from tests.host.parts import MS, US, make_costs
-from tests.net.parts import GIGABIT, Far, Sink
+from tests.net.parts import GIGABIT, Far, Sink, make_sender
 
 JIFFY = 4 * MS
 SEGMENT_US = 8.72  # 1000 bytes of payload and 90 of overhead at 1 Gbit/s
@@ -32,21 +30,7 @@ class Remote:
         **cost_ns: int,
     ) -> None:
         self.sim = Simulator()
-        usual: dict[str, Any] = {
-            "mss": 1000,
-            "congestion": make_congestion("reno", 3),
-            "wmem_default": 16_384,
-            "wmem_max": 16_384,
-            "segment_truesize": 1250,
-            "jiffy_ps": JIFFY,
-            "rto_min_ps": 200 * MS,
-            "rto_init_ps": 3000 * MS,
-            "rto_max_ps": 120_000 * MS,
-            "tso": False,
-            "tso_win_divisor": 3,
-            "reordering": 3,
-        }
-        self.tcp = TcpSender(**(usual | (sender or {})))
+        self.tcp = make_sender(**({"wmem_max": 16_384} | (sender or {})))
         self.tcp.open_window(1 << 20)
         self.remote = RemoteSender(
             self.sim,

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from simnet.host.cpu import Cpu
-from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Skb, new_skb
+from simnet.net.link.skb import new_skb
 from tests.host.parts import MS, US
+from tests.net.parts import Neighbour
 from tests.net.remote.sending import JIFFY, SEGMENT_US, Remote
 
 SEND: dict[str, Any] = {
@@ -21,18 +20,6 @@ SEND: dict[str, Any] = {
 }
 ACK: dict[str, Any] = {"driver_rx": 300, "skb_alloc": 100, "ip_rx": 200, "ack_rx": 400}
 HANDLER: dict[str, Any] = {"hardirq": 1000, "softirq_entry": 500, "poll": 500}
-
-
-class Neighbour(Endpoint):
-    """Logs when an ARP reply is taken."""
-
-    def __init__(self, sim: Simulator) -> None:
-        super().__init__(sim, "neighbour")
-        self.log: list[int] = []
-
-    def receive(self, skb: Skb, cpu: Cpu) -> int:  # noqa: ARG002 - an endpoint's
-        self.log.append(self.sim.now)
-        return 0
 
 
 class TestBegin:

@@ -8,13 +8,11 @@ import pytest
 
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Skb, Station, Uplink, new_skb
-from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.endpoint import Application, BulkSource, Sink, TcpEndpoint
 from simnet.net.tcp.rules.receiver_version import receiver_rules
-from simnet.net.tcp.send.sender import TcpSender
 from tests.host.parts import MS, US, make_machine
 from tests.net.parts import Sink as Peer
-from tests.net.tcp.receive.test_receiver import make as make_receiver
+from tests.net.parts import make_receiver, make_sender
 
 JIFFY = 4 * MS
 
@@ -60,25 +58,11 @@ class End:
         self.wire = Wire(self.sim)
         self.cpu = make_machine(self.sim).cpus[0]
         self.user = User()
-        sender = TcpSender(
-            mss=1000,
-            congestion=make_congestion("reno", 3),
-            wmem_default=10_000,
-            wmem_max=10_000,
-            segment_truesize=1250,
-            jiffy_ps=JIFFY,
-            rto_min_ps=200 * MS,
-            rto_init_ps=3000 * MS,
-            rto_max_ps=120_000 * MS,
-            tso=False,
-            tso_win_divisor=3,
-            reordering=3,
-        )
         self.socket = TcpEndpoint(
             self.sim,
             "end",
-            sender=sender,
-            receiver=make_receiver(advmss=1000, truesize_overhead=500, **options),
+            sender=make_sender(wmem_default=10_000, wmem_max=10_000),
+            receiver=make_receiver(truesize_overhead=500, **options),
             application=application or self.user,
             path_out=self.wire,
             jiffy_ps=JIFFY,

@@ -36,6 +36,7 @@ from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, St
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
+    from simnet.host.scheduler import Task
     from simnet.net.nic.port import Nic
     from simnet.net.tcp.send.sender import TcpSender
     from simnet.scenario.core.effective import Effective, Flow, Host
@@ -296,46 +297,28 @@ class _Builder(Ground):
         return frozenset(range(flow.cpubind_node * cpus, (flow.cpubind_node + 1) * cpus))
 
     def _netserver(
-        self,
-        flow: Flow,
-        machine: Machine,
-        socket: TcpSocket,
-        allowed: frozenset[int] | None = None,
+        self, flow: Flow, machine: Machine, socket: TcpSocket, cpus: frozenset[int] | None = None
     ) -> None:
-        path = f"flow.{flow.name}.netserver"
-        reader = Netserver(
-            machine.scheduler, path, machine.cpus[0], socket, flow.recv_bytes, allowed
-        )
-        Start(self.sim, f"{path}.start", reader, 0)
-        self._report(path, machine, 0)
-        self.path.tasks.append((flow.name, reader, _prefix(machine)))
+        path, near = f"flow.{flow.name}.netserver", machine.cpus[0]
+        reader = Netserver(machine.scheduler, path, near, socket, flow.recv_bytes, cpus)
+        self._start(flow, machine, reader, 0)
 
     def _netperf(
-        self,
-        flow: Flow,
-        machine: Machine,
-        socket: TcpSocket,
-        allowed: frozenset[int] | None = None,
+        self, flow: Flow, machine: Machine, socket: TcpSocket, cpus: frozenset[int] | None = None
     ) -> None:
-        path = f"flow.{flow.name}.netperf"
-        writer = Netperf(
-            machine.scheduler, path, machine.cpus[0], socket, flow.message_bytes, allowed
-        )
-        Start(self.sim, f"{path}.start", writer, self._begin_ps(flow))
-        self.path.tasks.append((flow.name, writer, _prefix(machine)))
-        self._report(path, machine, self._begin_ps(flow))
+        path, near = f"flow.{flow.name}.netperf", machine.cpus[0]
+        writer = Netperf(machine.scheduler, path, near, socket, flow.message_bytes, cpus)
+        self._start(flow, machine, writer, self._begin_ps(flow))
 
-    def _report(self, path: str, machine: Machine, begin_ps: int) -> None:
-        """The reporter of iperf, beside a process."""
+    def _start(self, flow: Flow, machine: Machine, task: Task, begin_ps: int) -> None:
+        """Start a process, and the reporter of iperf beside it."""
+        Start(self.sim, f"{task.path}.start", task, begin_ps)
+        self.path.tasks.append((flow.name, task, _prefix(machine)))
         if not self.effective.workload.reporter:
             return
-        reporter = Reporter(
-            machine.scheduler,
-            f"{path}.reporter",
-            machine.cpus[0],
-            machine.costs,
-        )
-        Start(self.sim, f"{path}.reporter.start", reporter, begin_ps)
+        path = f"{task.path}.reporter"
+        reporter = Reporter(machine.scheduler, path, machine.cpus[0], machine.costs)
+        Start(self.sim, f"{path}.start", reporter, begin_ps)
 
     def _begin_ps(self, flow: Flow) -> int:
         return 1 + stream(self.seed, f"flow.{flow.name}.start").below(_START_SPREAD_PS)

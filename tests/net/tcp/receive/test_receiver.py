@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.receiver import TcpReceiver, win_from_space
 from tests.host.parts import MS
+from tests.net.parts import make_receiver
 
 MSS = 1448
 RTO = 750
@@ -20,21 +21,7 @@ RTO = 750
 
 def make(**options: Any) -> TcpReceiver:
     """A receiver on a tg3: 1904 bytes of memory for each frame."""
-    usual: dict[str, Any] = {
-        "advmss": MSS,
-        "rmem_default": 87_380,
-        "rmem_max": 174_760,
-        "jiffy_ps": 4 * MS,
-        "ato_min_ps": 40 * MS,
-        "delack_max_ps": 200 * MS,
-        "rto_ps": 3000 * MS,
-        "max_quickacks": 16,
-        "min_rcvmss": 536,
-        "truesize_overhead": 1904 - MSS,
-        "moderate_rcvbuf": True,
-        "window_scaling": True,
-    }
-    return TcpReceiver(**(usual | options))
+    return make_receiver(**({"advmss": MSS, "truesize_overhead": 1904 - MSS} | options))
 
 
 def take(

@@ -12,6 +12,7 @@ from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from tests.host.parts import MS, US
+from tests.net.parts import make_receiver
 
 MSS = 1000
 NO_TIMESTAMPS = {"option_bytes": 0, "timestamps": False}
@@ -23,20 +24,13 @@ def make(version: str = "6.18", **options: Any) -> TcpReceiver:
         "advmss": 1460,
         "rmem_default": 131_072,
         "rmem_max": 32 << 20,
-        "jiffy_ps": 4 * MS,
-        "ato_min_ps": 40 * MS,
-        "delack_max_ps": 200 * MS,
         "rto_ps": 201 * MS,
-        "max_quickacks": 16,
-        "min_rcvmss": 536,
         "truesize_overhead": 0,
-        "moderate_rcvbuf": True,
-        "window_scaling": True,
         "rules": receiver_rules(version),
         "sizes": SkbSizes(0, 40),
         "srtt_ps": MS // 10,
     }
-    receiver = TcpReceiver(**(usual | NO_TIMESTAMPS | options))
+    receiver = make_receiver(**(usual | NO_TIMESTAMPS | options))
     receiver.start(0)
     return receiver
 

@@ -19,8 +19,8 @@ from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
-from tests.host.parts import MS, US, make_machine
-from tests.net.parts import Sink
+from tests.host.parts import US, make_machine
+from tests.net.parts import Sink, make_sender
 
 MSS = 1000
 TRUESIZE = 1250
@@ -31,21 +31,7 @@ CPU = make_machine(SIM).cpus[0]
 
 def make(cwnd: int = 3, window: int = 1 << 20, **options: Any) -> TcpSender:
     """A sender whose peer has offered `window` bytes."""
-    usual: dict[str, Any] = {
-        "mss": MSS,
-        "congestion": make_congestion("reno", cwnd),
-        "wmem_default": 16_384,
-        "wmem_max": 131_072,
-        "segment_truesize": TRUESIZE,
-        "jiffy_ps": 4 * MS,
-        "rto_min_ps": 200 * MS,
-        "rto_init_ps": 3000 * MS,
-        "rto_max_ps": 120_000 * MS,
-        "tso": False,
-        "tso_win_divisor": 3,
-        "reordering": 3,
-    }
-    sender = TcpSender(**(usual | options))
+    sender = make_sender(**({"congestion": make_congestion("reno", cwnd)} | options))
     sender.open_window(window)
     return sender
 
