@@ -67,6 +67,10 @@ class Driver(Component):
     def command_done(self, command: Command) -> None:
         self.log.append((self.sim.now // US, command.tag))
 
+    def run(self, until_ps: int = 10**14) -> None:
+        """Simulate until all is done, or up to a time."""
+        self.sim.run_until(until_ps)
+
     @property
     def order(self) -> list[Any]:
         return [tag for _, tag in self.log]

@@ -31,8 +31,12 @@ class Log(Endpoint):
         return 0
 
     @property
+    def bytes(self) -> list[tuple[int, int]]:
+        return [(first, last) for _, first, last, _ in self.log]
+
+    @property
     def ranges(self) -> list[tuple[int, int]]:
-        return [(first // SEGMENT, last // SEGMENT) for _, first, last, _ in self.log]
+        return [(first // SEGMENT, last // SEGMENT) for first, last in self.bytes]
 
 
 class Bench:

@@ -21,17 +21,21 @@ from tests.storage.parts import MS, ROUND, SECTOR, US, Device, Driver, round_dis
 
 SCSI = disk_model("scsi-15k-73gb")
 CLASSIC = (98, 183, 37, 122, 14, 124, 65, 67)
-FOREVER = 10**14
+
+
+def attach(**changes: Any) -> tuple[Driver, Disk]:
+    """A driver on a disk of round numbers."""
+    sim = Simulator()
+    disk = round_disk(sim, **changes)
+    return Driver(sim, disk), disk
 
 
 def run(*sectors: int, **changes: Any) -> tuple[Driver, Disk]:
     """Send reads at once to a disk of round numbers."""
-    sim = Simulator()
-    disk = round_disk(sim, **changes)
-    driver = Driver(sim, disk)
+    driver, disk = attach(**changes)
     for sector in sectors:
         driver.send(sector)
-    sim.run_until(FOREVER)
+    driver.run()
     return driver, disk
 
 
@@ -113,7 +117,7 @@ class TestService:
         disk = round_disk(sim, **seeks, write_settle_ps=MS)
         driver = Driver(sim, disk)
         driver.send(20, write=True)
-        sim.run_until(FOREVER)
+        driver.run()
         # skew of 3 ms a cylinder; the arm arrives at 3 ms, sector 20 passes from 6 to 7 ms
         assert driver.log == [(7000, 20)]
 
@@ -144,7 +148,7 @@ def seek_sum(policy: str) -> int:
     driver.send(530)
     for cylinder in CLASSIC:
         driver.send(cylinder * 10, at=1)
-    sim.run_until(FOREVER)
+    driver.run()
     assert sorted(driver.order) == sorted([530, *(10 * c for c in CLASSIC)])
     return disk.seek_cylinders
 
@@ -169,15 +173,13 @@ class TestQueue:
 
     def test_a_command_that_waits_too_long_goes_first(self) -> None:
         def orders(limit_ps: int) -> list[Any]:
-            sim = Simulator()
-            disk = round_disk(sim, queue_policy="sstf", queue_age_limit_ps=limit_ps)
-            driver = Driver(sim, disk)
+            driver, _ = attach(queue_policy="sstf", queue_age_limit_ps=limit_ps)
             driver.send(1900)
             driver.send(5)
             for number in range(9):
                 # each just missed: 9 ms
                 driver.send(1909 - number, at=1, tag=f"near{number}")
-            sim.run_until(FOREVER)
+            driver.run()
             return driver.order
 
         assert orders(0).index(5) == 10
@@ -191,7 +193,7 @@ class TestQueue:
             driver = Driver(sim, disk)
             for number in range(32):
                 driver.send(number * 7_919_777 % disk.sectors, 8)
-            sim.run_until(FOREVER)
+            driver.run()
             ends[policy] = driver.log[-1][0]
         assert ends["sptf"] < ends["c-look"] < ends["fcfs"]
         assert ends["sptf"] < ends["sstf"] < ends["fcfs"]
@@ -202,76 +204,62 @@ READ_AHEAD: dict[str, Any] = {"cache_bytes": 40 * SECTOR, "cache_segments": 4}
 
 class TestReadAhead:
     def test_what_has_been_read_ahead_needs_no_medium(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **READ_AHEAD)
-        driver = Driver(sim, disk)
+        driver, disk = attach(**READ_AHEAD)
         driver.send(0)
         driver.send(3, at=5 * MS)
-        sim.run_until(FOREVER)
+        driver.run()
         # sector 3 has passed at 4 ms; served at once
         assert driver.log == [(1000, 0), (5000, 3)]
         assert disk.hits == 1
 
     def test_a_read_of_what_is_just_passing_does_not_wait_a_revolution(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **READ_AHEAD)
-        driver = Driver(sim, disk)
+        driver, _ = attach(**READ_AHEAD)
         driver.send(0)
         driver.send(3, 4, at=4500 * US)
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(1000, 0), (7000, 3)]
 
     def test_without_read_ahead_it_does(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim)
-        driver = Driver(sim, disk)
+        driver, _ = attach()
         driver.send(0)
         driver.send(3, 4, at=4500 * US)
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(1000, 0), (17_000, 3)]
 
     def test_reading_ahead_stops_when_the_segment_is_full(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **READ_AHEAD)
-        driver = Driver(sim, disk)
+        driver, _ = attach(**READ_AHEAD)
         driver.send(0)
         # sectors 1 to 10 fit beside what was read; 11 comes round again at 101 ms
         driver.send(11, at=95 * MS)
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(1000, 0), (102_000, 11)]
 
     def test_another_command_ends_it_and_the_buffer_keeps_what_there_is(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **READ_AHEAD)
-        driver = Driver(sim, disk)
+        driver, disk = attach(**READ_AHEAD)
         driver.send(0)
         driver.send(500, at=4 * MS)
         driver.send(2, at=12 * MS)
         driver.send(5, at=13 * MS)
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(1000, 0), (11_000, 500), (12_000, 2), (16_000, 5)]
         assert disk.hits == 1
 
     def test_a_write_makes_what_the_buffer_keeps_stale(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **READ_AHEAD)
-        driver = Driver(sim, disk)
+        driver, disk = attach(**READ_AHEAD)
         driver.send(0)
         driver.send(500, at=5 * MS)
         driver.send(2, at=20 * MS, write=True, tag="write")
         driver.send(2, at=33 * MS, tag="again")
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log[2:] == [(23_000, "write"), (43_000, "again")]
         assert disk.hits == 0
 
     def test_a_write_there_makes_it_stale(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **READ_AHEAD)
-        driver = Driver(sim, disk)
+        driver, _ = attach(**READ_AHEAD)
         driver.send(0)
         driver.send(3, at=5 * MS, write=True, tag="write")
         driver.send(3, at=16 * MS, tag="again")
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(1000, 0), (14_000, "write"), (24_000, "again")]
 
 
@@ -280,61 +268,49 @@ WRITE_CACHE: dict[str, Any] = {"cache_bytes": 40 * SECTOR, "write_cache": True}
 
 class TestWriteCache:
     def test_a_write_is_complete_when_it_is_in_the_buffer(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **WRITE_CACHE)
-        driver = Driver(sim, disk)
+        driver, disk = attach(**WRITE_CACHE)
         driver.send(5, write=True)
-        sim.run_until(2 * MS)
+        driver.run(2 * MS)
         assert driver.log == [(0, 5)]
         assert disk.buffer.used == 1
-        sim.run_until(FOREVER)
+        driver.run()
         assert disk.buffer.used == 0
         assert disk.transfer_ps == MS
 
     def test_off_it_is_complete_on_the_medium(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim)
-        driver = Driver(sim, disk)
+        driver, _ = attach()
         driver.send(5, write=True)
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(6000, 5)]
 
     def test_a_read_goes_before_what_the_buffer_has_to_write(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **WRITE_CACHE, queue_policy="sptf")
-        driver = Driver(sim, disk)
+        driver, _ = attach(**WRITE_CACHE, queue_policy="sptf")
         for sector in (0, 12, 14):
             driver.send(sector, write=True)
         driver.send(6)
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log[-1] == (7000, 6)
 
     def test_a_full_buffer_lets_a_write_wait_for_the_medium(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **WRITE_CACHE)
-        driver = Driver(sim, disk)
+        driver, _ = attach(**WRITE_CACHE)
         driver.send(0, 20, write=True)
         driver.send(105, write=True)
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log[0] == (0, 0)
         assert driver.log[1][0] > 5000
 
     def test_a_flush_of_nothing_is_done_at_once(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **WRITE_CACHE)
-        driver = Driver(sim, disk)
+        driver, disk = attach(**WRITE_CACHE)
         disk.flush(driver, "flush")
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(0, "flush")]
 
     def test_a_flush_waits_until_the_buffer_is_on_the_medium(self) -> None:
-        sim = Simulator()
-        disk = round_disk(sim, **WRITE_CACHE)
-        driver = Driver(sim, disk)
+        driver, disk = attach(**WRITE_CACHE)
         driver.send(5, write=True)
-        sim.run_until(MS)
+        driver.run(MS)
         disk.flush(driver, "flush")
-        sim.run_until(FOREVER)
+        driver.run()
         assert driver.log == [(0, 5), (6000, "flush")]
 
 
@@ -344,7 +320,7 @@ class TestPartitions:
         disk = round_disk(sim)
         driver = Driver(sim, disk_partitions(disk, [("sda1", 0, 1000), ("sda2", 1000, 1000)])[1])
         driver.send(3)
-        sim.run_until(FOREVER)
+        driver.run()
         assert disk.seek_cylinders == 100
         assert driver.log == [(4000, 3)]
 
@@ -414,7 +390,7 @@ class TestLaws:
         driver = Driver(sim, disk)
         for number, (sector, sectors, at, write) in enumerate(commands):
             driver.send(sector, sectors, at=at, write=write, tag=number)
-        sim.run_until(FOREVER)
+        driver.run()
         assert sorted(driver.order) == list(range(len(commands)))
         assert disk.in_disk == 0
         assert disk.buffer.used == 0
@@ -434,7 +410,7 @@ class TestLaws:
             for number in range(60):
                 sector = number * 104_729_113 % SCSI.sectors
                 driver.send(sector, 8, at=number * MS, write=number % 3 == 0)
-            sim.run_until(FOREVER)
+            driver.run()
             return driver.log
 
         assert log() == log()
@@ -449,7 +425,7 @@ def test_random_reads_cost_what_the_data_sheet_adds_up_to() -> None:
     random = stream(1, "reads")
     for number in range(count):
         driver.send(random.below(disk.sectors - 8), 8, at=number * 20 * MS)
-    sim.run_until(FOREVER)
+    driver.run()
     # mean seek, half a revolution, 8 sectors
     mean_ms = disk.busy_ps / count / MS
     assert mean_ms == pytest.approx(3.5 + 2.0 + 0.04, rel=0.05)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.errors import SimulationError
-from simnet.kernel.component import Component
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
 from simnet.scenario.parts.disks.build import disk_model
@@ -34,7 +33,7 @@ Ask = tuple[int, int, int, bool]
 class Host(StripOwner):
     """Sends commands at their times to a `Pdisk`; notes when they are done."""
 
-    def __init__(self, sim: Simulator, disk: Pdisk, asks: list[Ask]) -> None:
+    def __init__(self, sim: Simulator, disk: Any, asks: list[Ask]) -> None:
         super().__init__(sim, "host")
         self.disk, self.asks = disk, asks
         self.done: list[tuple[int, int]] = []
@@ -50,15 +49,8 @@ class Host(StripOwner):
         return 0
 
 
-class Reference(Component):
+class Reference(Host):
     """Sends the same commands to a `Disk`."""
-
-    def __init__(self, sim: Simulator, disk: Disk, asks: list[Ask]) -> None:
-        super().__init__(sim, "host")
-        self.disk, self.asks = disk, asks
-        self.done: list[tuple[int, int]] = []
-        for number, ask in enumerate(asks):
-            sim.at(ask[0], self, 0, number, 2)
 
     def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - as every component
         _, sector, sectors, write = self.asks[arg]
