@@ -194,7 +194,7 @@ class NewFile:
         """The first failure to write, whatever became of it on its way."""
         return self._sink.failed
 
-    def settle(self) -> None:
+    def sync(self) -> None:
         """Bring to the disk what was written: of several files of which none is to change alone."""
         try:
             self.stream.flush()
@@ -206,7 +206,7 @@ class NewFile:
     def commit(self) -> None:
         """Complete the file and give it its name."""
         try:
-            self.settle()
+            self.sync()
             if self._part is not None:
                 if self._exclusive:
                     self._target.hardlink_to(self._part)
@@ -245,7 +245,7 @@ class NewFile:
 
 
 class _Sink(io.RawIOBase):
-    """An open file whose failures say which file; keeps the first, drops all when told to."""
+    """An open file; keeps the first failure, which names the file, and can drop what is written."""
 
     def __init__(self, descriptor: int, failure: Callable[[OSError], SimnetError]) -> None:
         self._descriptor = descriptor

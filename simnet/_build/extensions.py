@@ -372,7 +372,7 @@ def compile_module(module: str, target: Path) -> None:
 
 
 def _place(source: Path, target: Path) -> None:
-    """Copy a file so that nobody ever sees half of it."""
+    """Copy a file so that no process ever reads half of it."""
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     shutil.copy(source, partial)
     partial.replace(target)

@@ -33,7 +33,7 @@ class CompiledCoreHook(BuildHookInterface[Any]):
     """Compiles the core while a wheel is built."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and tell hatchling what to pack.
+        """Compile, and give hatchling the files to pack.
 
         Raises:
             RuntimeError: ``SIMNET_BUILD`` is unknown, or requires what cannot be done.
@@ -55,7 +55,7 @@ class CompiledCoreHook(BuildHookInterface[Any]):
             return  # what the checkout holds is its own affair
         try:
             if wanted == "skip":
-                extensions.record_failure(directory, "the build was told SIMNET_BUILD=skip")
+                extensions.record_failure(directory, "SIMNET_BUILD=skip was set")
                 return
             extensions.build(directory, cache=in_tree)
         except (extensions.BuildError, OSError) as error:

@@ -62,7 +62,7 @@ def capacity_command(
     The answer is an interval. What an interrupt leaves, the same command goes on with.
 
     The exit status is 0 when it is found, 1 when no load meets the limits, and 3 when the runs
-    cannot tell it as precisely as was asked for.
+    cannot determine it as precisely as was asked for.
     """
     from simnet.report.capacity import capacity as text
     from simnet.report.progress import progress
@@ -82,7 +82,7 @@ def capacity_command(
 
 
 def _say(one: Judged) -> None:
-    """Tell the person at a terminal how a load was judged."""
+    """Print to a terminal how a load was judged."""
     from simnet.report.capacity import judged
 
     message(judged(one))

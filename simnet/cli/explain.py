@@ -24,7 +24,7 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
 @click.option(
     "--lift",
     is_flag=True,
-    help="Simulate again with each sort of part lifted by a quarter; tell what is gained.",
+    help="Simulate again with each sort of part lifted by a quarter; print what is gained.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain_command(

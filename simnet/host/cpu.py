@@ -555,7 +555,7 @@ class Cpu(Component):
         )
 
     def _trace(self, now: int) -> None:
-        """Tell the tracer who has run since the last change."""
+        """Report to the tracer what has run since the last change."""
         context = self.context2 if self.mode == _IRQ else self.context0
         name = _MODE_NAMES[self.mode]
         if self.mode != _SOFTIRQ and context is not None:

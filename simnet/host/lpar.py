@@ -1,13 +1,13 @@
 """The processors of a logical partition with dedicated cores, for work that comes in long bursts.
 
-Whatever runs shares the cores evenly (processor sharing): with n threads busy, cores get one each
+Threads that run share the cores evenly (processor sharing): with n threads busy, cores get one each
 before any gets a second, as AIX dispatches primary threads first, and a core with k busy threads
 does as much as its SMT throughput for k says. A burst is work in ps on a core of its own; that it
 shares a core makes it longer. No packet and no interrupt is simulated here: what they cost is a
 burst of the daemon's for each block.
 
 AIX accounts by the PURR: of a core with one thread busy of several only a part counts as used,
-since the others could do more beside it. `utilisation` is what `vmstat` and `lparstat` tell.
+since the others could do more beside it. `utilisation` is what `vmstat` and `lparstat` print.
 
 Source: IBM, "Understanding Processor Utilization on Power Systems - AIX" (2012) for the PURR and
 the order of dispatch.
@@ -72,7 +72,7 @@ class Burst:
     """Work that one thread does.
 
     Attributes:
-        owner: told when it is done, by an event of `kind`; None if nobody is.
+        owner: gets an event of `kind` when it is done; may be None.
         work_ps: on a core of its own.
         system_ps: of that, in the kernel or the daemon.
         used_ps: time on a hardware thread, once it is done.
@@ -222,7 +222,7 @@ class LparCpu(Component):
     def _by_busy_now(self) -> list[int]:
         """Time with so many threads busy, until now.
 
-        The clocks are left alone: they round, and whoever looks would move the ends of bursts.
+        The clocks are left alone: they round, and reading them would move the ends of bursts.
         """
         found: list[int] = list(self._by_busy_ps)
         found[min(self.busy, self.hardware)] += self.sim.now - self._last_ps

@@ -7,10 +7,10 @@ waits for the next window if its partition is capped; otherwise it gets of the p
 proportion to weights. Sources: IBM, "Advanced POWER Virtualization on IBM System p5" (SG24-7940);
 Linux 2.6.16, arch/powerpc/platforms/pseries/setup.c (`pseries_shared_idle`: cede at once).
 
-Which of several runs first is not published. Here: whoever would otherwise not get its part within
-its window (so that every part fits, if windows coincide), then who has some of it left, those that
-run already first, then spare time, in slices, to the partition that has had least of it for its
-weight.
+Which of several runs first is not published. Here: the one that would otherwise not get its part
+within its window (so that every part fits, if windows coincide), then one that has some of it left,
+those that run already first, then spare time, in slices, to the partition that has had least of it
+for its weight.
 
 The processor utilisation resource register (PURR) of a CPU counts the time of its virtual
 processor: all while it executes alone, half while its SMT sibling executes, too.

@@ -5,7 +5,7 @@
 `simnet.kernel.environment` joins each with the class of SimPy that it stands for. Semantics are
 those of SimPy 4.1 (`simpy/core.py` and `simpy/events.py`). One thing is added: the first process
 that waits for an event is kept in the event itself, and the list of callbacks comes into being
-when somebody asks for it.
+when it is asked for.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class EventCore(CallbackEvent):
 
     @property
     def defused(self) -> bool:
-        """Whether somebody took care of the failure."""
+        """Whether a process has handled the failure."""
         return self._defused
 
     @defused.setter
@@ -289,7 +289,7 @@ class EventCore(CallbackEvent):
         return 0
 
     def crash(self) -> cython.int:
-        """Raise the failure that nobody took care of."""
+        """Raise the failure that no process has handled."""
         raise failure(self, self.env.sim.now)
 
     def forget(self, process: EventCore) -> cython.int:

@@ -114,7 +114,7 @@ class EventQueue:
     def take(self, limit_ps: cython.longlong) -> cython.longlong:  # noqa: PLR0911 - it's hot
         """Unlink the first entry and return its slot; 0 if none is due by `limit_ps`.
 
-        The slot's time and words stay valid until it is released. Whoever gets 0 may push
+        The slot's time and words stay valid until it is released. A caller that gets 0 may push
         nothing before `limit_ps` any more, since the base may have moved up to there.
         """
         head: cython.longlong

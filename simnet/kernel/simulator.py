@@ -190,7 +190,7 @@ class Simulator:
             slot = queue.take(limit_ps)
             if slot == 0:
                 break
-            # All that is needed leaves the slot before anybody can schedule into it.
+            # All that is needed leaves the slot before anything can be scheduled into it.
             word = slot * WORDS
             number = queue.words[word + TARGET] >> PRIORITY_BITS
             kind = queue.words[word + KIND]

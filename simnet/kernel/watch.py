@@ -32,7 +32,7 @@ _WATCHERS: ContextVar[tuple[Watcher, ...]] = ContextVar("watchers", default=())
 
 @contextmanager
 def with_watcher(watcher: Watcher) -> Iterator[None]:
-    """Tell a watcher of what is built and simulated in the block, as those of outer blocks."""
+    """Report what is built and simulated in the block to a watcher and those of outer blocks."""
     before = _WATCHERS.set((*_WATCHERS.get(), watcher))
     try:
         yield
@@ -41,7 +41,7 @@ def with_watcher(watcher: Watcher) -> Iterator[None]:
 
 
 def counted(what: str, total: int) -> Iterator[int]:
-    """Count the parts of a kind from 0 to `total`, and tell the watchers how many there are."""
+    """Count the parts of a kind from 0 to `total`, and report it to the watchers."""
     watchers = _WATCHERS.get()
     for number in range(total):
         if number % _EVERY == 0:
@@ -51,6 +51,6 @@ def counted(what: str, total: int) -> Iterator[int]:
 
 
 def report_time(now_ps: int) -> None:
-    """Tell the watchers how far the simulation is."""
+    """Report to the watchers how far the simulation is."""
     for watcher in _WATCHERS.get():
         watcher.simulated(now_ps)

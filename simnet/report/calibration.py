@@ -1,4 +1,4 @@
-"""What a fit found, and what the data can't tell."""
+"""What a fit found, and what the data do not determine."""
 
 from __future__ import annotations
 

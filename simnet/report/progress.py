@@ -24,7 +24,7 @@ __all__ = ["progress", "watching"]
 _PS_PER_S: Final = 10**12
 # of one simulation: what takes less shows nothing
 SHORT_S: Final = 2.0
-# without a terminal: who waits for that long wants to know; and what an estimate needs
+# without a terminal: the wait after which a line is printed; and what an estimate needs
 LONG_S: Final = 60.0
 SURE_S: Final = 10.0
 _REFRESH_S: Final = 0.1

@@ -171,7 +171,7 @@ class BlockStream(BlockUser):
     def _holds(self) -> cython.bint:
         """Whether the blocks that a merge is at in its other runs are in memory.
 
-        If not, one is being read again, and the process is told when it is there.
+        If not, one is being read again, and the process is called when it is there.
         """
         last: cython.longlong = min(self._ways - 1, self._tile)
         block: cython.longlong

@@ -108,7 +108,7 @@ def numbers(result: Result) -> dict[str, float]:
 
 
 def consistent(result: Result, name: str, within: float = _WITHIN) -> bool:
-    """Whether a result is within a tenth, or so, of everything that a measurement tells."""
+    """Whether a result is within a tenth, or so, of everything that a measurement gives."""
     found = numbers(result)
     keys = {"mean": "mean_gb_per_s", "peak": "peak_gb_per_s"}
     return all(

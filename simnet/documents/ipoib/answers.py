@@ -113,7 +113,7 @@ def _windows(results: Mapping[str, Result]) -> dict[str, float]:
 
 
 def _latency_us(result: Result) -> float:
-    """One way, as netperf's TCP_RR tells: half of the mean time of a transaction."""
+    """One way, as netperf's TCP_RR reports it: half of the mean time of a transaction."""
     rate = result.flows[0].transactions_per_s
     return 0.5e6 / rate if rate else math.inf
 

@@ -48,7 +48,7 @@ def _one(results: Mapping[str, Result]) -> dict[str, float]:
     return {"mbit_per_s": _mbit_per_s(results["run"])}
 
 
-# what costs were fitted to: iperf tells three places, vmstat's seconds differ by a tenth
+# what costs were fitted to: iperf prints three places, vmstat's seconds differ by a tenth
 _ANCHORS: Final = (
     Anchored("vlan.half_cpu", ("mbit_per_s",), 0.02),
     Anchored("vlan.half_cpu", ("interrupts_per_s", "system_percent", "idle_percent"), 0.1),

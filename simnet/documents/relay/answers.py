@@ -42,7 +42,7 @@ _LOST: Final = 0.001
 _WAITING: Final = 0.01
 _STEP: Final = 1.1
 _LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(22))
-# of a limit: what a run of finite length cannot tell from nothing
+# of a limit: what a run of finite length cannot distinguish from 0
 _LEAST: Final = 1e-3
 _OF_CAPACITY: Final = 0.9
 

@@ -7,7 +7,7 @@ each time where load and penalties together are least.
 
 Two things follow from how it reads the system. An interrupt of MSI-X is not found by the device's
 `irq` in sysfs: it gets no bonus for packets and no NUMA mask. And two interrupts of equal class and
-load are told apart by where their data are in memory; here the one that was met later comes first.
+load are ordered by where their data are in memory; here the one that was met later comes first.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _POWER_MODE_HYSTERESIS: Final = 3
 _NONE, _PACKAGE, _CACHE, _CORE = range(4)
 _LEVELS: Final = (_PACKAGE, _CACHE, _CACHE, _NONE, _CORE, _CORE, _CORE)
 _ETHERNET: Final = CLASSES.index("ethernet")
-# network interfaces are told by their packets instead
+# network interfaces are known by their packets instead
 _BY_PCI_CLASS: Final = {name: CLASSES.index(name) for name in ("legacy", "storage")}
 
 

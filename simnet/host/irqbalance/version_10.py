@@ -2,7 +2,7 @@
 
 Source: irqbalance.c, placement.c, irqlist.c, procinterrupts.c and activate.c of its tag v1.0.1
 (2011; tag v1.0 never resets the load of what is above CPUs). An interrupt stays where it is until
-its CPU is overloaded: its time in interrupts and softirqs, as `/proc/stat` tells it, is more than a
+its CPU is overloaded: its time in interrupts and softirqs, by `/proc/stat`, is more than a
 standard deviation above the mean. Then all but one of its interrupts may move, until what they are
 thought to cost makes up the difference. They are placed from the top, in the node of their device
 if that is known, then in its packages, caches, CPUs, always where the load is least.

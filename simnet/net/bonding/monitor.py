@@ -241,7 +241,7 @@ class BondMonitor(Component):
         return False
 
     def _link_changed(self, slave: Slave, *, up: bool) -> None:
-        """Tell what the mode has beside the list of slaves."""
+        """Notify the mode, which may keep more than the list of slaves."""
         bond = self.bond
         if bond.mode == AD:
             if up:

@@ -1,4 +1,4 @@
-"""Receive load balancing of balance-alb: each client is told another slave's address.
+"""Receive load balancing of balance-alb: each client learns the address of another slave.
 
 Source: drivers/net/bonding/bond_alb.c of Linux 2.6.18 (`rlb_choose_channel`,
 `rlb_next_rx_slave`, `rlb_clear_slave`, `rlb_rebalance`, `rlb_update_rx_clients`). The ARP reply
@@ -115,7 +115,7 @@ class Rlb:
         return slave
 
     def clear(self, gone: Slave) -> None:
-        """`rlb_clear_slave`: its clients go to others, and are told several times."""
+        """`rlb_clear_slave`: its clients go to others; the ARP replies are sent several times."""
         for index in self.order:
             entry = self.entries[index]
             if entry.slave is gone:

@@ -59,7 +59,7 @@ cdef class Flow:
     cdef public long long messages
     cdef public long long bytes
     cdef public long long retransmitted_bytes
-    cpdef int settle(self, long long now) except -1
+    cpdef int advance(self, long long now) except -1
     cpdef int predict(self) except -1
 
 cdef class FlowGroup:

@@ -169,7 +169,7 @@ class Flow:
         """Its rate now."""
         return self.rate * 1_000_000 >> _UNIT_BITS
 
-    def settle(self, now: cython.longlong) -> cython.int:
+    def advance(self, now: cython.longlong) -> cython.int:
         """Count what has been sent since the rate changed last."""
         elapsed_ps: cython.longlong = now - self.updated_ps
         if self.rate > 0 and elapsed_ps > 0:
@@ -220,7 +220,7 @@ class FlowGroup:
             self._fill()
         for flow in self.flows:
             if flow.share != flow.rate:
-                flow.settle(now)
+                flow.advance(now)
                 flow.rate = flow.share
                 flow.predict()
         return 0

@@ -99,7 +99,7 @@ class FlowFabric(Component):
         latency_ps: int,
         most_bytes_s: int = 0,
     ) -> Flow:
-        """Add a flow; `route` tells its way.
+        """Add a flow; `route` gives its links.
 
         Args:
             group: whose flows it may share links with.
@@ -139,14 +139,14 @@ class FlowFabric(Component):
                 members.links.append(link)
         if starts:
             self._join(flow)
-            self._settle()
+            self._reallocate()
 
     def stall(self, flow: Flow, timer_ps: int) -> None:
         """The link is gone: what was in flight is lost, and sent again when the timer expires.
 
         If a link of its way is still down then, the timer doubles.
         """
-        flow.settle(self.sim.now)
+        flow.advance(self.sim.now)
         if flow.head is not None and not flow.stalled:
             sent = (flow.head.size_bytes << _UNIT_BITS) - flow.remaining
             lost = min(sent, flow.window_bytes << _UNIT_BITS)
@@ -156,7 +156,7 @@ class FlowFabric(Component):
         flow.stalled = True
         flow.stalls += 1
         flow.timer_ps = timer_ps
-        self._settle()
+        self._reallocate()
         self._wait(flow)
 
     def _wait(self, flow: Flow) -> cython.int:
@@ -185,7 +185,7 @@ class FlowFabric(Component):
             flow.updated_ps = self.sim.now
             if not flow.stalled:
                 self._join(flow)
-                self._settle()
+                self._reallocate()
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
@@ -221,7 +221,7 @@ class FlowFabric(Component):
         flow.updated_ps = self.sim.now
         if flow.head is not None:
             self._join(flow)
-            self._settle()
+            self._reallocate()
         return 0
 
     def _finish(self) -> cython.int:
@@ -244,7 +244,7 @@ class FlowFabric(Component):
                 flow.remaining = flow.head.size_bytes << _UNIT_BITS
                 flow.updated_ps = now
                 flow.predict()
-        return self._settle()
+        return self._reallocate()
 
     def _through(self, flow: Flow, message: Message) -> cython.int:
         """The last byte of a message leaves; it comes after the latency."""
@@ -276,7 +276,7 @@ class FlowFabric(Component):
         now: cython.longlong = self.sim.now
         if not flow.active:
             return 0
-        flow.settle(now)
+        flow.advance(now)
         flow.active = False
         flow.rate = 0
         flow.finish_ps = _NEVER_PS
@@ -286,7 +286,7 @@ class FlowFabric(Component):
             link.active -= 1
         return 0
 
-    def _settle(self) -> cython.int:
+    def _reallocate(self) -> cython.int:
         """Compute rates where flows have started or stopped, and when a message is through next."""
         group: FlowGroup
         flow: Flow

@@ -1,7 +1,7 @@
 """One direction of a link of an InfiniBand fabric, and what other jobs send over it.
 
 Packets of other jobs, all of one length, come at random times (Poisson) and fill a share of the
-link. The queue is simulated exactly whenever somebody looks at it; after a pause in which it has
+link. The queue is simulated exactly whenever it is read; after a pause in which it has
 forgotten its past many times over, its state is drawn from the stationary distribution (Pollaczek
 and Khinchine: a geometric number of residual service times).
 """

@@ -29,7 +29,7 @@ __all__ = ["ENCAPSULATION_BYTES", "FLUSHED", "Ipoib"]
 
 # RFC 4391: 16-bit type and 16 reserved bits
 ENCAPSULATION_BYTES = 4
-# how the reorder window tells that its timer has handed packets up
+# the reorder window's event: its timer has handed packets up
 FLUSHED = 2
 
 _NEVER = cython.declare(cython.longlong, 1 << 62)

@@ -70,7 +70,7 @@ class ReorderWindow(Component):
         drain_after_slide: go on from the left edge after a slide; False is the algorithm's letter.
         flush_timeout_ps: give up what is missing when the left edge has stood for that long in
             front of buffered packets; 0 for never, as in the paper.
-        owner, kind: told by `owner.on_event(kind, 0)` when the timer has filled `ready`.
+        owner, kind: `owner.on_event(kind, 0)` is called when the timer has filled `ready`.
 
     Attributes:
         ready: packets handed up, in this order; the caller takes them out.

@@ -171,7 +171,7 @@ class SwitchedPath(Path):
         return 0
 
     def flush(self) -> cython.int:
-        """Tell the destination about the frames sent since the last flush."""
+        """Announce the frames sent since the last flush to the destination."""
         if not self.per_frame:
             self.destination.frames_added()
         return 0

@@ -316,7 +316,7 @@ class Cxgb4(Nic):
         )
 
     def _adds(self, skb: Skb) -> cython.bint:
-        """Whether a frame only changes what is held, so that nobody can notice it yet."""
+        """Whether a frame only changes what is held, so that it has no effect outside yet."""
         held: Skb
         if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
             return False

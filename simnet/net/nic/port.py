@@ -6,7 +6,7 @@ min(quota, budget) frames, re-reading the producer index whenever it is reached,
 back, and, if nothing is left, leave the poll list and unmask the interrupt.
 
 When frames arrive and when the chip updates what the driver sees is the subclass's matter
-(`advance`). It is brought up to date lazily, whenever somebody looks; while the interrupt is
+(`advance`). It is brought up to date lazily, when it is read; while the interrupt is
 unmasked, an event stands at the next time at which it would be asserted.
 """
 
@@ -319,7 +319,7 @@ class Nic(Port):
         return skb
 
     def _trace_ring(self) -> None:
-        """Tell the tracer how many frames wait in the ring."""
+        """Report to the tracer how many frames wait in the ring."""
         self.sim.tracer.counter(self.path, "frames in ring", self.sim.now, self.ring.count)
 
     def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
@@ -330,7 +330,7 @@ class Nic(Port):
         endpoint: Endpoint
         self.debt_ps = 0
         # the producer index is in the host's memory: how many frames make a piece of work must
-        # not depend on when somebody last looked
+        # not depend on when it was read last
         self.advance(self.sim.now)
         if self.sim.tracer is not None:
             self._trace_ring()

@@ -225,5 +225,5 @@ class Backlog(Napi):
         return 0
 
     def _trace(self) -> None:
-        """Tell the tracer how many packets wait."""
+        """Report to the tracer how many packets wait."""
         self.sim.tracer.counter(self.path, "packets in backlog", self.sim.now, self.waiting)

@@ -57,7 +57,7 @@ class BulkSource(Application):
         self.written = 0
 
     def readable(self, socket: TcpEndpoint) -> cython.int:
-        """Nobody is expected to answer: discard it."""
+        """No answer is expected: discard it."""
         socket.read(socket.receiver.readable())
         return 0
 

@@ -1,9 +1,9 @@
 """A kernel timer that is looked at when it runs instead of being moved: `mod_timer` made cheap.
 
 A retransmission or delayed-ACK timer is put off by nearly every segment. So the event stays where
-it is as long as it comes no later than needed; whoever is called looks up whether anything is due,
-and sets the timer again if not. Times are jiffies: a timer for jiffy n runs when jiffy n is over
-(kernel/timer.c: `expires` has passed).
+it is as long as it comes no later than needed; the component that is called checks whether
+anything is due, and sets the timer again if not. Times are jiffies: a timer for jiffy n runs when
+jiffy n is over (kernel/timer.c: `expires` has passed).
 """
 
 from __future__ import annotations

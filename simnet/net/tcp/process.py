@@ -83,7 +83,7 @@ class SocketTask(Task):
         """Start on the next queued segment; False if there is none.
 
         A segment whose ACK waits for the following one is one piece of work with it: the socket
-        is owned and bottom halves are off, so nobody could see the state in between.
+        is owned and bottom halves are off, so no other code can see the state in between.
         """
         skb: Skb
         work: cython.longlong

@@ -108,7 +108,7 @@ class Listing:
     Attributes:
         file: as shown in messages.
         listed: which command.
-        device: what it is of, as an adapter; empty where the listing does not tell.
+        device: what it is of, as an adapter; empty where the listing does not say.
         attributes: in the file's order.
     """
 

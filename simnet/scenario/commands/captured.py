@@ -2,7 +2,7 @@
 
 `--apply FILE` takes what commands printed that subjects announce, as `no -a`. An attribute that is
 a knob is set as if it were typed after `--set`; one that simnet knows and does not model, or does
-not know, is told as such. Nothing is set unless all of it can be.
+not know, is listed as such. Nothing is set unless all of it can be.
 """
 
 from __future__ import annotations

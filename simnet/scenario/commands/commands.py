@@ -160,7 +160,7 @@ def _for_host(
     keep += style.keep_lines(style.modprobe_file, lines.options)
     keep += style.keep_script(lines.start, lines.stop[::-1])
     if any(several.last for several in together):
-        keep.append("# the processes: in whatever starts them at boot")
+        keep.append("# the processes: in what starts them at boot")
     drop = [
         *style.drop_script(lines.start),
         *style.drop_lines(style.modprobe_file, lines.options),

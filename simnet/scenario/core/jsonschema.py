@@ -1,7 +1,7 @@
 """JSON schemas of model and scenario files, for editors.
 
 They are generated from the classes that the loader uses, and lie in ``models/schema`` and
-``scenarios/schema``; the first line of a file, ``#:schema PATH``, tells an editor where.
+``scenarios/schema``; the first line of a file, ``#:schema PATH``, says where to an editor.
 """
 
 from __future__ import annotations

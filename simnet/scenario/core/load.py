@@ -226,7 +226,7 @@ class _Assembly:
                 self._tables_of(part, getattr(form, part.key))
 
     def _tables_of(self, part: Part, given: Any) -> None:
-        """Put in a part that is a table, or several that are told apart by their names."""
+        """Put in a part that is a table, or several, each under its name."""
         if not part.several:
             if given is not None:
                 self._table(part.place, part.section, given, part.key)
@@ -258,13 +258,13 @@ class _Assembly:
     def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
         known = (self.document, self.path)
         server, document, path = self.model("server", table.server, *known, (*key, "server"))
-        kernel, told, _ = self.model("kernel", table.kernel, *known, (*key, "kernel"))
+        kernel, released, _ = self.model("kernel", table.kernel, *known, (*key, "kernel"))
         cpu, built, _ = self.model("cpu", server.cpu, document, path, ("cpu",))
         self.tree.put_plain((*place, "name"), table.server)
         for section, form, written in (
             (Machine, server, document),
             (Cpu, cpu, built),
-            (Kernel, kernel, told),
+            (Kernel, kernel, released),
         ):
             self.tree.graft((*place, section.__name__.lower()), section, form, (written, ()))
         self.tree.put_plain((*place, "ports"), [])

@@ -110,7 +110,7 @@ class Table:
                 self.interrupts.size_queues()
             elif stage is Stage.CPUS:
                 self._check_masks(targets)
-                self.interrupts.settle()
+                self.interrupts.set_masks()
         self.interrupts.warn()
 
     def _apply(self, entry: Entry, target: _Target, gone: Entry | None) -> None:
@@ -181,14 +181,14 @@ class Table:
             others: values that it does not fit; the fault is that of the one which was set.
         """
         set_ = [self.origins[at] for at in map(dotted, (path, *others)) if at in self.origins]
-        # who sets a value by an option knows the file's
+        # an option overrides the file, so the option's value is at fault
         entry = min(set_, key=lambda one: one.line is not None, default=None)
         if entry:
             return entry.error(message)
-        told = tuple(key.split("."))
-        document, place = self.tree.written.get(dotted(path), (self._document, told))
-        if document is self._document and place[: len(told)] != told:
-            place = told
+        given = tuple(key.split("."))
+        document, place = self.tree.written.get(dotted(path), (self._document, given))
+        if document is self._document and place[: len(given)] != given:
+            place = given
         return document.error(message, place)
 
     def _put(self, path: Path, entry: Entry, spec: Spec, value: Any) -> None:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from simnet.host.onset import Onset
+    from simnet.host.delayed_action import DelayedAction
     from simnet.scenario.commands.attribute_listing import Listed
     from simnet.scenario.commands.together import Together
     from simnet.scenario.core.effective import Effective
@@ -130,7 +130,7 @@ class HostPart:
         key: its key in a file's table of a host; empty for what is always there and only knobs
             change.
         doc: what the file's schema says of that key.
-        cpus: its attribute that tells how many logical CPUs a host with it has; empty for those of
+        cpus: its attribute that gives how many logical CPUs a host with it has; empty for those of
             the sockets.
         absent: what a message says of its knobs on a host without it; the host's name goes first.
         item: there are several in a host, each with a name; what ``{...}`` stands for them in knobs
@@ -217,7 +217,7 @@ class Subject:
             of some hosts, and with `shared` of what belongs to no host.
         check: refuses values that do not fit together, where streams cross a network.
         check_host: likewise, of one host, at whose place it looks.
-        onsets: what of it acts only after a while.
+        delayed_actions: what of it acts only after a while.
         setups: what is simulated of it in place of streams.
         join: adds to a machine that was made, before its ports.
         equip: adds to the simulated host and its ports, before streams or a setup.
@@ -239,7 +239,7 @@ class Subject:
     settings: Callable[..., Iterable[tuple[str, tuple[Path, ...], Spec]]] = _none
     check: Callable[[Tree, Table], None] = _pass
     check_host: Callable[[Tree, Path, Table], None] = _pass
-    onsets: Callable[[Effective], Iterable[Onset]] = _none
+    delayed_actions: Callable[[Effective], Iterable[DelayedAction]] = _none
     setups: tuple[Setup, ...] = ()
     join: Callable[[Ground, Any, Any], None] = _pass
     equip: Callable[[Ground], None] = _pass

@@ -174,7 +174,7 @@ class Receiver(Protocol):
 
 
 class Waiting(Protocol):
-    """Tells of processes that wait for a device."""
+    """Processes that wait for a device."""
 
     def iowait_ps(self, cpu: Cpu) -> int:
         """Idle time of a CPU of the system in which a process waited for the device."""
@@ -187,7 +187,7 @@ class Waiting(Protocol):
 
 
 class Offers(Protocol):
-    """Tells of a built system what can be full and what its flows wait for."""
+    """What can be full in a built system, and what its flows wait for."""
 
     def resources(self) -> Iterable[Resource]:
         """What can be full, and how much of it has been used; CPUs of the system included."""
@@ -208,7 +208,7 @@ class System:
         drops: reads what was dropped outside the rings; always the same places, in one order.
         messages: reads the counters of an open-loop load.
         offers: lists the resources; the machine's CPUs where it is None.
-        waiting: tells of processes that wait for devices, if any can.
+        waiting: processes that wait for devices, if any can.
         counters: reads counters that only this system has, by name.
         ground: what it was built on, with what subjects have added; None for nothing.
 

@@ -91,13 +91,13 @@ class Anticipation(Elevator):
             self.q.run()
 
     def _update_history(self, process: ProcessHistory, request: Request) -> None:
-        """`as_update_iohist`: a synchronous request tells of think time and seek distance."""
+        """`as_update_iohist`: a synchronous request updates think time and seek distance."""
         if not request.is_sync:
             return
         new = process.ttime_samples == 0
-        told = process.observe(request, self.q.jiffies, self.q.hz)
-        if told is not None and new:
-            ttime, distance = told
+        learned = process.observe(request, self.q.jiffies, self.q.hz)
+        if learned is not None and new:
+            ttime, distance = learned
             self.new_ttime_total = smoothed(self.new_ttime_total, ttime)
             self.new_ttime_mean = self.new_ttime_total // 256
             self.exit_prob = 7 * self.exit_prob // 8

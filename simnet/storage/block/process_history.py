@@ -78,7 +78,7 @@ class ProcessHistory(SeekHistory):
 
     def observe(self, request: Request, jiffies: int, hz: int) -> tuple[int, int] | None:
         """Learn from a synchronous request; return think time and distance, None for the first."""
-        told = None
+        learned = None
         if self.io_started or self.io_running:
             ttime = 0
             if self.io_running and not self.nr_queued and not self.nr_dispatched:
@@ -86,7 +86,7 @@ class ProcessHistory(SeekHistory):
             self.add_think_time(ttime)
             distance = abs(request.sector - self.last_request_pos)
             self.add_seek(distance)
-            told = ttime, distance
+            learned = ttime, distance
         self.last_request_pos = request.end
         self.io_started = True
-        return told
+        return learned

@@ -384,7 +384,7 @@ class RequestQueue(RequestLimit):
             self.plug()
 
     def command_done(self, command: Command) -> None:
-        """A request is complete: account, free, go on, then tell who submitted its bios."""
+        """A request is complete: account, free, go on, then call the submitters of its bios."""
         request: Request = command.tag
         self.busy -= 1
         self.stats.ended(self.sim.now, request.rw, request.sectors, request.start_ps)

@@ -125,7 +125,7 @@ class Request:
         no_merge: it is as large as it can be.
         barrier: nothing is sorted past it.
         context: of the process that submitted the first bio.
-        elvpriv: the scheduler was told of it.
+        elvpriv: the scheduler keeps data of it.
         sorted: it came through the scheduler.
         expires, key, is_sync, queue: the scheduler's.
     """

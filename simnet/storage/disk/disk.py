@@ -92,7 +92,7 @@ class Disk(Drive):
             self._enqueue(command)
 
     def flush(self, owner: Initiator, tag: object = None) -> None:
-        """Tell `owner` by a command of no sectors when the write buffer is on the medium."""
+        """Complete a command of no sectors to `owner` when the write buffer is on the medium."""
         command = Command(0, 0, write=True, owner=owner, tag=tag)
         self._take(command)
         if self.buffer.used == 0:

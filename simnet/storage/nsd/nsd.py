@@ -38,7 +38,7 @@ class NsdRequest:
         offset_bytes, size_bytes: the range within the block.
         write: False for a read.
         owner: hears when it is done.
-        tag: the owner's; nobody else looks at it.
+        tag: the owner's alone.
         submitted_ps, done_ps: when it was sent and answered; set by the cluster.
         server: number of the server that has the block; set by the cluster.
         nsd, track: which vdisk of the server, and where on it; set by the cluster.

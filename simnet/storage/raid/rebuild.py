@@ -2,7 +2,7 @@
 
 Every track of the array's vdisks that has a strip on the disk is read from as many other strips as
 a track has data, and the lost strip is written to another disk; all disks of the array take part.
-The tracks go on in order, so what has been rebuilt is told by one number for each vdisk. How many
+The tracks go on in order, so one number for each vdisk says what has been rebuilt. How many
 are under way at once is the aggressiveness that users trade for their jobs.
 """
 

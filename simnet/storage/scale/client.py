@@ -1,7 +1,7 @@
 """The client side of Spectrum Scale on one node: what becomes of reads and writes of whole blocks.
 
 A read finds its block in the pagepool, or on its way there, or asks the NSD server that owns it.
-Whoever reads one block after the other has the blocks ahead prefetched: as far as its window
+A process that reads one block after the other has the blocks ahead prefetched: as far as its window
 says, which doubles each time that it had to wait, and no further than the shares of memory and of
 requests allow. A written block is a buffer that is dirty from its first byte on; when it is full
 it is written behind the writer's back, the last one when the file is closed.
@@ -69,7 +69,7 @@ class Tuning:
 
 
 class BlockUser(NsdClient):
-    """Who reads or writes blocks; told when one that it had to wait for is there."""
+    """Reads or writes blocks; its `block_ready` is called when one that it waited for is there."""
 
     def block_ready(self, handle: Handle) -> None:
         """The block that was asked for by `handle` may be in memory: ask again."""
@@ -174,7 +174,7 @@ class ScaleClient(NsdClient):
         return number in self.files
 
     def open(self, number: int, size_bytes: int, user: BlockUser) -> Handle:
-        """Open a file; the least recently opened of too many is forgotten, if nobody uses it."""
+        """Open a file; the least recently opened of too many is forgotten, if it is not in use."""
         file: CachedFile = self.files.pop(number, None)
         if file is None:
             file = CachedFile(number, size_bytes)
@@ -232,7 +232,7 @@ class ScaleClient(NsdClient):
         self.serve()
 
     def delete(self, number: int) -> None:
-        """Delete a file that nobody has open: what of it is not on disk yet never will be."""
+        """Delete a file that is not open: what is not on disk yet is never written."""
         file: CachedFile = self.files.pop(number, None)
         if file is not None:
             file.gone = True
@@ -253,7 +253,7 @@ class ScaleClient(NsdClient):
     # -- reading ------------------------------------------------------------------------------
 
     def read(self, handle: Handle, block: cython.longlong) -> Buffer:
-        """Return a block's buffer, pinned, or None: the user is told when to ask again."""
+        """Return a block's buffer, pinned, or None: the user is called when to ask again."""
         buffer: Buffer = self.pool.find(handle.file, block)
         first: cython.bint = handle.wanted != block + 1
         if first:
@@ -323,7 +323,7 @@ class ScaleClient(NsdClient):
     ) -> int:
         """Read sub-blocks of a block for `user.request_done(request)`, without a buffer.
 
-        What a random call of less than a block does: nobody will want the rest.
+        What a random call of less than a block does: the rest is not read.
         """
         piece: cython.longlong = self.block_bytes // 32
         whole: cython.longlong = -(-size_bytes // piece) * piece
@@ -342,7 +342,7 @@ class ScaleClient(NsdClient):
         return 0
 
     def _abandon(self, handle: Handle) -> cython.int:
-        """What has been prefetched for a handle is ahead of nobody any more."""
+        """What has been prefetched for a handle is no longer ahead of a reader."""
         block: cython.longlong = handle.next_block
         while block < handle.asked:
             buffer: Buffer = self.pool.find(handle.file, block)
@@ -469,7 +469,7 @@ class ScaleClient(NsdClient):
                     self._queue_flush(buffer)
             else:
                 self.pool.mark_clean(buffer)
-                self.pool.settle(buffer, self._keeps(file, True))
+                self.pool.release(buffer, self._keeps(file, True))
             if self.awaiting_clean and file.number in self.awaiting_clean:
                 self._notify_clean(file)
         else:
@@ -478,7 +478,7 @@ class ScaleClient(NsdClient):
             waiting = buffer.waiting
             buffer.waiting = None
             # prefetched for a reader that has not come: it waits on the list
-            self.pool.settle(buffer, True)
+            self.pool.release(buffer, True)
             if waiting is not None:
                 for handle in waiting:
                     self._wake(handle)

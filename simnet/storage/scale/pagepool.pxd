@@ -52,7 +52,7 @@ cdef class Pagepool:
     cpdef int mark_clean(self, Buffer buffer) except -1
     cdef int _note_share(self) except -1
     cpdef int unpin(self, Buffer buffer, bint keep) except -1
-    cpdef int settle(self, Buffer buffer, bint keep) except -1
+    cpdef int release(self, Buffer buffer, bint keep) except -1
     cpdef int pin(self, Buffer buffer) except -1
     cpdef int drop(self, Buffer buffer) except -1
     cpdef int drop_dirty(self, Buffer buffer) except -1

@@ -1,10 +1,10 @@
 """Spectrum Scale's pagepool: pinned memory of a node that caches blocks of files.
 
 Each block of a file that is in memory has a buffer, which takes a whole block of memory, or as
-many sub-blocks (a 32nd of a block) as the end of a file needs. Clean buffers that nobody uses are
-on a list in the order of their last use; when memory is short the one used longest ago is stolen.
-What prefetch has asked for and nobody has read yet, and what has been written and is not on disk
-yet, together may take `prefetchPct` of the pagepool and no more.
+many sub-blocks (a 32nd of a block) as the end of a file needs. Clean buffers that are not in use
+are on a list in the order of their last use; when memory is short, the least recently used is
+stolen. What prefetch has asked for and is not read yet, and what has been written and is not on
+disk yet, together may take `prefetchPct` of the pagepool and no more.
 
 Source: IBM Spectrum Scale 4.2 administration and programming reference (pagepool, prefetchPct,
 maxFilesToCache, seqDiscardThreshhold).
@@ -154,7 +154,7 @@ class Pagepool:
         return 0
 
     def read(self, buffer: Buffer) -> cython.int:
-        """Count a buffer as read: it is no longer ahead of anybody."""
+        """Count a buffer as read: it is no longer prefetched."""
         if buffer.ahead:
             buffer.ahead = False
             self.ahead_bytes -= buffer.memory_bytes
@@ -193,10 +193,10 @@ class Pagepool:
         if buffer.pins < 0:
             message = f"block {buffer.block} of file {buffer.file.number} was let go twice"
             raise SimulationError(message, component="pagepool")
-        return self.settle(buffer, keep)
+        return self.release(buffer, keep)
 
-    def settle(self, buffer: Buffer, keep: cython.bint) -> cython.int:
-        """Put a buffer that nobody uses where it belongs."""
+    def release(self, buffer: Buffer, keep: cython.bint) -> cython.int:
+        """Put a clean buffer without pins on the list, or drop it if it is not to be kept."""
         if buffer.pins > 0 or buffer.state != CLEAN:
             return 0
         if buffer.file.gone or not keep:
@@ -220,7 +220,7 @@ class Pagepool:
         return 0
 
     def drop(self, buffer: Buffer) -> cython.int:
-        """Forget a clean buffer that nobody uses."""
+        """Forget a clean buffer without pins."""
         if buffer.listed:
             self._unlink(buffer)
         self.read(buffer)

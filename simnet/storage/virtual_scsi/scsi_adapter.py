@@ -46,7 +46,7 @@ class UntaggedAdapter:
         return True
 
     def command_done(self, command: Command) -> None:
-        """The disk is through with one: send the next, then tell whose it was."""
+        """The disk is through with one: send the next, then complete it to its owner."""
         self._held.popleft()
         if self._held:
             self.disk.submit(self._held[0])

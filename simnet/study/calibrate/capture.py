@@ -1,8 +1,8 @@
 """Reads a captured `sar` listing: CPU shares, then interrupts a second by CPU and adapter/IRQ.
 
 The layout is that of `validation/captures/`: two tables, each closed by a comment that says what
-the CPUs without a row do, and a newline at the very end. The closing comments are what tells a
-complete capture from one that was cut between two rows.
+the CPUs without a row do, and a newline at the very end. By the closing comments a
+complete capture differs from one that was cut between two rows.
 """
 
 from __future__ import annotations

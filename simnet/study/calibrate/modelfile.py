@@ -69,7 +69,7 @@ def write_fitted(found: Calibration, effective: Effective) -> list[Written]:
             parse_model(kind, text, str(file))
             new = NewFile(file)
             stack.enter_context(new).write(text.encode())
-            new.settle()
+            new.sync()
     return changes
 
 

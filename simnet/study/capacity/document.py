@@ -94,7 +94,7 @@ class Capacity(_Row):
         description="loads that exceed a limit although a larger one meets all"
     )
     simulations: int = Field(description="runs behind the answer")
-    conclusive: bool = Field(description="false: runs were too short, the answer tells nothing")
+    conclusive: bool = Field(description="false: runs were too short, the answer means nothing")
     remarks: tuple[str, ...]
     exit_status: int = Field(
         description="0: found; 1: no load meets the limits; 3: not precise, or not conclusive"

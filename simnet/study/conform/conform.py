@@ -268,8 +268,8 @@ def _difference(recording: Recording, sent: Sequence[Segment]) -> tuple[int, str
             return number - 1, f"{_which(wanted, number)}: {both}"
     if len(expected) > len(sent):
         wanted = expected[len(sent)]
-        told = f"{_which(wanted, len(sent) + 1)}: expected {_segment_text(wanted)}, sent none"
-        return len(sent), told
+        difference = f"{_which(wanted, len(sent) + 1)}: expected {_segment_text(wanted)}, sent none"
+        return len(sent), difference
     # what a script does not wait for it does not look at
     if len(sent) > len(expected) and not recording.exact:
         number = len(expected) + 1
@@ -289,13 +289,13 @@ def _named(bits: int) -> str:
 
 
 def _segment_text(segment: Expected | Segment) -> str:
-    told = f"{segment.ack} at {segment.time_ps / MS_PS:.3f} ms"
+    text = f"{segment.ack} at {segment.time_ps / MS_PS:.3f} ms"
     if segment.seq is not None and segment.end_seq is not None and segment.seq < segment.end_seq:
-        told = f"{segment.seq}:{segment.end_seq} ack {told}"
+        text = f"{segment.seq}:{segment.end_seq} ack {text}"
     if segment.ecn:
-        told += f", {_named(segment.ecn)}"
+        text += f", {_named(segment.ecn)}"
     if segment.window is not None:
-        told += f", win {segment.window}"
+        text += f", win {segment.window}"
     if segment.sack:
-        told += ", sack " + " ".join(f"{first}:{last}" for first, last in segment.sack)
-    return told
+        text += ", sack " + " ".join(f"{first}:{last}" for first, last in segment.sack)
+    return text

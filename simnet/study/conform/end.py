@@ -133,7 +133,7 @@ class Endpoint(Component):
         self.fresh_from = 0
         self.peer_scale = connection.peer_scale
         self.staged = SkbQueue()
-        # for nobody: segments are looked at as they leave, and take no time
+        # without a receiver: segments are checked as they leave, and take no time
         self.peer = Peer(self.sim, "peer")
         self.cpu = Cpu(self.sim, "cpu", 0, 0, 0, 0, 1000, self.jiffy_ps)
         self.wanted = 0

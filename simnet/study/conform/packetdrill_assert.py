@@ -23,7 +23,7 @@ CA_STATES: Final = {
     f"TCP_CA_{name}": number
     for number, name in enumerate(("Open", "Disorder", "CWR", "Recovery", "Loss"))
 }
-#: fields of `tcp_info` that the model can tell
+#: fields of `tcp_info` that the model has
 FIELDS: Final = (
     "tcpi_snd_cwnd", "tcpi_snd_ssthresh", "tcpi_ca_state", "tcpi_unacked", "tcpi_sacked",
     "tcpi_lost", "tcpi_retrans", "tcpi_reordering", "tcpi_snd_mss", "tcpi_backoff", "tcpi_rtt",

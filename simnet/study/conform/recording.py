@@ -139,7 +139,7 @@ def bursts(expected: Sequence[Expected], sent: Sequence[Segment]) -> list[Segmen
 
 
 def _waits(recording: Recording, late: Collection[int]) -> Callable[[Endpoint], bool]:
-    """Whether the kernel's timer, due now, ran a jiffy later: what came next tells."""
+    """Whether the kernel's timer, due now, ran a jiffy later, by what came next."""
 
     def waits(end: Endpoint) -> bool:
         number = len(end.sent)

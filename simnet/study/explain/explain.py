@@ -149,7 +149,7 @@ def explain(
         duration: simulated time that is measured; the scenario's when None.
         warm_up: simulated time before that; the scenario's when None.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
-        lift: simulate again with each sort of part lifted, and tell what is gained.
+        lift: simulate again with each sort of part lifted, for what is gained.
 
     Raises:
         InputError: something of the above can't be used as given.

@@ -3,7 +3,7 @@
 Subjects announce what can be lifted and how, see `simnet.scenario.system.lifting`.
 
 The order of bottlenecks (`bottleneck`) supposes that the work for each byte stays as it is. Whether
-it does is told by a run with the same seeds and everything else as it was.
+it does is measured by a run with the same seeds and everything else as it was.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ class Result(_WithColumns):
 
     warnings: tuple[str, ...] = Field(default=(), description="what to know of these numbers")
     conclusive: bool = Field(
-        default=True, description="false: the run was too short, its numbers decide nothing"
+        default=True, description="false: the run was too short, no conclusion can be drawn"
     )
     silent: tuple[str, ...] = Field(
         default=(), description="flows that got nothing while others did"

@@ -14,9 +14,9 @@ from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
-from simnet.study.run.doubts import doubts
 from simnet.study.run.result import Result
 from simnet.study.run.trace import TraceFile
+from simnet.study.run.validity import validity
 from simnet.study.statistics import runlength
 from simnet.study.work.memory import EnoughMemory
 
@@ -142,7 +142,7 @@ def simulate(
         with with_watcher(EnoughMemory()):
             system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
         start, end, reached = _measure(system, effective, watch)
-        found = doubts(effective, system, start, end)
+        found = validity(effective, system, start, end)
     result = Result.from_snapshots(
         start,
         end,

@@ -1,7 +1,7 @@
 """Which points of a sweep may be the best: multiple comparisons with the best.
 
-Every point is simulated with the same seeds, so the runs of one seed are a block. What cannot be
-told from the best is what Hsu's constrained intervals leave: a point stays when its mean is less
+Every point is simulated with the same seeds, so the runs of one seed are a block. What may
+be the best is what Hsu's constrained intervals leave: a point stays when its mean is less
 than `w` from the best of all others. `w` is `g * sqrt(2 * mse / n)` for `n` seeds, with the
 residual mean square of points by seeds, and `g` the one-sided 95 % quantile of the largest of
 `k - 1` Student variables that correlate by 1/2. With 95 % confidence the true best is among them.
@@ -33,7 +33,7 @@ _STEPS: Final = 200
 
 @dataclass(frozen=True)
 class Contenders:
-    """The best of some points, and those that can't be told from it.
+    """The best of some points, and those that may be the best as well.
 
     Attributes:
         best: which point has the best mean.

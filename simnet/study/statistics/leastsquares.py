@@ -42,7 +42,7 @@ _INSIDE = 0.05
 class Free:
     """A parameter to fit: starting value and range, in any unit as long as it is the same.
 
-    `grain` is the smallest difference that the model can tell apart, 1 for an integer.
+    `grain` is the smallest difference that changes the model, 1 for an integer.
     """
 
     name: str

@@ -91,7 +91,7 @@ class Optimum:
     Attributes:
         measure: name of the measure, a key of `MEASURES`.
         best: number of the cell with the best mean.
-        members: numbers of the cells that can't be told from the best, with 95 % confidence;
+        members: numbers of the cells that may be the best, with 95 % confidence;
             None when there is one run of each: nothing says how much they vary.
         within: how far from the best a mean in the set may be, in the unit of the measure.
         axes: the values of every knob, in order.

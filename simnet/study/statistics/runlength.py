@@ -85,7 +85,7 @@ class Measured:
 
 
 def mser5(series: Sequence[int]) -> tuple[int, bool]:
-    """Return the number of leading values to drop, a multiple of 5, and whether that can be told.
+    """Return the number of leading values to drop, a multiple of 5, and whether it is known.
 
     It cannot when the best cut lies in the second half; then it is half of the series.
     """

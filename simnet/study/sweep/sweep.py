@@ -68,7 +68,7 @@ class Sweep:
     """All runs of a grid: by tuning, then the last knob's value changes first, then the seed.
 
     `remarks` are what to know of the configurations and of the runs, one line each; where some run
-    was too short to tell anything, `conclusive` is False and the optimum is none.
+    was too short, `conclusive` is False and the optimum is none.
     """
 
     scenario: str
@@ -84,7 +84,7 @@ class Sweep:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What tells the cells apart: the knobs, and `tuning` where tunings vary."""
+        """What differs between cells: the knobs, and `tuning` where tunings vary."""
         return (*self.knobs, *(("tuning",) if self.tuned else ()))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ class Sweep:
         return cells(self.rows(), self.names)
 
     def optimum(self, by: str = "throughput_bps") -> Optimum:
-        """The cell that is best by a measure, and those that can't be told from it.
+        """The cell that is best by a measure, and those that may be the best as well.
 
         More throughput is better; of everything else, less. Raises InputError for a name that is
         no measure, or one that was not measured.
@@ -232,7 +232,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     remarks = dict.fromkeys(remark for one in loaded for remark in one.remarks)
     first_doubt = next((doubts[member] for member in members.values() if member in doubts), "")
     if first_doubt:
-        remarks[f"{len(doubts)} of {len(points)} runs decide nothing: {first_doubt}"] = None
+        remarks[f"{len(doubts)} of {len(points)} runs are inconclusive: {first_doubt}"] = None
     return Sweep(loaded[0].scenario, tuple(axes), tuple(points), tuple(remarks), not doubts)
 
 

@@ -121,7 +121,7 @@ class Document:
         name: of its package.
         answers: by the id of the measurement that they answer.
         listings: that a result may be compared with.
-        anchor: the measurement of one case that tells which draws of a what-if are near the truth,
+        anchor: the measurement of one case by which draws of a what-if are weighted,
             for systems that consist of the same models.
         kept: draws for a case that are consistent with what was measured; none where the case is
             of other models, or any draw will do.

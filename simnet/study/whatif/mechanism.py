@@ -38,7 +38,7 @@ class Moved(BaseModel):
 
 
 def moved(before: Sequence[Result], after: Sequence[Result]) -> tuple[Moved, ...]:
-    """Every mechanism, the one that moved most first; empty where results do not tell."""
+    """Every mechanism, the one that moved most first; empty where results do not say."""
     was, now = _mean_us(before), _mean_us(after)
     placed = {name for result in (*before, *after) for name, _, place in _work(result) if place}
     found = [

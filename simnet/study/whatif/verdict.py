@@ -6,7 +6,7 @@ holds what is not known about the model: each draw of the uncertain parameters i
 and without the tuning, and 95 % of the differences lie in it. The verdict is of the hull of both.
 
 A metric is more or less when the whole interval is on one side of 0, the same when the interval
-lies within 1 % (less is not worth it, and the model is not that good), else it cannot be told.
+lies within 1 % (less is not worth it, and the model is not that good), else the answer is open.
 What decides, in this order:
 
 1. Throughput: more, then yes; less, then no.

@@ -28,9 +28,9 @@ from simnet.study.run.arguments import (
     settings_of,
     text_of,
 )
-from simnet.study.run.doubts import lengthened, void
 from simnet.study.run.result import Result
 from simnet.study.run.run import recorded
+from simnet.study.run.validity import inconclusive, lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
 from simnet.study.whatif.mechanism import Moved, moved
@@ -407,7 +407,7 @@ class _Plan:
 
 
 def _differs(base: Effective, alternative: _Alternative) -> bool:
-    """Whether a simulation could tell the two apart."""
+    """Whether the two can differ in a simulation."""
     return bool(_read(base) != _read(alternative.effective))
 
 
@@ -432,7 +432,7 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
     changed = changes(before, after, drawn)
     decided = verdict(changed, open_loop=before[0].messages is not None)
     answer, reason = decided.answer, decided.sentence
-    spoilt, why = void((*before, *after, *found.drawn[base_case], *found.drawn[case]))
+    spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))
     if spoilt:
         answer, reason = "cannot tell", why
     if not _differs(base, alternative):

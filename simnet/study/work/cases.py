@@ -196,7 +196,7 @@ class Task:
     """One simulation to do, with all that it needs: no file is read where it is done.
 
     Attributes:
-        number: tells it from the others.
+        number: distinguishes it from the others.
         effective: what to simulate.
         settings: for the record in the result.
         key: names its result in a store.

@@ -86,7 +86,7 @@ def _client(address: str) -> Any:
         message = "needs Dask: pip install 'simnet-hostpath[dask]'"
         raise InputError(message, file=_OPTION) from error
     try:
-        # a client that nobody answers complains when it is deleted
+        # a client without an answer complains when it is deleted
         LoopRunner().run_sync(_greet, address)
         client = Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

@@ -9,7 +9,7 @@ it the interval, rather too wide than too narrow.
 Drawn independently, the parameters would forget that the model was fitted: most members miss the
 anchor of the calibration. So what they predict is conditioned on the anchor, linearly, by the
 covariance between prediction and anchor over the ensemble. What the anchor fixes narrows to the
-anchor's own error; what it can't tell keeps its spread. Source: the ensemble smoother with
+anchor's own error; what it does not determine keeps its spread. Source: the ensemble smoother with
 perturbed observations, van Leeuwen and Evensen, Monthly Weather Review 124 (1996) 2898.
 """
 

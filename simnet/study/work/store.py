@@ -80,7 +80,7 @@ class Store:
         if len(data) > MOST_BYTES:
             return
         path = self.directory / f"{key}{_SUFFIX}"
-        # a power cut may leave a file whose content is not there: the checksum tells
+        # a power cut may leave a file whose content is not there, which the checksum shows
         with contextlib.suppress(OSError, SimnetError):
             self.directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
             write_bytes(path, gzip.compress(data, _GZIP_LEVEL), durable=False)

@@ -25,7 +25,7 @@ def serve(descriptor: int) -> None:
     """Do what comes over this socket until it ends: pairs of a function and its argument.
 
     The answer is what it returns, or the exception. A worker without memory ends: there is no
-    telling what of it is left.
+    saying what of it is left.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(descriptor)

@@ -68,7 +68,7 @@ class TcpReceiver:
         rules: of the kernel's version.
         sizes: what a segment is charged with, in place of `truesize_overhead`.
         option_bytes: TCP options of a data segment.
-        timestamps: data carry timestamps, which tell the round-trip time.
+        timestamps: data carry timestamps, from which the round-trip time is measured.
         sack: the connection uses SACK.
         rcvbuf_locked: SO_RCVBUF has been set (to `rmem_default`).
         quickack: `ip route ... quickack 1`.
@@ -122,7 +122,7 @@ class TcpReceiver:
         )
         self.measures_rtt = rules.clock_us or not timestamps
         if not self.measures_rtt:
-            # a round trip in a LAN is the least that jiffies tell
+            # a round trip in a LAN is the least that jiffies can measure
             self.window.rtt = 8
         self.held = self.window.held
         self.queue = self.window.queue
@@ -696,7 +696,7 @@ class TcpReceiver:
         return 0
 
     def sack_blocks(self) -> list[Any]:
-        """Blocks of the SACK option of an ACK that goes out now; a duplicate is told once."""
+        """Blocks of the SACK option of an ACK that goes out now; a duplicate is reported once."""
         if not self.sack:
             return []
         return self.held.option(self.most_blocks)

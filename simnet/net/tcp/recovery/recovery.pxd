@@ -5,7 +5,7 @@ from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
 
-# told here, too, or the classes upon it are tracked after all
+# declared here, too, or the classes upon it are tracked after all
 @cython.no_gc
 cdef class Recovery:
     cdef readonly SendSequence seq

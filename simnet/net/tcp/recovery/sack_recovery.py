@@ -4,7 +4,7 @@ Source: net/ipv4/tcp_input.c of Linux 6.x (`tcp_ack`, `tcp_fastretrans_alert`, `
 `tcp_enter_loss`, `tcp_try_undo_partial` and its kin); RFC 8985, 5682, 6937, 3522. Against
 `CountedRecovery`, which is that of earlier kernels:
 
-* What is lost is told by time (`Rack`), not counted.
+* Time decides what is lost (`Rack`), not a count.
 * The state machine comes first and the window follows from the state it leaves.
 * The window is not moderated; what is undone is the window of before (`prior_cwnd`).
 * A timeout takes only what is older than a round trip for lost, and looks for its cause while it

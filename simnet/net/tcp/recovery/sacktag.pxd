@@ -44,4 +44,4 @@ cdef class SackTags:
     cpdef int delayed(self, long long prior_una) except -1
     cpdef int in_order(self, long long acked) except -1
     cpdef long long clean(self, long long prior_highest, long long echo_ms) except? -1
-    cdef int _settle(self) except -1
+    cdef int _forget_tags(self) except -1

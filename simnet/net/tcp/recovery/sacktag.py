@@ -1,9 +1,9 @@
-"""What an ACK with SACK tells of the segments that are on their way, in Linux 4.18 and later.
+"""What an ACK with SACK says of the segments in flight, in Linux 4.18 and later.
 
 Source: net/ipv4/tcp_input.c of Linux 6.x (`tcp_sacktag_write_queue`, `tcp_sacktag_one`,
 `tcp_check_dsack`, `tcp_clean_rtx_queue`, `tcp_check_sack_reordering`); RFC 2018, 2883, 8985.
 Against `Scoreboard.tag_blocks`, that of earlier kernels: degrees of reordering are counted in
-bytes, without FACK, and every segment that comes tells `Rack` when it had been sent.
+bytes, without FACK, and `Rack` gets the time at which each segment that has come was sent.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SackTags:
         retransmitted: it acknowledges some that had been.
         delivered: segments that have come.
         first_us, last_us: when the first and the last one that it acknowledges was sent; -1: none
-            or that cannot be told.
+            or that is not known.
         sack_first_us, sack_last_us: the same of those that SACK reports.
         renege: the first segment that is left had been held.
     """
@@ -149,7 +149,7 @@ class SackTags:
             while cached < len(self.seen) and start >= self.seen[cached][1]:
                 cached += 1
             if cached < len(self.seen) and not again and end > self.seen[cached][0]:
-                # what the last ACK has told is tagged
+                # what the last ACK has reported is tagged
                 known_from, known_to, _ = self.seen[cached]
                 if start < known_from:
                     at = self._walk(self._skip(at, start), start, known_from, again)
@@ -431,12 +431,12 @@ class SackTags:
         if board.head > before and reord < prior_highest:
             # a hole that was not sent again has been filled
             self._reordered(reord)
-        self._settle()
+        self._forget_tags()
         return board.head - before
 
     @cython.cfunc
     @cython.exceptval(-1, check=False)
-    def _settle(self) -> cython.int:
+    def _forget_tags(self) -> cython.int:
         """Without any tag left, segments are cheap again."""
         board: Scoreboard = self.board
         if board.head == board.tail or (

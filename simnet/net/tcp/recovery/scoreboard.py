@@ -67,7 +67,7 @@ class Scoreboard:
         fack: whether FACK is in use.
         undo_marker: `snd_una` when the window was reduced, -1 if there is nothing to undo.
         undo_retrans: retransmissions since then that are not known to be needless.
-        rtt_jiffies: of what `clean` has taken out, -1 if it cannot be told.
+        rtt_jiffies: of what `clean` has taken out, -1 if it is not known.
         acked_sent_us: when the last of it had been sent first.
         retrans_acked: `clean` took out what had been sent more than once.
         newly_sacked: segments that the last `tag_blocks` found held.

@@ -4,7 +4,7 @@ from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.ecn cimport Ecn
 from simnet.net.tcp.recovery.recovery cimport Recovery
 
-# told here, too, or the classes upon it are tracked after all
+# declared here, too, or the classes upon it are tracked after all
 @cython.no_gc
 cdef class States(Recovery):
     cdef public Ecn ecn

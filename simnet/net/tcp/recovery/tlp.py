@@ -1,4 +1,4 @@
-"""The tail loss probe: a segment sent early so that SACK can tell what is lost (RFC 8985, 7).
+"""The tail loss probe: a segment sent early so that SACK can report what is lost (RFC 8985, 7).
 
 Source: net/ipv4/tcp_output.c of Linux 6.x (`tcp_schedule_loss_probe`, `tcp_send_loss_probe`) and
 `tcp_process_tlp_ack` of tcp_input.c. Two round trips after the last segment or ACK a new segment is

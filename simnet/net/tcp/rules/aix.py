@@ -2,17 +2,17 @@
 
 What decides is the attributes of no(1). One scan of all connections, every `fasttimo`, sends the
 ACKs that wait: a lone segment is acknowledged as soon as the next scan begins, uniformly within
-`fasttimo` for whoever does not keep its time. Every second segment is acknowledged at once,
+`fasttimo` for a sender that does not keep its time. Every second segment is acknowledged at once,
 whatever its size; with `tcp_nodelayack` every one. Buffers are counted in payload and do not grow.
 
 Scans begin at multiples of `fasttimo`, as jiffies do at multiples of theirs. There is no event for
 a scan that finds nothing: an ACK that waits has its timer set to the next.
 
-Source: IBM's AIX documentation, commands no(1) and chdev(1); RFC 1122, 1323, 2018, 2414. Not told
-there, so taken from the RFCs: how segments ahead of a hole are acknowledged (each at once), when
-the window is updated by a read, and how losses are recovered from (RFC 6582, 6675). Not modelled:
-HighSpeed TCP (`hstcp`), `delayack` and `delayackports` (they delay what opens and closes a
-connection), the factors of `rto_low` to `rto_limit`, mbufs.
+Source: IBM's AIX documentation, commands no(1) and chdev(1); RFC 1122, 1323, 2018, 2414. Taken
+from the RFCs, as IBM does not say it: how segments ahead of a hole are acknowledged (each at
+once), when a read updates the window, and how losses are recovered from (RFC 6582, 6675). Not
+modelled: HighSpeed TCP (`hstcp`), `delayack` and `delayackports` (they delay what opens and
+closes a connection), the factors of `rto_low` to `rto_limit`, mbufs.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Each rule is a constant of a connection; `sender_rules` looks up those of a kernel. Sources:
 net/ipv4/tcp_input.c, tcp_output.c, tcp_timer.c and tcp_cubic.c of 2.6.18, of 2.6.32 (RHEL 6) and,
-for what came later, the releases named. RACK and TLP hold from 4.18 on, where nothing else tells
-losses: 3.10 to 4.17 are kernels with net.ipv4.tcp_recovery and tcp_early_retrans set to 0.
+for what came later, the releases named. RACK and TLP hold from 4.18 on, where nothing else
+detects losses: 3.10 to 4.17 are kernels with net.ipv4.tcp_recovery and tcp_early_retrans set to 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SenderRules:
     """Which rules hold; the defaults are those of 2.6.18.
 
     Attributes:
-        fack: `tcp_fack`: the highest segment that SACK reports tells what is lost, until
+        fack: `tcp_fack`: the highest segment that SACK reports decides what is lost, until
             reordering has been seen.
         counts_sacked: without FACK, segments are lost that enough later ones have overtaken
             (RFC 3517); else only the first.

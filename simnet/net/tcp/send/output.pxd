@@ -9,7 +9,7 @@ from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
 from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 
-# told here, too, or the class upon it is tracked after all
+# declared here, too, or the class upon it is tracked after all
 @cython.no_gc
 cdef class SendOutput:
     cdef readonly Recovery recovery

@@ -58,7 +58,7 @@ class RttEstimator:
     @cython.ccall
     @cython.exceptval(-1)
     def of_echo(self, echo_ms: cython.longlong, now_us: cython.longlong) -> cython.longlong:
-        """`tcp_rtt_tsopt_us`: what a timestamp that comes back tells, at least a millisecond."""
+        """`tcp_rtt_tsopt_us`: the round trip by an echoed timestamp, at least a millisecond."""
         return 1000 * max(now_us // 1000 - echo_ms, 1)
 
     @cython.ccall

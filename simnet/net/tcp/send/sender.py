@@ -137,7 +137,7 @@ class TcpSender(SendOutput):
         self._offered(self.seq.open_window(window))
 
     def measured(self, rtt_us: int) -> None:
-        """The handshake has told the round-trip time (`tcp_synack_rtt_meas`)."""
+        """The handshake has measured the round-trip time (`tcp_synack_rtt_meas`)."""
         if self.timer.rtt.fine:
             self.timer.measured(rtt_us, rtt_us)
 
@@ -162,7 +162,7 @@ class TcpSender(SendOutput):
     @cython.cfunc
     @cython.exceptval(-1, check=False)
     def _offered(self, resized: cython.bint) -> cython.int:
-        """The peer has told its window, by which the MSS may have changed."""
+        """The peer has announced its window; the MSS may have changed with it."""
         if resized:
             self.recovery.congestion.resize(self.recovery.seq.mss)
         return 0

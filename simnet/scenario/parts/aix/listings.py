@@ -36,7 +36,7 @@ class _Connections(Target):
 
 
 class _Columns(Listed):
-    """`lsattr`: an empty value is told by the column where values begin."""
+    """`lsattr`: an empty value is known by the column where values begin."""
 
     def attributes(self, lines: Lines) -> Iterator[Attribute]:
         """Yield the attributes of a listing."""

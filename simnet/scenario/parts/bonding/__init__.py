@@ -12,7 +12,7 @@ SUBJECT = Subject(
     order=30,
     host_parts=(HostPart("bonding", Bonding, order=10),),
     knobs=late("bonding.knobs:BONDING"),
-    onsets=late("bonding.build:onsets"),
+    delayed_actions=late("bonding.build:delayed_actions"),
     typed=late("bonding.commands:typed"),
     check_host=late("bonding.checks:check_bond"),
 )

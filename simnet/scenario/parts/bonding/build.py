@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from simnet.host.onset import Onset
+from simnet.host.delayed_action import DelayedAction
 from simnet.kernel.random import stream
 from simnet.net.bonding.bond import MODES, Bond, BondRoute, Slave
 from simnet.net.bonding.monitor import SINGLE_PORT, BondMonitor, Timing
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Effective, Flow, Host
 
-__all__ = ["BondedFlow", "connect", "onsets"]
+__all__ = ["BondedFlow", "connect", "delayed_actions"]
 
 _PS = 10**12
 _MS = 10**9
@@ -74,13 +74,13 @@ class _Interface:
     rlb: Rlb | None = None
 
 
-def onsets(effective: Effective) -> Iterator[Onset]:
-    """What happens to cables: one wants to see it."""
+def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
+    """What happens to cables, which a measurement should include."""
     for port in effective.ports:
         for what in ("unplugged", "plugged"):
             after_ps = getattr(port, f"{what}_ps")
             if after_ps:
-                yield Onset(f"{port.name}'s cable", f"is {what}", after_ps, "end")
+                yield DelayedAction(f"{port.name}'s cable", f"is {what}", after_ps, "end")
 
 
 def connect(
@@ -155,7 +155,7 @@ class _Builder:
     def bond(
         self, path: str, host: Host, machine: Machine, nics: Sequence[Nic], ip: int
     ) -> _Interface:
-        """Make a bond of a machine's NICs, and what the switch is told about it."""
+        """Make a bond of a machine's NICs, and the switch's side of it."""
         settings, kernel = host.bonding, host.kernel
         mode = MODES.index(settings.mode)
         channel = None

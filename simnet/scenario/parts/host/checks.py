@@ -39,7 +39,7 @@ def check_machines(tree: Tree, table: Table) -> None:
 
 
 def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
-    """Refuse a time that a kernel's timers cannot tell from none."""
+    """Refuse a time that a kernel's timers round to 0."""
     given, hz = tree.get((*kernel, attribute)), tree.get((*kernel, "hz"))
     spec, jiffy_ps = value_spec(Kernel, attribute), SECOND_PS // hz
     if given < jiffy_ps:

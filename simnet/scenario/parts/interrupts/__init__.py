@@ -7,5 +7,7 @@ from simnet.scenario.core.subject import Subject, late
 __all__ = ["SUBJECT"]
 
 SUBJECT = Subject(
-    "interrupts", onsets=late("interrupts.build:onsets"), equip=late("interrupts.build:equip")
+    "interrupts",
+    delayed_actions=late("interrupts.build:delayed_actions"),
+    equip=late("interrupts.build:equip"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.apic import Apic, ApicMode, Firmware, apic_ids, apic_mode
+from simnet.host.delayed_action import DelayedAction
 from simnet.host.interrupt import Arbiter
 from simnet.host.irqbalance import version_055 as irqbalance_055
 from simnet.host.irqbalance import version_10 as irqbalance_10
@@ -13,7 +14,6 @@ from simnet.host.irqbalance.irq_source import IrqSource
 from simnet.host.irqbalance.sles10 import FIRST_PASS_PS, irqbalance
 from simnet.host.irqbalance.version_055 import Irqbalance055
 from simnet.host.irqbalance.version_10 import Irqbalance10
-from simnet.host.onset import Onset
 from simnet.kernel.random import stream
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.irqbalance.schema import Balancer
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["apic_mode_of", "equip", "make_apic", "onsets", "place_interrupts"]
+__all__ = ["apic_mode_of", "delayed_actions", "equip", "make_apic", "place_interrupts"]
 
 # when each daemon first moves an interrupt; by hand they are placed at once
 _FIRST_PASSES: Final = {
@@ -36,11 +36,11 @@ _FIRST_PASSES: Final = {
 }
 
 
-def onsets(effective: Effective) -> Iterator[Onset]:
+def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
     """The first pass of the daemon, if it is simulated."""
     first_ps = _FIRST_PASSES.get(effective.balancer.daemon)
     if effective.irqbalance == "daemon" and first_ps:
-        yield Onset("irqbalance", "first acts", first_ps)
+        yield DelayedAction("irqbalance", "first acts", first_ps)
 
 
 def equip(ground: Ground) -> None:

@@ -67,7 +67,7 @@ class Interrupts:
                 self.tree.put_plain((*port, "rps_flow_cnt"), [0] * receiving)
                 self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
 
-    def settle(self) -> None:
+    def set_masks(self) -> None:
         """Give every interrupt the mask that the chosen map says, or the kernel's default."""
         self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
         for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
@@ -89,7 +89,7 @@ class Interrupts:
             self._occupy(self._irqbalance.other_devices)
 
     def _occupy(self, others: OtherDevices) -> None:
-        """Tell the daemon which CPUs serve other devices."""
+        """Set the CPUs that serve other devices, which the daemon takes into account."""
         key = ("irqbalance", "other_devices", "smp_affinity")
         entry = Entry(
             ".".join(key),
@@ -186,7 +186,7 @@ class Interrupts:
         del self.tree.get((*port, "queue_affinity"))[count if count > 1 else 0 :]
 
     def warn(self) -> None:
-        """Tell of settings that the daemon undoes, or does not have."""
+        """Remark on settings that the daemon undoes, or does not have."""
         if self._moved and self.tree.get(("irqbalance",)) != "off":
             self.remarks.append(
                 f"{', '.join(self._moved)}: irqbalance is on and would move this again within 10 s;"

@@ -42,7 +42,7 @@ SUBJECT = Subject(
     ),
     drivers=late("partition.driver:DRIVERS"),
     knobs=late("partition.knobs:PARTITION"),
-    onsets=late("partition.build:onsets"),
+    delayed_actions=late("partition.build:delayed_actions"),
     join=late("partition.build:join"),
     columns=late("partition.columns:COLUMNS"),
     check=late("partition.checks:check_partitions"),

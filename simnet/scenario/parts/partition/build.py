@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import seconds_text
-from simnet.host.onset import Onset
+from simnet.host.delayed_action import DelayedAction
 from simnet.host.partition import LogicalPartition, ProcessorPool
 from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
 from simnet.scenario.parts.partition.columns import partition_of
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "connect_by_hypervisor",
+    "delayed_actions",
     "join",
-    "onsets",
     "seen_by",
 ]
 
@@ -52,12 +52,12 @@ def seen_by(host: Host) -> tuple[MachineModel, Cpu]:
     return machine, cpu
 
 
-def onsets(effective: Effective) -> Iterator[Onset]:
+def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
     """The windows in which processors are given out, several of which a mean is of."""
     if effective.hypervisor is not None:
         window_ps = effective.hypervisor.dispatch_window_ps
         does = f"gives out processors every {seconds_text(window_ps)} s"
-        yield Onset("the hypervisor", does, _WINDOWS * window_ps, "length")
+        yield DelayedAction("the hypervisor", does, _WINDOWS * window_ps, "length")
 
 
 def join(ground: Ground, machine: Machine, host: Host) -> None:

@@ -38,7 +38,7 @@ class JobRow(_Row):
 
 
 class LparRow(_Row):
-    """One partition: utilisation as vmstat and lparstat tell it, by the PURR."""
+    """One partition: utilisation as vmstat and lparstat print it, by the PURR."""
 
     name: str
     cores: int

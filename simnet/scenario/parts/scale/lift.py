@@ -17,7 +17,7 @@ def _buses(effective: Effective) -> Effective:
 
 
 def _cpus(effective: Effective) -> Effective:
-    """Faster cores: what they do is told as time, not in cycles."""
+    """Faster cores: their work is given as time, not in cycles."""
     return changed(effective, "lpars", up, "speed_permille")
 
 

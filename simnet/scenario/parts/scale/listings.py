@@ -33,7 +33,7 @@ def is_of_servers(listing: Listing, nodes: str) -> bool:
 
     Args:
         listing: what was printed.
-        nodes: a node or node class; empty for what holds of all, which tells nothing of any, unless
+        nodes: a node or node class; empty for what holds of all nodes, which does not count, unless
             the listing is of one node.
     """
     if listing.nodes and not nodes:

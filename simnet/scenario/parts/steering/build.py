@@ -126,7 +126,7 @@ class HostSteering:
             self.attach(queue, port, number, seed)
 
     def follow(self, socket: TcpSocket) -> None:
-        """Have a socket tell where it is read and written."""
+        """Have a socket record on which CPU it is read and written."""
         if self.sockets is not None:
             socket.flows = self.sockets
 

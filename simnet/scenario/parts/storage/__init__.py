@@ -34,7 +34,7 @@ SUBJECT = Subject(
     ),
     knobs=late("storage.knobs:STORAGE"),
     settings=late("storage.settings:storage_parameters"),
-    onsets=late("storage.build:onsets"),
+    delayed_actions=late("storage.build:delayed_actions"),
     setups=(
         Setup(
             late("storage.build:build_storage"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simnet.host.onset import Onset
+from simnet.host.delayed_action import DelayedAction
 from simnet.scenario.parts.storage.machines import DiskFlow, Storage
 from simnet.scenario.parts.storage.resources import StoragePath
 from simnet.scenario.system.ground import Ground
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["build_storage", "onsets"]
+__all__ = ["build_storage", "delayed_actions"]
 
 
-def onsets(effective: Effective) -> Iterator[Onset]:
+def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
     """The first look of pdflush, which writes what has been dirty for long."""
     interval_ps = effective.kernel.dirty_writeback_ps
     if effective.ffsb and interval_ps:
-        yield Onset("pdflush", "first looks for old pages", interval_ps)
+        yield DelayedAction("pdflush", "first looks for old pages", interval_ps)
 
 
 def build_storage(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:

@@ -20,7 +20,7 @@ _MECHANISM: Final = ("seek", "rotation", "transfer")
 
 
 class StoragePath:
-    """Tells of disks behind virtual SCSI, the flows being what passes each virtual disk.
+    """Resources of disks behind virtual SCSI; a flow is what passes a virtual disk.
 
     Args:
         storage: the disks of both machines.

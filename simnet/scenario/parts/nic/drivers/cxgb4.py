@@ -26,8 +26,8 @@ class Cxgb4(RxModeration, Ethernet):
         """Refuse GRO on a kernel whose model says that it has none; see `Nic.check`."""
         super().check(given)
         kernel = given.tree.get((*given.host, "kernel"))
-        told = given.tree.provenance[dotted((*given.host, "kernel", "gro"))].source != DEFAULT
-        if given["gro"] and told and not kernel["gro"]:
+        stated = given.tree.provenance[dotted((*given.host, "kernel", "gro"))].source != DEFAULT
+        if given["gro"] and stated and not kernel["gro"]:
             message = f"GRO is on, Linux {kernel['version']} has none: nic.gro=off"
             paths = ((*given.host, "kernel", "gro"), (*given.host, "kernel"))
             raise given.table.error((*given.port, "nic", "gro"), "system", message, *paths)

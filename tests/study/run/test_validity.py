@@ -1,4 +1,4 @@
-"""A run that was too short to tell anything says so, and names who got nothing."""
+"""A run that was too short says so, and names who got nothing."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import simnet
-from simnet.host.onset import Onset
+from simnet.host.delayed_action import DelayedAction
 from simnet.report.capacity import capacity
 from simnet.report.sweep import sweep as table
 from simnet.report.text import text
 from simnet.scenario.core.load import load
-from simnet.scenario.system.onsets import onsets
-from simnet.study.run.doubts import lengthened, missed
+from simnet.scenario.system.delayed_actions import delayed_actions
+from simnet.study.run.validity import lengthened, missed
 from tests.host.parts import MS
 
 X460 = "x460-out-of-box"
@@ -52,9 +52,9 @@ def test_a_run_of_some_milliseconds_tells_something() -> None:
     [
         (
             "1 us",
-            "nothing was delivered in the 0.000001 s measured: these numbers tell nothing",
+            "nothing was delivered in the 0.000001 s measured: these numbers mean nothing",
         ),
-        ("50 us", "packets in the 0.00005 s measured: too few to tell anything"),
+        ("50 us", "packets in the 0.00005 s measured: too few for meaningful numbers"),
     ],
 )
 def test_nothing_is_read_from_next_to_nothing(duration: str, said: str) -> None:
@@ -103,7 +103,7 @@ def test_a_disk_that_nobody_asks_is_not_named() -> None:
 def test_what_acts_late_announces_itself(
     scenario: str, settings: dict[str, str], expected: tuple[int, ...]
 ) -> None:
-    found = onsets(load(scenario, settings=settings))
+    found = delayed_actions(load(scenario, settings=settings))
     assert tuple(one.after_ps // MS for one in found) == expected
 
 
@@ -121,8 +121,8 @@ def test_what_acts_late_announces_itself(
 def test_what_it_has_to_come_later_than(
     monkeypatch: pytest.MonkeyPatch, by: Any, start_ms: int, end_ms: int, *, too_early: bool
 ) -> None:
-    one = Onset("it", "acts", 10 * MS, by)
-    monkeypatch.setattr("simnet.study.run.doubts.onsets", lambda _: (one,))
+    one = DelayedAction("it", "acts", 10 * MS, by)
+    monkeypatch.setattr("simnet.study.run.validity.delayed_actions", lambda _: (one,))
     assert list(missed(load(X460), start_ms * MS, end_ms * MS)) == ([one] if too_early else [])
 
 
@@ -175,7 +175,7 @@ class TestVerdicts:
             X460, {"nodes": [1, 2]}, settings=given, warm_up="5 ms", duration="5 ms"
         )
         assert not found.conclusive
-        assert found.remarks[-1].startswith("2 of 2 runs decide nothing: this run is too short")
+        assert found.remarks[-1].startswith("2 of 2 runs are inconclusive: this run is too short")
         assert f"cannot tell which is best: {found.remarks[-1]}" in table(found, "throughput_bps")
         assert json.loads(found.to_json())["conclusive"] is False
 

@@ -2,7 +2,7 @@
 
 A number from a run that ends before what matters has happened looks like any other. So each run is
 asked: had everything acted that acts only now and then, was anything delivered, were there more
-than a few packets? If not, its numbers decide nothing.
+than a few packets? If not, it is inconclusive.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import seconds_text
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
-from simnet.scenario.system.onsets import onsets
+from simnet.scenario.system.delayed_actions import delayed_actions
 
 if TYPE_CHECKING:
-    from simnet.host.onset import Onset
+    from simnet.host.delayed_action import DelayedAction
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.network.resources import SendingHalf
     from simnet.scenario.system.system import Snapshot, System
     from simnet.study.run.result import Result
 
-__all__ = ["Doubts", "doubts", "lengthened", "missed", "void"]
+__all__ = ["Validity", "inconclusive", "lengthened", "missed", "validity"]
 
 # packets a port, fewer of which say little of interrupts and round trips
 _FEWEST: Final = 20
@@ -30,12 +30,12 @@ _NAMED: Final = 4
 
 
 @dataclass(frozen=True)
-class Doubts:
+class Validity:
     """What to know of the numbers of a run.
 
     Attributes:
         warnings: one line each.
-        conclusive: False where the numbers decide nothing.
+        conclusive: False where no conclusion can be drawn from the numbers.
         silent: names of the flows that got nothing while others did.
     """
 
@@ -44,10 +44,10 @@ class Doubts:
     silent: tuple[str, ...] = ()
 
 
-def doubts(effective: Effective, system: System, start: Snapshot, end: Snapshot) -> Doubts:
+def validity(effective: Effective, system: System, start: Snapshot, end: Snapshot) -> Validity:
     """What to know of what was measured between two snapshots."""
     if system.ends:
-        return Doubts()
+        return Validity()
     late = missed(effective, start.time_ps, end.time_ps)
     spoilt = [_too_short(one, start.time_ps, end.time_ps) for one in late]
     span = f"{_s(end.time_ps - start.time_ps)} measured"
@@ -55,19 +55,19 @@ def doubts(effective: Effective, system: System, start: Snapshot, end: Snapshot)
     silent = tuple(
         last.name
         for first, last in zip(start.flows, end.flows, strict=True)
-        if first.bytes == last.bytes and end.ports  # nobody may have asked a disk
+        if first.bytes == last.bytes and end.ports  # a disk may have had no request
     )
     if not silent or len(silent) == len(end.flows):
-        return Doubts(tuple(spoilt), not spoilt)
+        return Validity(tuple(spoilt), not spoilt)
     named = ", ".join(silent[:_NAMED]) + (", ..." if len(silent) > _NAMED else "")
     sentence = f"{len(silent)} of {len(end.flows)} flows got nothing in the {span}: {named}"
-    return Doubts((*spoilt, sentence + _waiting(system, silent)), not spoilt, silent)
+    return Validity((*spoilt, sentence + _waiting(system, silent)), not spoilt, silent)
 
 
-def missed(effective: Effective, start_ps: int, end_ps: int) -> Iterator[Onset]:
+def missed(effective: Effective, start_ps: int, end_ps: int) -> Iterator[DelayedAction]:
     """What a measurement between two instants comes too early for."""
     reached = {"start": start_ps, "end": end_ps, "length": end_ps - start_ps}
-    return (one for one in onsets(effective) if one.after_ps > reached[one.by])
+    return (one for one in delayed_actions(effective) if one.after_ps > reached[one.by])
 
 
 def lengthened(usual: str, effectives: Iterable[Effective]) -> tuple[str, tuple[str, ...]]:
@@ -76,7 +76,7 @@ def lengthened(usual: str, effectives: Iterable[Effective]) -> tuple[str, tuple[
     late = {
         one: None
         for effective in effectives
-        for one in onsets(effective)
+        for one in delayed_actions(effective)
         if one.by == "start" and one.after_ps > usual_ps
     }
     if not late:
@@ -85,26 +85,26 @@ def lengthened(usual: str, effectives: Iterable[Effective]) -> tuple[str, tuple[
     return needed, tuple(f"{_first_acts(one)}: the warm-up is {needed}" for one in late)
 
 
-def void(results: Iterable[Result]) -> tuple[int, str]:
-    """How many of the results decide nothing, and why the first of them does not."""
+def inconclusive(results: Iterable[Result]) -> tuple[int, str]:
+    """How many of the results are inconclusive, and why the first of them is."""
     doubtful = [result.warnings[0] for result in results if not result.conclusive]
     return len(doubtful), doubtful[0] if doubtful else ""
 
 
-def _first_acts(onset: Onset) -> str:
+def _first_acts(action: DelayedAction) -> str:
     """What acts, and when: a part of a sentence."""
-    when = "" if onset.by == "length" else f" at {_s(onset.after_ps)}"
-    return f"{onset.name} {onset.does}{when}"
+    when = "" if action.by == "length" else f" at {_s(action.after_ps)}"
+    return f"{action.name} {action.does}{when}"
 
 
-def _too_short(onset: Onset, start_ps: int, end_ps: int) -> str:
-    sentence = f"this run is too short: {_first_acts(onset)}, "
-    if onset.by == "start":
-        needed = _s(onset.after_ps + start_ps)
+def _too_short(action: DelayedAction, start_ps: int, end_ps: int) -> str:
+    sentence = f"this run is too short: {_first_acts(action)}, "
+    if action.by == "start":
+        needed = _s(action.after_ps + start_ps)
         return f"{sentence}the measurement starts at {_s(start_ps)}; a warm-up of {needed} would do"
-    if onset.by == "end":
+    if action.by == "end":
         return f"{sentence}the measurement ends at {_s(end_ps)}"
-    return f"{sentence}{_s(end_ps - start_ps)} is measured; {_s(onset.after_ps)} would do"
+    return f"{sentence}{_s(end_ps - start_ps)} is measured; {_s(action.after_ps)} would do"
 
 
 def _too_few(start: Snapshot, end: Snapshot, span: str) -> Iterator[str]:
@@ -115,9 +115,9 @@ def _too_few(start: Snapshot, end: Snapshot, span: str) -> Iterator[str]:
         delivered = sum(flow.bytes for flow in end.flows) - sum(f.bytes for f in start.flows)
     packets = _packets(end) - _packets(start)
     if not delivered and end.flows:
-        yield f"nothing was delivered in the {span}: these numbers tell nothing"
+        yield f"nothing was delivered in the {span}: these numbers mean nothing"
     elif packets < _FEWEST * len(end.ports):
-        yield f"only {packets} packets in the {span}: too few to tell anything"
+        yield f"only {packets} packets in the {span}: too few for meaningful numbers"
 
 
 def _packets(counted: Snapshot) -> int:

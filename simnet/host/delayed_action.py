@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Onset"]
+__all__ = ["DelayedAction"]
 
 
 @dataclass(frozen=True)
-class Onset:
+class DelayedAction:
     """What a measurement has to wait for, or has to be long enough for.
 
     Attributes:

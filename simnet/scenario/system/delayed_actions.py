@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
-    from simnet.host.onset import Onset
+    from simnet.host.delayed_action import DelayedAction
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["onsets"]
+__all__ = ["delayed_actions"]
 
 
-def onsets(effective: Effective) -> tuple[Onset, ...]:
+def delayed_actions(effective: Effective) -> tuple[DelayedAction, ...]:
     """All of them, the first one first."""
-    found = chain.from_iterable(subject.onsets(effective) for subject in subjects())
+    found = chain.from_iterable(subject.delayed_actions(effective) for subject in subjects())
     return tuple(sorted(found, key=lambda one: (one.after_ps, one.name)))
