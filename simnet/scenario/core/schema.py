@@ -26,7 +26,7 @@ class ModelFile(BaseModel):
     """What every model file starts with."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    # said once for the file, no part of what is modelled
+    # once for the file, not a part of the model
     header: ClassVar[frozenset[str]] = frozenset({"kind", "description", "notes"})
 
     kind: str
