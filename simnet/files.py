@@ -181,7 +181,7 @@ class NewFile:
         return descriptor
 
     def _failure(self, error: OSError | ValueError) -> SimnetError:
-        """The error to raise for one of the operating system's."""
+        """What to raise for what the system said."""
         number = error.errno if isinstance(error, OSError) else errno.EINVAL
         reason = error.strerror if isinstance(error, OSError) else None
         message = f"cannot be written: {reason or error}"

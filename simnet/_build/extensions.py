@@ -211,7 +211,7 @@ def _compile(targets: dict[str, Path]) -> str:
 
     Returns:
         Which modules failed and the first one's cause; empty when all succeeded. What the
-        compilers printed is on stderr.
+        compilers said is on stderr.
     """
     sys.stderr.write(f"simnet: compiling {len(targets)} modules\n")
     with ThreadPoolExecutor(_processors()) as pool:
@@ -252,7 +252,7 @@ def _source(module: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return the first lines of a compiler's output: one mistake can make it print thousands."""
+    """Return the first lines of what a compiler said: one mistake can make it say thousands."""
     lines = text.splitlines(keepends=True)
     if len(lines) <= _MOST_LINES:
         return text
@@ -336,7 +336,7 @@ def compile_module(module: str, target: Path) -> None:
     """Compile one module. The working directory is the root, as tracebacks name files from it.
 
     Raises:
-        BuildError: Cython or the C compiler refuses; their messages are on stderr.
+        BuildError: Cython or the C compiler refuses; they have said why on stderr.
     """
     from Cython.Build import cythonize
     from Cython.Compiler.Errors import CompileError as CythonError

@@ -152,7 +152,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
 
 
 def _drop_output() -> None:
-    """Discard the interpreter's last flush: its error has been reported already."""
+    """Let the interpreter's last flush go nowhere: what it would say is said already."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

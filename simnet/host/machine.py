@@ -22,7 +22,7 @@ __all__ = ["Layout", "Machine"]
 
 @dataclass(frozen=True)
 class Layout:
-    """Numbers of nodes, sockets, cores and threads, and the constants of the kernel.
+    """How many of what, and the constants of the kernel that runs on it.
 
     CPUs are numbered node by node, socket by socket, core by core; the threads of a core are
     neighbours.

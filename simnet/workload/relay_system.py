@@ -141,7 +141,7 @@ class Relay:
 
     def retransmitted(self) -> int:
         """Segments that were sent again, by any end."""
-        return sum(sender.retransmissions for sender in self.senders())
+        return sum(sender.output.retransmissions for sender in self.senders())
 
     def counters(self) -> dict[str, int]:
         """Messages of both directions, what workers did, and segments that were sent again."""
@@ -207,7 +207,7 @@ def connect_relay(
         side.message_bytes = _mean_bytes(load.sizes)
         partner.message_bytes = _mean_bytes(load.upstream_sizes or load.sizes)
         for end in (side.socket, partner.socket, client.endpoint, server.endpoint):
-            end.sender.nodelay = load.nodelay
+            end.sender.output.nodelay = load.nodelay
         relay.fronts.append(side)
         relay.backs.append(partner)
         relay.clients.append(client)

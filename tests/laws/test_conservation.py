@@ -33,7 +33,8 @@ def handed_over(sockets: Iterable[Any]) -> int:
 def produced(sockets: Iterable[Any]) -> int:
     """Frames that sockets have given to their port, probes of closed windows left out."""
     return sum(
-        s.acks_sent + s.sender.segments + s.sender.retransmissions - s.staged.count for s in sockets
+        s.acks_sent + s.sender.output.segments + s.sender.output.retransmissions - s.staged.count
+        for s in sockets
     )
 
 
@@ -120,7 +121,7 @@ def backs_off(sender: Any, plan: Plan) -> bool:
     of one that had arrived before echoes the first transmission's: the wait passes for a round
     trip.
     """
-    if not sender.timestamps and sender.timer.backoff > 4 and sender.timer.rto_jiffy > 0:
+    if not sender.output.timestamps and sender.timer.backoff > 4 and sender.timer.rto_jiffy > 0:
         return True
     buffers = [nic.rx_buffers for stream in plan.streams for nic in (stream.nic, stream.peer_nic)]
     return min(buffers) == 1 and bool(sender.timeouts > 4 and sender.timer.rto_jiffy > 0)
@@ -136,7 +137,7 @@ def test_timestamps_end_the_backoff() -> None:
     plan = Plan(host=host, peer=HostPlan(cores=1), streams=(stream,), rate_mbps=10_000)
     lab = Lab(plan, stop_after=STREAM_BYTES).run(60_000 * MS)
     (socket,), (sender,) = lab.receivers, lab.senders
-    assert sender.retransmissions > 10
+    assert sender.output.retransmissions > 10
     assert socket.delivered == sender.seq.write_seq >= STREAM_BYTES
 
 

@@ -260,7 +260,7 @@ class RemoteSender(Port):
 
     def _stage(self, jiffy: cython.longlong) -> cython.longlong:
         """Make the segments that the windows allow; return the work of sending them."""
-        frames: cython.longlong = self.sender.stage(
+        frames: cython.longlong = self.sender.output.stage(
             self.staged, self.receiver, self.overhead_bytes, None, jiffy
         )
         return (self.costs.tcp_tx_ps + self.mmio_ps) * frames
@@ -291,7 +291,7 @@ class RemoteSender(Port):
             and self.sender.timer_expired(jiffy)
         ):
             self._stage(jiffy)
-            self.sender.stage_probe(self.staged, self.receiver, self.overhead_bytes, None)
+            self.sender.output.stage_probe(self.staged, self.receiver, self.overhead_bytes, None)
             self._send_staged()
         else:
             self._arm_rto()

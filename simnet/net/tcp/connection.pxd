@@ -8,10 +8,12 @@ from simnet.net.tcp.receive.reassembly cimport Reassembly
 from simnet.net.tcp.receive.receiver cimport TcpReceiver
 from simnet.net.tcp.recovery.recovery cimport Recovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
+from simnet.net.tcp.send.output cimport SendOutput
 from simnet.net.tcp.send.rtt cimport RttEstimator
 from simnet.net.tcp.send.sender cimport TcpSender
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
+from simnet.net.tcp.send.validation cimport WindowValidation
 
 cdef enum:
     DELACK = 0
@@ -28,6 +30,8 @@ cdef class TcpConnection(Endpoint):
     cdef RttEstimator rtt
     cdef Congestion congestion
     cdef Recovery recovery
+    cdef WindowValidation validation
+    cdef SendOutput sending
     cdef ReceiveWindow window
     cdef Reassembly held
     cdef ReceiveQueue queue

@@ -17,7 +17,12 @@ from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue
 from simnet.net.tcp.jiffy_timer import keep_timer
 from simnet.net.tcp.receive.queue import ReceiveQueue
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.output import SendOutput
+from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.sequence import SendSequence
+from simnet.net.tcp.send.timer import SendTimer
+from simnet.net.tcp.send.validation import WindowValidation
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
@@ -62,6 +67,8 @@ class TcpConnection(Endpoint):
         self.timer = sender.timer
         self.rtt = sender.timer.rtt
         self.recovery = sender.recovery
+        self.validation = sender.validation
+        self.sending = sender.output
         self.window = receiver.window
         self.held = receiver.window.held
         self.queue = receiver.window.queue
@@ -83,13 +90,15 @@ class TcpConnection(Endpoint):
     def fetch_sender(self) -> cython.int:
         """Ask for what an acknowledgement changes."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sender), 132)
-            prefetch(cython.cast(cython.p_void, self.seq), 96)
+            prefetch(cython.cast(cython.p_void, self.sender), cython.sizeof(TcpSender))
+            prefetch(cython.cast(cython.p_void, self.seq), cython.sizeof(SendSequence))
             prefetch(cython.cast(cython.p_void, self.board), 128)
             prefetch(cython.cast(cython.p_void, self.congestion), 208)
-            prefetch(cython.cast(cython.p_void, self.timer), 88)
-            prefetch(cython.cast(cython.p_void, self.rtt), 96)
+            prefetch(cython.cast(cython.p_void, self.timer), cython.sizeof(SendTimer))
+            prefetch(cython.cast(cython.p_void, self.rtt), cython.sizeof(RttEstimator))
             prefetch(cython.cast(cython.p_void, self.recovery), 72)
+            prefetch(cython.cast(cython.p_void, self.validation), cython.sizeof(WindowValidation))
+            prefetch(cython.cast(cython.p_void, self.sending), cython.sizeof(SendOutput))
         return 0
 
     def fetch_receiver(self) -> cython.int:

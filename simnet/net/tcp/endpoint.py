@@ -256,7 +256,7 @@ class TcpEndpoint(TcpConnection):
     def _output(self) -> cython.int:
         """`tcp_write_xmit`: send what may go now, each segment with an acknowledgement."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
+        self.sending.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
         self._transmit(jiffy)
         return 0
 
@@ -297,8 +297,8 @@ class TcpEndpoint(TcpConnection):
             self.rto_event = 0
             self.timer.set_time(self.sim.now)
             if self.timer.overdue(jiffy) and self.sender.timer_expired(jiffy):
-                self.sender.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
-                self.sender.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
+                self.sending.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
+                self.sending.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
             self._transmit(jiffy)
         else:
             self.delack_event = 0
@@ -324,7 +324,7 @@ class TcpEndpoint(TcpConnection):
             "acks_sent": self.acks_sent,
             "delayed_acks": self.delayed_acks,
             "segments_received": self.segments_received,
-            "segments_sent": self.sender.segments,
-            "retransmissions": self.sender.retransmissions,
+            "segments_sent": self.sending.segments,
+            "retransmissions": self.sending.retransmissions,
             "timeouts": self.sender.timeouts,
         }

@@ -480,7 +480,7 @@ class TcpSocket(TcpConnection):
         work: cython.longlong = 0
         frames: cython.longlong
         self.timer.set_time(self.sim.now)
-        frames = self.sender.stage(
+        frames = self.sending.stage(
             self.staged,
             self.remote,
             self.wire_overhead + self.header_bytes,
@@ -578,7 +578,7 @@ class TcpSocket(TcpConnection):
         # while the user owns the socket: look again later
         if self.timer.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
             self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
-            if self.sender.stage_probe(
+            if self.sending.stage_probe(
                 self.staged, self.remote, self.wire_overhead + self.header_bytes, self.timer_cpu
             ):
                 self.send_toucher = self.timer_cpu

@@ -52,7 +52,7 @@ class Attribute:
     repeats: bool = False
 
     def belongs_to(self, nodes: str) -> bool:
-        """Whether it is for a node or node class; with an empty name, for all nodes."""
+        """Whether it is said of a node or node class; of an empty one, whether it holds of all."""
         return nodes in self.nodes.split(",")
 
 
@@ -208,7 +208,7 @@ class Lines:
 
 
 def _once(found: Sequence[Attribute], file: str) -> Iterator[Attribute]:
-    """Mark attributes that are repeated, and refuse those that are repeated with another value."""
+    """Mark what is said twice, and refuse what contradicts itself."""
     seen: dict[tuple[str, str], Attribute] = {}
     for one in found:
         before = seen.setdefault((one.nodes, one.name), one)

@@ -264,7 +264,7 @@ class Target:
         elif knob is not None or meaning:
             state, note = "not modelled", knob.note if knob else ""
         if one.repeats:
-            note = "; ".join(filter(None, ("given before", note)))
+            note = "; ".join(filter(None, ("said before", note)))
         row = CapturedAttribute(
             file=listing.file,
             line=one.line,
@@ -281,7 +281,7 @@ class Target:
         return row, [] if one.repeats else entries
 
     def entries(self, one: Attribute, knob: Knob) -> tuple[list[Entry], str]:
-        """What an attribute sets, and a note on it."""
+        """What an attribute sets, and what is to be said of it."""
         prefix = PEER if self.peers else ""
         if "{port}" not in knob.name:
             return [self._entry(one, prefix + knob.name)], ""
@@ -300,8 +300,8 @@ class Target:
         if chosen := [name for name in ports if name in same]:
             return chosen
         which = ", ".join(dict.fromkeys(ports))
-        reason = f"{device} is no port here" if device else "the listing names no device"
-        remark = f"{self.listing.file}: {reason}: it is taken for {which}"
+        said = f"{device} is no port here" if device else "the listing names no device"
+        remark = f"{self.listing.file}: {said}: it is taken for {which}"
         if remark not in self.remarks:
             self.remarks.append(remark)
         return list(ports)

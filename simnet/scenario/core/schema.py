@@ -26,7 +26,7 @@ class ModelFile(BaseModel):
     """What every model file starts with."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    # once for the file, not a part of the model
+    # said once for the file, no part of what is modelled
     header: ClassVar[frozenset[str]] = frozenset({"kind", "description", "notes"})
 
     kind: str

@@ -217,12 +217,12 @@ class Subject:
             of some hosts, and with `shared` of what belongs to no host.
         check: refuses values that do not fit together, where streams cross a network.
         check_host: likewise, of one host, at whose place it looks.
-        delayed_actions: what first acts only after some time.
+        delayed_actions: what of it acts only after a while.
         setups: what is simulated of it in place of streams.
         join: adds to a machine that was made, before its ports.
         equip: adds to the simulated host and its ports, before streams or a setup.
         columns: its fields of a result.
-        lifts: values that `explain --lift` tries larger.
+        lifts: what of it `explain --lift` tries larger.
         listings: commands whose output `--apply` takes.
         typed: yields what is typed for several settings at once, of the configurations before and
             after a tuning.

@@ -1,4 +1,4 @@
-"""The simulated host with its ports, on which streams and most other workloads are built."""
+"""The simulated host with its ports: what streams, and most of what is in their place, stand on."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Lifting:
     Attributes:
         part: its name.
         change: returns a configuration in which it is lifted; the same where there is none.
-        by: what is changed, and how much; empty where another share has it already.
+        by: what is changed, and how much; where it is said with another share, empty.
         kinds: of resources that it lifts.
         reasons: limits on what may be outstanding that it lifts, by a wait's reason.
         order: where it stands among all.

@@ -89,7 +89,7 @@ class Capacity(_Row):
     low: float | None = Field(description="largest load that meets the limits; null: none does")
     high: float | None = Field(description="smallest load above it that does not; null: none")
     precise: bool = Field(description="whether the two are as close as was asked for")
-    undecided: tuple[float, ...] = Field(description="loads between them that stay undecided")
+    undecided: tuple[float, ...] = Field(description="loads between of which nothing can be said")
     exceptions: tuple[float, ...] = Field(
         description="loads that exceed a limit although a larger one meets all"
     )

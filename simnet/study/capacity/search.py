@@ -115,7 +115,7 @@ class Found:
 
     @property
     def undecided(self) -> tuple[int, ...]:
-        """Loads between the two that stayed undecided."""
+        """Loads between the two of which nothing could be said."""
         low, high = self.low or 0, self.high or math.inf
         return tuple(load for load in self._loads("undecided") if low < load < high)
 

@@ -1,4 +1,4 @@
-"""A connection of one end alone: what was negotiated, and its sender."""
+"""A connection for one end by itself: what was agreed on, and the sender that comes of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_TCP_HEADER: Final = 320
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What was negotiated, and the kernel's settings.
+    """What was agreed on, and what the kernel is set to.
 
     Attributes:
         kernel: constants and sysctls, by their names in a kernel model.

@@ -180,8 +180,8 @@ class Endpoint(Component):
                 self.rto_ps = -1
                 self._refresh()
                 if self.sender.timer_expired(self._jiffy):
-                    self.sender.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
-                    self.sender.stage_probe(self.staged, self.peer, 0, self.cpu)
+                    self.sender.output.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
+                    self.sender.output.stage_probe(self.staged, self.peer, 0, self.cpu)
                 self._transmit(timer=True)
         elif self.sim.now == self.compressed_ps and self.receiver.compressed > 0:
             self._acknowledge(timer=True)
@@ -266,12 +266,12 @@ class Endpoint(Component):
             self.problems.append(
                 f"write at {self.sim.now / _SECOND:.6f} s: expected {count} bytes, took {room}"
             )
-        cork = self.sender.cork
+        cork = self.sender.output.cork
         self._refresh()
         self.sender.seq.write(min(count, room), not more)
-        self.sender.cork = cork or more
+        self.sender.output.cork = cork or more
         self._output()
-        self.sender.cork = cork
+        self.sender.output.cork = cork
 
     def set_option(self, name: str, value: int) -> None:
         """`setsockopt`: quickack, nodelay, cork or rcvbuf."""
@@ -282,13 +282,13 @@ class Endpoint(Component):
             if self.receiver.set_quickack(value):
                 self._acknowledge()
         else:
-            setattr(self.sender, name, bool(value))
-            cork = self.sender.cork
-            if self.sender.nodelay:
+            setattr(self.sender.output, name, bool(value))
+            cork = self.sender.output.cork
+            if self.sender.output.nodelay:
                 # TCP_NAGLE_PUSH: once, in spite of TCP_CORK
-                self.sender.cork = False
+                self.sender.output.cork = False
             self._output()
-            self.sender.cork = cork
+            self.sender.output.cork = cork
 
     def check(self, code: str) -> None:
         """Assertions about `tcp_info`."""
@@ -324,7 +324,7 @@ class Endpoint(Component):
         self.sender.timer.set_time(self.sim.now)
 
     def _output(self) -> None:
-        self.sender.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
+        self.sender.output.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
         self._transmit()
 
     def _transmit(self, *, timer: bool = False) -> None:

@@ -247,8 +247,8 @@ class TcpPath:
             receiver = aix_receiver(tcp.aix, advmss=tcp.mss)
         else:
             sender, receiver = self._sender(), self._receiver()
-        sender.nodelay = tcp.nodelay
-        sender.cork = tcp.cork
+        sender.output.nodelay = tcp.nodelay
+        sender.output.cork = tcp.cork
         return TcpEndpoint(
             self.sim,
             name,

@@ -1,4 +1,4 @@
-"""How long a grid takes, so that the user can confirm it."""
+"""How long a grid takes, for a person to say whether it is meant."""
 
 from __future__ import annotations
 

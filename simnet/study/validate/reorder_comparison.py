@@ -110,7 +110,7 @@ def simulate(
         loss=loss,
         window=window,
         mbit_per_s=8 * run.right.delivered * _US / duration_ps,
-        retransmissions=run.left.sender.retransmissions,
+        retransmissions=run.left.sender.output.retransmissions,
         out_of_order=reorder.out_of_order_after,
         timeouts=run.left.sender.timeouts,
         out_of_order_before=reorder.out_of_order_before,

@@ -100,7 +100,7 @@ class TestTheSender:
             ack(sender, una)
         assert (sender.recovery.state, sender.congestion.ssthresh) == (REDUCED, 10)
         assert ecn.reduced
-        assert sender.retransmissions == 0
+        assert sender.output.retransmissions == 0
         sender.echoed(False)  # noqa: FBT003
         sender.seq.write(5 * MSS, end_of_send=True)
         ack(sender, 20, jiffy=11)

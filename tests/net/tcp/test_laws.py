@@ -67,14 +67,14 @@ def test_every_byte_arrives_once_and_in_order(
     assert (board.lost_out, board.retrans_out, board.in_flight() + board.sacked_out) == (0, 0, 0)
     # and what was sent again was lost, late, or doubted by a timeout
     doubted = run.forward.lost + run.forward.dropped + 60 * sender.timeouts
-    assert sender.retransmissions <= doubted + 30 * run.forward.late
+    assert sender.output.retransmissions <= doubted + 30 * run.forward.late
 
 
 @given(ends, st.integers(0, 1000))
 @settings(max_examples=20)
 def test_nothing_is_sent_again_on_a_clean_path(tcp: TcpOptions, seed: int) -> None:
     run = delivered(PathOptions(rate_bps=10**8, delay_ps=5 * MS), tcp, 300_000, seed)
-    assert (run.left.sender.retransmissions, run.left.sender.timeouts) == (0, 0)
+    assert (run.left.sender.output.retransmissions, run.left.sender.timeouts) == (0, 0)
 
 
 @given(

@@ -190,7 +190,7 @@ def test_a_servers_configuration_is_the_model_of_the_servers() -> None:
     assert found.provenance["filesystem.pagepool_bytes"].source == f"{SERVER}:66: mmlsconfig"
     assert named(found.captured, "maxMBpS").state == "not modelled"
     rows = [row for row in found.captured.attributes if row.name == "nsdRAIDBlockDeviceQueueDepth"]
-    assert [row.note for row in rows] == ["", "given before"]
+    assert [row.note for row in rows] == ["", "said before"]
 
 
 SERVERS = {

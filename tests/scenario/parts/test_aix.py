@@ -103,7 +103,7 @@ def test_knobs_reach_the_connection(scenario: Path) -> None:
     assert [sender.seq.sndbuf for sender in senders[1:4]] == [876544, 524288, 876544]
     assert receivers[0].segments_per_ack == 2
     assert receivers[0].scan_jiffies == 15
-    assert senders[0].nagle_limit == 1000
+    assert senders[0].output.nagle_limit == 1000
     assert senders[0].congestion.cwnd == 7
     assert receivers[0].sack
 

@@ -164,7 +164,10 @@ class TestSimulation:
 
     def test_copies_of_an_ack_are_no_losses(self) -> None:
         system = run("broadcast")
-        assert [sender.sender.retransmissions for sender in system.parts["senders"]] == [0, 0]
+        assert [sender.sender.output.retransmissions for sender in system.parts["senders"]] == [
+            0,
+            0,
+        ]
 
     @pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast", "balance-alb"])
     def test_one_event_a_frame_gives_what_arithmetic_gives(self, mode: str) -> None:
@@ -183,7 +186,7 @@ class TestSimulation:
         system = run("active-backup", 50, **settings, **SLOW)
         (egress,) = [part for part in system.parts["switch"] if part.path == "switch.to.sut.eth0"]
         assert egress.dropped > 0
-        assert sum(sender.sender.retransmissions for sender in system.parts["senders"]) > 0
+        assert sum(sender.sender.output.retransmissions for sender in system.parts["senders"]) > 0
         for (_, _, socket), sender in zip(system.flows, system.parts["senders"], strict=True):
             assert isinstance(socket, TcpSocket)
             assert socket.receiver.copied_seq <= socket.receiver.rcv_nxt

@@ -63,7 +63,7 @@ def test_dropped_packets_are_sent_again() -> None:
     system.run(60 * 10**9)
     nic: Any = system.nics[0]
     assert nic.lost > 0
-    assert system.parts["senders"][0].sender.retransmissions > 0
+    assert system.parts["senders"][0].sender.output.retransmissions > 0
     assert system.flows[0][2].delivered > 0
 
 

@@ -159,5 +159,5 @@ def aix_sender(tcp: AixTcp, *, mss: int, tso: bool) -> TcpSender:
         rules=_SENDER,
         timestamps=tcp.rfc1323,
     )
-    sender.nagle_limit = tcp.tcp_nagle_limit_bytes
+    sender.output.nagle_limit = tcp.tcp_nagle_limit_bytes
     return sender

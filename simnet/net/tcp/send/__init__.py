@@ -5,7 +5,8 @@ sequence numbers, the peer's window, the MSS and the send buffer; `Scoreboard` t
 on their way, on which `SackTags`, `Rack` and the kinds of `Recovery` work, too; `Congestion` the
 congestion window and its threshold; `RttEstimator` the round-trip times; `SendTimer` the timeout,
 what the timer is set for and what has expired; `Recovery` the state (Open to Loss) with all that a
-recovery remembers; `SendOutput` what Nagle, TSO deferral and the use of the window remember.
+recovery remembers; `WindowValidation` how much of the window is in use; `SendOutput` what Nagle
+and TSO deferral remember.
 `TcpSender` puts them together, and hands on to them what ACKs and the timer say. A part knows only
 parts before it in this list, so no two hold each other.
 """

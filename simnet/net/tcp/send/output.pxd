@@ -1,56 +1,52 @@
-cimport cython
-
 from simnet.host.cpu cimport Cpu
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
-from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
+from simnet.net.tcp.send.validation cimport WindowValidation
 
-# declared here, too, or the class upon it is tracked after all
-@cython.no_gc
 cdef class SendOutput:
-    cdef readonly Recovery recovery
-    cdef readonly SackRecovery sacks
-    cdef long long cwnd_used
-    cdef long long cwnd_jiffy
-    cdef long long last_sent_jiffy
+    cdef Recovery recovery
+    cdef SackRecovery sacks
+    cdef WindowValidation validation
+    cdef SendSequence seq
+    cdef Scoreboard board
+    cdef SendTimer timer
+    cdef Congestion congestion
     cdef long long small_end
     cdef readonly long long segments
     cdef public long long nagle_limit
-    cdef bint limited_when_sent
     cdef readonly int burst_left
     cdef bint deferred_limited
     cdef public bint nodelay
     cdef public bint cork
     cdef readonly bint tso
     cdef readonly bint timestamps
-    cdef bint restarts
-    cdef bint near_limit
     cdef int tso_win_divisor
     cdef bint minshall
-    cdef bint keeps_limit
-    cdef bint cwnd_limited
     cdef bint defers_two_ticks
     cdef bint defers_briefly
     cdef long long deferred_jiffy
     cdef long long last_sent_us
-    cdef long long initial_cwnd
-    cdef long long max_packets_out
-    cdef long long usage_seq
     cdef readonly long long retransmissions
 
-    cpdef long long next_segment(self, long long now_jiffy) except? -1
-    cpdef bint holds_back(self) except? -1
+    cdef long long _next_segment(self, long long now_jiffy) except? -1
+    cdef long long _probe_bytes(self, long long window) except? -1
+    cdef bint _too_small(self, long long length) except? -1
+    cdef bint _holds_back(self) except? -1
     cdef bint _defers(self, long long free, long long window, long long now_jiffy) except? -1
     cdef bint _acks_late(self) except? -1
-    cpdef bint may_send_now(self) except? -1
-    cpdef int sent(self, long long length, long long now_jiffy) except -1
+    cdef bint may_send_now(self) except? -1
     cpdef long long stage(
         self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
     ) except? -1
+    cdef int _send(
+        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long length,
+        long long now_jiffy
+    ) except -1
     cdef int _append(
         self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long seq,
         long long end_seq, bint push, long long now_jiffy
@@ -69,8 +65,4 @@ cdef class SendOutput:
     cpdef bint stage_probe(
         self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu
     ) except? -1
-    cpdef bint limited(self, long long flight) except? -1
-    cdef int _note_limit(self, long long prior_nxt) except -1
-    cdef int _validate(self, long long out, long long now_jiffy) except -1
-    cdef int _application_limited(self, long long now_jiffy) except -1
-    cdef int _restart(self, long long now_jiffy) except -1
+    cdef int timed_out(self) except -1

@@ -7,13 +7,18 @@ from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.output cimport SendOutput
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
+from simnet.net.tcp.send.validation cimport WindowValidation
 
-cdef class TcpSender(SendOutput):
+cdef class TcpSender:
     cdef readonly SendSequence seq
     cdef readonly Scoreboard board
     cdef readonly SendTimer timer
     cdef readonly NewReno newreno
     cdef readonly Congestion congestion
+    cdef readonly Recovery recovery
+    cdef readonly SackRecovery sacks
+    cdef readonly WindowValidation validation
+    cdef readonly SendOutput output
     cdef readonly CountedRecovery counted
     cdef readonly long long timeouts
 

@@ -23,6 +23,7 @@ from simnet.net.tcp.send.output import SendOutput
 from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.timer import SendTimer
+from simnet.net.tcp.send.validation import WindowValidation
 
 __all__ = ["TcpSender"]
 
@@ -35,7 +36,7 @@ _LOSS = cython.declare(cython.int, 4)
 @cython.final
 @cython.no_gc
 @cython.cclass
-class TcpSender(SendOutput):
+class TcpSender:
     """Sending half of a connection.
 
     Args:
@@ -58,6 +59,9 @@ class TcpSender(SendOutput):
         board: segments that are not acknowledged.
         congestion: the congestion window.
         timer: what its timer is set for.
+        recovery: the state of loss recovery.
+        validation: what of the congestion window is in use.
+        output: what is sent.
         timeouts: of the retransmission timer.
     """
 
@@ -99,12 +103,16 @@ class TcpSender(SendOutput):
             -(-rto_init_ps // jiffy_ps),
             wants_us=rules.clock_us or congestion.wants_us,
         )
-        super().__init__(
-            self._recovery(rules),
+        self.recovery = self._recovery(rules)
+        self.validation = WindowValidation(
+            self.recovery, rules, tso=tso, tso_win_divisor=tso_win_divisor, restarts=restarts
+        )
+        self.output = SendOutput(
+            self.recovery,
+            self.validation,
             rules,
             tso=tso,
             tso_win_divisor=tso_win_divisor,
-            restarts=restarts,
             timestamps=timestamps,
         )
         self.timeouts = 0
@@ -114,8 +122,10 @@ class TcpSender(SendOutput):
         parts = (self.board, self.congestion, self.timer)
         self.newreno: NewReno | None = None
         self.counted: CountedRecovery | None = None
+        self.sacks: SackRecovery | None = None
         if rules.rack and self.board.sack:
-            return SackRecovery(*parts, rules.rack_margin_us)
+            self.sacks = SackRecovery(*parts, rules.rack_margin_us)
+            return self.sacks
         if rules.newreno and not self.board.sack:
             self.newreno = NewReno(*parts)
             return self.newreno
@@ -141,34 +151,25 @@ class TcpSender(SendOutput):
         if self.timer.rtt.fine:
             self.timer.measured(rtt_us, rtt_us)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def packets_out(self) -> cython.longlong:
         """Segments sent and not acknowledged."""
         return self.board.tail - self.board.head
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def write_space(self) -> cython.bint:
         """Whether a waiting writer is woken; the send buffer grows with the window."""
-        board: Scoreboard = self.recovery.board
-        cwnd: cython.longlong = self.recovery.congestion.cwnd
-        if board.tail - board.head < cwnd:
-            return self.recovery.seq.write_space(2 * max(cwnd, board.reordering + 1))
-        return self.recovery.seq.write_space(0)
+        cwnd: cython.longlong = self.congestion.cwnd
+        if self.board.tail - self.board.head < cwnd:
+            return self.seq.write_space(2 * max(cwnd, self.board.reordering + 1))
+        return self.seq.write_space(0)
 
     # -- acknowledgement ------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _offered(self, resized: cython.bint) -> cython.int:
         """The peer has announced its window; the MSS may have changed with it."""
         if resized:
-            self.recovery.congestion.resize(self.recovery.seq.mss)
+            self.congestion.resize(self.seq.mss)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def acknowledge(
         self,
         ack: cython.longlong,
@@ -188,30 +189,26 @@ class TcpSender(SendOutput):
             echo: its TSecr, the jiffy in which what it answers was sent; -1 without timestamps.
             with_data: the segment carries data, too, so it is no duplicate ACK.
         """
-        # reached by what has been fetched into the cache, as in all that every packet needs
-        seq: SendSequence = self.recovery.seq
-        board: Scoreboard = self.recovery.board
-        congestion: Congestion = self.recovery.congestion
-        prior_una: cython.longlong = seq.snd_una
-        news: cython.bint = with_data or window > seq.snd_wnd
+        prior_una: cython.longlong = self.seq.snd_una
+        news: cython.bint = with_data or window > self.seq.snd_wnd
         flight: cython.longlong
         acked: cython.longlong
         sacked: cython.bint = False
-        if ack < prior_una or ack > seq.snd_nxt:
-            if blocks is not None and ack < prior_una and board.tail > board.head:
+        if ack < prior_una or ack > self.seq.snd_nxt:
+            if blocks is not None and ack < prior_una and self.board.tail > self.board.head:
                 self._overtaken(blocks, ack, now_jiffy, echo)
             return 0
-        self._offered(seq.acknowledge(ack, window))
+        self._offered(self.seq.acknowledge(ack, window))
         if self.sacks is not None:
             return self._acknowledge_with_sack(prior_una, now_jiffy, blocks, echo, news)
         if blocks is not None:
             sacked = self._tag(blocks, ack, prior_una)
-        if board.head == board.tail:
+        if self.board.head == self.board.tail:
             # tcp_ack_probe: if the window is still closed, the next probe waits its full time
-            self.recovery.timer.stop()
+            self.timer.stop()
             return 0
-        flight = board.in_flight()
-        acked = board.clean(ack, now_jiffy)
+        flight = self.board.in_flight()
+        acked = self.board.clean(ack, now_jiffy)
         if acked > 0:
             self._timed(acked, now_jiffy, echo)
         if (
@@ -221,17 +218,15 @@ class TcpSender(SendOutput):
             and self.recovery.frto == 0
             and not self.recovery.ece
         ):
-            if congestion.abc > 0:
-                congestion.count_bytes(ack - prior_una)
-            if self.limited(flight):
-                congestion.avoid(ack, seq.snd_nxt, now_jiffy, acked)
+            if self.congestion.abc > 0:
+                self.congestion.count_bytes(ack - prior_una)
+            if self.validation.limited(flight):
+                self.congestion.avoid(ack, self.seq.snd_nxt, now_jiffy, acked)
             return acked
         self.recovery.see(prior_una, echo, now_jiffy)
         self._dubious(flight, acked, blocks, sacked, news)
         return acked
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _tag(
         self, blocks: list[Any], ack: cython.longlong, prior_una: cython.longlong
     ) -> cython.bint:
@@ -245,8 +240,6 @@ class TcpSender(SendOutput):
             self.recovery.state == _LOSS,
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _overtaken(
         self,
         blocks: list[Any],
@@ -261,8 +254,6 @@ class TcpSender(SendOutput):
         self.sacks.see(self.seq.snd_una, echo, now_jiffy)
         return self.sacks.overtaken(blocks, ack)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _acknowledge_with_sack(
         self,
         prior_una: cython.longlong,
@@ -277,47 +268,41 @@ class TcpSender(SendOutput):
         acked: cython.longlong
         sacks.see(prior_una, echo, now_jiffy)
         acked = sacks.acknowledge(blocks, news)
-        if sacks.raises and self.limited(flight):
+        if sacks.raises and self.validation.limited(flight):
             self.congestion.avoid(
                 self.seq.snd_una, self.seq.snd_nxt, now_jiffy, sacks.tags.delivered
             )
         return acked
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _timed(
         self, acked: cython.longlong, now_jiffy: cython.longlong, echo: cython.longlong
     ) -> cython.int:
         """`tcp_ack_update_rtt` and `tcp_ack_packets_out`, for an ACK that took segments off."""
-        board: Scoreboard = self.recovery.board
-        timer: SendTimer = self.recovery.timer
         rtt: cython.longlong = _NONE
         rtt_us: cython.longlong = _NONE
-        if timer.wants_us and not board.retrans_acked:
-            rtt_us = timer.now_us - board.acked_sent_us
-        if timer.rtt.fine:
+        if self.timer.wants_us and not self.board.retrans_acked:
+            rtt_us = self.timer.now_us - self.board.acked_sent_us
+        if self.timer.rtt.fine:
             # timestamps count only for what has been sent again
-            if not board.retrans_acked:
-                rtt = timer.now_us - board.sent_us_of(board.head - acked)
+            if not self.board.retrans_acked:
+                rtt = self.timer.now_us - self.board.sent_us_of(self.board.head - acked)
             elif echo != _NONE:
-                rtt = timer.rtt.of_echo(echo, timer.now_us)
+                rtt = self.timer.rtt.of_echo(echo, self.timer.now_us)
         elif echo != _NONE:
             rtt = max(now_jiffy - echo, 1)
-        elif board.rtt_jiffies != _NONE and not board.retrans_acked:
-            rtt = max(board.rtt_jiffies, 1)
+        elif self.board.rtt_jiffies != _NONE and not self.board.retrans_acked:
+            rtt = max(self.board.rtt_jiffies, 1)
         if rtt != _NONE:
-            timer.measured(rtt, rtt)
-        if board.head == board.tail:
-            timer.stop()
+            self.timer.measured(rtt, rtt)
+        if self.board.head == self.board.tail:
+            self.timer.stop()
         else:
-            timer.start(now_jiffy)
-        self.recovery.congestion.segments_acked(
-            acked, rtt_us, now_jiffy, timer.now_us, self.recovery.state == _OPEN
+            self.timer.start(now_jiffy)
+        self.congestion.segments_acked(
+            acked, rtt_us, now_jiffy, self.timer.now_us, self.recovery.state == _OPEN
         )
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _dubious(
         self,
         flight: cython.longlong,
@@ -330,7 +315,7 @@ class TcpSender(SendOutput):
         recovery: Recovery = self.recovery
         advance: cython.longlong = self.seq.snd_una - recovery.prior_una
         duplicate: cython.bint = acked == 0 and not news and advance == 0
-        may_send: cython.bint = self.may_send_now()
+        may_send: cython.bint = self.output.may_send_now()
         if self.congestion.abc > 0 and recovery.state == _LOSS:
             self.congestion.count_bytes(min(advance, self.seq.mss))
         elif self.congestion.abc > 0 and recovery.may_raise():
@@ -348,11 +333,9 @@ class TcpSender(SendOutput):
             self.counted.alert(duplicate, sacked, acked, may_send)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _grow(self, flight: cython.longlong, acked: cython.longlong) -> cython.int:
         """The window may grow if it was in full use while `flight` segments were on their way."""
-        if self.limited(flight):
+        if self.validation.limited(flight):
             self.congestion.avoid(
                 self.seq.snd_una, self.seq.snd_nxt, self.recovery.now_jiffy, acked
             )
@@ -360,46 +343,36 @@ class TcpSender(SendOutput):
 
     # -- timer ----------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def awaits_window(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_check_probe_timer`: data to send and none outstanding; then the timer is set."""
-        if (
-            self.recovery.seq.write_seq == self.recovery.seq.snd_nxt
-            or self.recovery.board.head != self.recovery.board.tail
-        ):
+        if self.seq.write_seq == self.seq.snd_nxt or self.board.head != self.board.tail:
             return False
-        self.recovery.timer.await_window(now_jiffy)
+        self.timer.await_window(now_jiffy)
         return True
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def timer_due(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Jiffy for which the timer is to be set, no earlier than now; -1 if for none.
 
         It is in the past if copying and sending took longer than the timeout.
         """
-        if self.recovery.timer.rto_jiffy == _NONE and not self.awaits_window(now_jiffy):
+        if self.timer.rto_jiffy == _NONE and not self.awaits_window(now_jiffy):
             return _NONE
-        return max(self.recovery.timer.rto_jiffy, now_jiffy)
+        return max(self.timer.rto_jiffy, now_jiffy)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def timer_expired(self, now_jiffy: cython.longlong) -> cython.bint:
         """`tcp_retransmit_timer`; return whether anything is to be sent.
 
         With nothing outstanding it is `tcp_probe_timer`.
         """
-        timer: SendTimer = self.recovery.timer
-        if timer.pending != 0:
-            if timer.expire() or self.sacks.reordering_timeout():
+        if self.timer.pending != 0:
+            if self.timer.expire() or self.sacks.reordering_timeout():
                 return True
-            timer.handled(now_jiffy)
+            self.timer.handled(now_jiffy)
             return False
-        if self.recovery.board.head == self.recovery.board.tail:
-            return timer.probe_window(self.recovery.seq.write_seq > self.recovery.seq.snd_nxt)
+        if self.board.head == self.board.tail:
+            return self.timer.probe_window(self.seq.write_seq > self.seq.snd_nxt)
         self.timeouts += 1
-        self.burst_left = 0
+        self.output.timed_out()
         self.recovery.timeout()
-        timer.time_out(now_jiffy)
+        self.timer.time_out(now_jiffy)
         return True

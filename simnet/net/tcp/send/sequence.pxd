@@ -16,7 +16,7 @@ cdef class SendSequence:
     cdef bint half_window
 
     cpdef int write(self, long long count, bint end_of_send) except -1
-    cpdef int sent(self, long long length) except -1
+    cpdef bint sent(self, long long length) except? -1
     cpdef int push(self, long long end_seq) except -1
     cpdef bint last_pushed(self) except? -1
     cpdef bint acknowledge(self, long long ack, long long window) except? -1

@@ -81,11 +81,11 @@ class SendSequence:
         return 0
 
     @cython.ccall
-    @cython.exceptval(-1, check=False)
-    def sent(self, length: cython.longlong) -> cython.int:
-        """As many bytes have been sent for the first time."""
+    @cython.exceptval(-1)
+    def sent(self, length: cython.longlong) -> cython.bint:
+        """As many bytes are sent for the first time; return whether they end with a push."""
         self.snd_nxt += length
-        return 0
+        return self.last_pushed()
 
     @cython.ccall
     @cython.exceptval(-1, check=False)
@@ -97,7 +97,7 @@ class SendSequence:
     @cython.ccall
     @cython.exceptval(-1)
     def last_pushed(self) -> cython.bint:
-        """Whether the segment just sent carries PSH."""
+        """Whether the last segment sent carries PSH."""
         return self.snd_nxt in (self.pushed_seq, self.write_seq)
 
     @cython.ccall

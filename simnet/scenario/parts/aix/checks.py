@@ -1,4 +1,4 @@
-"""What AIX refuses, and which of its settings are modelled."""
+"""What AIX refuses, and what of it is modelled."""
 
 from __future__ import annotations
 

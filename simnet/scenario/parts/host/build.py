@@ -174,7 +174,7 @@ def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
         restarts=kernel.tcp_slow_start_after_idle,
         timestamps=kernel.tcp_timestamps,
     )
-    sender.nodelay = host.application.nodelay
+    sender.output.nodelay = host.application.nodelay
     return sender
 
 

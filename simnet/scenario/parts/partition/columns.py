@@ -1,4 +1,4 @@
-"""Processor time that a partition has got from the pool: its counters, and columns of a result."""
+"""What a partition has had of the pool of processors: its counters, and what a result says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters of disks and of their servers, and the difference of two snapshots: `iostat -x`."""
+"""Counters of disks and of who serves them, and what two snapshots say: `iostat -x`."""
 
 from __future__ import annotations
 

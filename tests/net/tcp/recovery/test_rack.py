@@ -42,7 +42,7 @@ class Connection:
         """Segments that go out now."""
         queue = SkbQueue()
         self.sender.timer.set_time(1000 * ms * US)
-        self.sender.stage(queue, PEER, 90, CPU, ms)
+        self.sender.output.stage(queue, PEER, 90, CPU, ms)
         return [queue.pop().seq // MSS for _ in range(queue.count)]
 
     def ack(
@@ -127,7 +127,7 @@ class TestRack:
         tcp = Connection(10)
         assert tcp.ack(200, 0, (1, 2)) == []
         assert tcp.ack(224, 3) == []
-        assert (tcp.sender.retransmissions, tcp.sender.recovery.state) == (0, OPEN)
+        assert (tcp.sender.output.retransmissions, tcp.sender.recovery.state) == (0, OPEN)
         assert tcp.sender.timer.pending == PROBE
         assert tcp.sender.sacks is not None
         assert tcp.sender.sacks.rack.reordering_seen == 1
@@ -208,7 +208,7 @@ class TestTailLossProbe:
         tcp.write(2)
         assert tcp.sent(101) == []
         assert tcp.timer() == (302, [4])
-        assert tcp.sender.retransmissions == 0
+        assert tcp.sender.output.retransmissions == 0
 
     def test_one_segment_may_wait_for_a_delayed_ack(self) -> None:
         tcp = Connection(1)
@@ -308,7 +308,7 @@ class TestTimeouts:
         tcp.ack(ms + 20, 2)
         assert tcp.sender.recovery.state == OPEN
         assert (tcp.sender.congestion.cwnd >= cwnd, tcp.sender.recovery.spurious) == (True, 1)
-        assert tcp.sender.retransmissions == 2
+        assert tcp.sender.output.retransmissions == 2
 
     def test_a_duplicate_after_two_segments_shows_that_it_was_none(self) -> None:
         """RFC 5682, 2.1, step 3a: another ACK for what never went again does not change that."""

@@ -335,7 +335,7 @@ class TestFrto:
         assert ack(sender, 1, jiffy=801) == [10, 11]
         ack(sender, 2, jiffy=801)
         assert (sender.recovery.spurious, sender.recovery.state) == (1, CWR)
-        assert sender.retransmissions == 1
+        assert sender.output.retransmissions == 1
 
     def test_otherwise_all_is_sent_again(self) -> None:
         sender = started(10, LATER)

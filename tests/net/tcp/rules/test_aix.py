@@ -6,8 +6,15 @@ from dataclasses import asdict
 
 import pytest
 
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import SkbQueue
 from simnet.net.tcp.rules.aix import AixTcp, aix_receiver, aix_sender, effective_space, first_cwnd
-from tests.host.parts import MS
+from tests.host.parts import MS, make_machine
+from tests.net.parts import Sink
+
+SIM = Simulator()
+PEER = Sink(SIM, "peer")
+CPU = make_machine(SIM).cpus[0]
 
 
 class TestFirstWindow:
@@ -115,14 +122,14 @@ class TestSender:
     def test_a_third_duplicate_sends_again(self) -> None:
         sender = aix_sender(AixTcp(), mss=1448, tso=False)
         assert sender.board.reordering == 3
-        assert sender.nagle_limit == 65_535
+        assert sender.output.nagle_limit == 65_535
 
     def test_timeouts_are_whole_ticks(self) -> None:
         sender = aix_sender(AixTcp(rto_init_ps=3001 * MS), mss=1448, tso=False)
         assert sender.timer.rto == 301
         sender.open_window(1 << 20)
         sender.seq.write(1448, True)  # noqa: FBT003
-        sender.sent(sender.next_segment(0), 0)
+        sender.output.stage(SkbQueue(), PEER, 0, CPU, 0)
         sender.acknowledge(1448, 1 << 20, 1, None, -1, False)  # noqa: FBT003
         # a round trip of a tick: the least
         assert sender.timer.rto == 101
@@ -131,6 +138,10 @@ class TestSender:
     def test_options_are_those_of_the_connection(self, option: bool) -> None:  # noqa: FBT001
         tcp = AixTcp(sack=option, rfc1323=option, sendspace_bytes=40_000)
         sender = aix_sender(tcp, mss=1448, tso=option)
-        assert (sender.board.sack, sender.timestamps, sender.tso) == (option, option, option)
+        assert (sender.board.sack, sender.output.timestamps, sender.output.tso) == (
+            option,
+            option,
+            option,
+        )
         # the buffer counts payload
         assert (sender.seq.sndbuf, sender.seq.room(), sender.seq.mss) == (40_000, 28 * 1448, 1448)

@@ -40,7 +40,7 @@ def staged(sender: TcpSender, jiffy: int = 0) -> list[tuple[int, int]]:
     """Send what may be sent; return first and last byte plus one of each segment."""
     queue = SkbQueue()
     sender.timer.set_time(4000 * jiffy * US)
-    sender.stage(queue, PEER, 90, CPU, jiffy)
+    sender.output.stage(queue, PEER, 90, CPU, jiffy)
     segments = [queue.pop() for _ in range(queue.count)]
     return [(skb.seq, skb.end_seq) for skb in segments]
 
@@ -178,7 +178,7 @@ class TestNagle:
 
     def test_nodelay_sends_at_once(self) -> None:
         sender = make(cwnd=10)
-        sender.nodelay = True
+        sender.output.nodelay = True
         for _ in range(3):
             sender.seq.write(10, end_of_send=True)
             assert send(sender) == [10]
@@ -187,7 +187,7 @@ class TestNagle:
 class TestCork:
     def test_only_full_segments_go(self) -> None:
         sender = make(cwnd=10)
-        sender.cork = True
+        sender.output.cork = True
         sender.seq.write(MSS + 10, end_of_send=True)
         assert send(sender) == [MSS]
         sender.seq.write(MSS - 10, end_of_send=True)
@@ -195,15 +195,15 @@ class TestCork:
 
     def test_taking_it_off_lets_the_rest_go(self) -> None:
         sender = make(cwnd=10)
-        sender.cork = True
+        sender.output.cork = True
         sender.seq.write(10, end_of_send=True)
         assert send(sender) == []
-        sender.cork = False
+        sender.output.cork = False
         assert send(sender) == [10]
 
     def test_the_rest_goes_when_the_probe_timer_runs(self) -> None:
         sender = make(cwnd=10)
-        sender.cork = True
+        sender.output.cork = True
         sender.seq.write(10, end_of_send=True)
         assert sender.awaits_window(0)
         assert sender.timer_expired(sender.timer.rto_jiffy + 1)
@@ -357,14 +357,9 @@ class TestSendBuffer:
     def test_push_at_the_end_and_after_half_a_window(self) -> None:
         sender = make(cwnd=100, window=4 * MSS)
         sender.seq.write(2 * MSS, end_of_send=False)
-        sender.sent(sender.next_segment(0), 0)
-        assert not sender.seq.last_pushed()
+        assert not sender.seq.sent(MSS)
         sender.seq.write(MSS, end_of_send=False)
-        pushed = []
-        while length := sender.next_segment(0):
-            sender.sent(length, 0)
-            pushed.append(sender.seq.last_pushed())
-        assert pushed == [False, True]
+        assert [sender.seq.sent(MSS) for _ in range(2)] == [False, True]
 
 
 class KernelEstimator:
@@ -590,7 +585,7 @@ class TestFastRetransmit:
         ack(sender, 4)
         assert sender.recovery.state == RECOVERY
         assert numbers(sender) == [4]
-        assert sender.retransmissions == 2
+        assert sender.output.retransmissions == 2
 
     def test_ends_when_more_than_it_began_with_is_acknowledged(self) -> None:
         sender = started(10)
