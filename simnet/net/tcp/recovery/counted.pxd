@@ -1,6 +1,6 @@
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
-from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.recovery cimport CWR, DISORDER, LOSS, OPEN, RECOVERY, Recovery
 
 cdef class CountedRecovery(Recovery):
     cdef readonly long long frto_high

@@ -18,13 +18,11 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
+
 __all__ = ["CountedRecovery"]
 
-_OPEN = cython.declare(cython.int, 0)
-_DISORDER = cython.declare(cython.int, 1)
-_CWR = cython.declare(cython.int, 2)
-_RECOVERY = cython.declare(cython.int, 3)
-_LOSS = cython.declare(cython.int, 4)
 
 _NONE = cython.declare(cython.longlong, -1)
 _MAX_BURST = cython.declare(cython.longlong, 3)
@@ -64,8 +62,6 @@ class CountedRecovery(Recovery):
 
     # -- an ACK -----------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def may_grow(
         self,
         duplicate: cython.bint,
@@ -96,8 +92,6 @@ class CountedRecovery(Recovery):
             return False
         return acked > 0 and self.may_raise()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def alert(  # noqa: C901, PLR0912 - the state machine in one piece, as in the kernel
         self,
         duplicate: cython.bint,
@@ -127,17 +121,17 @@ class CountedRecovery(Recovery):
             self.data_lost
             and (board.fack or not self.counts_sacked)
             and self.seq.snd_una < self.high_seq
-            and self.state != _OPEN
+            and self.state != OPEN
             and board.fackets_out > board.reordering
         ):
             board.mark_head_lost(board.fackets_out - board.reordering, self.high_seq)
         if self.counts_sacked and data_sacked and board.fackets_out > board.reordering:
             lost = True
-        if self.state == _OPEN:
+        if self.state == OPEN:
             self.retrans_stamp = _NONE
         elif self.seq.snd_una >= self.high_seq and self._leave():
             return 0
-        if self.state == _RECOVERY:
+        if self.state == RECOVERY:
             if not self.advanced:
                 if not board.sack and duplicate:
                     board.duplicate_ack()
@@ -145,7 +139,7 @@ class CountedRecovery(Recovery):
                 if not board.sack:
                     board.eat_duplicates(acked)
                 lost = self._undo_partial(acked)
-        elif self.state == _LOSS:
+        elif self.state == LOSS:
             if acked > 0:
                 self.retransmits = 0
             if not board.sack and self.advanced:
@@ -154,15 +148,15 @@ class CountedRecovery(Recovery):
                 self._moderate()
                 self.retransmitting = True
                 return 0
-            if self.state != _OPEN:
+            if self.state != OPEN:
                 return 0
-        if self.state != _RECOVERY:
+        if self.state != RECOVERY:
             if not board.sack:
                 if self.advanced:
                     board.sacked_out = 0
                 if duplicate:
                     board.duplicate_ack()
-            if self.state == _DISORDER or (self.counts_sacked and self.state == _OPEN):
+            if self.state == DISORDER or (self.counts_sacked and self.state == OPEN):
                 self._undo_dsack()
             if not self._time_to_recover(may_send):
                 self._try_to_open()
@@ -175,25 +169,23 @@ class CountedRecovery(Recovery):
         self.retransmitting = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _leave(self) -> cython.bint:
         """All that was sent when the state began is acknowledged; return whether that is all."""
         board: Scoreboard = self.board
-        if self.state == _LOSS:
+        if self.state == LOSS:
             self.retransmits = 0
             if self._undo_recovery():
                 return True
-        elif self.state == _DISORDER:
+        elif self.state == DISORDER:
             self._undo_dsack()
             if board.undo_marker == _NONE or not board.sack or self.seq.snd_una != self.high_seq:
                 board.undo_marker = _NONE
-                self.state = _OPEN
-        elif self.state == _CWR:
+                self.state = OPEN
+        elif self.state == CWR:
             if self.seq.snd_una != self.high_seq:
                 self._complete()
-                self.state = _OPEN
-        elif self.state == _RECOVERY:
+                self.state = OPEN
+        elif self.state == RECOVERY:
             if not board.sack:
                 board.sacked_out = 0
             if self._undo_recovery():
@@ -202,18 +194,14 @@ class CountedRecovery(Recovery):
                 self._complete()
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _complete(self) -> cython.int:
         """`tcp_complete_cwr`."""
         if (
-            self.reduction != _RATE_HALVING and self.state != _CWR
+            self.reduction != _RATE_HALVING and self.state != CWR
         ) or self.congestion.cwnd > self.congestion.ssthresh:
             self.congestion.set_window(self.congestion.ssthresh)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _head_timed_out(self) -> cython.bint:
         if not self.head_timeout or self.board.packets_out() == 0:
             return False
@@ -221,8 +209,6 @@ class CountedRecovery(Recovery):
             return False
         return self.board.head_age(self.now_jiffy) > self.timer.rto
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _time_to_recover(self, may_send: cython.bint) -> cython.bint:
         """`tcp_time_to_recover`."""
         board: Scoreboard = self.board
@@ -244,27 +230,23 @@ class CountedRecovery(Recovery):
             and not (may_send and board.in_flight() < self.congestion.cwnd)
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_recovery(self) -> cython.int:
         board: Scoreboard = self.board
         self.high_seq = self.seq.snd_nxt
         self.prior_ssthresh = 0
         board.undo_marker = self.seq.snd_una
         board.undo_retrans = board.retrans_out
-        if self.state < _CWR:
+        if self.state < CWR:
             self.prior_ssthresh = self.current_ssthresh()
             self.congestion.lower_threshold()
         self.congestion.restart_count()
         self.prior_cwnd = self.congestion.cwnd
         self.prr_delivered = 0
         self.prr_out = 0
-        self.state = _RECOVERY
+        self.state = RECOVERY
         self.entered += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _update_scoreboard(self, fast: cython.bint) -> cython.int:
         """`tcp_update_scoreboard`."""
         board: Scoreboard = self.board
@@ -283,18 +265,14 @@ class CountedRecovery(Recovery):
             board.mark_timed_out(self.now_jiffy, self.timer.rto)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _moderate(self) -> cython.int:
         """`tcp_moderate_cwnd`."""
         return self.congestion.limit_window(self.board.in_flight() + _MAX_BURST)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _reduce(self, fast: cython.bint, duplicate: cython.bint) -> cython.int:
         """`tcp_cwnd_down`, or proportional rate reduction."""
         conservative: cython.bint = self.reduction == _PRR_CONSERVATIVE
-        if self.reduction != _RATE_HALVING and self.state == _RECOVERY:
+        if self.reduction != _RATE_HALVING and self.state == RECOVERY:
             if self.delivered > 0 or fast or not conservative:
                 self.reduce_in_proportion(
                     self.delivered,
@@ -308,32 +286,28 @@ class CountedRecovery(Recovery):
             return 0
         return self.congestion.step_down(self.board.in_flight())
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _try_to_open(self) -> cython.int:
         """`tcp_try_to_open`."""
         board: Scoreboard = self.board
-        state: cython.int = _OPEN
+        state: cython.int = OPEN
         if board.retrans_out == 0 and self.frto == 0:
             self.retrans_stamp = _NONE
-        if self.state == _CWR:
+        if self.state == CWR:
             self._reduce(False, True)
             return 0
         if board.sacked_out + board.lost_out + board.retrans_out > 0 or (
             board.undo_marker != _NONE and not self.counts_sacked
         ):
-            state = _DISORDER
+            state = DISORDER
         if state != self.state:
             self.state = state
             self.high_seq = self.seq.snd_nxt
-        if self.moderates_open or self.state != _OPEN:
+        if self.moderates_open or self.state != OPEN:
             self._moderate()
         return 0
 
     # -- undo -------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _may_undo(self) -> cython.bint:
         """`tcp_may_undo`: nothing that was sent again had been missing (D-SACK, or Eifel)."""
         if self.board.undo_marker == _NONE:
@@ -344,8 +318,6 @@ class CountedRecovery(Recovery):
             or (self.tsecr != _NONE and self.tsecr < self.retrans_stamp)
         )
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _undo_window(self, threshold: cython.bint) -> cython.int:
         """`tcp_undo_cwr`."""
         congestion: Congestion = self.congestion
@@ -360,8 +332,6 @@ class CountedRecovery(Recovery):
         self.undone += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_recovery(self) -> cython.bint:
         """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
         if self._may_undo():
@@ -371,11 +341,9 @@ class CountedRecovery(Recovery):
             # RFC 2582: duplicates may still come
             self._moderate()
             return True
-        self.state = _OPEN
+        self.state = OPEN
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _undo_dsack(self) -> cython.int:
         """`tcp_try_undo_dsack`."""
         if self.board.undo_marker != _NONE and self.board.undo_retrans <= 0:
@@ -383,8 +351,6 @@ class CountedRecovery(Recovery):
             self.board.undo_marker = _NONE
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_partial(self, acked: cython.longlong) -> cython.bint:
         """`tcp_try_undo_partial`; return whether the next hole is taken for lost."""
         board: Scoreboard = self.board
@@ -397,8 +363,6 @@ class CountedRecovery(Recovery):
         self._undo_window(False)
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_loss(self) -> cython.bint:
         """`tcp_try_undo_loss`."""
         if not self._may_undo():
@@ -408,13 +372,11 @@ class CountedRecovery(Recovery):
         self.retransmits = 0
         self.board.undo_marker = _NONE
         if self.board.sack:
-            self.state = _OPEN
+            self.state = OPEN
         return True
 
     # -- timeout ----------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def timeout(self) -> cython.int:
         """The retransmission timer: search for its cause, or take all for lost."""
         if self.uses_frto and self.board.sack:
@@ -423,26 +385,20 @@ class CountedRecovery(Recovery):
             return 0
         return Recovery.timeout(self)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_loss(self, forget: cython.bint) -> cython.int:
         self.frto = 0
         return Recovery._enter_loss(self, forget)  # noqa: SLF001 - the base class's
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _renege(self) -> cython.int:
         """`tcp_check_sack_reneging`: the receiver has dropped what it held."""
         self._enter_loss(True)
         self.retransmits += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_frto(self) -> cython.int:
         """`tcp_enter_frto`: only the first segment is sent again, and two new ones if it helps."""
         board: Scoreboard = self.board
-        earlier: cython.bint = self.frto > 0 or self.state in (_RECOVERY, _LOSS)
+        earlier: cython.bint = self.frto > 0 or self.state in (RECOVERY, LOSS)
         if self.frto == 0 or self.retransmits == 0:
             self._lower_threshold()
         board.undo_marker = self.seq.snd_una
@@ -454,13 +410,11 @@ class CountedRecovery(Recovery):
         self.frto_high = self.seq.snd_nxt
         if earlier and self.high_seq > self.seq.snd_una:
             self.frto_high = self.high_seq
-        self.state = _DISORDER
+        self.state = DISORDER
         self.high_seq = self.seq.snd_nxt
         self.frto = 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _frto_loss(self, allowed: cython.longlong) -> cython.int:
         """`tcp_enter_frto_loss`: something was lost; go on as after any timeout."""
         board: Scoreboard = self.board
@@ -474,12 +428,10 @@ class CountedRecovery(Recovery):
         self.congestion.restart_count()
         self.congestion.forget()
         self.frto = 0
-        self.state = _LOSS
+        self.state = LOSS
         self.high_seq = self.seq.snd_nxt
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _process_frto(
         self,
         acked: cython.longlong,
@@ -524,28 +476,24 @@ class CountedRecovery(Recovery):
         self.spurious += 1
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_cwr(self) -> cython.int:
         """`tcp_enter_cwr` without a lower threshold."""
-        if self.state < _CWR:
+        if self.state < CWR:
             self.board.undo_marker = _NONE
             self.congestion.limit_window(self.board.in_flight() + 1)
             self.congestion.restart_count()
             self.high_seq = self.seq.snd_nxt
-            self.state = _CWR
+            self.state = CWR
         return 0
 
     # -- what is sent -----------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_retransmission(self, may_send: cython.bint) -> cython.longlong:
         """What is lost; in Recovery without anything new to send holes, too."""
         number: cython.longlong = Recovery.next_retransmission(self, may_send)
         if (
             number != _NONE
-            or self.state != _RECOVERY
+            or self.state != RECOVERY
             or not self.board.sack
             or not self.forward_retransmit
             or may_send

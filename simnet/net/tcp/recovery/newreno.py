@@ -26,12 +26,11 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.send.timer import SendTimer
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import CWR, LOSS, OPEN, RECOVERY
+
 __all__ = ["NewReno"]
 
-_OPEN = cython.declare(cython.int, 0)
-_CWR = cython.declare(cython.int, 2)
-_RECOVERY = cython.declare(cython.int, 3)
-_LOSS = cython.declare(cython.int, 4)
 _NONE = cython.declare(cython.longlong, -1)
 
 
@@ -51,8 +50,6 @@ class NewReno(States):
         super().__init__(board, congestion, timer)
         self.newly_lost = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def alert(self, duplicate: cython.bint, acked: cython.longlong) -> cython.bint:
         """`tcp_ack` after `tcp_clean_rtx_queue`, and after `see`.
 
@@ -67,15 +64,13 @@ class NewReno(States):
         self.newly_lost = 0
         if acked > 0:
             self._eat_duplicates(acked)
-        if duplicate or self.ece or self.state != _OPEN:
+        if duplicate or self.ece or self.state != OPEN:
             self._change_state(duplicate)
-        if self.state in (_CWR, _RECOVERY):
+        if self.state in (CWR, RECOVERY):
             self._reduce(self.delivered, self.newly_lost)
             return False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _change_state(  # noqa: C901, PLR0911, PLR0912 - in one piece, as in the kernel
         self, duplicate: cython.bint
     ) -> cython.int:
@@ -84,26 +79,26 @@ class NewReno(States):
             self.board.sacked_out = 0
         if self.ece:
             self.prior_ssthresh = 0
-        if self.state == _OPEN:
+        if self.state == OPEN:
             self.retrans_stamp = _NONE
         elif self.seq.snd_una >= self.high_seq and self._leave():
             return 0
-        if self.state == _RECOVERY:
+        if self.state == RECOVERY:
             if not self.advanced:
                 self._count_duplicate(duplicate)
             elif self._undo_partial():
                 return 0
             self._mark_lost()
-            if self.state != _RECOVERY:
+            if self.state != RECOVERY:
                 if not self._time_to_recover():
                     return 0
                 self._forget_retransmissions()
                 self._enter_recovery()
             self.retransmitting = True
             return 0
-        if self.state == _LOSS:
+        if self.state == LOSS:
             self._process_loss(duplicate)
-            if self.state != _OPEN:
+            if self.state != OPEN:
                 return 0
         if self.advanced:
             self.board.sacked_out = 0
@@ -116,15 +111,13 @@ class NewReno(States):
             return 0
         return self._try_to_open()
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _leave(self) -> cython.bint:
         """All that was sent when the state began is acknowledged; return whether that is all."""
-        if self.state == _CWR:
+        if self.state == CWR:
             if self.seq.snd_una != self.high_seq:
                 self._end_reduction()
-                self.state = _OPEN
-        elif self.state == _RECOVERY:
+                self.state = OPEN
+        elif self.state == RECOVERY:
             self.board.sacked_out = 0
             if self._undo_recovery():
                 return True
@@ -133,8 +126,6 @@ class NewReno(States):
 
     # -- duplicate ACKs that stand for SACK -------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _count_duplicate(self, duplicate: cython.bint) -> cython.int:
         """`tcp_add_reno_sack`."""
         before: cython.longlong = self.board.sacked_out
@@ -146,8 +137,6 @@ class NewReno(States):
                 self.delivered += self.board.sacked_out - before
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _eat_duplicates(self, acked: cython.longlong) -> cython.int:
         """`tcp_remove_reno_sacks`: one of `acked` segments was the hole, the others had come."""
         board: Scoreboard = self.board
@@ -159,21 +148,17 @@ class NewReno(States):
 
     # -- what is lost -----------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _time_to_recover(self) -> cython.bint:
         """`tcp_time_to_recover`."""
         return self.board.lost_out > 0 or self.board.sacked_out + 1 > self.board.reordering
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _mark_lost(self) -> cython.int:
         """`tcp_newreno_mark_lost`."""
         board: Scoreboard = self.board
         before: cython.longlong = board.lost_out
         if board.packets_out() > 0 and (
-            (self.state < _RECOVERY and board.sacked_out >= board.reordering)
-            or (self.state == _RECOVERY and self.advanced)
+            (self.state < RECOVERY and board.sacked_out >= board.reordering)
+            or (self.state == RECOVERY and self.advanced)
         ):
             board.mark_first_lost()
             self.newly_lost += board.lost_out - before
@@ -181,8 +166,6 @@ class NewReno(States):
 
     # -- undo -------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _prevents_reopening(self) -> cython.bint:
         """`tcp_is_non_sack_preventing_reopen`: duplicates of what was sent again may still come."""
         if self.seq.snd_una != self.high_seq:
@@ -190,19 +173,15 @@ class NewReno(States):
         self._forget_retransmissions()
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_recovery(self) -> cython.bint:
         """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
         if self.board.undo_marker != _NONE and self._delayed():
             self._undo_window(False)
         if self._prevents_reopening():
             return True
-        self.state = _OPEN
+        self.state = OPEN
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_partial(self) -> cython.bint:
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
         board: Scoreboard = self.board
@@ -217,8 +196,6 @@ class NewReno(States):
         self._keep_open()
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _process_loss(self, duplicate: cython.bint) -> cython.int:
         """`tcp_process_loss`."""
         if self.advanced:

@@ -1,3 +1,5 @@
+from simnet.net.tcp.recovery.segment cimport END, LOST, NEXT, PREVIOUS, RETRANS, SACKED, SENT_US, TAG, WORDS
+from simnet.net.tcp.recovery.recovery cimport RECOVERY
 from simnet.net.tcp.send.rtt cimport RttEstimator
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 

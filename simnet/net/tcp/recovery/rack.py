@@ -14,24 +14,27 @@ import cython
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.rtt import RttEstimator
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import RECOVERY
+    from simnet.net.tcp.recovery.segment import (
+        END,
+        LOST,
+        NEXT,
+        PREVIOUS,
+        RETRANS,
+        SACKED,
+        SENT_US,
+        TAG,
+        WORDS,
+    )
+
 __all__ = ["Rack"]
 
 _NONE = cython.declare(cython.longlong, -1)
 # in place of a neighbour: the segment is not in the list
 _OUT = cython.declare(cython.longlong, -2)
-_RECOVERY = cython.declare(cython.int, 3)
 _MOST_STEPS = cython.declare(cython.int, 255)
 _RECOVERY_THRESH = cython.declare(cython.int, 16)
-# words of a segment: see `Scoreboard`
-_WORDS = cython.declare(cython.longlong, 8)
-_END = cython.declare(cython.longlong, 0)
-_TAG = cython.declare(cython.longlong, 1)
-_SENT_US = cython.declare(cython.longlong, 4)
-_NEXT = cython.declare(cython.longlong, 5)
-_PREVIOUS = cython.declare(cython.longlong, 6)
-_SACKED = cython.declare(cython.longlong, 1)
-_RETRANS = cython.declare(cython.longlong, 2)
-_LOST = cython.declare(cython.longlong, 4)
 
 
 @cython.final
@@ -79,8 +82,6 @@ class Rack:
 
     # -- segments by the time when they were sent last ----------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def link(self) -> cython.int:
         """Put what has been sent for the first time since then at the end of the list.
 
@@ -100,59 +101,51 @@ class Rack:
             self.linked += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _append(self, number: cython.longlong) -> cython.int:
         board: Scoreboard = self.board
-        at: cython.longlong = _WORDS * (number & board.mask)
-        board.ring[at + _NEXT] = _NONE
-        board.ring[at + _PREVIOUS] = self.newest
+        at: cython.longlong = WORDS * (number & board.mask)
+        board.ring[at + NEXT] = _NONE
+        board.ring[at + PREVIOUS] = self.newest
         if self.newest == _NONE:
             self.oldest = number
         else:
-            board.ring[_WORDS * (self.newest & board.mask) + _NEXT] = number
+            board.ring[WORDS * (self.newest & board.mask) + NEXT] = number
         self.newest = number
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def unlink(self, number: cython.longlong) -> cython.int:
         """Take a segment out, if it is in the list."""
         board: Scoreboard = self.board
-        at: cython.longlong = _WORDS * (number & board.mask)
+        at: cython.longlong = WORDS * (number & board.mask)
         after: cython.longlong
         before: cython.longlong
         if not self.listed or number >= self.linked:
             return 0
-        after = board.ring[at + _NEXT]
-        before = board.ring[at + _PREVIOUS]
+        after = board.ring[at + NEXT]
+        before = board.ring[at + PREVIOUS]
         if after == _OUT:
             return 0
         if before == _NONE:
             self.oldest = after
         else:
-            board.ring[_WORDS * (before & board.mask) + _NEXT] = after
+            board.ring[WORDS * (before & board.mask) + NEXT] = after
         if after == _NONE:
             self.newest = before
         else:
-            board.ring[_WORDS * (after & board.mask) + _PREVIOUS] = before
-        board.ring[at + _NEXT] = _OUT
+            board.ring[WORDS * (after & board.mask) + PREVIOUS] = before
+        board.ring[at + NEXT] = _OUT
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resent(self, number: cython.longlong, now_us: cython.longlong) -> cython.int:
         """A segment has been sent again, now."""
         self.link()
         self.unlink(number)
         self._append(number)
-        self.board.ring[_WORDS * (number & self.board.mask) + _SENT_US] = now_us
+        self.board.ring[WORDS * (number & self.board.mask) + SENT_US] = now_us
         if number >= self.resent_below:
             self.resent_below = number + 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forget(self) -> cython.int:
         """Nothing is tagged any more."""
         self.listed = False
@@ -160,8 +153,6 @@ class Rack:
 
     # -- what has come ------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def delivered(
         self,
         sent_us: cython.longlong,
@@ -183,8 +174,6 @@ class Rack:
             self.end_seq = end_seq
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def adjust(self, now_us: cython.longlong) -> cython.int:
         """`tcp_rack_update_reo_wnd`: D-SACKs widen the window, at most once a round trip.
 
@@ -203,8 +192,6 @@ class Rack:
             self.steps = 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def recovered(self, by_dsack: cython.bint) -> cython.int:
         """A recovery is over: undone as D-SACKs said that it was needless, or not undone."""
         if by_dsack:
@@ -215,29 +202,23 @@ class Rack:
 
     # -- loss ---------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def window_us(self, state: cython.int) -> cython.longlong:
         """`tcp_rack_reo_wnd`, the reordering window in a state of `Recovery`."""
         most: cython.longlong = self.rtt.srtt >> 3
         if self.reordering_seen == 0 and (
-            state >= _RECOVERY or self.board.sacked_out >= self.board.reordering
+            state >= RECOVERY or self.board.sacked_out >= self.board.reordering
         ):
             return 0
         if self.rtt.least_us == _NONE:
             return most
         return min((self.rtt.least_us >> 2) * self.steps, most)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def left_us(
         self, number: cython.longlong, window_us: cython.longlong, now_us: cython.longlong
     ) -> cython.longlong:
         """`tcp_rack_skb_timeout`: time left to a segment that has not come; 0 or less: lost."""
         return self.rtt_us + window_us - (now_us - self.board.sent_us_of(number))
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def detect(self, state: cython.int, now_us: cython.longlong) -> cython.longlong:
         """`tcp_rack_detect_loss`: find what is lost; return after how long to look again, or 0."""
         board: Scoreboard = self.board
@@ -251,12 +232,12 @@ class Rack:
         self.link()
         number = self.oldest
         while number != _NONE:
-            at = _WORDS * (number & board.mask)
-            after = board.ring[at + _NEXT]
-            if not board.ring[at + _TAG] & _LOST or board.ring[at + _TAG] & _RETRANS:
-                sent_us = board.ring[at + _SENT_US]
+            at = WORDS * (number & board.mask)
+            after = board.ring[at + NEXT]
+            if not board.ring[at + TAG] & LOST or board.ring[at + TAG] & RETRANS:
+                sent_us = board.ring[at + SENT_US]
                 if sent_us > self.sent_us or (
-                    sent_us == self.sent_us and board.ring[at + _END] >= self.end_seq
+                    sent_us == self.sent_us and board.ring[at + END] >= self.end_seq
                 ):
                     break
                 left_us = self.left_us(number, window_us, now_us)
@@ -268,23 +249,21 @@ class Rack:
             number = after
         return timeout_us
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def lose(self, number: cython.longlong) -> cython.int:
         """`tcp_mark_skb_lost`: a segment is lost, or its retransmission is."""
         board: Scoreboard = self.board
-        at: cython.longlong = _WORDS * (number & board.mask)
-        tags: cython.longlong = board.ring[at + _TAG]
-        if tags & _SACKED:
+        at: cython.longlong = WORDS * (number & board.mask)
+        tags: cython.longlong = board.ring[at + TAG]
+        if tags & SACKED:
             return 0
         if number < board.hint:
             board.hint = number
-        if not tags & _LOST:
-            board.ring[at + _TAG] = tags | _LOST
+        if not tags & LOST:
+            board.ring[at + TAG] = tags | LOST
             board.lost_out += 1
             self.lost += 1
-        elif tags & _RETRANS:
-            board.ring[at + _TAG] = tags & ~_RETRANS
+        elif tags & RETRANS:
+            board.ring[at + TAG] = tags & ~RETRANS
             board.retrans_out -= 1
             self.lost += 1
         return 0

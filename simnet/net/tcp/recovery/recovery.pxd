@@ -5,6 +5,13 @@ from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
 
+cpdef enum:
+    OPEN = 0
+    DISORDER
+    CWR
+    RECOVERY
+    LOSS
+
 # declared here, too, or the classes upon it are tracked after all
 @cython.no_gc
 cdef class Recovery:

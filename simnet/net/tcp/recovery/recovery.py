@@ -14,11 +14,10 @@ from simnet.net.tcp.send.timer import SendTimer
 
 __all__ = ["CWR", "DISORDER", "LOSS", "OPEN", "RECOVERY", "Recovery"]
 
-OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
-_DISORDER = cython.declare(cython.int, 1)
-_CWR = cython.declare(cython.int, 2)
-_RECOVERY = cython.declare(cython.int, 3)
-_LOSS = cython.declare(cython.int, 4)
+if not cython.compiled:
+    # the compiled class has them from recovery.pxd
+    OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
+
 _NONE = cython.declare(cython.longlong, -1)
 
 
@@ -75,24 +74,18 @@ class Recovery:
         self.delivered = 0
         self.now_jiffy = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def may_raise(self) -> cython.bint:
         """`tcp_may_raise_cwnd`."""
-        return self.state not in (_RECOVERY, _CWR)
+        return self.state not in (RECOVERY, CWR)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def current_ssthresh(self) -> cython.longlong:
         """`tcp_current_ssthresh`."""
         cwnd: cython.longlong = self.congestion.cwnd
-        if self.state in (_CWR, _RECOVERY):
+        if self.state in (CWR, RECOVERY):
             return self.congestion.ssthresh
         cwnd = (cwnd >> 1) + (cwnd >> 2)
         return cwnd if cwnd > self.congestion.ssthresh else self.congestion.ssthresh
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def see(
         self, prior_una: cython.longlong, tsecr: cython.longlong, now_jiffy: cython.longlong
     ) -> cython.int:
@@ -103,8 +96,6 @@ class Recovery:
         self.now_jiffy = now_jiffy
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def reduce_in_proportion(
         self, delivered: cython.longlong, more: cython.bint, least: cython.bint
     ) -> cython.int:
@@ -135,22 +126,18 @@ class Recovery:
         self.congestion.set_window(flight + count)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def timeout(self) -> cython.int:
         """The retransmission timer has expired."""
         self._enter_loss(False)
         self.retransmits += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _lower_threshold(self) -> cython.bint:
         """Once for what was sent before the timeout; return whether that is now."""
         if (
-            self.state > _DISORDER
+            self.state > DISORDER
             and self.seq.snd_una < self.high_seq
-            and (self.state != _LOSS or self.retransmits > 0)
+            and (self.state != LOSS or self.retransmits > 0)
         ):
             return False
         self.prior_ssthresh = self.current_ssthresh()
@@ -158,8 +145,6 @@ class Recovery:
         self.congestion.lower_threshold()
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_loss(self, forget: cython.bint) -> cython.int:
         """`tcp_enter_loss`; `forget`: what SACK said, too."""
         board: Scoreboard = self.board
@@ -171,29 +156,23 @@ class Recovery:
         board.undo_retrans = 0
         if board.all_lost(forget) or forget:
             board.undo_marker = _NONE
-        self.state = _LOSS
+        self.state = LOSS
         self.high_seq = self.seq.snd_nxt
         self.retransmitting = True
         return 0
 
     # -- what is sent -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def sent(self) -> cython.int:
         """A segment has been sent that ACKs do not just follow one another for."""
         self.prr_out += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resending(self) -> cython.int:
         """What was to be sent again is being sent."""
         self.retransmitting = False
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_retransmission(self, may_send: cython.bint) -> cython.longlong:
         """`tcp_xmit_retransmit_queue`: number of the segment to be sent again now; -1 if none.
 
@@ -203,8 +182,6 @@ class Recovery:
             return _NONE
         return self.board.next_lost()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`: a segment has been sent again."""
         self.board.resent(number, now_jiffy)

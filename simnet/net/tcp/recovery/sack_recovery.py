@@ -26,13 +26,11 @@ from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.recovery.tlp import LossProbe
 from simnet.net.tcp.send.timer import SendTimer
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
+
 __all__ = ["SackRecovery"]
 
-_OPEN = cython.declare(cython.int, 0)
-_DISORDER = cython.declare(cython.int, 1)
-_CWR = cython.declare(cython.int, 2)
-_RECOVERY = cython.declare(cython.int, 3)
-_LOSS = cython.declare(cython.int, 4)
 _NONE = cython.declare(cython.longlong, -1)
 _RENEGE_MIN_US = cython.declare(cython.longlong, 10_000)
 
@@ -68,8 +66,6 @@ class SackRecovery(States):
         self.probe = LossProbe(self.tags, timer.rtt, timer.rto, margin_us or 2 * timer.rtt.jiffy)
         self._begin()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _begin(self) -> cython.int:
         self.tags.begin(self.seq.snd_una, self.high_seq, self.timer.now_us)
         # the timer is to be set anew, or jiffies after which the reordering timer looks for losses,
@@ -84,8 +80,6 @@ class SackRecovery(States):
 
     # -- an ACK -------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def acknowledge(self, blocks: list[Any] | None, news: cython.bint) -> cython.longlong:
         """`tcp_ack` after `see`: return how many segments it acknowledged.
 
@@ -117,23 +111,19 @@ class SackRecovery(States):
         duplicate = acked == 0 and not news
         if tags.probe_end != _NONE:
             self._probed(duplicate)
-        if duplicate or tags.sacked or tags.dsack or self.ece or self.state != _OPEN:
+        if duplicate or tags.sacked or tags.dsack or self.ece or self.state != OPEN:
             self._alert(duplicate and not self.advanced and not tags.dsack)
-        if self.state in (_CWR, _RECOVERY):
+        if self.state in (CWR, RECOVERY):
             self._reduce(tags.delivered, self.rack.lost - lost)
         else:
             self.raises = acked > 0 or (tags.sacked and board.reordering > board.least_reordering)
         self._set_timer()
         return acked
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _tag(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
-        lossy: cython.bint = self.state == _LOSS and self.board.undo_marker == _NONE
+        lossy: cython.bint = self.state == LOSS and self.board.undo_marker == _NONE
         return self.tags.tag(blocks, ack, self.prior_una, self.seq.snd_nxt, lossy)
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _idle(self, news: cython.bint) -> cython.longlong:
         """Nothing was outstanding; a D-SACK may still say that a reduction was needless."""
         if self.tags.dsack:
@@ -143,8 +133,6 @@ class SackRecovery(States):
         self.timer.stop()
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def overtaken(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
         """An ACK that a later one has overtaken: its blocks count, its number does not."""
         self._begin()
@@ -152,8 +140,6 @@ class SackRecovery(States):
         self._alert(False)
         return self._set_timer()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _measure(self, acked: cython.longlong) -> cython.int:
         """`tcp_ack_update_rtt`, and whether the retransmission timer is to be set anew."""
         tags: SackTags = self.tags
@@ -181,23 +167,19 @@ class SackRecovery(States):
         )
         if acked > 0:
             self.congestion.segments_acked(
-                acked, latest_us, self.now_jiffy, now_us, self.state == _OPEN
+                acked, latest_us, self.now_jiffy, now_us, self.state == OPEN
             )
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _probed(self, duplicate: cython.bint) -> cython.int:
         """A loss that a probe has repaired is a loss: the window shrinks, at once."""
         if self.probe.repaired_loss(self.seq.snd_una, self.advanced, duplicate):
             self._begin_reduction()
-            self.state = _CWR
+            self.state = CWR
             self._end_reduction()
             self._keep_open()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _alert(  # noqa: C901, PLR0911, PLR0912 - in one piece, as in the kernel
         self, duplicate: cython.bint
     ) -> cython.int:
@@ -212,34 +194,34 @@ class SackRecovery(States):
             self.renege = self.rtt.jiffies(max(self.rtt.srtt >> 4, _RENEGE_MIN_US))
             self.rearms = False
             return 0
-        if self.state == _OPEN:
+        if self.state == OPEN:
             self.retrans_stamp = _NONE
         elif self.seq.snd_una >= self.high_seq:
-            if self.state == _CWR:
+            if self.state == CWR:
                 if self.seq.snd_una != self.high_seq:
                     self._end_reduction()
-                    self.state = _OPEN
-            elif self.state == _RECOVERY:
+                    self.state = OPEN
+            elif self.state == RECOVERY:
                 self._undo_recovery()
                 self._end_reduction()
-        if self.state == _RECOVERY:
+        if self.state == RECOVERY:
             if self.advanced and self._undo_partial():
                 return 0
             if self._undo_dsack():
                 self._keep_open()
             self._identify()
-            if self.state != _RECOVERY:
+            if self.state != RECOVERY:
                 if board.lost_out == 0:
                     return 0
                 self._enter_recovery()
             self.retransmitting = True
             return 0
-        if self.state == _LOSS:
+        if self.state == LOSS:
             self._process_loss(duplicate)
             self._identify()
-            if self.state != _OPEN and not self.lost_retransmission:
+            if self.state != OPEN and not self.lost_retransmission:
                 return 0
-        if self.state <= _DISORDER:
+        if self.state <= DISORDER:
             self._undo_dsack()
         self._identify()
         if board.lost_out > 0:
@@ -248,8 +230,6 @@ class SackRecovery(States):
             return 0
         return self._try_to_open()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _identify(self) -> cython.int:
         """`tcp_identify_packet_loss`."""
         board: Scoreboard = self.board
@@ -266,8 +246,6 @@ class SackRecovery(States):
             self.lost_retransmission = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _begin_reduction(self) -> cython.int:
         """`tcp_init_cwnd_reduction`: a loss that a probe has repaired is no reason for another."""
         self.probe.end()
@@ -275,32 +253,24 @@ class SackRecovery(States):
 
     # -- undo ---------------------------------------------------------------------------------
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _may_undo(self) -> cython.bint:
         """`tcp_may_undo`."""
         return self.board.undo_marker != _NONE and (self.board.undo_retrans == 0 or self._delayed())
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _undo(self, unmark: cython.bint) -> cython.int:
         self._undo_window(unmark)
         self.rack.advanced = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _undo_recovery(self) -> cython.int:
         """`tcp_try_undo_recovery`."""
         if self._may_undo():
             self._undo(False)
         else:
             self.rack.recovered(False)
-        self.state = _OPEN
+        self.state = OPEN
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_dsack(self) -> cython.bint:
         """`tcp_try_undo_dsack`."""
         if self.board.undo_marker == _NONE or self.board.undo_retrans != 0:
@@ -309,8 +279,6 @@ class SackRecovery(States):
         self._undo(False)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_partial(self) -> cython.bint:
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
         if self.board.undo_marker == _NONE or not self._delayed():
@@ -323,8 +291,6 @@ class SackRecovery(States):
         self._keep_open()
         return False
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _undo_loss(self, spurious: cython.bint) -> cython.bint:
         """`tcp_try_undo_loss`."""
         if not spurious and not self._may_undo():
@@ -333,11 +299,9 @@ class SackRecovery(States):
         if spurious:
             self.spurious += 1
         self.retransmits = 0
-        self.state = _OPEN
+        self.state = OPEN
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _process_loss(self, duplicate: cython.bint) -> cython.int:
         """`tcp_process_loss`, F-RTO included."""
         recovered: cython.bint = self.seq.snd_una >= self.high_seq
@@ -364,12 +328,10 @@ class SackRecovery(States):
 
     # -- timers -------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def timeout(self) -> cython.int:
         """`tcp_enter_loss`."""
         board: Scoreboard = self.board
-        again: cython.bint = self.state < _RECOVERY or self.retransmits > 0
+        again: cython.bint = self.state < RECOVERY or self.retransmits > 0
         self.probe.end()
         self._all_late()
         if self._lower_threshold():
@@ -378,12 +340,12 @@ class SackRecovery(States):
         self.congestion.set_window(board.in_flight() + 1)
         self.congestion.restart_count()
         if (
-            self.state <= _DISORDER
+            self.state <= DISORDER
             and board.sacked_out >= board.least_reordering
             and board.reordering > board.least_reordering
         ):
             board.set_reordering(board.least_reordering)
-        self.state = _LOSS
+        self.state = LOSS
         self.high_seq = self.seq.snd_nxt
         if self.ecn is not None:
             self.ecn.reduced = True
@@ -391,8 +353,6 @@ class SackRecovery(States):
         self.frto = 1 if again else 0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _all_late(self) -> cython.int:
         """`tcp_timeout_mark_lost`: the first segment, and what is older than a round trip."""
         board: Scoreboard = self.board
@@ -412,8 +372,6 @@ class SackRecovery(States):
         board.hint = board.head
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def reordering_timeout(self) -> cython.bint:
         """`tcp_rack_reo_timeout`: nothing more can be late; return whether something is lost."""
         flight: cython.longlong = self.board.in_flight()
@@ -421,14 +379,12 @@ class SackRecovery(States):
         self.rack.detect(self.state, self.timer.now_us)
         if flight == self.board.in_flight():
             return False
-        if self.state != _RECOVERY:
+        if self.state != RECOVERY:
             self._enter_recovery()
             self._reduce(1, self.rack.lost - lost)
         self.retransmitting = True
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _set_timer(self) -> cython.int:
         """`tcp_set_xmit_timer`, after an ACK."""
         timer: SendTimer = self.timer
@@ -440,8 +396,6 @@ class SackRecovery(States):
             timer.rearm(self.now_jiffy)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _schedule_probe(
         self, now_jiffy: cython.longlong, rto_left_us: cython.longlong
     ) -> cython.bint:
@@ -456,16 +410,12 @@ class SackRecovery(States):
 
     # -- what is sent -------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def sent_new(self, alone: cython.bint, now_jiffy: cython.longlong) -> cython.int:
         """New segments have been sent; `alone`: nothing had been on its way."""
         self.timer.sent(alone, now_jiffy)
         self._schedule_probe(now_jiffy, self.timer.left_us())
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`."""
         if self.board.undo_retrans < 0:
@@ -473,8 +423,6 @@ class SackRecovery(States):
         self.tags.resends(number, self.timer.now_us)
         return Recovery.resent(self, number, now_jiffy)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def probed(self, fresh: cython.bint, now_jiffy: cython.longlong) -> cython.int:
         """A loss probe has been sent: a `fresh` segment, or the last one again.
 
@@ -486,8 +434,6 @@ class SackRecovery(States):
         self.probe.begin(self.seq.snd_nxt, not fresh)
         return self.timer.probed(now_jiffy)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def nothing_new(self) -> cython.int:
         """`new_first`, but no new segment could be sent: go on as after any timeout."""
         self.new_first = False

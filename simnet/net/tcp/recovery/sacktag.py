@@ -15,19 +15,22 @@ import cython
 from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.segment import (
+        END,
+        EVER,
+        LOST,
+        RETRANS,
+        SACKED,
+        SENT_US,
+        TAG,
+        WORDS,
+    )
+
 __all__ = ["SackTags"]
 
 _NONE = cython.declare(cython.longlong, -1)
 _FAR = cython.declare(cython.longlong, 1 << 62)
-# words of a segment: see `Scoreboard`
-_WORDS = cython.declare(cython.longlong, 8)
-_END = cython.declare(cython.longlong, 0)
-_TAG = cython.declare(cython.longlong, 1)
-_SENT_US = cython.declare(cython.longlong, 4)
-_SACKED = cython.declare(cython.longlong, 1)
-_RETRANS = cython.declare(cython.longlong, 2)
-_LOST = cython.declare(cython.longlong, 4)
-_EVER = cython.declare(cython.longlong, 8)
 
 
 @cython.final
@@ -71,8 +74,6 @@ class SackTags:
         self.inside_from, self.inside_to = _FAR, _NONE
         self.begin(0, 0, 0)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def begin(
         self, una: cython.longlong, high_seq: cython.longlong, now_us: cython.longlong
     ) -> cython.int:
@@ -87,14 +88,10 @@ class SackTags:
         self.rack.latest_us = _NONE
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def highest_held(self) -> cython.longlong:
         """`tcp_highest_sack_seq`."""
         return self.una if self.board.sacked_out == 0 else self.highest
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resends(self, number: cython.longlong, now_us: cython.longlong) -> cython.int:
         """A segment is sent again, now."""
         self.resent += 1
@@ -102,8 +99,6 @@ class SackTags:
 
     # -- blocks -------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def tag(
         self,
         blocks: list[Any],
@@ -171,8 +166,6 @@ class SackTags:
             self._reordered(self.reord)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _skip(self, at: cython.longlong, seq: cython.longlong) -> cython.longlong:
         """`tcp_sacktag_skip`: on to the segment with byte `seq`; the tail if there is none.
 
@@ -183,8 +176,6 @@ class SackTags:
             return at
         return board.find(seq) if seq >= self._start(board.head) else board.tail
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _walk(
         self, at: cython.longlong, start: cython.longlong, end: cython.longlong, again: cython.bint
     ) -> cython.longlong:
@@ -200,7 +191,7 @@ class SackTags:
         first: cython.longlong = self._start(at)
         last: cython.longlong
         while at < board.tail and first < end:
-            last = board.ring[_WORDS * (at & board.mask) + _END]
+            last = board.ring[WORDS * (at & board.mask) + END]
             if self.inside_from <= first and last <= self.inside_to:
                 self._tag_one(at, True)
             elif start <= first and last <= end:
@@ -209,7 +200,6 @@ class SackTags:
             at += 1
         return at
 
-    @cython.cfunc
     def _valid(
         self,
         blocks: list[Any],
@@ -236,16 +226,12 @@ class SackTags:
         found.sort(key=_first)
         return found
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _start(self, number: cython.longlong) -> cython.longlong:
         if number <= 0:
             return 0
-        start: cython.longlong = self.board.ring[_WORDS * ((number - 1) & self.board.mask) + _END]
+        start: cython.longlong = self.board.ring[WORDS * ((number - 1) & self.board.mask) + END]
         return start
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _duplicate(
         self, blocks: list[Any], ack: cython.longlong, prior_una: cython.longlong
     ) -> cython.bint:
@@ -279,34 +265,32 @@ class SackTags:
             board.undo_retrans = max(0, board.undo_retrans - count)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _tag_one(  # noqa: C901, PLR0912 - the same
         self, number: cython.longlong, duplicate: cython.bint
     ) -> cython.int:
         """`tcp_sacktag_one`."""
         board: Scoreboard = self.board
-        at: cython.longlong = _WORDS * (number & board.mask)
-        tags: cython.longlong = board.ring[at + _TAG]
-        end: cython.longlong = board.ring[at + _END]
-        sent_us: cython.longlong = board.ring[at + _SENT_US]
+        at: cython.longlong = WORDS * (number & board.mask)
+        tags: cython.longlong = board.ring[at + TAG]
+        end: cython.longlong = board.ring[at + END]
+        sent_us: cython.longlong = board.ring[at + SENT_US]
         start: cython.longlong = self._start(number)
-        if duplicate and tags & (_RETRANS | _EVER):
+        if duplicate and tags & (RETRANS | EVER):
             if board.undo_marker != _NONE and board.undo_retrans > 0 and end > board.undo_marker:
                 board.undo_retrans -= 1
-            if tags & _SACKED and start < self.reord:
+            if tags & SACKED and start < self.reord:
                 self.reord = start
         if end <= self.una:
             return 0
-        if not tags & _SACKED:
+        if not tags & SACKED:
             self._came(sent_us, end, tags)
-            if tags & _RETRANS:
-                if tags & _LOST:
-                    tags &= ~(_LOST | _RETRANS)
+            if tags & RETRANS:
+                if tags & LOST:
+                    tags &= ~(LOST | RETRANS)
                     board.lost_out -= 1
                     board.retrans_out -= 1
             else:
-                if not tags & _EVER:
+                if not tags & EVER:
                     if start < self.highest_held() and start < self.reord:
                         # came late into a hole
                         self.reord = start
@@ -315,33 +299,29 @@ class SackTags:
                     if self.sack_first_us == _NONE:
                         self.sack_first_us = sent_us
                     self.sack_last_us = sent_us
-                if tags & _LOST:
-                    tags &= ~_LOST
+                if tags & LOST:
+                    tags &= ~LOST
                     board.lost_out -= 1
-            tags |= _SACKED
+            tags |= SACKED
             self.sacked = True
             board.sacked_out += 1
             self.delivered += 1
             self.rack.unlink(number)
             if end > self.highest:
                 self.highest = end
-        if duplicate and tags & _RETRANS:
-            tags &= ~_RETRANS
+        if duplicate and tags & RETRANS:
+            tags &= ~RETRANS
             board.retrans_out -= 1
-        board.ring[at + _TAG] = tags
+        board.ring[at + TAG] = tags
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _came(
         self, sent_us: cython.longlong, end: cython.longlong, tags: cython.longlong
     ) -> cython.int:
         if sent_us > self.rack.latest_us:
             self.rack.latest_us = sent_us
-        return self.rack.delivered(sent_us, end, (tags & (_RETRANS | _EVER)) != 0, self.now_us)
+        return self.rack.delivered(sent_us, end, (tags & (RETRANS | EVER)) != 0, self.now_us)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _reordered(self, low: cython.longlong) -> cython.int:
         """`tcp_check_sack_reordering`: what begins at `low` came behind later ones."""
         board: Scoreboard = self.board
@@ -353,29 +333,23 @@ class SackTags:
         self.rack.reordering_seen += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def delayed(self, prior_una: cython.longlong) -> cython.int:
         """A partial ACK was for what had been taken for lost: it came late."""
         return self._reordered(prior_una)
 
     # -- acknowledgement ----------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def in_order(self, acked: cython.longlong) -> cython.int:
         """`Scoreboard.clean` has taken out `acked` segments of which none had a tag."""
         board: Scoreboard = self.board
         if acked > 0:
             self.delivered += acked
-            self.first_us = board.ring[_WORDS * ((board.head - acked) & board.mask) + _SENT_US]
+            self.first_us = board.ring[WORDS * ((board.head - acked) & board.mask) + SENT_US]
             self.last_us = board.acked_sent_us
             self.originals = self._start(board.head - acked + 1) <= self.high_seq
             self._came(self.last_us, self._start(board.head), 0)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def clean(  # noqa: C901, PLR0912 - the same
         self, prior_highest: cython.longlong, echo_ms: cython.longlong
     ) -> cython.longlong:
@@ -393,35 +367,35 @@ class SackTags:
         sent_us: cython.longlong
         reord: cython.longlong = _FAR
         while board.head < board.tail:
-            at = _WORDS * (board.head & board.mask)
-            end = board.ring[at + _END]
+            at = WORDS * (board.head & board.mask)
+            end = board.ring[at + END]
             if end > self.una:
                 break
-            tags = board.ring[at + _TAG]
-            sent_us = board.ring[at + _SENT_US]
-            if tags & (_RETRANS | _EVER):
+            tags = board.ring[at + TAG]
+            sent_us = board.ring[at + SENT_US]
+            if tags & (RETRANS | EVER):
                 self.retransmitted = True
-                if tags & _RETRANS:
+                if tags & RETRANS:
                     board.retrans_out -= 1
-            elif not tags & _SACKED:
+            elif not tags & SACKED:
                 if self.first_us == _NONE:
                     self.first_us = sent_us
                     reord = self._start(board.head)
                 self.last_us = sent_us
                 if end <= self.high_seq:
                     self.originals = True
-            if tags & _SACKED:
+            if tags & SACKED:
                 board.sacked_out -= 1
             else:
                 self.delivered += 1
                 if sent_us > self.rack.latest_us:
                     self.rack.latest_us = sent_us
-                if not tags & (_RETRANS | _EVER) or not _NONE < echo_ms < sent_us // 1000:
+                if not tags & (RETRANS | EVER) or not _NONE < echo_ms < sent_us // 1000:
                     self._came(sent_us, end, tags)
-            if tags & _LOST:
+            if tags & LOST:
                 board.lost_out -= 1
             self.rack.unlink(board.head)
-            board.ring[at + _TAG] = 0
+            board.ring[at + TAG] = 0
             board.head += 1
         if self.retransmitted:
             self.first_us = self.last_us = _NONE
@@ -434,8 +408,6 @@ class SackTags:
         self._forget_tags()
         return board.head - before
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _forget_tags(self) -> cython.int:
         """Without any tag left, segments are cheap again."""
         board: Scoreboard = self.board

@@ -27,23 +27,24 @@ import cython
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sequence import SendSequence
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.segment import (
+        END,
+        EVER,
+        LOST,
+        MARK,
+        RETRANS,
+        SACKED,
+        SENT,
+        SENT_US,
+        TAG,
+        TAGS,
+        WORDS,
+    )
+
 __all__ = ["Scoreboard"]
 
 _NONE = cython.declare(cython.longlong, -1)
-# words of a segment in the ring, a cache line: last byte plus one, tags, when it was sent last in
-# jiffies, `snd_nxt` when it was sent again, when it was sent first in microseconds, for `Rack` when
-# last; two more are its list
-_WORDS = cython.declare(cython.longlong, 8)
-_END = cython.declare(cython.longlong, 0)
-_TAG = cython.declare(cython.longlong, 1)
-_SENT = cython.declare(cython.longlong, 2)
-_MARK = cython.declare(cython.longlong, 3)
-_SENT_US = cython.declare(cython.longlong, 4)
-_SACKED = cython.declare(cython.longlong, 1)
-_RETRANS = cython.declare(cython.longlong, 2)
-_LOST = cython.declare(cython.longlong, 4)
-_EVER = cython.declare(cython.longlong, 8)
-_TAGS = cython.declare(cython.longlong, 7)
 
 
 @cython.final
@@ -81,7 +82,7 @@ class Scoreboard:
         self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
         self.mask = 3
-        self.ring = array("q", [0]) * (_WORDS * 4)
+        self.ring = array("q", [0]) * (WORDS * 4)
         self.tagged = False
         self.sacked_out = 0
         self.lost_out = 0
@@ -106,34 +107,24 @@ class Scoreboard:
         self.acked_sent_us = 0
         self.newly_sacked = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def packets_out(self) -> cython.longlong:
         """Segments sent and not acknowledged."""
         return self.tail - self.head
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def in_flight(self) -> cython.longlong:
         """`tcp_packets_in_flight`: what is thought to be on its way."""
         return self.tail - self.head - self.sacked_out - self.lost_out + self.retrans_out
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def end_of(self, number: cython.longlong) -> cython.longlong:
         """Last byte plus one of a segment."""
-        end: cython.longlong = self.ring[_WORDS * (number & self.mask) + _END]
+        end: cython.longlong = self.ring[WORDS * (number & self.mask) + END]
         return end
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def sent_us_of(self, number: cython.longlong) -> cython.longlong:
         """When a segment was sent, microseconds; still known right after it was taken out."""
-        sent_us: cython.longlong = self.ring[_WORDS * (number & self.mask) + _SENT_US]
+        sent_us: cython.longlong = self.ring[WORDS * (number & self.mask) + SENT_US]
         return sent_us
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def append(
         self, end_seq: cython.longlong, now_jiffy: cython.longlong, now_us: cython.longlong
     ) -> cython.int:
@@ -142,25 +133,23 @@ class Scoreboard:
         if self.tail - self.head >= self.mask:
             self._grow()
         at = self.tail & self.mask
-        self.ring[_WORDS * at + _END] = end_seq
-        self.ring[_WORDS * at + _TAG] = 0
-        self.ring[_WORDS * at + _SENT] = now_jiffy
-        self.ring[_WORDS * at + _SENT_US] = now_us
+        self.ring[WORDS * at + END] = end_seq
+        self.ring[WORDS * at + TAG] = 0
+        self.ring[WORDS * at + SENT] = now_jiffy
+        self.ring[WORDS * at + SENT_US] = now_us
         self.tail += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _grow(self) -> cython.int:
         size: cython.longlong = 2 * (self.mask + 1)
         number: cython.longlong
         word: cython.int
-        grown = array("q", [0]) * (_WORDS * size)
+        grown = array("q", [0]) * (WORDS * size)
         number = self.head - 1 if self.head > 0 else 0
         while number < self.tail:
-            for word in range(_WORDS):
-                grown[_WORDS * (number & (size - 1)) + word] = self.ring[
-                    _WORDS * (number & self.mask) + word
+            for word in range(WORDS):
+                grown[WORDS * (number & (size - 1)) + word] = self.ring[
+                    WORDS * (number & self.mask) + word
                 ]
             number += 1
         self.ring = grown
@@ -169,24 +158,20 @@ class Scoreboard:
 
     # -- acknowledgement --------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def clean(self, ack: cython.longlong, now_jiffy: cython.longlong) -> cython.longlong:
         """`tcp_clean_rtx_queue`: take out what `ack` covers; return how many segments."""
         first: cython.longlong = self.head
         if self.tagged:
             return self._clean_tagged(ack, now_jiffy)
-        while self.head < self.tail and self.ring[_WORDS * (self.head & self.mask) + _END] <= ack:
+        while self.head < self.tail and self.ring[WORDS * (self.head & self.mask) + END] <= ack:
             self.head += 1
         self.retrans_acked = False
         self.rtt_jiffies = _NONE
         if self.head > first:
-            self.rtt_jiffies = now_jiffy - self.ring[_WORDS * (first & self.mask) + _SENT]
-            self.acked_sent_us = self.ring[_WORDS * ((self.head - 1) & self.mask) + _SENT_US]
+            self.rtt_jiffies = now_jiffy - self.ring[WORDS * (first & self.mask) + SENT]
+            self.acked_sent_us = self.ring[WORDS * ((self.head - 1) & self.mask) + SENT_US]
         return self.head - first
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _clean_tagged(self, ack: cython.longlong, now_jiffy: cython.longlong) -> cython.longlong:
         first: cython.longlong = self.head
         at: cython.longlong
@@ -198,24 +183,24 @@ class Scoreboard:
         self.rtt_jiffies = _NONE
         while self.head < self.tail:
             at = self.head & self.mask
-            if self.ring[_WORDS * at + _END] > ack:
+            if self.ring[WORDS * at + END] > ack:
                 break
-            tags = self.ring[_WORDS * at + _TAG]
-            if tags & (_RETRANS | _EVER):
+            tags = self.ring[WORDS * at + TAG]
+            if tags & (RETRANS | EVER):
                 self.retrans_acked = True
                 self.rtt_jiffies = _NONE
-                if tags & _RETRANS:
+                if tags & RETRANS:
                     self.retrans_out -= 1
             else:
                 if self.rtt_jiffies == _NONE:
-                    self.rtt_jiffies = now_jiffy - self.ring[_WORDS * at + _SENT]
-                if not tags & _SACKED and self.head - first < reord:
+                    self.rtt_jiffies = now_jiffy - self.ring[WORDS * at + SENT]
+                if not tags & SACKED and self.head - first < reord:
                     reord = self.head - first
-            if tags & _SACKED:
+            if tags & SACKED:
                 self.sacked_out -= 1
-            if tags & _LOST:
+            if tags & LOST:
                 self.lost_out -= 1
-            self.ring[_WORDS * at + _TAG] = 0
+            self.ring[WORDS * at + TAG] = 0
             self.head += 1
         acked = self.head - first
         self.fackets_out = self.fackets_out - acked if self.fackets_out > acked else 0
@@ -223,7 +208,7 @@ class Scoreboard:
             # a hole that was not retransmitted has been filled
             self.update_reordering(self.fackets_out - reord)
         if acked > 0:
-            self.acked_sent_us = self.ring[_WORDS * ((self.head - 1) & self.mask) + _SENT_US]
+            self.acked_sent_us = self.ring[WORDS * ((self.head - 1) & self.mask) + SENT_US]
             self.hint = self.lost_hint = self.head
             self.lost_count = 0
         if self.head == self.tail:
@@ -231,8 +216,6 @@ class Scoreboard:
             self.seen = []
         return acked
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def update_reordering(self, metric: cython.longlong) -> cython.int:
         """Tolerate more from now on; FACK, which takes any gap for a loss, ends."""
         if metric > self.reordering:
@@ -242,15 +225,11 @@ class Scoreboard:
             self.fack = False
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def set_reordering(self, metric: cython.longlong) -> cython.int:
         """Tolerate so much from now on, be it more or less."""
         self.reordering = metric if metric < self.max_reordering else self.max_reordering
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def find(self, seq: cython.longlong) -> cython.longlong:
         """Number of the first segment that ends after `seq`."""
         low: cython.longlong = self.head
@@ -258,14 +237,12 @@ class Scoreboard:
         middle: cython.longlong
         while low < high:
             middle = (low + high) // 2
-            if self.ring[_WORDS * (middle & self.mask) + _END] <= seq:
+            if self.ring[WORDS * (middle & self.mask) + END] <= seq:
                 low = middle + 1
             else:
                 high = middle
         return low
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def tag_blocks(  # noqa: C901 - each rule of the kernel's function
         self,
         blocks: list[Any],
@@ -331,8 +308,6 @@ class Scoreboard:
             self.update_reordering(self.fackets_out + 1 - reord)
         return fresh
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _acked_in_holes(
         self,
         ack: cython.longlong,
@@ -345,24 +320,22 @@ class Scoreboard:
         number: cython.longlong = self.head
         tags: cython.longlong
         count: cython.longlong
-        while number < self.tail and self.ring[_WORDS * (number & self.mask) + _END] <= ack:
-            tags = self.ring[_WORDS * (number & self.mask) + _TAG]
+        while number < self.tail and self.ring[WORDS * (number & self.mask) + END] <= ack:
+            tags = self.ring[WORDS * (number & self.mask) + TAG]
             number += 1
             count = number - self.head
-            if tags & (_RETRANS | _EVER):
+            if tags & (RETRANS | EVER):
                 if (
                     duplicate
-                    and tags & _SACKED
-                    and first[0] < self.ring[_WORDS * ((number - 1) & self.mask) + _END] <= first[1]
+                    and tags & SACKED
+                    and first[0] < self.ring[WORDS * ((number - 1) & self.mask) + END] <= first[1]
                     and count < reord
                 ):
                     reord = count
-            elif count < fackets and not tags & _SACKED and count < reord:
+            elif count < fackets and not tags & SACKED and count < reord:
                 reord = count
         return reord
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _tag_block(  # noqa: C901, PLR0912 - the same
         self,
         start: cython.longlong,
@@ -380,51 +353,49 @@ class Scoreboard:
         if (
             known == start
             and number > self.head
-            and self.ring[_WORDS * ((number - 1) & self.mask) + _END] < start
+            and self.ring[WORDS * ((number - 1) & self.mask) + END] < start
         ):
             # begins inside of a segment, which is then not held as a whole
             number += 1
         while number < self.tail:
             at = number & self.mask
-            if self.ring[_WORDS * at + _END] > end:
+            if self.ring[WORDS * at + END] > end:
                 break
             number += 1
             count = number - self.head
-            tags = self.ring[_WORDS * at + _TAG]
+            tags = self.ring[WORDS * at + TAG]
             if (
                 duplicate
-                and tags & (_RETRANS | _EVER)
+                and tags & (RETRANS | EVER)
                 and self.undo_marker != _NONE
-                and self.ring[_WORDS * at + _END] > self.undo_marker
+                and self.ring[WORDS * at + END] > self.undo_marker
             ):
                 self.undo_retrans -= 1
-            if self.ring[_WORDS * at + _END] <= ack:
+            if self.ring[WORDS * at + END] <= ack:
                 continue
-            if tags & _SACKED:
-                if duplicate and tags & (_RETRANS | _EVER) and count < reord:
+            if tags & SACKED:
+                if duplicate and tags & (RETRANS | EVER) and count < reord:
                     reord = count
             else:
-                if not tags & (_RETRANS | _EVER) and count < fackets and count < reord:
+                if not tags & (RETRANS | EVER) and count < fackets and count < reord:
                     # came late into a hole
                     reord = count
-                if tags & _LOST:
+                if tags & LOST:
                     self.lost_out -= 1
-                    tags &= ~_LOST
-                    if tags & _RETRANS:
+                    tags &= ~LOST
+                    if tags & RETRANS:
                         self.retrans_out -= 1
-                        tags &= ~_RETRANS
-                tags |= _SACKED
+                        tags &= ~RETRANS
+                tags |= SACKED
                 self.sacked_out += 1
                 if count > self.fackets_out:
                     self.fackets_out = count
-            if duplicate and tags & _RETRANS:
-                tags &= ~_RETRANS
+            if duplicate and tags & RETRANS:
+                tags &= ~RETRANS
                 self.retrans_out -= 1
-            self.ring[_WORDS * at + _TAG] = tags
+            self.ring[WORDS * at + TAG] = tags
         return reord
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _lost_retransmissions(self, upto: cython.longlong) -> cython.bint:
         """What was sent after a retransmission has come, and the retransmission has not."""
         number: cython.longlong = self.head
@@ -436,25 +407,23 @@ class Scoreboard:
         while number < self.tail and left > 0:
             at = number & self.mask
             number += 1
-            if not self.ring[_WORDS * at + _TAG] & _RETRANS:
+            if not self.ring[WORDS * at + TAG] & RETRANS:
                 continue
             left -= 1
-            if upto > self.ring[_WORDS * at + _MARK] and (
-                self.fack or upto >= self.ring[_WORDS * at + _MARK] + self.reordering * self.seq.mss
+            if upto > self.ring[WORDS * at + MARK] and (
+                self.fack or upto >= self.ring[WORDS * at + MARK] + self.reordering * self.seq.mss
             ):
-                self.ring[_WORDS * at + _TAG] &= ~_RETRANS
+                self.ring[WORDS * at + TAG] &= ~RETRANS
                 self.retrans_out -= 1
                 self.hint = self.head
-                if not self.ring[_WORDS * at + _TAG] & (_LOST | _SACKED):
-                    self.ring[_WORDS * at + _TAG] |= _LOST
+                if not self.ring[WORDS * at + TAG] & (LOST | SACKED):
+                    self.ring[WORDS * at + TAG] |= LOST
                     self.lost_out += 1
                     found = True
         return found
 
     # -- loss -------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def mark_head_lost(self, packets: cython.longlong, high_seq: cython.longlong) -> cython.int:
         """`tcp_mark_head_lost`: the first `packets` segments are lost, unless they are held.
 
@@ -463,20 +432,20 @@ class Scoreboard:
         number: cython.longlong = self.lost_hint
         count: cython.longlong = self.lost_count
         at: cython.longlong
-        mask: cython.longlong = _TAGS
+        mask: cython.longlong = TAGS
         by_sacked: cython.bint = self.counts_sacked and self.sack and not self.fack
         if self.counts_sacked:
             # retransmissions that are still on their way are lost in that rule, too
-            mask = _LOST | _SACKED
+            mask = LOST | SACKED
         if number < self.head or by_sacked:
             number = self.head
             count = 0
         self.tagged = True
         while number < self.tail:
             at = number & self.mask
-            if self.ring[_WORDS * at + _END] > high_seq:
+            if self.ring[WORDS * at + END] > high_seq:
                 break
-            if not by_sacked or self.ring[_WORDS * at + _TAG] & _SACKED:
+            if not by_sacked or self.ring[WORDS * at + TAG] & SACKED:
                 if count + 1 > packets:
                     break
                 count += 1
@@ -486,64 +455,49 @@ class Scoreboard:
         self.lost_count = count
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def mark_first_lost(self) -> cython.int:
         """The first segment is lost, unless the receiver holds it."""
         self.tagged = True
-        self._mark(self.head, _LOST | _SACKED)
+        self._mark(self.head, LOST | SACKED)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def head_lost_again(self) -> cython.int:
         """The first segment's retransmission, if there was one, is no longer on its way."""
-        if self.ring[_WORDS * (self.head & self.mask) + _TAG] & _RETRANS:
-            self.ring[_WORDS * (self.head & self.mask) + _TAG] &= ~_RETRANS
+        if self.ring[WORDS * (self.head & self.mask) + TAG] & RETRANS:
+            self.ring[WORDS * (self.head & self.mask) + TAG] &= ~RETRANS
             self.retrans_out -= 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def head_resent(self) -> cython.int:
         """The first segment has been sent again, and is on its way."""
-        self.ring[_WORDS * (self.head & self.mask) + _TAG] |= _RETRANS | _EVER
+        self.ring[WORDS * (self.head & self.mask) + TAG] |= RETRANS | EVER
         self.retrans_out += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _mark(self, number: cython.longlong, mask: cython.longlong) -> cython.int:
         at: cython.longlong = number & self.mask
-        if not self.ring[_WORDS * at + _TAG] & mask:
-            self.ring[_WORDS * at + _TAG] |= _LOST
+        if not self.ring[WORDS * at + TAG] & mask:
+            self.ring[WORDS * at + TAG] |= LOST
             self.lost_out += 1
             if number < self.hint:
                 self.hint = number
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def head_age(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Jiffies since the first segment was sent last."""
-        sent: cython.longlong = self.ring[_WORDS * (self.head & self.mask) + _SENT]
+        sent: cython.longlong = self.ring[WORDS * (self.head & self.mask) + SENT]
         return now_jiffy - sent
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def mark_timed_out(self, now_jiffy: cython.longlong, rto: cython.longlong) -> cython.int:
         """Segments from the first on that are older than the timeout are lost."""
         number: cython.longlong = self.head
         while (
-            number < self.tail
-            and now_jiffy - self.ring[_WORDS * (number & self.mask) + _SENT] > rto
+            number < self.tail and now_jiffy - self.ring[WORDS * (number & self.mask) + SENT] > rto
         ):
-            self._mark(number, _TAGS)
+            self._mark(number, TAGS)
             number += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def all_lost(self, forget: cython.bint) -> cython.bint:
         """`tcp_enter_loss`: nothing is on its way; return whether any had been sent again.
 
@@ -560,14 +514,14 @@ class Scoreboard:
         while number < self.tail:
             at = number & self.mask
             number += 1
-            if self.ring[_WORDS * at + _TAG] & (_RETRANS | _EVER):
+            if self.ring[WORDS * at + TAG] & (RETRANS | EVER):
                 ever = True
-            if self.ring[_WORDS * at + _TAG] & _SACKED and not forget:
-                self.ring[_WORDS * at + _TAG] = _SACKED | (self.ring[_WORDS * at + _TAG] & _EVER)
+            if self.ring[WORDS * at + TAG] & SACKED and not forget:
+                self.ring[WORDS * at + TAG] = SACKED | (self.ring[WORDS * at + TAG] & EVER)
                 self.sacked_out += 1
                 self.fackets_out = number - self.head
             else:
-                self.ring[_WORDS * at + _TAG] = _LOST | (self.ring[_WORDS * at + _TAG] & _EVER)
+                self.ring[WORDS * at + TAG] = LOST | (self.ring[WORDS * at + TAG] & EVER)
                 self.lost_out += 1
         self.reordering = min(self.reordering, self.least_reordering)
         self.hint = self.lost_hint = self.head
@@ -576,104 +530,86 @@ class Scoreboard:
             self.seen = []
         return ever
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def forget_held(self) -> cython.int:
         """The receiver is thought to hold nothing."""
         number: cython.longlong = self.head
         while number < self.tail:
-            self.ring[_WORDS * (number & self.mask) + _TAG] &= ~_SACKED
+            self.ring[WORDS * (number & self.mask) + TAG] &= ~SACKED
             number += 1
         self.sacked_out = 0
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def probe_resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """A segment has been sent again as a loss probe, which is not counted as in flight."""
         at: cython.longlong = number & self.mask
         self.tagged = True
-        self.ring[_WORDS * at + _TAG] |= _EVER
-        self.ring[_WORDS * at + _SENT] = now_jiffy
+        self.ring[WORDS * at + TAG] |= EVER
+        self.ring[WORDS * at + SENT] = now_jiffy
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def none_lost(self) -> cython.int:
         """`tcp_try_undo_loss`: all were late."""
         number: cython.longlong = self.head
         while number < self.tail:
-            self.ring[_WORDS * (number & self.mask) + _TAG] &= ~_LOST
+            self.ring[WORDS * (number & self.mask) + TAG] &= ~LOST
             number += 1
         self.lost_out = 0
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def head_is_held(self) -> cython.bint:
         """The receiver gave up what it held (reneging)."""
         return (
             self.head < self.tail
-            and (self.ring[_WORDS * (self.head & self.mask) + _TAG] & _SACKED) != 0
+            and (self.ring[WORDS * (self.head & self.mask) + TAG] & SACKED) != 0
         )
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def head_was_resent(self) -> cython.bint:
         """Whether the first segment has been sent more than once."""
         return (
             self.tagged
             and self.head < self.tail
-            and (self.ring[_WORDS * (self.head & self.mask) + _TAG] & (_EVER | _RETRANS)) != 0
+            and (self.ring[WORDS * (self.head & self.mask) + TAG] & (EVER | RETRANS)) != 0
         )
 
     # -- retransmission ---------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_lost(self) -> cython.longlong:
         """Number of the next segment that is lost and not yet sent again; -1 if none."""
         number: cython.longlong = self.hint if self.hint > self.head else self.head
         if self.lost_out == 0:
             return _NONE
         while number < self.tail:
-            if self.ring[_WORDS * (number & self.mask) + _TAG] & _LOST and not self.ring[
-                _WORDS * (number & self.mask) + _TAG
-            ] & (_SACKED | _RETRANS):
+            if self.ring[WORDS * (number & self.mask) + TAG] & LOST and not self.ring[
+                WORDS * (number & self.mask) + TAG
+            ] & (SACKED | RETRANS):
                 self.hint = number
                 return number
             number += 1
         self.hint = self.tail
         return _NONE
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def next_hole(self) -> cython.longlong:
         """Number of the first untagged segment below the highest that is held; -1 if none."""
         number: cython.longlong = self.head
         while number < self.tail and number - self.head < self.fackets_out:
-            if not self.ring[_WORDS * (number & self.mask) + _TAG] & _TAGS:
+            if not self.ring[WORDS * (number & self.mask) + TAG] & TAGS:
                 return number
             number += 1
         return _NONE
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`: a segment has been sent again."""
         at: cython.longlong = number & self.mask
         self.tagged = True
-        self.ring[_WORDS * at + _TAG] |= _RETRANS | _EVER
+        self.ring[WORDS * at + TAG] |= RETRANS | EVER
         self.retrans_out += 1
         self.undo_retrans += 1
-        self.ring[_WORDS * at + _SENT] = now_jiffy
-        self.ring[_WORDS * at + _MARK] = self.seq.snd_nxt
+        self.ring[WORDS * at + SENT] = now_jiffy
+        self.ring[WORDS * at + MARK] = self.seq.snd_nxt
         return 0
 
     # -- duplicate ACKs that stand for SACK --------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def duplicate_ack(self) -> cython.int:
         """`tcp_add_reno_sack`."""
         self.tagged = True
@@ -682,8 +618,6 @@ class Scoreboard:
             self.update_reordering(self.tail - self.head)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def eat_duplicates(self, acked: cython.longlong) -> cython.int:
         """`tcp_remove_reno_sacks`: one of `acked` segments was the hole, the others had come."""
         if acked > 0:
@@ -692,8 +626,6 @@ class Scoreboard:
             self.update_reordering(self.tail - self.head + acked)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def limit_duplicates(self) -> cython.bint:
         """`tcp_limit_reno_sacked`: whether there were more duplicates than segments can come."""
         out: cython.longlong = self.tail - self.head

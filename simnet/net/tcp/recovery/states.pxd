@@ -2,7 +2,7 @@ cimport cython
 
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.ecn cimport Ecn
-from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.recovery cimport CWR, DISORDER, OPEN, RECOVERY, Recovery
 
 # declared here, too, or the classes upon it are tracked after all
 @cython.no_gc

@@ -15,12 +15,11 @@ from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.timer import SendTimer
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import CWR, DISORDER, OPEN, RECOVERY
+
 __all__ = ["States"]
 
-_OPEN = cython.declare(cython.int, 0)
-_DISORDER = cython.declare(cython.int, 1)
-_CWR = cython.declare(cython.int, 2)
-_RECOVERY = cython.declare(cython.int, 3)
 _NONE = cython.declare(cython.longlong, -1)
 _INFINITE_SSTHRESH = cython.declare(cython.longlong, 0x7FFFFFFF)
 
@@ -47,29 +46,21 @@ class States(Recovery):
         """The ACK that is handled next echoes a mark, or not."""
         self.ece = echo and self.ecn is not None
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _any_retransmitted(self) -> cython.bint:
         """`tcp_any_retrans_done`."""
         return self.board.retrans_out > 0 or self.board.head_was_resent()
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _forget_retransmissions(self) -> cython.int:
         if not self._any_retransmitted():
             self.retrans_stamp = _NONE
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _mark_undo(self) -> cython.int:
         """`tcp_init_undo`: what is sent again from here on may turn out to have been needless."""
         self.board.undo_marker = self.seq.snd_una
         self.board.undo_retrans = self.board.retrans_out if self.board.retrans_out > 0 else _NONE
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _delayed(self) -> cython.bint:
         """`tcp_packet_delayed`: what was missing came before it was sent again (Eifel)."""
         if self.retrans_stamp != _NONE:
@@ -77,8 +68,6 @@ class States(Recovery):
         # without SACK the stamp is forgotten as soon as `high_seq` is reached
         return self.board.sack or self.seq.snd_una < self.high_seq
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _begin_reduction(self) -> cython.int:
         """`tcp_init_cwnd_reduction`."""
         self.high_seq = self.seq.snd_nxt
@@ -91,43 +80,35 @@ class States(Recovery):
             self.ecn.reduced = True
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_recovery(self) -> cython.int:
         """`tcp_enter_recovery`."""
         self.prior_ssthresh = 0
         self._mark_undo()
-        if self.state not in (_CWR, _RECOVERY):
+        if self.state not in (CWR, RECOVERY):
             if not self.ece:
                 self.prior_ssthresh = self.current_ssthresh()
             self._begin_reduction()
-        self.state = _RECOVERY
+        self.state = RECOVERY
         self.entered += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _enter_cwr(self) -> cython.int:
         """`tcp_enter_cwr`: a mark is a loss of which nothing has to be sent again."""
         self.prior_ssthresh = 0
-        if self.state < _CWR:
+        if self.state < CWR:
             self.board.undo_marker = _NONE
             self._begin_reduction()
-            self.state = _CWR
+            self.state = CWR
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _end_reduction(self) -> cython.int:
         """`tcp_end_cwnd_reduction`, unless it was undone."""
         if self.congestion.ssthresh < _INFINITE_SSTHRESH and (
-            self.state == _CWR or self.board.undo_marker != _NONE
+            self.state == CWR or self.board.undo_marker != _NONE
         ):
             self.congestion.set_window(self.congestion.ssthresh)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _reduce(self, delivered: cython.longlong, lost: cython.longlong) -> cython.int:
         """`tcp_cwnd_reduction`, if the ACK says that anything has come.
 
@@ -137,32 +118,26 @@ class States(Recovery):
             self.reduce_in_proportion(delivered, self.advanced and lost == 0, self.prr_out == 0)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _try_to_open(self) -> cython.int:
         """`tcp_try_to_open`: nothing is lost."""
         self._forget_retransmissions()
         if self.ece:
             self._enter_cwr()
-        if self.state != _CWR:
+        if self.state != CWR:
             self._keep_open()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _keep_open(self) -> cython.int:
         """`tcp_try_keep_open`."""
         board: Scoreboard = self.board
-        state: cython.int = _OPEN
+        state: cython.int = OPEN
         if board.sacked_out + board.lost_out > 0 or self._any_retransmitted():
-            state = _DISORDER
+            state = DISORDER
         if state != self.state:
             self.state = state
             self.high_seq = self.seq.snd_nxt
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _undo_window(self, unmark: cython.bint) -> cython.int:
         """`tcp_undo_cwnd_reduction`."""
         if unmark:

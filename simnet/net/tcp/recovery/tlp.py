@@ -13,11 +13,12 @@ import cython
 from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.send.rtt import RttEstimator
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import CWR, OPEN
+
 __all__ = ["LossProbe"]
 
 _NONE = cython.declare(cython.longlong, -1)
-_CWR = cython.declare(cython.int, 2)
-_OPEN = cython.declare(cython.int, 0)
 
 
 @cython.final
@@ -49,8 +50,6 @@ class LossProbe:
         self.sent = 0
         self.repaired = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def timeout_jiffies(
         self, state: cython.int, packets_out: cython.longlong, rto_left_us: cython.longlong
     ) -> cython.longlong:
@@ -59,7 +58,7 @@ class LossProbe:
         `rto_left_us`: until the retransmission timer runs, at which it is too late.
         """
         jiffies: cython.longlong = self.init_jiffies
-        if packets_out == 0 or state not in (_OPEN, _CWR):
+        if packets_out == 0 or state not in (OPEN, CWR):
             return _NONE
         if self.rtt.srtt > 0:
             # with one segment out the ACK may be delayed
@@ -70,8 +69,6 @@ class LossProbe:
             jiffies = min(jiffies, self.rtt.jiffies(rto_left_us))
         return jiffies
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def begin(self, snd_nxt: cython.longlong, retransmitted: cython.bint) -> cython.int:
         """A probe has been sent."""
         self.tags.probe_end = snd_nxt
@@ -79,15 +76,11 @@ class LossProbe:
         self.sent += 1
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def end(self) -> cython.int:
         """The episode is over."""
         self.tags.probe_end = _NONE
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def repaired_loss(
         self, ack: cython.longlong, advanced: cython.bint, duplicate: cython.bint
     ) -> cython.bint:

@@ -1,7 +1,7 @@
 from simnet.host.cpu cimport Cpu
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control cimport Congestion
-from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.recovery cimport OPEN, Recovery
 from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.sequence cimport SendSequence

@@ -20,6 +20,9 @@ from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import OPEN
+
 __all__ = ["SendOutput"]
 
 _NONE = cython.declare(cython.longlong, -1)
@@ -28,7 +31,6 @@ _TSO_BYTES = cython.declare(cython.longlong, 65536)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _MAX_BURST = cython.declare(cython.longlong, 3)
 _MS_US = cython.declare(cython.longlong, 1000)
-_OPEN = cython.declare(cython.int, 0)
 
 
 @cython.final
@@ -142,7 +144,7 @@ class SendOutput:
         if window < free:
             free = window
         if (
-            self.recovery.state == _OPEN
+            self.recovery.state == OPEN
             and free < _TSO_BYTES
             and self.board.tail > self.board.head
             and not (self.defers_briefly and self._acks_late())
@@ -245,7 +247,7 @@ class SendOutput:
         self.segments += 1
         if length < self.seq.mss:
             self.small_end = end_seq
-        if self.recovery.state != _OPEN:
+        if self.recovery.state != OPEN:
             self.recovery.sent()
         return self._append(
             queue, remote, overhead_bytes, cpu, end_seq - length, end_seq, push, now_jiffy

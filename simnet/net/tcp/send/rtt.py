@@ -49,20 +49,14 @@ class RttEstimator:
         self.least_us = self.second_us = self.third_us = _NONE
         self.least_at_us = self.second_at_us = self.third_at_us = 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def jiffies(self, time: cython.longlong) -> cython.longlong:
         """`usecs_to_jiffies`: rounded up."""
         return (time + self.jiffy - 1) // self.jiffy
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def of_echo(self, echo_ms: cython.longlong, now_us: cython.longlong) -> cython.longlong:
         """`tcp_rtt_tsopt_us`: the round trip by an echoed timestamp, at least a millisecond."""
         return 1000 * max(now_us // 1000 - echo_ms, 1)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def sample(
         self, rtt: cython.longlong, snd_una: cython.longlong, snd_nxt: cython.longlong
     ) -> cython.longlong:
@@ -98,8 +92,6 @@ class RttEstimator:
             self.srtt = 1
         return min(self.jiffies((self.srtt >> 3) + self.rttvar), self.rto_max)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def bound(self, rtt_us: cython.longlong, now_us: cython.longlong) -> cython.int:
         """`tcp_update_rtt_min`: keep the three shortest of a sliding window."""
         if rtt_us <= 0:
@@ -120,15 +112,11 @@ class RttEstimator:
         self._age(rtt_us, now_us)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _restart(self, rtt_us: cython.longlong, now_us: cython.longlong) -> cython.int:
         self.least_us = self.second_us = self.third_us = rtt_us
         self.least_at_us = self.second_at_us = self.third_at_us = now_us
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _age(self, rtt_us: cython.longlong, now_us: cython.longlong) -> cython.int:
         """`minmax_subwin_update`: the best one may have left the window."""
         age_us: cython.longlong = now_us - self.least_at_us
@@ -144,8 +132,6 @@ class RttEstimator:
             self.third_at_us = now_us
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _step(self, rtt_us: cython.longlong, now_us: cython.longlong) -> cython.int:
         self.least_us, self.least_at_us = self.second_us, self.second_at_us
         self.second_us, self.second_at_us = self.third_us, self.third_at_us

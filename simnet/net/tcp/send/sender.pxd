@@ -1,7 +1,7 @@
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.counted cimport CountedRecovery
 from simnet.net.tcp.recovery.newreno cimport NewReno
-from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.recovery cimport LOSS, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.output cimport SendOutput

@@ -25,12 +25,12 @@ from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import LOSS, OPEN, RECOVERY
+
 __all__ = ["TcpSender"]
 
 _NONE = cython.declare(cython.longlong, -1)
-_OPEN = cython.declare(cython.int, 0)
-_RECOVERY = cython.declare(cython.int, 3)
-_LOSS = cython.declare(cython.int, 4)
 
 
 @cython.final
@@ -214,7 +214,7 @@ class TcpSender:
         if (
             acked > 0
             and not sacked
-            and self.recovery.state == _OPEN
+            and self.recovery.state == OPEN
             and self.recovery.frto == 0
             and not self.recovery.ece
         ):
@@ -236,8 +236,8 @@ class TcpSender:
             blocks,
             ack,
             prior_una,
-            self.recovery.state == _RECOVERY,
-            self.recovery.state == _LOSS,
+            self.recovery.state == RECOVERY,
+            self.recovery.state == LOSS,
         )
 
     def _overtaken(
@@ -299,7 +299,7 @@ class TcpSender:
         else:
             self.timer.start(now_jiffy)
         self.congestion.segments_acked(
-            acked, rtt_us, now_jiffy, self.timer.now_us, self.recovery.state == _OPEN
+            acked, rtt_us, now_jiffy, self.timer.now_us, self.recovery.state == OPEN
         )
         return 0
 
@@ -316,7 +316,7 @@ class TcpSender:
         advance: cython.longlong = self.seq.snd_una - recovery.prior_una
         duplicate: cython.bint = acked == 0 and not news and advance == 0
         may_send: cython.bint = self.output.may_send_now()
-        if self.congestion.abc > 0 and recovery.state == _LOSS:
+        if self.congestion.abc > 0 and recovery.state == LOSS:
             self.congestion.count_bytes(min(advance, self.seq.mss))
         elif self.congestion.abc > 0 and recovery.may_raise():
             self.congestion.count_bytes(advance)
@@ -329,7 +329,7 @@ class TcpSender:
         ):
             self._grow(flight, acked)
         # tcp_ack_is_dubious
-        if duplicate or sacked or recovery.state != _OPEN:
+        if duplicate or sacked or recovery.state != OPEN:
             self.counted.alert(duplicate, sacked, acked, may_send)
         return 0
 

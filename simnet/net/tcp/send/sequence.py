@@ -71,8 +71,6 @@ class SendSequence:
         self.whole_window_bytes = rules.whole_window_bytes
         self.least_mss = _MIN_DATAGRAM_BYTES - (_TIMESTAMPS_HEADER if timestamps else _HEADER)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def write(self, count: cython.longlong, end_of_send: cython.bint) -> cython.int:
         """The application's bytes have been copied into the send queue."""
         self.write_seq += count
@@ -80,28 +78,20 @@ class SendSequence:
             self.pushed_seq = self.write_seq
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def sent(self, length: cython.longlong) -> cython.bint:
         """As many bytes are sent for the first time; return whether they end with a push."""
         self.snd_nxt += length
         return self.last_pushed()
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def push(self, end_seq: cython.longlong) -> cython.int:
         """The segment that ends there carries PSH."""
         self.pushed_seq = end_seq
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def last_pushed(self) -> cython.bint:
         """Whether the last segment sent carries PSH."""
         return self.snd_nxt in (self.pushed_seq, self.write_seq)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def acknowledge(self, ack: cython.longlong, window: cython.longlong) -> cython.bint:
         """An ACK for `ack` with `window` has come; return whether the MSS is another one."""
         # tcp_may_update_window
@@ -113,21 +103,15 @@ class SendSequence:
                 return self._sync_mss()
         return False
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def open_window(self, window: cython.longlong) -> cython.bint:
         """The peer's SYN offers `window` bytes; return whether the MSS is another one."""
         self.snd_wnd = self.max_window = window
         return self._sync_mss()
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def window_left(self) -> cython.longlong:
         """Bytes that the peer's window takes, beyond those on their way."""
         return self.snd_una + self.snd_wnd - self.snd_nxt
 
-    @cython.cfunc
-    @cython.exceptval(-1)
     def _sync_mss(self) -> cython.bint:
         """`tcp_sync_mss`: bound segments by half of the largest window seen."""
         cutoff: cython.longlong = self.max_window
@@ -145,16 +129,12 @@ class SendSequence:
 
     # -- memory -------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def wmem_queued(self) -> cython.longlong:
         """Send-buffer memory in use."""
         mss: cython.longlong = self.mss
         queued: cython.longlong = self.write_seq - self.snd_una
         return (queued + mss - 1) // mss * (mss + self.overhead_bytes)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def room(self) -> cython.longlong:
         """Bytes that `tcp_sendmsg` takes now before it has to wait for memory."""
         mss: cython.longlong = self.mss
@@ -169,8 +149,6 @@ class SendSequence:
         self.no_space = room == 0
         return room
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def write_space(self, segments: cython.longlong) -> cython.bint:
         """`sk_stream_write_space`: whether a waiting writer is woken (a third is free).
 

@@ -60,16 +60,12 @@ class SendTimer:
         self.resends_head = False
         self.probing = False
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def set_time(self, now_ps: cython.longlong) -> cython.int:
         """What is handled next happens at that time."""
         if self.wants_us:
             self.now_us = now_ps // _US
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def measured(self, rtt: cython.longlong, latest: cython.longlong) -> cython.int:
         """`tcp_ack_update_rtt`: `rtt` counts for the timeout, `latest` for the shortest one."""
         if self.rtt.fine:
@@ -80,53 +76,39 @@ class SendTimer:
 
     # -- set ----------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def start(self, now_jiffy: cython.longlong) -> cython.int:
         """For a full timeout from now on."""
         return self.set_for(now_jiffy, self.rto)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def set_for(self, now_jiffy: cython.longlong, jiffies: cython.longlong) -> cython.int:
         """For a timeout, in as many jiffies."""
         self.rto_jiffy = now_jiffy + jiffies
         self.pending = 0
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def stop(self) -> cython.int:
         """Nothing is outstanding."""
         self.rto_jiffy = _NONE
         self.pending = 0
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def first_sent(self, now_jiffy: cython.longlong) -> cython.int:
         """A segment has been sent, and nothing had been on its way: a probe is not needed."""
         self.backoff = 0
         self.probing = False
         return self.set_for(now_jiffy, self.rto)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def await_window(self, now_jiffy: cython.longlong) -> cython.int:
         """For a window probe, unless it is set."""
         if self.rto_jiffy == _NONE:
             self.rto_jiffy = now_jiffy + min(self.rto << self.backoff, self.rtt.rto_max)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def left_us(self) -> cython.longlong:
         """`tcp_rto_delta_us`: until the first segment's timeout."""
         sent_us: cython.longlong = self.board.sent_us_of(self.board.head)
         return sent_us + self.rto * self.rtt.jiffy - self.now_us
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def rearm(self, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_rearm_rto`."""
         if self.board.head == self.board.tail:
@@ -135,24 +117,18 @@ class SendTimer:
             return self.set_for(now_jiffy, self.rtt.jiffies(max(self.left_us(), 1)))
         return self.set_for(now_jiffy, self.rto)
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def look_again(self, now_jiffy: cython.longlong, jiffies: cython.longlong) -> cython.int:
         """For RACK, which looks for losses in as many jiffies."""
         self.set_for(now_jiffy, min(jiffies, self.rto))
         self.pending = _REORDERING
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def probe_after(self, now_jiffy: cython.longlong, jiffies: cython.longlong) -> cython.int:
         """For a loss probe."""
         self.set_for(now_jiffy, jiffies)
         self.pending = _PROBE
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def sent(self, alone: cython.bint, now_jiffy: cython.longlong) -> cython.int:
         """New segments have been sent; `alone`: nothing had been on its way."""
         if alone:
@@ -161,8 +137,6 @@ class SendTimer:
             self.rearm(now_jiffy)
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def head_resent(self, now_jiffy: cython.longlong) -> cython.int:
         """The first segment has been sent again."""
         if self.pending != _REORDERING:
@@ -171,22 +145,16 @@ class SendTimer:
 
     # -- expired ------------------------------------------------------------------------------
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def overdue(self, now_jiffy: cython.longlong) -> cython.bint:
         """Whether the timer, if it runs now, has expired: ACKs put it off without moving it."""
         return self.rto_jiffy != _NONE and self.rto_jiffy < now_jiffy
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def expire(self) -> cython.bint:
         """It was set for a loss probe, or for RACK; return whether for the former."""
         self.expired = self.pending
         self.resends_head = self.pending == _PROBE
         return self.resends_head
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def time_out(self, now_jiffy: cython.longlong) -> cython.int:
         """The retransmission timeout has passed, and doubles."""
         self.resends_head = True
@@ -194,8 +162,6 @@ class SendTimer:
         self.rto = min(self.rto << 1, self.rtt.rto_max)
         return self.set_for(now_jiffy, self.rto)
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def probe_window(self, unsent: cython.bint) -> cython.bint:
         """`tcp_probe_timer`: probe, if there is anything `unsent`."""
         self.rto_jiffy = _NONE
@@ -204,24 +170,18 @@ class SendTimer:
             self.backoff += 1
         return unsent
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def take_probe(self) -> cython.bint:
         """Whether a window probe is to be sent, which is sent now."""
         probing: cython.bint = self.probing
         self.probing = False
         return probing
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def take_head(self) -> cython.bint:
         """Whether the first segment is to be sent again, which is done now."""
         first: cython.bint = self.resends_head
         self.resends_head = False
         return first
 
-    @cython.ccall
-    @cython.exceptval(-1)
     def take_loss_probe(self) -> cython.bint:
         """Whether a loss probe is to be sent, which is done now."""
         if self.expired != _PROBE:
@@ -230,8 +190,6 @@ class SendTimer:
         self.resends_head = False
         return True
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def handled(self, now_jiffy: cython.longlong) -> cython.int:
         """What had expired has been handled; RACK's timer gives way to the timeout."""
         self.resends_head = False
@@ -240,8 +198,6 @@ class SendTimer:
         self.expired = 0
         return 0
 
-    @cython.ccall
-    @cython.exceptval(-1, check=False)
     def probed(self, now_jiffy: cython.longlong) -> cython.int:
         """A loss probe has been sent: wait for a full timeout."""
         self.pending = 0

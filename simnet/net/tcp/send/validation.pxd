@@ -1,5 +1,5 @@
 from simnet.net.tcp.congestion.control cimport Congestion
-from simnet.net.tcp.recovery.recovery cimport Recovery
+from simnet.net.tcp.recovery.recovery cimport OPEN, Recovery
 from simnet.net.tcp.send.timer cimport SendTimer
 
 cdef class WindowValidation:

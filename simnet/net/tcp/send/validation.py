@@ -13,11 +13,13 @@ from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
+if not cython.compiled:
+    from simnet.net.tcp.recovery.recovery import OPEN
+
 __all__ = ["WindowValidation"]
 
 _TSO_BYTES = cython.declare(cython.longlong, 65536)
 _MAX_BURST = cython.declare(cython.longlong, 3)
-_OPEN = cython.declare(cython.int, 0)
 
 
 @cython.final
@@ -118,7 +120,7 @@ class WindowValidation:
     def _application_limited(self, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_cwnd_application_limited`: the window that is not used decays (RFC 2861)."""
         used: cython.longlong = self.cwnd_used
-        if self.recovery.state == _OPEN and not self.recovery.seq.no_space:
+        if self.recovery.state == OPEN and not self.recovery.seq.no_space:
             if used < self.initial_cwnd:
                 used = self.initial_cwnd
             if used < self.congestion.cwnd:
