@@ -6,4 +6,14 @@ from simnet.study.validate.document import Document
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document(name="ess", answers=ANSWERS, kept=workloads_for)
+DOCUMENT = Document(
+    name="ess",
+    answers=ANSWERS,
+    kinds={
+        "*:*gain*": "gain",
+        "*_minutes": "real time",
+        "*_percent": "CPU share",
+        "ess.*": "throughput",
+    },
+    kept=workloads_for,
+)

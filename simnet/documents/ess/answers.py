@@ -71,7 +71,7 @@ def _pagepool(results: Mapping[str, Result]) -> dict[str, float]:
 
 def _answer(cases: Mapping[str, Case], of: Numbers) -> Answer:
     """Return an answer without anchors: its workloads are those that fit the calibration."""
-    return Answer(cases, of, ensemble=kept)
+    return Answer(cases, of, ensemble=kept, hours=True)
 
 
 ANSWERS: Final = {

@@ -5,4 +5,20 @@ from simnet.study.validate.document import Document
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document(name="ipoib", answers=ANSWERS)
+DOCUMENT = Document(
+    name="ipoib",
+    answers=ANSWERS,
+    kinds={
+        "ipoib.cpu_utilisation:*": "CPU share",
+        "*_percent": "share",
+        "*_us": "latency",
+        "*:best_over_*": "ratio",
+        "*:best_ms": "optimum",
+        "*:best_connections": "optimum",
+        "ipoib.*": "throughput",
+    },
+    configurations={
+        "ipoib.vs_10gbe:tengbe_*": "ipoib.tengbe",
+        "ipoib.window:w80_*": "ipoib.window.w80",
+    },
+)

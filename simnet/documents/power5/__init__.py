@@ -5,4 +5,17 @@ from simnet.study.validate.document import Document
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document(name="power5", answers={**virtual_lan.ANSWERS, **virtual_scsi.ANSWERS})
+DOCUMENT = Document(
+    name="power5",
+    answers={**virtual_lan.ANSWERS, **virtual_scsi.ANSWERS},
+    kinds={
+        "vlan.*:interrupts_per_s": "rate of interrupts",
+        "vlan.*:context_switches_per_s": "rate of interrupts",
+        "vlan.*_percent": "CPU share",
+        "vlan.*": "throughput",
+        "vscsi.*_ms": "latency",
+        "vscsi.*util": "share",
+        "vscsi.*_sz": "amount",
+        "vscsi.*": "throughput",
+    },
+)

@@ -1,8 +1,19 @@
 """The relay document: a server that passes small messages on."""
 
-from simnet.documents.relay.answers import ANSWERS
+from simnet.documents.relay.answers import ANSWERS, CONFIGURATIONS
 from simnet.study.validate.document import Document
 
 __all__ = ["DOCUMENT"]
 
-DOCUMENT = Document(name="relay", answers=ANSWERS)
+DOCUMENT = Document(
+    name="relay",
+    answers=ANSWERS,
+    kinds={
+        "relay.imbalance:*": "ratio",
+        "*_percent_every_cpu": "CPU share",
+        "relay.*": "throughput",
+    },
+    configurations={
+        f"relay.capacity:{name}_mbit_s": f"relay.capacity.{name}" for name in CONFIGURATIONS
+    },
+)

@@ -13,6 +13,16 @@ DOCUMENT = Document(
         **ANSWERS,
         "x460.bonding": Answer(bonding.CASES, bonding.numbers, anchors=(ANCHOR,)),
     },
+    kinds={
+        "x460.listing1.cpu*": "CPU share",
+        "*:interrupts_*": "rate of interrupts",
+        "x460.listing1.interrupts_per_second:*": "rate of interrupts",
+        "*_percent": "CPU share",
+        "*_mbit_s": "throughput",
+        "*:cpu_*": "ratio",
+        "*:throughput_*": "ratio",
+    },
+    configurations={"x460.listing1.*": "x460.listing1"},
     listings=(LISTING_1,),
     anchor=ANCHOR,
 )

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from simnet.study.run.result import Result
-from simnet.study.validate.document import Anchored, answer, documents
-from simnet.study.validate.measurements import measurement
+from simnet.study.validate.document import Anchored, answer, documents, kind_of
+from simnet.study.validate.kinds import log_factor
 from simnet.study.work.cases import Case, Member
 from simnet.study.work.ensemble import Anchor, condition
 
@@ -28,15 +28,22 @@ class Held:
     def conditioned(
         self, drawn: Mapping[str, Sequence[float]], at_anchor: Sequence[Result]
     ) -> dict[str, list[float]]:
-        """Predictions by name, one a draw, given what the same draws predict for the anchor."""
-        of, fitted = answer(self.to.id), measurement(self.to.id).value
+        """Logarithms of factors by name, one a draw, moved to where the anchor is as fitted.
+
+        Args:
+            drawn: as many a name as there are draws.
+            at_anchor: results at the anchor, with the parameters as fitted and with each draw.
+        """
+        of = answer(self.to.id)
+        fitted, *others = (of.numbers(dict.fromkeys(of.cases, one)) for one in at_anchor)
+        kinds = {key: kind_of(self.to.id, key) for key in self.to.keys}
         moved = condition(
-            [{name: values[n] for name, values in drawn.items()} for n in range(len(at_anchor))],
+            [{name: values[n] for name, values in drawn.items()} for n in range(len(others))],
             [
-                {key: value for key, value in numbers.items() if key in self.to.keys}
-                for numbers in (of.numbers(dict.fromkeys(of.cases, one)) for one in at_anchor)
+                {key: log_factor(one[key], fitted[key], kind) for key, kind in kinds.items()}
+                for one in others
             ],
-            {key: Anchor(fitted[key], self.to.error * fitted[key]) for key in self.to.keys},
+            dict.fromkeys(kinds, Anchor(0.0, self.to.error)),
         )
         return {name: [member[name] for member in moved] for name in drawn}
 

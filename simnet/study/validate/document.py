@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from typing import TypeAlias
@@ -29,11 +30,15 @@ __all__ = [
     "Document",
     "Listing",
     "Numbers",
+    "Results",
     "answer",
     "answers",
     "beside_listing",
+    "configuration_of",
+    "document_of",
     "documents",
     "draws_for",
+    "kind_of",
 ]
 
 _PACKAGE = "simnet.documents"
@@ -63,6 +68,10 @@ class Answer:
             suit a network are too short.
         anchors: what the parameters behind it were fitted to.
         ensemble: the members' draws, where they are not drawn from the ranges of the parameters.
+        few: labels of the cases that show how parameters move the numbers; all when empty.
+        search: labels to simulate, given the results so far, where what is simulated depends on
+            them; it ends when they bring nothing that is not there.
+        hours: whether its simulations take hours, so that it is answered only when it is named.
     """
 
     cases: Mapping[str, Case]
@@ -71,6 +80,16 @@ class Answer:
     times: tuple[str, str, str] | None = None
     anchors: tuple[Anchored, ...] = ()
     ensemble: Callable[[], Sequence[Draw]] | None = None
+    few: tuple[str, ...] = ()
+    search: Callable[[Results], Iterable[str]] | None = None
+    hours: bool = False
+
+    @property
+    def shortened(self) -> Answer:
+        """The same with the few cases that show how parameters move its numbers."""
+        if not self.few:
+            return self
+        return replace(self, cases={label: self.cases[label] for label in self.few})
 
     def of(self, scenario: str = "", messages: Sequence[str] = ()) -> Answer:
         """The same of another scenario, or of some message sizes where the answer is a mean."""
@@ -120,6 +139,9 @@ class Document:
     Attributes:
         name: of its package.
         answers: by the id of the measurement that they answer.
+        kinds: of its quantities, see `kinds`, by a pattern of `ID:KEY`; the first that matches.
+        configurations: names of what was measured in one go, by a pattern of `ID:KEY`; what matches
+            none belongs to its id.
         listings: that a result may be compared with.
         anchor: the measurement of one case by which draws of a what-if are weighted,
             for systems that consist of the same models.
@@ -129,6 +151,8 @@ class Document:
 
     name: str
     answers: Mapping[str, Answer]
+    kinds: Mapping[str, str]
+    configurations: Mapping[str, str] = field(default_factory=dict)
     listings: tuple[Listing, ...] = ()
     anchor: Anchored | None = None
     kept: Callable[[Case], Sequence[Draw]] = _none
@@ -162,6 +186,29 @@ def answer(name: str, others: Iterable[str] = ()) -> Answer:
     raise InputError(
         f"the id of a measurement was expected{nearest(name, [*known, *others])}", key=name
     )
+
+
+def document_of(name: str) -> Document:
+    """The document with the answer to an id."""
+    return next(document for document in documents() if name in document.answers)
+
+
+def kind_of(name: str, key: str) -> str:
+    """The kind of quantity that a number is."""
+    kind = _first(document_of(name).kinds, name, key)
+    if kind is None:
+        raise LookupError(f"{name}:{key}")
+    return kind
+
+
+def configuration_of(name: str, key: str) -> str:
+    """What was measured in one go with a number."""
+    return _first(document_of(name).configurations, name, key) or name
+
+
+def _first(patterns: Mapping[str, str], name: str, key: str) -> str | None:
+    found = (one for pattern, one in patterns.items() if fnmatchcase(f"{name}:{key}", pattern))
+    return next(found, None)
 
 
 def draws_for(case: Case) -> Sequence[Draw]:

@@ -34,7 +34,8 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from simnet.study.run.result import Result
-from simnet.study.work.ensemble import interval as percentiles
+from simnet.study.validate.intervals import Part
+from simnet.study.validate.intervals import parameters as spread
 
 Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
 Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
@@ -162,7 +163,8 @@ def changes(
     Args:
         before: results without the tuning.
         after: results with it, in pairs with those before: equal seeds.
-        drawn: by metric, what :func:`ratios` says of the draws of the uncertain parameters.
+        drawn: by metric, by which factors what :func:`ratios` says of the draws of the uncertain
+            parameters differs from what it is without; as logarithms.
     """
     return tuple(
         _change(metric, before, after, (drawn or {}).get(metric.name, ()))
@@ -182,8 +184,7 @@ def _change(
         seeds = seeds and Interval(low=_percent_change(seeds.low), high=_percent_change(seeds.high))
     parameters = None
     if drawn and percent is not None:
-        low, high = percentiles(percent, [100 * (ratio - 1) for ratio in drawn])
-        parameters = Interval(low=low, high=high)
+        parameters = _around(percent, spread(drawn))
     return Change(
         metric=metric.name,
         unit=metric.unit,
@@ -198,6 +199,12 @@ def _change(
 def _percent_change(logarithm: float) -> float:
     """Change in percent, of a hundred times the logarithm of a ratio."""
     return 100 * math.expm1(logarithm / 100)
+
+
+def _around(percent: float, part: Part) -> Interval:
+    """The interval that a part, of logarithms of factors, makes around a change; it holds that."""
+    ends = (percent, *(100 * ((1 + percent / 100) * math.exp(end) - 1) for end in part))
+    return Interval(low=min(ends), high=max(ends))
 
 
 def _possible(interval: Interval | None) -> Interval | None:

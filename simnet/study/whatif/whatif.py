@@ -33,6 +33,7 @@ from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
+from simnet.study.validate.kinds import log_factor
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
@@ -239,7 +240,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         settings=recorded(base.apply, base.settings),
         base_tunings=plain.tunings,
         seeds=seeds,
-        members=len(found.drawn[base]),
+        members=len(found.drawn[base]) - (not found.kept and bool(found.drawn[base])),
         simulated_s=first.simulated_s,
         cpus=len(first.cpus),
         remarks=(*plain.remarks, *plan.remarks),
@@ -304,6 +305,28 @@ class _Found:
     drawn: Mapping[Case, Sequence[Result]]
     at_anchor: Sequence[Result]
     anchor: Held | None
+    kept: bool
+
+    def moved(self, before: Case, after: Case) -> dict[str, list[float]]:
+        """By which factors draws change what a tuning does, as logarithms by metric.
+
+        The first pair has the parameters as they are; where a document keeps draws, those with
+        equal seeds have.
+        """
+        drawn = ratios(self.drawn[before], self.drawn[after])
+        if self.kept:
+            usual = ratios(self.paired[before], self.paired[after])
+            drawn = {
+                name: [sum(usual[name]) / len(usual[name]), *values]
+                for name, values in drawn.items()
+                if name in usual
+            }
+        moved = {
+            name: [log_factor(value, values[0], "ratio") for value in values[1:]]
+            for name, values in drawn.items()
+            if len(values) > 1
+        }
+        return self.anchor.conditioned(moved, self.at_anchor) if self.anchor else moved
 
     @property
     def fingerprint(self) -> str:
@@ -353,6 +376,7 @@ class _Plan:
             {case: [results[member] for member in members] for case, members in drawn.items()},
             [results[member] for member in at_anchor],
             anchor,
+            bool(draws_for(self.base)),
         )
 
     @property
@@ -398,11 +422,14 @@ class _Plan:
         ]
 
     def _draws(self) -> Sequence[Draw]:
-        """Values of what is uncertain: those that a document keeps for the base, else drawn."""
+        """Values of what is uncertain: those that a document keeps for the base, else drawn.
+
+        Before drawn ones the values as they are.
+        """
         kept = draws_for(self.base)
         if kept or not self.members:
             return kept[: self.members]
-        draws = latin_hypercube(uncertain(self.base), self.members)
+        draws = [{}, *latin_hypercube(uncertain(self.base), self.members)]
         return [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
 
 
@@ -426,10 +453,7 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case
     before, after = found.paired[base_case], found.paired[case]
-    drawn = ratios(found.drawn[base_case], found.drawn[case])
-    if found.anchor:
-        drawn = found.anchor.conditioned(drawn, found.at_anchor)
-    changed = changes(before, after, drawn)
+    changed = changes(before, after, found.moved(base_case, case))
     decided = verdict(changed, open_loop=before[0].messages is not None)
     answer, reason = decided.answer, decided.sentence
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))

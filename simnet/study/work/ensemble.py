@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-LOW_PERCENT = 2.5
-HIGH_PERCENT = 97.5
 _SEED = 460
+# of parameters: those of all documents' systems
+_MOST_COLUMNS = 4096
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,20 @@ def latin_hypercube(ranges: Sequence[Range], members: int) -> list[dict[str, int
     A range's coordinates depend on its path alone: member k has the same value of a parameter in
     every case that has the parameter.
     """
+    columns = {
+        r.path: [r.low + int(share * (r.high - r.low + 1)) for share in _shares(r.path, members)]
+        for r in ranges
+    }
+    return [{path: column[k] for path, column in columns.items()} for k in range(members)]
+
+
+@lru_cache(maxsize=_MOST_COLUMNS)
+def _shares(path: str, members: int) -> tuple[float, ...]:
     import numpy as np
     from scipy.stats import qmc  # takes longer to load than a short simulation
 
-    columns = {}
-    for r in ranges:
-        rng = np.random.default_rng([_SEED, *r.path.encode()])
-        shares = qmc.LatinHypercube(d=1, rng=rng).random(members)[:, 0]
-        columns[r.path] = [r.low + int(share * (r.high - r.low + 1)) for share in shares]
-    return [{path: column[k] for path, column in columns.items()} for k in range(members)]
+    rng = np.random.default_rng([_SEED, *path.encode()])
+    return tuple(map(float, qmc.LatinHypercube(d=1, rng=rng).random(members)[:, 0]))
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ def condition(
     """The members' predictions, moved to where the anchors say that they should be.
 
     Args:
-        members: predictions by key, none negative, one mapping a member.
+        members: predictions by key, one mapping a member.
         at_anchors: what the same members predict for the anchors.
         anchors: what was measured there.
     """
@@ -83,21 +89,4 @@ def condition(
     covariance = spread.T @ spread / max(len(members) - 1, 1) + np.diag(error**2)
     cross = (predicted - predicted.mean(axis=0)).T @ spread / max(len(members) - 1, 1)
     moved = predicted + np.linalg.solve(covariance, (drawn - simulated).T).T @ cross.T
-    return [dict(zip(keys, map(float, row), strict=True)) for row in np.maximum(moved, 0.0)]
-
-
-def interval(predicted: float, members: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of an ensemble; it always holds the prediction itself."""
-    if not members:
-        return predicted, predicted
-    import numpy as np
-
-    low, high = np.percentile(members, [LOW_PERCENT, HIGH_PERCENT])
-    return min(predicted, float(low)), max(predicted, float(high))
-
-
-def intervals(
-    predicted: Mapping[str, float], members: Sequence[Mapping[str, float]]
-) -> dict[str, tuple[float, float]]:
-    """The interval of every key."""
-    return {key: interval(value, [m[key] for m in members]) for key, value in predicted.items()}
+    return [dict(zip(keys, map(float, row), strict=True)) for row in moved]

@@ -1,7 +1,7 @@
 """Keeps results of simulations that were done before, by content.
 
 The key is a digest of everything that a result depends on: the effective values, the seed, the
-simulated times and the sources of simnet itself. So nothing ever has to be invalidated, and an
+simulated times and the sources of what simulates. So nothing ever has to be invalidated, and an
 edited mechanism never meets a result of its former self. Files lie in the user's cache directory
 (`SIMNET_CACHE_DIR` names another; set to nothing, it switches keeping off); deleting them is
 always safe. When there are many, the ones that were not used for the longest time go first.
@@ -40,6 +40,9 @@ _GZIP_LEVEL = 6
 _VARIABLE = "SIMNET_CACHE_DIR"
 _FORMAT: Final = "simnet.kept/1"
 _PRIVATE: Final = 0o700
+# floors that only ask for results, and what simulates on the floor of studies
+_ABOVE: Final = ("cli", "documents", "report")
+_SIMULATING: Final = ("__init__.py", "run", "statistics", "work")
 
 
 class Store:
@@ -131,19 +134,27 @@ def _unpacked(path: Path) -> bytes:
 
 @cache
 def sources_digest() -> str:
-    """Digest of the installed package's sources, so that a key knows the code too.
+    """Digest of the sources of what simulates, so that a key knows the code too.
 
-    Commands and reports stand above what simulates, and no result can depend on them.
+    What only asks for results, or shows them, is no part of it.
     """
     root = Path(simnet.__file__).parent
     digest = hashlib.blake2b(digest_size=16)
-    above = {root / "cli", root / "report"}
-    for path in sorted([*root.rglob("*.py"), *root.rglob("*.pxd")]):
-        if path.parent in above:
-            continue
+    for path in simulating_sources(root):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def simulating_sources(root: Path) -> list[Path]:
+    """The sources in a package's folder that a result can depend on."""
+    asking = {place for place in (root / "study").iterdir() if place.name not in _SIMULATING}
+    asking |= {root / name for name in _ABOVE}
+    return [
+        path
+        for path in sorted([*root.rglob("*.py"), *root.rglob("*.pxd")])
+        if asking.isdisjoint(path.parents)
+    ]
 
 
 def _last_used(path: Path) -> float:

@@ -102,7 +102,8 @@ def test_the_wider_interval_decides() -> None:
     after = [result(1.1e9 + n) for n in range(4)]
     sure = changes(before, after)
     assert verdict(sure).answer == "yes"
-    unsure = changes(before, after, {THROUGHPUT: [0.9, 1.0, 1.2], CPU_PER_BYTE: [0.9, 1.0, 1.2]})
+    drawn = [-0.1, 0.0, 0.15]
+    unsure = changes(before, after, {THROUGHPUT: drawn, CPU_PER_BYTE: drawn})
     assert verdict(unsure).answer == "cannot tell"
     throughput = unsure[0]
     assert throughput.seeds is not None

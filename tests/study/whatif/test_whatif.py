@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.load import load
 from simnet.study.run.result import Result
 from simnet.study.validate import anchored
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
@@ -84,10 +86,11 @@ def test_runs_end_by_precision_on_demand(made_up: list[Effective]) -> None:
 def test_pairs_share_their_parameters(made_up: list[Effective]) -> None:
     _ask("affinity", members=4)
     drawn = [e for e in made_up if e.run.seed >= 1000]
-    assert len(drawn) == 2 * 4
+    assert len(drawn) == 2 * (1 + 4)
     before = [e.cpu.costs for e in drawn if e.irqbalance != "off"]
     assert before == [e.cpu.costs for e in drawn if e.irqbalance == "off"]
-    assert len(set(before)) == 4
+    assert len(set(before)) == 1 + 4
+    assert before[0] == load(SCENARIO).cpu.costs
 
 
 @pytest.mark.usefixtures("made_up")
@@ -343,7 +346,7 @@ def test_draws_that_miss_the_measurement_count_for_less() -> None:
     """Gain follows the load of CPU 0; only draws near 66.8 % (Listing 1) are near the truth."""
     loads = [40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
     at_anchor = [result(cpu_percent=load) for load in loads]
-    gains = [1 + (load - 40) / 100 for load in loads]
+    gains = [(load - 40) / 100 for load in loads[1:]]
     held = anchored.anchor_of(Case(SCENARIO))
     assert held
     given = held.conditioned({"throughput": gains}, at_anchor)["throughput"]
@@ -355,17 +358,18 @@ def test_draws_are_judged_by_what_they_say_of_the_measurement(
 ) -> None:
     seen: list[int] = []
 
-    def halved(
+    def moved(
         _held: anchored.Held, drawn: dict[str, list[float]], at_anchor: list[Result]
     ) -> dict[str, list[float]]:
         seen.extend(r.configuration["workload"]["nodes"] for r in at_anchor)
-        return {name: [0.5 * value for value in values] for name, values in drawn.items()}
+        return {name: [value - 0.5 for value in values] for name, values in drawn.items()}
 
-    monkeypatch.setattr(anchored.Held, "conditioned", halved)
+    monkeypatch.setattr(anchored.Held, "conditioned", moved)
     throughput = _ask("affinity", members=3).tunings[0].change("throughput")
     assert throughput.parameters is not None
-    assert throughput.parameters.low == pytest.approx(-45)
+    assert throughput.percent == throughput.parameters.high
+    assert throughput.parameters.low == pytest.approx(100 * (1.1 * math.exp(-0.5) - 1))
     simulated_then = len(made_up)
     _ask("affinity", members=3, settings={"nodes": "2"})
-    assert len(made_up) == 2 * simulated_then + 3
-    assert seen == [4] * 6
+    assert len(made_up) == 2 * simulated_then + 1 + 3
+    assert seen == [4] * 2 * (1 + 3)

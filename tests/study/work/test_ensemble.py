@@ -11,8 +11,6 @@ from simnet.study.work.ensemble import (
     Anchor,
     Range,
     condition,
-    interval,
-    intervals,
     latin_hypercube,
 )
 
@@ -35,17 +33,6 @@ def test_members_stay_inside_their_ranges(low: int, span: int, members: int) -> 
 
 def test_without_ranges_members_differ_by_their_seed_alone() -> None:
     assert latin_hypercube([], 3) == [{}, {}, {}]
-
-
-def test_the_interval_leaves_out_five_per_cent_and_holds_the_prediction() -> None:
-    members = [float(n) for n in range(1001)]
-    assert interval(500, members) == (25, 975)
-    assert interval(2000, members) == (25, 2000)
-    assert interval(7, []) == (7, 7)
-    assert intervals({"a": 1, "b": 2}, [{"a": 0, "b": 2}, {"a": 2, "b": 2}]) == {
-        "a": (pytest.approx(0.05), pytest.approx(1.95)),
-        "b": (2, 2),
-    }
 
 
 def test_conditioning_removes_what_the_anchor_fixes_and_keeps_the_rest() -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from simnet.study.run.result import Result
 from simnet.study.work import store as module
-from simnet.study.work.store import Store, sources_digest
+from simnet.study.work.store import Store, simulating_sources, sources_digest
+from tests.house.layers import imports_of_python
+from tests.house.trees import ROOT
 
 SUFFIX = ".json.gz"
 
@@ -69,6 +71,22 @@ def test_the_environment_places_the_store_or_switches_it_off(
 def test_the_digest_of_the_sources_is_stable() -> None:
     assert sources_digest() == sources_digest()
     assert len(sources_digest()) == 32
+
+
+def test_no_result_depends_on_a_source_that_is_not_in_the_digest() -> None:
+    inside = {path.relative_to(ROOT) for path in simulating_sources(ROOT / "simnet")}
+    imported = {
+        module
+        for path in inside
+        if path.suffix == ".py" and path.parent.name != "simnet"  # the public API imports them all
+        for module in imports_of_python(
+            (ROOT / path).read_text(encoding="utf-8"), ".".join(path.with_suffix("").parts)
+        )
+    }
+    files = {Path(*module.split(".")).with_suffix(".py") for module in imported}
+    files = {path for path in files if (ROOT / path).is_file()}
+    assert len(files) > 100
+    assert files - inside == set()
 
 
 def test_what_lies_under_another_key_counts_as_absent(
