@@ -1,7 +1,14 @@
 """The master of a relay: which worker gets which connection, and how unequal connections are.
 
-nginx's workers accept for themselves; a master that hands descriptors over (SCM_RIGHTS) can do it
-by what it knows of their rates. Connections are long-lived, so the choice is made once.
+nginx's workers accept for themselves; a master that hands descriptors over (SCM_RIGHTS) can count
+them, but does not know how much each will send. Connections are long-lived, so the choice is made
+once, and the worker that got the busiest ones stays the busiest. `balanced` is the ideal that no
+master reaches: one that knows all rates beforehand.
+
+Rates of flows are skewed, less than their sizes (Zhang, Breslau, Paxson, Shenker: On the
+characteristics and origins of Internet flow rates, SIGCOMM 2002), and for such numbers a log-normal
+distribution is usually sufficient (Downey: Lognormal and Pareto distributions in the Internet,
+Computer Communications 28, 2005).
 """
 
 from __future__ import annotations

@@ -97,6 +97,7 @@ class Load:
         batch_permille: mean number of messages that come at once, in 1/1000.
         nodelay: all four ends of a connection set TCP_NODELAY.
         start_ps: when the load begins.
+        population: seed of the connections' rates and of who gets which worker; 0: that of the run.
     """
 
     rate_mhz: int
@@ -107,6 +108,7 @@ class Load:
     batch_permille: int = 1000
     nodelay: bool = True
     start_ps: int = 0
+    population: int = 0
 
 
 @dataclass
@@ -189,9 +191,10 @@ def connect_relay(
     """
     if connections < 1 or not 0 <= load.forward_permille <= 1000:  # noqa: PLR2004 - permille
         raise ValueError(f"{path}: expected a connection, and a share from 0 to 1000")
-    weights = lognormal_weights(connections, load.sigma, stream(seed, f"{path}.weights"))
+    clients = load.population or seed
+    weights = lognormal_weights(connections, load.sigma, stream(clients, f"{path}.weights"))
     handed = assign_connections(
-        workers.assign_connections, weights, len(workers.allowed), stream(seed, f"{path}.master")
+        workers.assign_connections, weights, len(workers.allowed), stream(clients, f"{path}.master")
     )
     relay = Relay(
         Deliveries(), Deliveries(), _make_workers(machine, workers, path), handed, weights

@@ -281,6 +281,40 @@ def test_rates_are_lognormal_with_the_sigma_that_was_asked_for() -> None:
     assert weights[1682] / 10**9 == pytest.approx(2.71828, rel=0.1)
 
 
+def _busy(sigma: float, balance: str) -> list[float]:
+    """Share of time that each CPU works, at a load that four equal ones carry with 30 % idle."""
+    workers = Workers([frozenset({n}) for n in range(4)], balance)
+    load = Load(rate_mhz=5 * 10**7, sizes=[(200, 1)], sigma=sigma)
+    costs = COSTS_NS | {"user_relay": 40_000}
+    rig = RelayRig(connections=200, workers=workers, load=load, costs_ns=costs).run(100 * MS)
+    offered = rig.relay.forward.offered + rig.relay.backward.offered
+    idle = [cpu.times()["idle_ps"] / rig.sim.now for cpu in rig.machine.cpus]
+    rig.drain(SECOND)
+    assert rig.relay.counters()["delivered"] == offered
+    return [1 - one for one in idle]
+
+
+def test_unequal_connections_in_turn_fill_one_cpu_while_others_idle() -> None:
+    equal, unequal = _busy(0.0, "round_robin"), _busy(1.75, "round_robin")
+    assert max(equal) < 0.85
+    assert max(equal) < 1.15 * sum(equal) / 4
+    assert max(unequal) > 0.95
+    assert max(unequal) > 1.2 * sum(unequal) / 4
+    # a master that knew their rates could make workers equal all the same
+    assert max(_busy(1.75, "balanced")) < 0.85
+
+
+def test_a_population_keeps_its_rates_and_workers_in_other_runs() -> None:
+    def drawn(seed: int, population: int) -> tuple[list[int], list[int]]:
+        load = Load(rate_mhz=10**7, sizes=[(200, 1)], sigma=1.0, population=population)
+        workers = Workers([None, None], "random")
+        relay = RelayRig(connections=20, workers=workers, load=load, seed=seed).relay
+        return relay.weights, relay.handed
+
+    assert drawn(1, 7) == drawn(2, 7) == drawn(7, 0)
+    assert drawn(1, 0) != drawn(2, 0)
+
+
 def test_latency_is_counted_from_creation() -> None:
     directed = Deliveries()
     for size_bytes, (created, arrived) in zip(itertools.repeat(10), [(0, 5), (5, 6)], strict=False):

@@ -1,9 +1,11 @@
 """The runs that answer the relay document's measurement, and what it leaves to be predicted.
 
-A server carries a load if it loses less than 0.1 % of the packets that come, wherever it drops
-them, and if messages do not pile up before it: senders wait when it is slow, and a load that it
-cannot carry need not cost a packet. A capacity is read off a grid of loads, 10 % apart: the load at
-which the first of the two crosses its limit is interpolated on the logarithm of how far it is.
+A server carries a load while its busiest CPU has idle time left, as the document says of one at its
+peak; while it loses less than 0.1 % of the packets that come, wherever it drops them; and while
+messages do not pile up before it: senders wait when it is slow, and a load that it cannot carry
+need not cost a packet. A capacity is read off a grid of loads, 10 % apart, where the first of the
+three crosses its limit: loss and waiting are interpolated on the logarithm of how far they are, and
+as a CPU that is full gets no busier, where it becomes full is extrapolated from two loads below.
 The steps follow the document's story: workers are balanced when it balances them, and irqbalance
 runs until it is stopped.
 """
@@ -17,7 +19,7 @@ from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from simnet.study.run.result import Result
 
@@ -26,22 +28,25 @@ __all__ = ["ANSWERS", "CONFIGURATIONS"]
 _TUNED: Final = "relay-tuned"
 _UNTUNED: Final = "relay-untuned"
 _STEPS_UP: Final = ("rhel6", "irqbalance-on")
+_BY_HAND: Final = ("rps-ff", "rfs-4096", "workers-pinned", "affinity", "interrupts-moved")
 CONFIGURATIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "rhel5_one_cpu": (_UNTUNED, ()),
     "single_queue": (_UNTUNED, ("single-queue", "workers-pinned")),
     "multi_queue": (_UNTUNED, _STEPS_UP),
     "rps": (_UNTUNED, (*_STEPS_UP, "rps-ff")),
     "rps_rfs": (_UNTUNED, (*_STEPS_UP, "rps-ff", "rfs-4096", "workers-pinned")),
-    "manual_affinity": (_UNTUNED, ("rps-ff", "rfs-4096", "workers-pinned", "affinity")),
-    "xps": (_UNTUNED, ("rps-ff", "rfs-4096", "workers-pinned", "affinity", "xps-ff")),
+    "manual_affinity": (_UNTUNED, _BY_HAND),
+    "xps": (_UNTUNED, (*_BY_HAND, "xps-ff")),
     "two_way": (_TUNED, ()),
 }
 """Scenario and tunings by the step of the ladder that they are."""
 
 _LOST: Final = 0.001
 _WAITING: Final = 0.01
+# percent of a CPU's time; sar prints less than one as idle now and then
+_BUSY: Final = 99
 _STEP: Final = 1.1
-_LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(22))
+_LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(18))
 # of a limit: what a run of finite length cannot distinguish from 0
 _LEAST: Final = 1e-3
 _OF_CAPACITY: Final = 0.9
@@ -75,21 +80,42 @@ def _at_the_limit(
 ) -> float:
     """A number of the load that is just carried; of the highest if all are."""
     runs = [results[f"{name} {load}"] for load in _LOADS]
-    below = runs[0]
-    for above in runs[1:]:
-        if _excess(above) >= 1:
-            first, last = math.log(max(_excess(below), _LEAST)), math.log(_excess(above))
-            share = first / (first - last) if first < 0 else 0.0
-            return math.exp((1 - share) * math.log(number(below)) + share * math.log(number(above)))
-        below = above
-    return number(below)
+    lost = [(run.loss or 0.0) / _LOST for run in runs]
+    waiting = [_waiting(run) / _WAITING for run in runs]
+    busiest = [max(cpu.busy for cpu in run.cpus) / _BUSY for run in runs]
+    reached = min(_crossing(lost), _crossing(waiting), _filled(busiest))
+    below, above = math.floor(reached), math.ceil(reached)
+    share = reached - below
+    first, last = math.log(number(runs[below])), math.log(number(runs[above]))
+    return math.exp((1 - share) * first + share * last)
 
 
-def _excess(result: Result) -> float:
-    """How far loss, or what piles up, is beyond its limit: 1 at the limit."""
+def _first_beyond(excesses: Sequence[float]) -> int:
+    """The first step of the grid that is at a limit, which is 1, or beyond; the last if none is."""
+    return next((step for step, one in enumerate(excesses) if one >= 1), len(excesses) - 1)
+
+
+def _crossing(excesses: Sequence[float]) -> float:
+    """Where a limit is reached, counted in steps of the grid, on a logarithmic scale."""
+    step = _first_beyond(excesses)
+    if step == 0 or excesses[step] < 1:
+        return step
+    first, last = math.log(max(excesses[step - 1], _LEAST)), math.log(excesses[step])
+    return step - 1 + first / (first - last)
+
+
+def _filled(busy: Sequence[float]) -> float:
+    """Where a CPU is full, counted in steps of the grid, if it goes on as over the step before."""
+    step = _first_beyond(busy)
+    if step < 2 or busy[step] < 1:  # noqa: PLR2004 - two loads make a line
+        return step
+    before, last = map(math.log, busy[step - 2 : step])
+    return min(step, step - 1 + last / (before - last)) if last > before else step
+
+
+def _waiting(result: Result) -> float:
     messages = result.messages
-    waiting = 1 - messages.delivered / messages.offered if messages and messages.offered else 0.0
-    return max((result.loss or 0.0) / _LOST, waiting / _WAITING)
+    return 1 - messages.delivered / messages.offered if messages and messages.offered else 0.0
 
 
 def _one_port(result: Result) -> float:

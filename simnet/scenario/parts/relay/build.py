@@ -189,6 +189,7 @@ def build_relay(
             forward_permille=_PERMILLE - given.upstream_share_permille,
             sigma=given.rate_spread_permille / _PERMILLE,
             batch_permille=_PERMILLE * (given.burst_messages if given.arrivals == "bursty" else 1),
+            population=given.population,
         ),
         seed=seed,
     )
@@ -224,10 +225,11 @@ class _Side:
         self.number = number
         self.seed = seed
         self.latency = LogHistogram()
-        luck = stream(seed, f"relay.addresses{number}")
+        given = effective.relay
+        luck = stream((given and given.population) or seed, f"relay.addresses{number}")
         self.addresses = [
             (0x0B000000 + int(luck.below(1 << 24)), 1024 + int(luck.below(65536 - 1024)))
-            for _ in range(effective.relay.connections if effective.relay else 0)
+            for _ in range(given.connections if given else 0)
         ]
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
         link = self.far_host.ports[0].nic.link_rate_bps

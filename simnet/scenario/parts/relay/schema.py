@@ -34,6 +34,15 @@ class Relay(Section):
             "4",
         ),
     ] = 1000
+    population: Annotated[
+        int,
+        count(
+            "which clients there are: the seed of their rates, addresses and workers; 0: as the"
+            " run's, so that other runs have other clients",
+            0,
+            1_000_000,
+        ),
+    ] = 0
     arrivals: Annotated[
         str,
         Choice(
