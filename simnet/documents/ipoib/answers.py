@@ -1,7 +1,8 @@
 """The runs that answer the IPoIB document's measurements, and what it leaves to be predicted.
 
-The document's netperf figures are those of the best message size: so are these. A node's CPU
-utilisation is read as the mean over its four management cores, on the node that sends. `iperf`
+The document's netperf figures are those of the best message size: so are these. CPU utilisation
+is read as the mean over a node's four management cores, of the busier one of the two nodes: the
+document does not say of which it is. `iperf`
 writes and reads 8 KiB, the default of iperf 2.0.2. The 10 Gigabit Ethernet beside it is another
 machine, whose costs no measurement fixes: see `scenarios/sw1621-t520.toml`.
 """
@@ -9,6 +10,7 @@ machine, whose costs no measurement fixes: see `scenarios/sw1621-t520.toml`.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.study.validate.document import Anchored, Answer, Numbers
@@ -28,7 +30,12 @@ _MESSAGES: Final = ("64 KiB", "128 KiB", "256 KiB")
 TUNED: Final = ("checksum-offload", "kernel-parameters", "window-32")
 _IPERF: Final = (("type", "iperf"), ("message", "8 KiB"), ("recv_size", "8 KiB"))
 _RECEIVING: Final = (("test", "netserver"),)
-_DELAYS_MS: Final = range(1, 41)
+_STATES: Final = {"before": (), "after": TUNED}
+_NODES: Final = ("netperf", "netserver")
+# the greatest bandwidth is that of several connections, and differs from run to run by more than
+# most delays do: the mean over some
+_DELAYS_MS: Final = (*range(1, 11), 12, 15, 20, 30, 40)
+_FILLING: Final = range(6, 10)
 _CONNECTIONS: Final = range(1, 11)
 # "now and then": one packet of 10 000 is a few a second. Behind a hole, connections that have less
 # on the way than a window holds all wait for timeouts. Which number the document's "several" is
@@ -56,9 +63,19 @@ def _bandwidth(results: Mapping[str, Result]) -> dict[str, float]:
 
 
 def _utilisation(results: Mapping[str, Result]) -> dict[str, float]:
-    states = ("before", "after")
-    runs = {state: {k: r for k, r in results.items() if k.startswith(state)} for state in states}
-    return {state: _best(found).cpu_busy_percent for state, found in runs.items()}
+    found = {}
+    for state in _STATES:
+        nodes = [
+            _best({size: results[f"{state} {size} {test}"] for size in _MESSAGES})
+            for test in _NODES
+        ]
+        found[state] = max(node.cpu_busy_percent for node in nodes)
+    return found
+
+
+def _on(test: str, case: Case) -> Case:
+    """The same with the other node as the system under test."""
+    return replace(case, settings=(*case.settings, ("test", test)))
 
 
 def _iperf(connections: object, tunings: tuple[str, ...], *more: tuple[str, str]) -> Case:
@@ -71,14 +88,17 @@ def _connections(results: Mapping[str, Result]) -> dict[str, float]:
     return {"best_connections": best, "best_mb_s": by_count[f"c{best}"], **by_count}
 
 
-def _delay(delay_ms: int) -> Case:
+def _delay(delay_ms: int, connections: int) -> Case:
     value = f"{delay_ms} ms"
     names = ("TCP_DELACK_MIN", "peer:TCP_DELACK_MIN")
-    return Case(_SCENARIO, (("message", "128 KiB"), *((name, value) for name in names)), TUNED)
+    return _iperf(connections, TUNED, *((name, value) for name in names))
 
 
 def _delays(results: Mapping[str, Result]) -> dict[str, float]:
-    by_delay = {delay: _mb_s(results[f"{delay}"]) for delay in _DELAYS_MS}
+    by_delay = {
+        delay: sum(_mb_s(results[f"{delay} {count}"]) for count in _FILLING) / len(_FILLING)
+        for delay in _DELAYS_MS
+    }
     best = max(by_delay, key=lambda delay: by_delay[delay])
     return {
         "best_ms": best,
@@ -142,9 +162,10 @@ ANSWERS: Final = {
     "ipoib.single_after": _answer(_single(TUNED), _bandwidth),
     "ipoib.cpu_utilisation": _answer(
         {
-            f"{state} {size}": case
-            for state, tunings in (("before", ()), ("after", TUNED))
+            f"{state} {size} {test}": _on(test, case)
+            for state, tunings in _STATES.items()
             for size, case in _single(tunings).items()
+            for test in _NODES
         },
         _utilisation,
         100.0,
@@ -157,7 +178,10 @@ ANSWERS: Final = {
         {f"{count}": _iperf(count, TUNED) for count in _CONNECTIONS},
         _connections,
     ),
-    "ipoib.delack": _answer({f"{delay}": _delay(delay) for delay in _DELAYS_MS}, _delays),
+    "ipoib.delack": _answer(
+        {f"{delay} {count}": _delay(delay, count) for delay in _DELAYS_MS for count in _FILLING},
+        _delays,
+    ),
     "ipoib.window": _answer(
         {
             f"w{window} {connections}": _window(window, connections, *_DROPS)

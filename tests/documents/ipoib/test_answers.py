@@ -48,13 +48,25 @@ def test_a_bandwidth_is_that_of_the_best_message_size() -> None:
 
 def test_utilisation_is_that_of_the_run_with_the_best_bandwidth() -> None:
     cases, numbers = _asked("ipoib.cpu_utilisation")
-    results = {label: result(1e9 * place, 10.0 * place) for place, label in enumerate(cases, 1)}
+    results = {label: result(1e9 * place, 5.0 * place) for place, label in enumerate(cases, 1)}
     assert numbers(results) == {"before": 30.0, "after": 60.0}
+
+
+def test_utilisation_is_that_of_the_busier_node() -> None:
+    cases, numbers = _asked("ipoib.cpu_utilisation")
+    busier = {label: result(1e9, 20.0 + 4.0 * ("netperf" in label)) for label in cases}
+    assert numbers(busier) == {"before": 24.0, "after": 24.0}
+    busier = {label: result(1e9, 20.0 + 3.0 * ("netserver" in label)) for label in cases}
+    assert numbers(busier) == {"before": 23.0, "after": 23.0}
 
 
 def test_the_best_delay_is_compared_with_both_ends() -> None:
     cases, numbers = _asked("ipoib.delack")
-    results = {label: result(1e9 + 1e8 * (label == "7") - 2e8 * (label == "1")) for label in cases}
+    delays = {label: label.split()[0] for label in cases}
+    results = {
+        label: result(1e9 + 1e8 * (delay == "7") - 2e8 * (delay == "1"))
+        for label, delay in delays.items()
+    }
     assert numbers(results) == {
         "best_ms": 7,
         "best_over_1ms": pytest.approx(1.1 / 0.8),

@@ -10,6 +10,8 @@ import simnet
 from simnet.errors import InputError
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
+from simnet.study.run.run import simulate
+from simnet.study.work.cases import Case, Member
 
 SCENARIO = "ipoib-sunway"
 BOTH = ("checksum-offload", "kernel-parameters")
@@ -44,6 +46,25 @@ def test_all_connections_carry_data() -> None:
     result = short(settings={"type": "iperf", "connections": "3"}, tunings=BOTH)
     assert len(result.flows) == 3
     assert all(flow.goodput_bps > 0 for flow in result.flows)
+
+
+def test_each_core_group_has_a_memory_of_its_own() -> None:
+    effective = load(SCENARIO)
+    assert [cpu.node for cpu in build(effective, seed=1).machine.cpus] == [0, 1, 2, 3]
+    assert effective.ports[0].node == 0
+
+
+def test_memory_of_other_core_groups_is_what_limits_several_connections() -> None:
+    settings = (("type", "iperf"), ("message", "8 KiB"), ("recv_size", "8 KiB"))
+    case = Case(SCENARIO, (*settings, ("connections", "8")), BOTH)
+    name = "sunway-mpe-1450.memory.remote_latency_ps"
+
+    def bandwidth(remote_ns: int) -> float:
+        member = Member(case, 1, "40 ms", "40 ms", ((name, remote_ns * 1000),))
+        return simulate(member.effective()).throughput_bps
+
+    near, far = bandwidth(200), bandwidth(400)
+    assert 1.3 < near / far < 2
 
 
 def test_leaving_the_checksum_to_the_adapter_raises_the_bandwidth_severalfold() -> None:
