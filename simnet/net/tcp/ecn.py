@@ -41,6 +41,16 @@ class Ecn:
         self.arriving = 0
         self.marks = 0
 
+    def reduce(self) -> cython.int:
+        """The window shrinks."""
+        self.reduced = True
+        return 0
+
+    def restore(self) -> cython.int:
+        """The reduction is undone."""
+        self.reduced = False
+        return 0
+
     def arrives(self, bits: cython.int) -> cython.bint:
         """A segment with these bits is handled next; return whether its sender has reduced.
 

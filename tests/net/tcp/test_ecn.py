@@ -61,7 +61,7 @@ class TestMarks:
         ecn = Ecn()
         ecn.arrives(CE)
         ecn.checked()
-        ecn.reduced = True
+        ecn.reduce()
         assert ecn.leaving(True) == ECT | CWR | ECE  # noqa: FBT003
         assert ecn.leaving(True) == ECT | ECE  # noqa: FBT003
         assert (ECT, CE, ECE, CWR) == (1, 2, 4, 8)
@@ -74,7 +74,7 @@ class TestMarks:
 
     def test_only_new_data_may_be_marked(self) -> None:
         ecn = Ecn()
-        ecn.reduced = True
+        ecn.reduce()
         assert ecn.leaving(False) == 0  # noqa: FBT003
         assert ecn.leaving(True) == ECT | CWR  # noqa: FBT003
         assert ecn.leaving(True) == ECT  # noqa: FBT003

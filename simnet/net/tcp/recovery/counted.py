@@ -111,7 +111,7 @@ class CountedRecovery(Recovery):
         lost: cython.bint = duplicate
         fast: cython.bint = False
         if board.packets_out() == 0:
-            board.sacked_out = 0
+            board.none_held()
         if board.sacked_out == 0:
             board.fackets_out = 0
         if board.sacked_out > 0 and board.sack and board.head_is_held():
@@ -143,7 +143,7 @@ class CountedRecovery(Recovery):
             if acked > 0:
                 self.retransmits = 0
             if not board.sack and self.advanced:
-                board.sacked_out = 0
+                board.none_held()
             if not self._undo_loss():
                 self._moderate()
                 self.retransmitting = True
@@ -153,7 +153,7 @@ class CountedRecovery(Recovery):
         if self.state != RECOVERY:
             if not board.sack:
                 if self.advanced:
-                    board.sacked_out = 0
+                    board.none_held()
                 if duplicate:
                     board.duplicate_ack()
             if self.state == DISORDER or (self.counts_sacked and self.state == OPEN):
@@ -179,7 +179,7 @@ class CountedRecovery(Recovery):
         elif self.state == DISORDER:
             self._undo_dsack()
             if board.undo_marker == _NONE or not board.sack or self.seq.snd_una != self.high_seq:
-                board.undo_marker = _NONE
+                board.forget_undo()
                 self.state = OPEN
         elif self.state == CWR:
             if self.seq.snd_una != self.high_seq:
@@ -187,7 +187,7 @@ class CountedRecovery(Recovery):
                 self.state = OPEN
         elif self.state == RECOVERY:
             if not board.sack:
-                board.sacked_out = 0
+                board.none_held()
             if self._undo_recovery():
                 return True
             if self.reduction == _RATE_HALVING or board.undo_marker != _NONE:
@@ -234,8 +234,7 @@ class CountedRecovery(Recovery):
         board: Scoreboard = self.board
         self.high_seq = self.seq.snd_nxt
         self.prior_ssthresh = 0
-        board.undo_marker = self.seq.snd_una
-        board.undo_retrans = board.retrans_out
+        board.mark_undo(board.retrans_out)
         if self.state < CWR:
             self.prior_ssthresh = self.current_ssthresh()
             self.congestion.lower_threshold()
@@ -328,7 +327,7 @@ class CountedRecovery(Recovery):
         elif congestion.cwnd < congestion.ssthresh:
             congestion.set_window(congestion.ssthresh)
         self._moderate()
-        self.board.hint = self.board.head
+        self.board.scan_from(self.board.head)
         self.undone += 1
         return 0
 
@@ -336,7 +335,7 @@ class CountedRecovery(Recovery):
         """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
         if self._may_undo():
             self._undo_window(True)
-            self.board.undo_marker = _NONE
+            self.board.forget_undo()
         if self.seq.snd_una == self.high_seq and not self.board.sack:
             # RFC 2582: duplicates may still come
             self._moderate()
@@ -348,7 +347,7 @@ class CountedRecovery(Recovery):
         """`tcp_try_undo_dsack`."""
         if self.board.undo_marker != _NONE and self.board.undo_retrans <= 0:
             self._undo_window(True)
-            self.board.undo_marker = _NONE
+            self.board.forget_undo()
         return 0
 
     def _undo_partial(self, acked: cython.longlong) -> cython.bint:
@@ -370,7 +369,7 @@ class CountedRecovery(Recovery):
         self.board.none_lost()
         self._undo_window(True)
         self.retransmits = 0
-        self.board.undo_marker = _NONE
+        self.board.forget_undo()
         if self.board.sack:
             self.state = OPEN
         return True
@@ -401,10 +400,9 @@ class CountedRecovery(Recovery):
         earlier: cython.bint = self.frto > 0 or self.state in (RECOVERY, LOSS)
         if self.frto == 0 or self.retransmits == 0:
             self._lower_threshold()
-        board.undo_marker = self.seq.snd_una
-        board.undo_retrans = 0
+        board.mark_undo(0)
         if board.head_was_resent():
-            board.undo_marker = _NONE
+            board.forget_undo()
         board.head_lost_again()
         self.congestion.limit_window(board.in_flight() + 1)
         self.frto_high = self.seq.snd_nxt
@@ -419,11 +417,11 @@ class CountedRecovery(Recovery):
         """`tcp_enter_frto_loss`: something was lost; go on as after any timeout."""
         board: Scoreboard = self.board
         keep_first: cython.bint = self.frto == 1 and not self.advanced
-        marker: cython.longlong = board.undo_marker
         resent: cython.bint = board.all_lost(False)
         if keep_first:
             board.head_resent()
-        board.undo_marker = _NONE if resent and not keep_first else marker
+        if resent and not keep_first:
+            board.forget_undo()
         self.congestion.set_window(board.in_flight() + allowed)
         self.congestion.restart_count()
         self.congestion.forget()
@@ -449,7 +447,7 @@ class CountedRecovery(Recovery):
         if acked > 0:
             self.retransmits = 0
         if self.frto > 1 and acked > 0 and board.retrans_acked:
-            board.undo_marker = _NONE
+            board.forget_undo()
         if self.seq.snd_una >= self.frto_high:
             self._frto_loss(2 if self.frto == 1 else 3)
             return True
@@ -472,14 +470,14 @@ class CountedRecovery(Recovery):
             return True
         self._enter_cwr()
         self.frto = 0
-        board.undo_marker = _NONE
+        board.forget_undo()
         self.spurious += 1
         return False
 
     def _enter_cwr(self) -> cython.int:
         """`tcp_enter_cwr` without a lower threshold."""
         if self.state < CWR:
-            self.board.undo_marker = _NONE
+            self.board.forget_undo()
             self.congestion.limit_window(self.board.in_flight() + 1)
             self.congestion.restart_count()
             self.high_seq = self.seq.snd_nxt

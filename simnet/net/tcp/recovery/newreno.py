@@ -76,7 +76,7 @@ class NewReno(States):
     ) -> cython.int:
         """`tcp_fastretrans_alert`."""
         if self.board.packets_out() == 0:
-            self.board.sacked_out = 0
+            self.board.none_held()
         if self.ece:
             self.prior_ssthresh = 0
         if self.state == OPEN:
@@ -101,7 +101,7 @@ class NewReno(States):
             if self.state != OPEN:
                 return 0
         if self.advanced:
-            self.board.sacked_out = 0
+            self.board.none_held()
         self._count_duplicate(duplicate)
         self._mark_lost()
         if self._time_to_recover():
@@ -118,7 +118,7 @@ class NewReno(States):
                 self._end_reduction()
                 self.state = OPEN
         elif self.state == RECOVERY:
-            self.board.sacked_out = 0
+            self.board.none_held()
             if self._undo_recovery():
                 return True
             self._end_reduction()
@@ -211,6 +211,6 @@ class NewReno(States):
         if self.seq.snd_nxt > self.high_seq and duplicate:
             self._count_duplicate(duplicate)
         elif self.advanced:
-            self.board.sacked_out = 0
+            self.board.none_held()
         self.retransmitting = True
         return 0

@@ -257,7 +257,7 @@ class Rack:
         if tags & SACKED:
             return 0
         if number < board.hint:
-            board.hint = number
+            board.scan_from(number)
         if not tags & LOST:
             board.ring[at + TAG] = tags | LOST
             board.lost_out += 1

@@ -152,10 +152,9 @@ class Recovery:
         self.congestion.set_window(1)
         self.congestion.restart_count()
         self.congestion.forget()
-        board.undo_marker = self.seq.snd_una
-        board.undo_retrans = 0
+        board.mark_undo(0)
         if board.all_lost(forget) or forget:
-            board.undo_marker = _NONE
+            board.forget_undo()
         self.state = LOSS
         self.high_seq = self.seq.snd_nxt
         self.retransmitting = True

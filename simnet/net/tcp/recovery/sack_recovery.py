@@ -186,7 +186,7 @@ class SackRecovery(States):
         """`tcp_fastretrans_alert`."""
         board: Scoreboard = self.board
         if board.packets_out() == 0:
-            board.sacked_out = 0
+            board.none_held()
         if self.ece:
             self.prior_ssthresh = 0
         if self.tags.renege and self.advanced:
@@ -348,7 +348,7 @@ class SackRecovery(States):
         self.state = LOSS
         self.high_seq = self.seq.snd_nxt
         if self.ecn is not None:
-            self.ecn.reduced = True
+            self.ecn.reduce()
         self.retransmits += 1
         self.frto = 1 if again else 0
         return 0
@@ -369,7 +369,7 @@ class SackRecovery(States):
             ):
                 self.rack.lose(number)
             number += 1
-        board.hint = board.head
+        board.scan_from(board.head)
         return 0
 
     def reordering_timeout(self) -> cython.bint:
@@ -418,8 +418,7 @@ class SackRecovery(States):
 
     def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`."""
-        if self.board.undo_retrans < 0:
-            self.board.undo_retrans = 0
+        self.board.count_resent()
         self.tags.resends(number, self.timer.now_us)
         return Recovery.resent(self, number, now_jiffy)
 

@@ -6,7 +6,7 @@ cdef class SackTags:
     cdef readonly Scoreboard board
     cdef readonly Rack rack
     cdef readonly long long highest
-    cdef public long long probe_end
+    cdef readonly long long probe_end
     cdef public long long resent
     cdef list seen
     cdef readonly long long dsacks
@@ -29,6 +29,7 @@ cdef class SackTags:
     cdef long long inside_to
 
     cpdef int begin(self, long long una, long long high_seq, long long now_us) except -1
+    cpdef int probe(self, long long end) except -1
     cpdef int resends(self, long long number, long long now_us) except -1
     cpdef long long highest_held(self) except? -1
     cpdef int tag(

@@ -92,6 +92,11 @@ class SackTags:
         """`tcp_highest_sack_seq`."""
         return self.una if self.board.sacked_out == 0 else self.highest
 
+    def probe(self, end: cython.longlong) -> cython.int:
+        """A loss probe up to `end` is under way; -1: none is."""
+        self.probe_end = end
+        return 0
+
     def resends(self, number: cython.longlong, now_us: cython.longlong) -> cython.int:
         """A segment is sent again, now."""
         self.resent += 1
@@ -262,7 +267,7 @@ class SackTags:
             and board.undo_retrans > 0
             and board.undo_marker < end <= prior_una
         ):
-            board.undo_retrans = max(0, board.undo_retrans - count)
+            board.found_needless(count)
         return True
 
     def _tag_one(  # noqa: C901, PLR0912 - the same
@@ -277,7 +282,7 @@ class SackTags:
         start: cython.longlong = self._start(number)
         if duplicate and tags & (RETRANS | EVER):
             if board.undo_marker != _NONE and board.undo_retrans > 0 and end > board.undo_marker:
-                board.undo_retrans -= 1
+                board.found_needless(1)
             if tags & SACKED and start < self.reord:
                 self.reord = start
         if end <= self.una:
@@ -401,7 +406,7 @@ class SackTags:
             self.first_us = self.last_us = _NONE
         self.renege = board.head_is_held()
         if board.hint < board.head:
-            board.hint = board.head
+            board.scan_from(board.head)
         if board.head > before and reord < prior_highest:
             # a hole that was not sent again has been filled
             self._reordered(reord)

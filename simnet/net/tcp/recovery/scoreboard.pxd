@@ -23,9 +23,9 @@ cdef class Scoreboard:
     cdef bint counts_sacked
     cdef bint ack_shows_reordering
     cdef bint dsack_goes_for_all
-    cdef public long long undo_marker
-    cdef public long long undo_retrans
-    cdef public long long hint
+    cdef readonly long long undo_marker
+    cdef readonly long long undo_retrans
+    cdef readonly long long hint
     cdef long long lost_hint
     cdef long long lost_count
     cdef list seen
@@ -72,3 +72,9 @@ cdef class Scoreboard:
     cpdef int duplicate_ack(self) except -1
     cpdef int eat_duplicates(self, long long acked) except -1
     cdef bint limit_duplicates(self) except? -1
+    cpdef int mark_undo(self, long long retrans) except -1
+    cpdef int forget_undo(self) except -1
+    cpdef int count_resent(self) except -1
+    cpdef int found_needless(self, long long count) except -1
+    cpdef int none_held(self) except -1
+    cpdef int scan_from(self, long long number) except -1

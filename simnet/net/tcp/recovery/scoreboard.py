@@ -636,3 +636,37 @@ class Scoreboard:
             return False
         self.sacked_out = out - holes
         return True
+
+    # -- what a reduction may be undone by, and where the search for losses goes on ------------
+
+    def mark_undo(self, retrans: cython.longlong) -> cython.int:
+        """`tcp_init_undo`: `retrans` segments sent again may turn out to have been needless."""
+        self.undo_marker = self.seq.snd_una
+        self.undo_retrans = retrans
+        return 0
+
+    def forget_undo(self) -> cython.int:
+        """There is nothing to undo."""
+        self.undo_marker = _NONE
+        return 0
+
+    def count_resent(self) -> cython.int:
+        """A segment is sent again: from here on, they count."""
+        if self.undo_retrans < 0:
+            self.undo_retrans = 0
+        return 0
+
+    def found_needless(self, count: cython.longlong) -> cython.int:
+        """As many segments were sent again needlessly."""
+        self.undo_retrans = max(0, self.undo_retrans - count)
+        return 0
+
+    def none_held(self) -> cython.int:
+        """`tcp_reset_reno_sack`: the receiver holds nothing beyond `snd_una`."""
+        self.sacked_out = 0
+        return 0
+
+    def scan_from(self, number: cython.longlong) -> cython.int:
+        """The search for what is to be sent again goes on there."""
+        self.hint = number
+        return 0

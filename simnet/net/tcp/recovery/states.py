@@ -57,8 +57,7 @@ class States(Recovery):
 
     def _mark_undo(self) -> cython.int:
         """`tcp_init_undo`: what is sent again from here on may turn out to have been needless."""
-        self.board.undo_marker = self.seq.snd_una
-        self.board.undo_retrans = self.board.retrans_out if self.board.retrans_out > 0 else _NONE
+        self.board.mark_undo(self.board.retrans_out if self.board.retrans_out > 0 else _NONE)
         return 0
 
     def _delayed(self) -> cython.bint:
@@ -77,7 +76,7 @@ class States(Recovery):
         self.congestion.restart_count()
         self.congestion.lower_threshold()
         if self.ecn is not None:
-            self.ecn.reduced = True
+            self.ecn.reduce()
         return 0
 
     def _enter_recovery(self) -> cython.int:
@@ -96,7 +95,7 @@ class States(Recovery):
         """`tcp_enter_cwr`: a mark is a loss of which nothing has to be sent again."""
         self.prior_ssthresh = 0
         if self.state < CWR:
-            self.board.undo_marker = _NONE
+            self.board.forget_undo()
             self._begin_reduction()
             self.state = CWR
         return 0
@@ -142,13 +141,13 @@ class States(Recovery):
         """`tcp_undo_cwnd_reduction`."""
         if unmark:
             self.board.none_lost()
-            self.board.hint = self.board.head
+            self.board.scan_from(self.board.head)
         if self.prior_ssthresh > 0:
             self.congestion.set_window(max(self.congestion.cwnd, self.prior_cwnd))
             if self.congestion.ssthresh < self.prior_ssthresh:
                 self.congestion.set_threshold(self.prior_ssthresh)
                 if self.ecn is not None:
-                    self.ecn.reduced = False
-        self.board.undo_marker = _NONE
+                    self.ecn.restore()
+        self.board.forget_undo()
         self.undone += 1
         return 0

@@ -71,14 +71,14 @@ class LossProbe:
 
     def begin(self, snd_nxt: cython.longlong, retransmitted: cython.bint) -> cython.int:
         """A probe has been sent."""
-        self.tags.probe_end = snd_nxt
+        self.tags.probe(snd_nxt)
         self.retransmitted = retransmitted
         self.sent += 1
         return 0
 
     def end(self) -> cython.int:
         """The episode is over."""
-        self.tags.probe_end = _NONE
+        self.tags.probe(_NONE)
         return 0
 
     def repaired_loss(
@@ -95,13 +95,13 @@ class LossProbe:
         if tags.probe_end == _NONE or ack < tags.probe_end:
             return False
         if not self.retransmitted or tags.dsack_probe:
-            tags.probe_end = _NONE
+            tags.probe(_NONE)
         elif ack > tags.probe_end:
             # the probe came, and no copy of it: the original was lost
-            tags.probe_end = _NONE
+            tags.probe(_NONE)
             self.repaired += 1
             return True
         elif duplicate and not advanced and not tags.sacked:
             # both came, and the receiver sends no D-SACK
-            tags.probe_end = _NONE
+            tags.probe(_NONE)
         return False

@@ -99,7 +99,8 @@ class SendOutput:
         free = self.congestion.cwnd - self.board.in_flight()
         if free <= 0:
             return 0
-        window = self.seq.window_left()
+        # `window_left`, without a call for each segment
+        window = self.seq.snd_una + self.seq.snd_wnd - self.seq.snd_nxt
         if length > self.seq.mss:
             length = self.seq.mss
         if length > window:

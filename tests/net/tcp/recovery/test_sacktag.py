@@ -277,7 +277,8 @@ class Both:
         for number, segment in enumerate(kernel.queue):
             if self.draw.random() < 0.3 and not segment.tags & {"S", "R"}:
                 if kernel.undo_marker < 0:
-                    kernel.undo_marker = self.board.undo_marker = kernel.una
+                    kernel.undo_marker = kernel.una
+                    self.board.mark_undo(self.board.undo_retrans)
                 segment.tags |= {"R", "E"}
                 segment.sent_us, segment.awaited = self.now_us, True
                 kernel.undo_retrans += 1
@@ -286,8 +287,10 @@ class Both:
 
     def undo(self) -> None:
         if self.draw.random() < 0.5:
-            self.kernel.undo_marker = self.board.undo_marker = -1
-        self.kernel.undo_retrans = self.board.undo_retrans = 0
+            self.kernel.undo_marker = -1
+            self.board.forget_undo()
+        self.kernel.undo_retrans = 0
+        self.board.found_needless(self.board.undo_retrans)
 
     def blocks(self, ack: int) -> tuple[list[Block], bool]:
         """Disjoint ones beyond `ack`, at times with a D-SACK below it or in the first one."""
@@ -324,6 +327,7 @@ class Both:
         kernel, board, tags = self.kernel, self.board, self.tags
         prior = kernel.una
         una = min(prior + MSS * self.draw.choice([0, 0, 0, 1, 3]), kernel.nxt)
+        board.seq.acknowledge(una, 1 << 20)
         prior_highest = kernel.highest_held()
         assert tags.highest_held() == prior_highest
         high_seq = MSS * self.draw.randint(prior // MSS, kernel.nxt // MSS)
@@ -388,7 +392,8 @@ def test_a_dsack_counts_its_segments_once_where_the_walk_goes_on(kind: str) -> N
         "up to the end of the queue": ([(2000, 3000), (1000, 6000)], 3, 1),
     }[kind]
     tags = sent(6)
-    tags.resent, tags.board.undo_marker = 5, 0
+    tags.resent = 5
+    tags.board.mark_undo(0)
     tags.rack.link()
     for number in range(1, 6):
         tags.board.resent(number, 0)
@@ -427,9 +432,10 @@ def test_a_dsack_counts_in_segments_as_long_as_so_many_were_sent_again(
 ) -> None:
     tags = sent(8)
     board, rack = tags.board, tags.rack
-    tags.resent, tags.probe_end = resent, probe_end
+    tags.resent = resent
+    tags.probe(probe_end)
     rack.reordering_seen = 1
-    board.undo_marker, board.undo_retrans = 0, 5
+    board.mark_undo(5)
     tags.begin(7000, 8000, 10)
     tags.tag([(0, end)], 7000, 7000, 8000, lossy=False)
     probe = end == probe_end == MSS

@@ -212,6 +212,7 @@ class Both:
         kernel, board = self.kernel, self.board
         una = kernel.una
         ack = min(una + ahead * MSS, kernel.nxt)
+        board.seq.acknowledge(ack, 1 << 20)
         blocks = []
         for place, (first, count) in enumerate(spans):
             start = ack + first * MSS
@@ -237,7 +238,8 @@ class Both:
             return
         kernel = self.kernel
         if kernel.undo_marker < 0:
-            kernel.undo_marker = self.board.undo_marker = kernel.una
+            kernel.undo_marker = kernel.una
+            self.board.mark_undo(self.board.undo_retrans)
         segment = kernel.queue[number]
         segment.tags |= {"R", "E"}
         segment.mark, segment.sent = kernel.nxt, self.now
