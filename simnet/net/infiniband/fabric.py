@@ -358,9 +358,9 @@ class Fabric(Component):
 
     def _arrives(self, slot: cython.longlong, transit: Transit) -> cython.int:
         """The packet is on its last link: its arrival is known."""
-        transit.skb.arrival_ps = transit.tail_ps
+        transit.skb.arrival_ps = transit.tail_ps + transit.path.destination.dma_ps
         if self.per_frame:
-            self.sim.at(transit.tail_ps, self, _ARRIVES, slot, 0)
+            self.sim.at(transit.skb.arrival_ps, self, _ARRIVES, slot, 0)
             return 0
         return self._announce(slot, transit)
 

@@ -400,7 +400,7 @@ class Ipoib(Nic):
             self.lost += 1
             return 0
         skb.wire_bytes = length + self._overhead_bytes(length)
-        end_ps = self.serializer.end_ps(self.sim.now, skb.wire_bytes)
+        end_ps = self.serializer.end_ps(self.sim.now + self.fetch_ps, skb.wire_bytes)
         self.tx_ends[self.tx_sent & self.tx_mask] = end_ps + self.acknowledged_ps
         self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
         self.tx_sent += 1

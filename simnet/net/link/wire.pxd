@@ -11,6 +11,7 @@ cdef class Serializer:
 cdef class Port(Napi):
     cdef readonly int node
     cdef public bint copies
+    cdef public long long dma_ps
     cdef public SkbQueue incoming
     cpdef int frames_added(self) except -1
     cpdef int frames_lost(self) except -1
@@ -31,6 +32,7 @@ cdef class SwitchedPath(Path):
     cdef long long byte_ps
     cdef long long propagation_ps
     cdef long long latency_ps
+    cdef long long arrival_ps
     cdef long long egress_free_ps
     cdef readonly long long frames
     cdef readonly long long bytes

@@ -52,12 +52,14 @@ class Port(Napi):
 
     Attributes:
         copies: frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`.
+        dma_ps: from the last bit of a frame to its descriptor in memory.
     """
 
     def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
         super().__init__(sim, path, weight)
         self.node = node
         self.copies = False
+        self.dma_ps = 0
         self.incoming = SkbQueue()
 
     def frames_added(self) -> cython.int:
@@ -150,6 +152,7 @@ class SwitchedPath(Path):
         self.byte_ps = 8 * 10**12 // rate_bps
         self.propagation_ps = propagation_ps
         self.latency_ps = latency_ps
+        self.arrival_ps = propagation_ps + destination.dma_ps
         self.egress_free_ps = 0
         self.frames = 0
         self.bytes = 0
@@ -160,7 +163,7 @@ class SwitchedPath(Path):
         if start < self.egress_free_ps:
             start = self.egress_free_ps
         self.egress_free_ps = start + skb.wire_bytes * self.byte_ps
-        skb.arrival_ps = self.egress_free_ps + self.propagation_ps
+        skb.arrival_ps = self.egress_free_ps + self.arrival_ps
         self.frames += 1
         self.bytes += skb.wire_bytes
         if self.per_frame:

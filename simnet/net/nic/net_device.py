@@ -33,6 +33,8 @@ class NetDevice:
         queue_lines: cache lines of the transmit queue, from net_device to the driver's state.
         rx_buffers: buffers that the driver keeps posted; 0 for a device without rings.
         tx_ring: usable transmit descriptors; likewise.
+        fetch_ps: from the doorbell to a frame's first bit: descriptor and data are read.
+        dma_ps: from a frame's last bit to its descriptor in memory.
     """
 
     sim: Simulator
@@ -49,3 +51,5 @@ class NetDevice:
     queue_lines: int
     rx_buffers: int = 0
     tx_ring: int = 0
+    fetch_ps: int = 0
+    dma_ps: int = 0

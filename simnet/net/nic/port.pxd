@@ -37,6 +37,7 @@ cdef class Nic(Port):
     cdef SharedLines queue
     cdef Cpu tx_freer
     cdef public Serializer serializer
+    cdef long long fetch_ps
     cdef bint unmasked
     cdef bint asserted
     cdef long long timer

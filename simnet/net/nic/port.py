@@ -80,6 +80,8 @@ class Nic(Port):
         self.queue = SharedLines(device.memory, device.queue_lines)
         self.tx_freer: Cpu = None
         self.serializer = Serializer(device.rate_bps)
+        self.fetch_ps = device.fetch_ps
+        self.dma_ps = device.dma_ps
         self.unmasked = True
         self.asserted = False
         self.timer = 0
@@ -400,7 +402,8 @@ class Nic(Port):
         return 0
 
     def _send_now(self, skb: Skb) -> cython.int:
-        end_ps: cython.longlong = self.serializer.end_ps(self.sim.now, skb.wire_bytes)
+        posted_ps: cython.longlong = self.sim.now + self.fetch_ps
+        end_ps: cython.longlong = self.serializer.end_ps(posted_ps, skb.wire_bytes)
         self.tx_ends[self.tx_sent & self.tx_mask] = end_ps
         self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
         self.tx_sent += 1

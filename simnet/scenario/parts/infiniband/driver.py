@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from simnet.scenario.core.specs import Choice, Flag, count, size, time
-from simnet.scenario.parts.nic.schema import Rings, RxModeration
+from simnet.scenario.parts.nic.schema import BusLatency, Rings, RxModeration
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -18,7 +18,7 @@ _UD_HEADERS_BYTES: Final = 4
 _CM_LARGEST_MTU_BYTES: Final = 65520
 
 
-class Ipoib(RxModeration, Rings):
+class Ipoib(BusLatency, RxModeration, Rings):
     """An interface of IP over InfiniBand, with a completion queue that is armed anew each time."""
 
     network: ClassVar[str] = "infiniband"

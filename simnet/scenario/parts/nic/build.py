@@ -13,7 +13,7 @@ from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.scenario.parts.host.build import make_buffers, make_spread
-from simnet.scenario.parts.nic.schema import Multiqueue, Rings, Slot
+from simnet.scenario.parts.nic.schema import BusLatency, Multiqueue, Rings, Slot
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -73,6 +73,8 @@ def make_nic(
     )
     if isinstance(model, Rings):
         device = replace(device, rx_buffers=model.rx_buffers_posted, tx_ring=model.tx_ring)
+    if isinstance(model, BusLatency):
+        device = replace(device, fetch_ps=model.fetch_latency_ps, dma_ps=model.dma_latency_ps)
     nic = model.make(Slot(device, host, port, switch, seed, queue or 0))
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)

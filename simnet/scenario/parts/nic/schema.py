@@ -172,9 +172,6 @@ class Rings(Nic):
         int, size("frames up to this size are copied to a small buffer", "0 B", "64 KiB")
     ]
     rx_buffer_bytes: Annotated[int, size("receive buffer", "64 B", "1 MiB")]
-    dma_latency_ps: Annotated[
-        int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
-    ]
 
     @classmethod
     def check(cls, given: Given) -> None:
@@ -199,6 +196,17 @@ class Ethernet(Rings):
     def segments(self) -> bool:
         """Whether the device cuts large segments."""
         return self.tso
+
+
+class BusLatency(Nic):
+    """What a frame waits for the bus between adapter and memory."""
+
+    fetch_latency_ps: Annotated[
+        int, time("doorbell to first bit on the wire: descriptor and data are read", "0 ns", "1 ms")
+    ]
+    dma_latency_ps: Annotated[
+        int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
+    ]
 
 
 class RxModeration(Nic):

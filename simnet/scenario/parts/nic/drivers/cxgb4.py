@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from simnet.scenario.core.specs import Flag
 from simnet.scenario.core.tree import DEFAULT, dotted
-from simnet.scenario.parts.nic.schema import Ethernet, RxModeration
+from simnet.scenario.parts.nic.schema import BusLatency, Ethernet, RxModeration
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["DRIVER"]
 
 
-class Cxgb4(RxModeration, Ethernet):
+class Cxgb4(BusLatency, RxModeration, Ethernet):
     """A port that holds its interrupt off, for a time after the first frame or for frames."""
 
     driver: Literal["cxgb4"]
