@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -11,14 +11,19 @@ from simnet.cli.output import answer, message
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.study.calibrate.calibrate import Calibration
     from simnet.study.calibrate.stages import Stage
 
 __all__ = ["calibrate_command"]
 
+# what does not go with --cross-validate, and its option
+_OF_A_FIT: Final = {"messages": "--message", "duration": "--duration", "warm_up": "--warm-up"}
+
 
 @click.command("calibrate")
-@click.argument("scenario", shell_complete=scenarios)
+@click.argument("scenario", required=False, shell_complete=scenarios)
 @click.option(
     "--against",
     metavar="ID[:KEY,KEY]",
@@ -51,10 +56,17 @@ __all__ = ["calibrate_command"]
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Runs a point, averaged.")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.option("--profiles", is_flag=True, help="Follow each parameter over its range (slow).")
+@click.option(
+    "--cross-validate",
+    is_flag=True,
+    help="Leave out one configuration at a time, and predict it from the others.",
+)
+@click.option("--confirm", is_flag=True, help="With it: simulate what was left out (slow).")
+@click.option("--keep", is_flag=True, help="With it: write validation/residuals/DOCUMENT.json.")
 @click.option("--write", is_flag=True, help="Write what was fitted into the models' files.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def calibrate_command(
-    scenario: str,
+def calibrate_command(  # noqa: PLR0913 (what the command has options for)
+    scenario: str | None,
     against: tuple[str, ...],
     parameters: tuple[str, ...],
     names: tuple[str, ...],
@@ -62,15 +74,35 @@ def calibrate_command(
     profiles: bool,
     write: bool,
     as_json: bool,
+    cross_validate: bool,
+    confirm: bool,
+    keep: bool,
     **options: Any,
 ) -> None:
     """Fit parameters of SCENARIO's models to measurements; say which of them the data fix.
 
     Only measurements marked for it are fitted to. Every parameter needs a range, and there are
     never more of them than numbers. What the data don't fix keeps its value.
+
+    With --cross-validate SCENARIO is a document, such as x460, or nothing for all of them: every
+    configuration is predicted from all others.
     """
     from simnet.report import calibration as report
 
+    if cross_validate:
+        given: list[tuple[str, object]] = [
+            ("--against", against),
+            ("--parameter", parameters),
+            ("--stage", names),
+        ]
+        given += [("--profiles", profiles), ("--write", write)]
+        given += [(option, options[name]) for name, option in _OF_A_FIT.items()]
+        _refuse(given, "--cross-validate fits what is calibrated to all that was measured")
+        _cross_validate(scenario, as_json=as_json, confirm=confirm, keep=keep, **options)
+        return
+    _refuse([("--confirm", confirm), ("--keep", keep)], "only with --cross-validate")
+    if scenario is None:
+        raise InputError("expected the name or the file of one", key="SCENARIO")
     if write and len(names) > 1:
         raise InputError("expected one stage, not several", key="--write")
     chosen = _stages(scenario, names, against, parameters)
@@ -82,6 +114,48 @@ def calibrate_command(
         answer(report.stages(found), nl=False)
     for line in (line for lines in written for line in lines):
         message(line)
+
+
+def _refuse(given: Sequence[tuple[str, object]], why: str) -> None:
+    """Refuse options that mean nothing here."""
+    for name, value in given:
+        if value:
+            raise InputError(why, key=name)
+
+
+def _cross_validate(
+    name: str | None,
+    *,
+    as_json: bool,
+    confirm: bool,
+    keep: bool,
+    seeds: int | None,
+    jobs: int | None,
+    **_: object,
+) -> None:
+    from simnet.files import check_place
+    from simnet.report import cross_validation as report
+    from simnet.report.progress import progress
+    from simnet.study.calibrate import cross_validation as study
+    from simnet.study.validate import residuals
+
+    found = []
+    documents = [name] if name else [*study.cross_validated_documents()]
+    for document in documents if keep else ():
+        check_place(residuals.path_of(document), key="--keep")
+    for document in documents:
+        with progress(document) as callback:
+            one = study.cross_validate(
+                document,
+                seeds=tuple(range(1, seeds + 1)) if seeds else study.SEEDS,
+                confirm=confirm,
+                jobs=jobs,
+                progress=callback,
+            )
+        if keep:
+            message(f"kept: {residuals.keep(one.residuals)}")
+        found.append(one)
+    answer(report.as_json(found) if as_json else report.cross_validation(found), nl=as_json)
 
 
 def _stages(

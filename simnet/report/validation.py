@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from statistics import median
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.study.validate.predictions import FrozenRow
     from simnet.study.validate.record import Record, Score
     from simnet.study.validate.validate import Row, Validation
 
 _LARGE = 10.0
-_HEADING = ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "use")
+_HEADING = ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "was")
 
 
 def validation(found: Validation) -> str:
@@ -31,8 +34,38 @@ def validation(found: Validation) -> str:
     if found.conformance:
         table += "\n" if table else ""
         table += columns(_HEADING, [_cells(row) for row in found.conformance], left=2)
+    table += _summary(found.rows)
     gates = [f"{'met ' if gate.passed else 'MISSED'}  {gate.sentence}" for gate in found.gates]
     return table + ("\n" + "\n".join(gates) + "\n" if gates else "")
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    """Median error and coverage, of what was not fitted and of what was left out in turn."""
+    free = [row for row in rows if row.status == "left out"]
+    turned = [row for row in rows if row.left_out is not None]
+    groups = {
+        "not fitted": [(row.error, row.covered) for row in free],
+        "left out of the fit in turn": [
+            (row.left_out / row.measured - 1 if row.measured else None, row.left_out_inside)
+            for row in turned
+            if row.left_out is not None
+        ],
+    }
+    lines = [
+        (
+            name,
+            str(len(pairs)),
+            f"{median(errors):.1%}"
+            if (errors := [abs(e) for e, _ in pairs if e is not None])
+            else "-",
+            f"{sum(bool(inside) for _, inside in pairs) / len(pairs):.0%}",
+        )
+        for name, pairs in groups.items()
+        if pairs
+    ]
+    if not lines:
+        return ""
+    return "\n" + columns(("numbers", "of them", "median error", "in 95 %"), lines)
 
 
 def scored(found: Record) -> str:
@@ -67,7 +100,7 @@ def _score(score: Score) -> tuple[str, ...]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    inside = "" if row.measured is None else "yes" if row.low <= row.measured <= row.high else "no"
+    inside = {None: "", True: "yes", False: "no"}[row.covered]
     return (
         row.id,
         row.key,
@@ -77,7 +110,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         _number(row.low),
         _number(row.high),
         inside,
-        row.use,
+        row.status,
     )
 
 

@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 
 import simnet.study.calibrate.calibrate as study
+import simnet.study.calibrate.cross_validation as cross
 import simnet.study.calibrate.modelfile as files
+import simnet.study.validate.residuals as kept
 from simnet.scenario.core.load import load
 from simnet.study.calibrate.calibrate import Calibration, Runs, Target
+from simnet.study.calibrate.cross_validation import CrossValidation
 from simnet.study.statistics.leastsquares import Direction, Estimate, Fit
+from simnet.study.validate.residuals import Residual
 from simnet.study.work.vary import ranged
 from tests.cli.conftest import Simnet
 
@@ -133,3 +137,45 @@ def test_what_is_written_is_said(simnet: Simnet, monkeypatch: pytest.MonkeyPatch
 )  # fmt: skip
 def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) -> None:
     assert simnet("calibrate", SCENARIO, *arguments) == (2, "", f"simnet: {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["x461", "--cross-validate"],
+         r"x461: the name of a document was expected: one of .*; did you mean x460\?"),
+        (["ess", "--cross-validate"], r"ess: the name of a document was expected: one of i.*"),
+        (["x460", "--cross-validate", "--stage", "A"], r"--stage: --cross-validate fits what .*"),
+        (["x460", "--cross-validate", "--message", "1"], r"--message: --cross-validate fits .*"),
+        ([SCENARIO, "--stage", "A", "--keep"], r"--keep: only with --cross-validate"),
+        ([], r"SCENARIO: expected the name or the file of one"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_cross_validated_is_one_clear_line(
+    simnet: Simnet, arguments: list[str], line: str
+) -> None:
+    status, out, err = simnet("calibrate", *arguments)
+    assert (status, out) == (2, "")
+    assert re.fullmatch(rf"simnet: {line}\n", err)
+
+
+def test_every_document_is_cross_validated_and_kept(
+    simnet: Simnet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def cross_validate(name: str, **_: object) -> CrossValidation:
+        row = Residual(
+            id="i", key="k", kind="ratio", configuration=name, measured=2, fitted=2, left_out=2.5
+        )
+        return CrossValidation(name, (), (row,))
+
+    monkeypatch.setattr(cross, "cross_validate", cross_validate)
+    monkeypatch.setattr(cross, "residuals", tuple)
+    monkeypatch.setattr(kept, "folder", lambda _name: tmp_path)
+    (tmp_path / "residuals").mkdir()
+    status, out, err = simnet("calibrate", "--cross-validate", "--keep")
+    names = list(cross.cross_validated_documents())
+    assert (status, len(err.splitlines())) == (0, len(names))
+    assert sorted(file.stem for file in (tmp_path / "residuals").iterdir()) == names
+    assert out.splitlines()[-1].split() == ["all", str(len(names)), "25.0%", "0%"]
+    document = json.loads(simnet("calibrate", "x460", "--cross-validate", "--json").out)
+    assert document["documents"][0]["rows"][0]["left_out"] == 2.5

@@ -147,17 +147,23 @@ def test_a_capture_without_an_interrupt_is_refused(result: Result, capture: Capt
 
 def test_the_validation_table_has_one_line_a_number_and_one_a_condition(result: Result) -> None:
     rows = (
-        Row(id="a", key="x", predicted=1.1, low=0.9, high=1.2, measured=1.0, use="calibrate"),
+        Row(id="a", key="x", predicted=1.1, low=0.9, high=1.2, measured=1.0, use="calibrate",
+            status="fitted", left_out=1.3, left_out_inside=True),
         Row(id="a", key="y", predicted=50, low=49, high=60, measured=70, use="predict"),
-        Row(id="b", key="z", predicted=5, low=4, high=6, measured=None, use="blind"),
-    )
+        Row(id="b", key="z", predicted=5, low=4, high=6, measured=None, use="blind",
+            status="blind"),
+    )  # fmt: skip
     gates = listing_1_gates(result)
     found = Validation(rows=rows, gates=(gates[0], replace(gates[1], passed=False)), results={})
-    table, _, conditions = validation(found).partition("\n\n")
+    table, summary, conditions = validation(found).split("\n\n")
     cells = [line.split() for line in table.splitlines()[1:]]
     assert cells == [
-        ["a", "x", "1.000", "1.100", "+10.0%", "0.900", "1.200", "yes", "calibrate"],
-        ["a", "y", "70.00", "50.00", "-28.6%", "49.00", "60.00", "no", "predict"],
+        ["a", "x", "1.000", "1.100", "+10.0%", "0.900", "1.200", "yes", "fitted"],
+        ["a", "y", "70.00", "50.00", "-28.6%", "49.00", "60.00", "no", "left", "out"],
         ["b", "z", "-", "5.000", "-", "4.000", "6.000", "blind"],
+    ]
+    assert [line.split()[-3:] for line in summary.splitlines()[1:]] == [
+        ["1", "28.6%", "0%"],
+        ["1", "30.0%", "100%"],
     ]
     assert [line.split()[0] for line in conditions.splitlines()] == ["met", "MISSED"]

@@ -13,7 +13,7 @@ DOCUMENT = Document(
         "*:*gain*": "gain",
         "*_minutes": "real time",
         "*_percent": "CPU share",
-        "ess.*": "throughput",
+        "ess.*": "storage throughput",
     },
     kept=workloads_for,
 )

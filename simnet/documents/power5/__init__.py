@@ -13,9 +13,9 @@ DOCUMENT = Document(
         "vlan.*:context_switches_per_s": "rate of interrupts",
         "vlan.*_percent": "CPU share",
         "vlan.*": "throughput",
-        "vscsi.*_ms": "latency",
+        "vscsi.*_ms": "storage latency",
         "vscsi.*util": "share",
-        "vscsi.*_sz": "amount",
-        "vscsi.*": "throughput",
+        "vscsi.*_sz": "storage queue",
+        "vscsi.*": "storage throughput",
     },
 )

@@ -13,13 +13,14 @@ runs until it is stopped.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simnet.study.run.result import Result
 
@@ -75,14 +76,43 @@ def _grid(name: str) -> dict[str, Case]:
     }
 
 
+def _runs(name: str, results: Mapping[str, Result]) -> dict[int, Result]:
+    """What has been simulated of a grid, by its step, in order."""
+    labels = {step: f"{name} {load}" for step, load in enumerate(_LOADS)}
+    return {step: results[label] for step, label in labels.items() if label in results}
+
+
+def _search(names: Iterable[str], results: Mapping[str, Result]) -> Iterator[str]:
+    """The loads to simulate next, by bisection.
+
+    In the end these are the first that is too much, if any is, and the two below, from which the
+    limit is interpolated.
+    """
+    for name in names:
+        runs = _runs(name, results)
+        above = min((step for step, run in runs.items() if _too_much(run)), default=len(_LOADS))
+        below = max((step for step in runs if step < above), default=-1)
+        steps = [(below + above) // 2] if above - below > 1 else range(above - 2, above + 1)
+        yield from (f"{name} {_LOADS[step]}" for step in steps if 0 <= step < len(_LOADS))
+
+
+def _too_much(run: Result) -> bool:
+    limits = ((run.loss or 0.0) / _LOST, _waiting(run) / _WAITING, _busiest(run) / _BUSY)
+    return max(limits) >= 1
+
+
+def _busiest(run: Result) -> float:
+    return max(cpu.busy for cpu in run.cpus)
+
+
 def _at_the_limit(
     name: str, results: Mapping[str, Result], number: Callable[[Result], float]
 ) -> float:
     """A number of the load that is just carried; of the highest if all are."""
-    runs = [results[f"{name} {load}"] for load in _LOADS]
+    runs = list(_runs(name, results).values())
     lost = [(run.loss or 0.0) / _LOST for run in runs]
     waiting = [_waiting(run) / _WAITING for run in runs]
-    busiest = [max(cpu.busy for cpu in run.cpus) / _BUSY for run in runs]
+    busiest = [_busiest(run) / _BUSY for run in runs]
     reached = min(_crossing(lost), _crossing(waiting), _filled(busiest))
     below, above = math.floor(reached), math.ceil(reached)
     share = reached - below
@@ -139,12 +169,14 @@ def _imbalance(results: Mapping[str, Result]) -> dict[str, float]:
     """Busiest CPU over the mean, at the load nearest to nine tenths of the capacity."""
     name = "rps_rfs"
     wanted = _OF_CAPACITY * _at_the_limit(name, results, _one_port)
-    runs = [results[f"{name} {load}"] for load in _LOADS]
+    runs = list(_runs(name, results).values())
     result = min(runs, key=lambda run: abs(_one_port(run) - wanted))
     busy = [cpu.busy for cpu in result.cpus]
     return {"busiest_over_mean": max(busy) * len(busy) / sum(busy)}
 
 
+# of each run behind a capacity, and of a member with its warm-up
+_TIMES: Final = ("500 ms", "150 ms", "100 ms")
 # what the application's cost was fitted to; "about 10 %" is 8 to 12
 _ANCHORS: Final = (Anchored("relay.tuned", ("idle_percent_every_cpu",), 0.2),)
 
@@ -153,7 +185,15 @@ ANSWERS: Final = {
     "relay.capacity": Answer(
         {label: case for name in CONFIGURATIONS for label, case in _grid(name).items()},
         _capacities,
+        times=_TIMES,
         anchors=_ANCHORS,
+        search=partial(_search, tuple(CONFIGURATIONS)),
     ),
-    "relay.imbalance": Answer(_grid("rps_rfs"), _imbalance, anchors=_ANCHORS),
+    "relay.imbalance": Answer(
+        _grid("rps_rfs"),
+        _imbalance,
+        times=_TIMES,
+        anchors=_ANCHORS,
+        search=partial(_search, ("rps_rfs",)),
+    ),
 }

@@ -16,8 +16,9 @@ from simnet.errors import InputError
 from simnet.scenario.core import toml
 from simnet.scenario.core.library import nearest
 from simnet.study.calibrate.calibrate import DURATION, SEEDS, Runs
+from simnet.study.validate.measurements import measurement
 
-__all__ = ["Stage", "stage", "stages"]
+__all__ = ["Stage", "stage", "stage_keys", "stages"]
 
 
 class Stage(BaseModel):
@@ -84,3 +85,17 @@ def stage(scenario: str, name: str) -> Stage:
         legal = f"expected one of {', '.join(known)}" if known else "the scenario has no stages"
         raise InputError(f"{legal}{nearest(name, known)}", file="--stage", key=name)
     return known[name]
+
+
+def stage_keys(name: str) -> set[str]:
+    """The keys of a measurement that any stage fits to."""
+    chosen = [
+        keys
+        for known in stages().values()
+        for one in known.values()
+        for against, _, keys in (text.partition(":") for text in one.against)
+        if against == name
+    ]
+    if "" in chosen:
+        return set(measurement(name).value)
+    return {key for keys in chosen for key in keys.split(",")}

@@ -8,8 +8,12 @@ It is the hull of two parts; the prediction lies inside.
   number differs from the number that the prediction's parameters give in the same short run. The
   part is Student's prediction interval for one more member, on the logarithmic scale of its kind
   (`kinds`).
-- *The model itself* (`Discrepancy`): how far off predictions of that kind of quantity have been
-  where their configuration was left out of the fit.
+- *The model itself* (`discrepancy`): how far off predictions of that kind of quantity were where
+  their configuration was left out of the fit, in all documents; of a number that is one of them,
+  without its own configuration. Of n such residuals the ceil(0.95 (n + 1))-th smallest counts, and
+  the largest where n is too small for that; a kind with fewer than 8 is pooled with all others.
+  Source: Barber, Candes, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals
+  of Statistics 49 (2021) 486.
 
 The hull and not a sum of squares: what was left out was predicted with parameters that other
 measurements had to fix, so its residuals hold a usual uncertainty of parameters already. The first
@@ -23,13 +27,17 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from simnet.study.validate.kinds import factor
+from simnet.study.validate.residuals import Residual
 
-__all__ = ["Part", "hull", "parameters"]
+__all__ = ["Part", "discrepancy", "hull", "parameters", "quantile"]
 
 Part: TypeAlias = tuple[float, float]
 """The ends of an interval, as logarithms of factors of the prediction."""
 
+_CONFIDENCE: Final = 0.95
 _CONFIDENCE_TAIL: Final = 0.975
+# residuals of a kind from which its own quantile is taken
+_ENOUGH: Final = 8
 
 
 def parameters(logarithms: Sequence[float]) -> Part:
@@ -48,8 +56,33 @@ def parameters(logarithms: Sequence[float]) -> Part:
     return mean - half, mean + half
 
 
+def discrepancy(kind: str, known: Sequence[Residual], configuration: str | None = None) -> float:
+    """How far off the model itself is for a kind of quantity, as the logarithm of a factor.
+
+    Args:
+        kind: of the quantity.
+        known: what was left out of fits.
+        configuration: of the number that it is for: its own residuals do not count.
+    """
+    others = [one for one in known if one.configuration != configuration]
+    same = [one for one in others if one.kind == kind]
+    return quantile([abs(one.log) for one in (same if len(same) >= _ENOUGH else others)])
+
+
+def quantile(sizes: Sequence[float]) -> float:
+    """The size that one more stays below with a probability of 95 %; 0 where nothing is known."""
+    if not sizes:
+        return 0.0
+    place = math.ceil(_CONFIDENCE * (len(sizes) + 1))
+    return sorted(sizes)[min(place, len(sizes)) - 1]
+
+
 def hull(predicted: float, parts: Iterable[Part], kind: str) -> tuple[float, float]:
-    """The interval that holds a prediction and all parts, in the unit of the prediction."""
+    """The interval that holds a prediction and all parts, in the unit of the prediction.
+
+    Nothing but a gain is less than nothing.
+    """
     ends = [0.0, *(end for part in parts for end in part)]
     low, high = (factor(predicted, end, kind) for end in (min(ends), max(ends)))
-    return min(low, predicted), max(high, predicted)
+    least = low if kind == "gain" else max(low, 0.0)
+    return min(least, predicted), max(high, predicted)

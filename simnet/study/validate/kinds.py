@@ -1,8 +1,9 @@
 """Kinds of quantities: what is predicted about equally well, and on which scale it is compared.
 
-How far a prediction is off is a logarithm of a factor. Of shares and gains, which may be nothing,
-it is the logarithm of the number plus an offset: 5 points of CPU time, say, which is what other
-work of a machine takes; or one, as a gain of 8 % is a factor of 1.08.
+How far a prediction is off is the logarithm of a factor. Of shares, which may be nothing, and of
+gains it is that of the number plus an offset. A share of 6 percent instead of 0 counts as one of 76
+instead of 70 does: 100 points more make both comparable. A gain of 8 % is a factor of 1.08. What a
+disk does under several loads is a kind of its own: it depends on more than what a host's CPUs do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Final
 
 __all__ = ["KINDS", "factor", "log_factor"]
 
-_POINTS: Final = 5.0
+_POINTS: Final = 100.0
 # nothing where something is expected counts as a factor of this
 _LEAST: Final = 1e-3
 KINDS: Final[Mapping[str, float]] = {
@@ -24,7 +25,9 @@ KINDS: Final[Mapping[str, float]] = {
     "rate of interrupts": 0.0,
     "CPU share": _POINTS,
     "share": _POINTS,
-    "amount": 0.0,
+    "storage throughput": 0.0,
+    "storage latency": 0.0,
+    "storage queue": 0.0,
     "optimum": 0.0,
     "gain": 1.0,
 }

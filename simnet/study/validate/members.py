@@ -20,7 +20,7 @@ from simnet.study.validate.kinds import log_factor
 from simnet.study.work.cases import Case, Draw, Member, runs_to_completion, uncertain
 from simnet.study.work.ensemble import Anchor, condition, latin_hypercube
 
-__all__ = ["Numbers", "Simulations", "consistent"]
+__all__ = ["MEMBER_TIMES", "Numbers", "Simulations", "consistent"]
 
 # members of an answer with many cases, such as a mean over message sizes: one of so many
 _SWEEP_SHARE: Final = 2
@@ -28,7 +28,7 @@ _DURATION: Final = "2 s"
 # where a number is a mean over many runs, each of them
 _PRECISION: Final = "1 %"
 _LONGEST: Final = "2 s"
-_MEMBER_TIMES: Final = ("", "300 ms", "200 ms")
+MEMBER_TIMES: Final = ("", "300 ms", "200 ms")
 _FIRST_SEED: Final = 1000
 # cases whose draws are at hand: members of one case are asked for one after the other
 _MOST_DRAWN: Final = 64
@@ -88,7 +88,7 @@ class Simulations:
         return [Ask(self.of.shortened, self._drawn(number)) for number in range(size + 1)]
 
     def _drawn(self, number: int) -> Callable[[Case], Member]:
-        _, duration, warm_up = self.of.times or _MEMBER_TIMES
+        _, duration, warm_up = self.of.times or MEMBER_TIMES
 
         def member(case: Case) -> Member:
             draw = _draws(case, self.members)[number]

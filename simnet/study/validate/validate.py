@@ -1,8 +1,7 @@
 """Predicted against measured: `simnet validate`.
 
-One row a number: the prediction, its 95 % interval (sampling noise and the ranges of parameters
-that are assumed or fitted, see `ensemble`), the measured value and what it may be used for. Every
-case is simulated once, whichever and however many of the requested ids need it.
+One row a number: the prediction, its 95 % interval (see `intervals`), the measured value, and what
+that was used for. Equal simulations are done once, however many of the requested ids need them.
 """
 
 from __future__ import annotations
@@ -10,27 +9,45 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 import simnet
 from simnet.study.calibrate.listing import Gate
+from simnet.study.calibrate.stages import stage_keys
 from simnet.study.run.arguments import count_of, names_of, text_of
 from simnet.study.run.result import Result
 from simnet.study.validate.asking import simulated
 from simnet.study.validate.conformance import CONFORMANCE, Conforming
-from simnet.study.validate.document import answer, answers, documents, kind_of
-from simnet.study.validate.intervals import hull, parameters
-from simnet.study.validate.measurements import Use, measurements, wanted
+from simnet.study.validate.document import (
+    answer,
+    answers,
+    configuration_of,
+    documents,
+    kind_of,
+)
+from simnet.study.validate.intervals import discrepancy, hull, parameters
+from simnet.study.validate.measurements import Use, measurement, measurements, wanted
 from simnet.study.validate.members import Numbers, Simulations, consistent
 from simnet.study.validate.predictions import Frozen, FrozenRow, predictions, today
+from simnet.study.validate.residuals import residuals
 from simnet.study.work.cases import Case, Progress
 
 MEMBERS = 24
+Status: TypeAlias = Literal["fitted", "left out", "blind"]
 
 
 class Row(BaseModel):
-    """One number; `measured` is null when it is not known."""
+    """One number; `measured` is null when it is not known.
+
+    Attributes:
+        use: what the measurement may be used for.
+        status: whether the parameters were fitted to the number; it was left out of the fits; or it
+            is blind: not measured.
+        left_out: what was predicted of it when its configuration was left out of the fit.
+        left_out_inside: whether that was inside its interval; null where nothing was left out.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,11 +58,19 @@ class Row(BaseModel):
     high: float
     measured: float | None
     use: Use
+    status: Status = "left out"
+    left_out: float | None = None
+    left_out_inside: bool | None = None
 
     @property
     def error(self) -> float | None:
         """Relative error of the prediction; None without a measured number or when it is 0."""
         return self.predicted / self.measured - 1 if self.measured else None
+
+    @property
+    def covered(self) -> bool | None:
+        """Whether the measured number lies inside the interval; None where there is none."""
+        return None if self.measured is None else self.low <= self.measured <= self.high
 
 
 _ROWS = TypeAdapter(list[Row])
@@ -157,9 +182,13 @@ def _rows(name: str, numbers: Mapping[str, Numbers]) -> list[Row]:
     measured, use = _asked(name)
     predicted, _, members = numbers[name]
     moved = consistent(name, of, numbers) if members else []
+    known = {(one.id, one.key): one for one in residuals()}
     rows = []
     for key, value in measured.items():
-        low, high = hull(predicted[key], [parameters([m[key] for m in moved])], kind_of(name, key))
+        kind, left = kind_of(name, key), known.get((name, key))
+        model = discrepancy(kind, residuals(), configuration_of(name, key))
+        parts = [parameters([member[key] for member in moved]), (-model, model)]
+        low, high = hull(predicted[key], parts, kind)
         rows.append(
             Row(
                 id=name,
@@ -169,9 +198,25 @@ def _rows(name: str, numbers: Mapping[str, Numbers]) -> list[Row]:
                 high=min(high, max(of.most, predicted[key])),
                 measured=value,
                 use=use,
+                status=_status(name, key, value),
+                left_out=None if left is None else left.left_out,
+                left_out_inside=None if left is None else abs(left.log) <= model,
             )
         )
     return rows
+
+
+def _status(name: str, key: str, measured: float | None) -> Status:
+    if measured is None:
+        return "blind"
+    known = measurement(name)
+    fitted = stage_keys(name) | {
+        one for of in answers().values() for anchor in of.anchors if anchor.id == name
+        for one in anchor.keys
+    }  # fmt: skip
+    if not fitted and known.use == "calibrate":
+        fitted = set(known.value)
+    return "fitted" if key in fitted else "left out"
 
 
 def _asked(name: str) -> tuple[Mapping[str, float | None], Use]:

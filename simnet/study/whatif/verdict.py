@@ -2,7 +2,7 @@
 
 Runs with and without a tuning share their seeds, so every difference is one of twins, and the
 Student interval of the mean difference (95 %) holds only what the tuning adds. A second interval
-holds what is not known about the model: each draw of the uncertain parameters is simulated with
+holds what is not known about parameters: each draw of the uncertain ones is simulated with
 and without the tuning, and 95 % of the differences lie in it. The verdict is of the hull of both.
 
 A metric is more or less when the whole interval is on one side of 0, the same when the interval

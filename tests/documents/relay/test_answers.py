@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simnet.documents.relay.answers import ANSWERS
+from simnet.documents.relay.answers import ANSWERS, CONFIGURATIONS
 from simnet.study.run.result import CpuUse, Messages, Result
 from tests.study.synthetic import CPUS, result
 
@@ -70,3 +70,23 @@ def test_a_server_that_nothing_stops_carries_the_largest_load() -> None:
 def test_imbalance_is_seen_before_the_busiest_cpu_is_full() -> None:
     found = _answer("relay.imbalance", share=1.2)["busiest_over_mean"]
     assert found == pytest.approx(1.2 * CPUS / (1.2 + CPUS - 1))
+
+
+@pytest.mark.parametrize("full_at", [10_000.0, 51_000.0, 90_000.0, 150_000.0, 240_000.0, 1e9])
+@pytest.mark.parametrize("limit", ["lost_at", "waits_at"])
+def test_a_search_finds_what_the_whole_grid_shows(full_at: float, limit: str) -> None:
+    limits = {"full_at": full_at, "share": 1.1, "lost_at": 1e9, "waits_at": 1e9, limit: 175_000.0}
+    of = ANSWERS["relay.imbalance"]
+    every = {
+        label: _run(int(dict(case.settings)["relay.rate"]), **limits)
+        for label, case in of.cases.items()
+    }
+    done: dict[str, Result] = {}
+    assert of.search
+    while more := [label for label in of.search(done) if label not in done]:
+        done |= {label: every[label] for label in more}
+    assert len(done) <= 8
+    assert of.numbers(done) == of.numbers(every)
+    ladder = ANSWERS["relay.capacity"]
+    assert ladder.search
+    assert {label.split()[0] for label in ladder.search({})} == set(CONFIGURATIONS)

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.study.validate.document import answers, configuration_of, kind_of
-from simnet.study.validate.intervals import hull, parameters
+from simnet.study.validate.intervals import discrepancy, hull, parameters, quantile
 from simnet.study.validate.kinds import KINDS, factor, log_factor
 from simnet.study.validate.measurements import measurements, wanted
+from simnet.study.validate.residuals import Residual
 
 AMOUNTS = st.floats(0.01, 1e6)
 ENDS = st.floats(-2, 2)
@@ -48,7 +49,7 @@ def test_nothing_is_compared_on_the_scale_of_its_kind() -> None:
     assert log_factor(0, 0, "throughput") == 0
     assert log_factor(0, 100, "throughput") == pytest.approx(math.log(1e-3))
     assert log_factor(100, 0, "throughput") == pytest.approx(-math.log(1e-3))
-    assert log_factor(5, 0, "CPU share") == pytest.approx(math.log(2))
+    assert log_factor(100, 0, "CPU share") == pytest.approx(math.log(2))
     assert log_factor(0.08, 0, "gain") == pytest.approx(math.log(1.08))
 
 
@@ -67,4 +68,59 @@ def test_a_hull_holds_the_prediction_and_every_part(
     low, high = hull(predicted, parts, kind)
     assert low <= predicted <= high
     for end in (factor(predicted, end, kind) for part in parts for end in part):
-        assert low <= end <= high
+        assert low <= (end if kind == "gain" else max(end, 0)) <= high
+
+
+def _residual(size: float, configuration: str, kind: str = "throughput") -> Residual:
+    return Residual(
+        id="x", key="y", kind=kind, configuration=configuration, measured=100 * math.exp(size),
+        fitted=100, left_out=100,
+    )  # fmt: skip
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60))
+def test_the_quantile_is_the_one_of_one_more(sizes: list[float]) -> None:
+    below = sum(size <= quantile(sizes) for size in sizes)
+    assert below >= min(0.95 * (len(sizes) + 1), len(sizes))
+    assert quantile(sizes) in sizes
+
+
+def test_with_few_residuals_the_largest_counts_and_with_many_the_largest_do_not() -> None:
+    assert quantile([]) == 0
+    assert quantile([0.1, 0.3, 0.2]) == 0.3
+    assert quantile([n / 100 for n in range(100)]) == 0.95
+
+
+def test_a_kind_of_which_little_is_known_is_pooled_with_all_others() -> None:
+    slow = [_residual(0.5, f"a{n}", "latency") for n in range(7)]
+    fast = [_residual(0.1, f"b{n}") for n in range(8)]
+    assert discrepancy("throughput", [*slow, *fast]) == pytest.approx(0.1)
+    assert discrepancy("latency", [*slow, *fast]) == pytest.approx(0.5)
+    assert discrepancy("optimum", [*slow, *fast]) == pytest.approx(0.5)
+    assert discrepancy("optimum", []) == 0
+
+
+def test_the_own_configuration_of_a_number_does_not_count() -> None:
+    known = [_residual(0.1, f"b{n}") for n in range(10)] + [_residual(0.9, "own")] * 3
+    assert discrepancy("throughput", known) == pytest.approx(0.9)
+    assert discrepancy("throughput", known, "own") == pytest.approx(0.1)
+
+
+@given(
+    st.lists(st.floats(-1, 1), min_size=1, max_size=30),
+    st.floats(1, 3),
+    AMOUNTS,
+    st.sampled_from(sorted(KINDS)),
+)
+def test_a_wider_discrepancy_never_makes_an_interval_narrower(
+    sizes: list[float], wider: float, predicted: float, kind: str
+) -> None:
+    near, far = (
+        discrepancy("throughput", [_residual(k * size, f"{n}") for n, size in enumerate(sizes)])
+        for k in (1, wider)
+    )
+    inner, outer = (hull(predicted, [(-one, one)], kind) for one in (near, far))
+    assert outer[0] <= inner[0] * (1 + 1e-9)
+    assert inner[1] <= outer[1] * (1 + 1e-9)
+    if near > 1e-6:
+        assert inner[0] < predicted < inner[1]

@@ -11,9 +11,11 @@ from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import CpuUse, PortInterrupts, PortRates, Result
 from simnet.study.validate import document
+from simnet.study.validate import validate as study
 from simnet.study.validate.asking import Ask, simulated
 from simnet.study.validate.document import Answer, Results, answer, answers
 from simnet.study.validate.measurements import measurement, wanted
+from simnet.study.validate.residuals import Residual
 from simnet.study.validate.validate import named, validate
 from simnet.study.work import cases
 from simnet.study.work.cases import Case, Member
@@ -55,6 +57,7 @@ def formula(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> 
         return measure(seed=seed).model_copy(update=changes)
 
     monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(study, "residuals", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     return seeds
 
@@ -88,6 +91,27 @@ def test_without_an_ensemble_there_is_no_interval() -> None:
 
 
 @pytest.mark.usefixtures("formula")
+def test_what_is_known_of_the_model_s_errors_costs_no_simulation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = [
+        Residual(
+            id=RATES, key=f"eth{n}", kind="rate of interrupts", configuration=f"c{n}",
+            measured=110, fitted=100, left_out=100 - n,
+        )
+        for n in range(8)
+    ]  # fmt: skip
+    monkeypatch.setattr(study, "residuals", lambda: known)
+    rows = validate([RATES, "x460.bonding"], members=0, jobs=1).rows
+    assert [row.status for row in rows] == ["fitted"] * 8 + ["blind"] * 10
+    assert [row.left_out for row in rows[:8]] == [100 - n for n in range(8)]
+    assert all(row.left_out_inside for row in rows[:8])
+    for row in rows[:8]:
+        assert row.high == pytest.approx(row.predicted * 110 / 93)
+        assert row.low == pytest.approx(row.predicted * 93 / 110)
+
+
+@pytest.mark.usefixtures("formula")
 def test_an_answer_of_many_cases_has_a_smaller_ensemble() -> None:
     seen: list[tuple[int, int]] = []
     rows = validate(
@@ -111,6 +135,7 @@ def test_json_is_a_list_of_rows() -> None:
     rows = json.loads(validate([RATES], members=0, jobs=1).to_json())
     assert [set(row) for row in rows] == 8 * [
         {"id", "key", "predicted", "low", "high", "measured", "use"}
+        | {"status", "left_out", "left_out_inside"}
     ]
 
 

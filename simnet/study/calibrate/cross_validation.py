@@ -1,0 +1,299 @@
+"""Cross-validation: how far off predictions are of what the parameters were not fitted to.
+
+One configuration at a time is left out (a listing, a block of a table's rows, a capacity), the
+calibrated parameters are fitted to all others, and the one left out is predicted. Simulated are the
+parameters as they are, and one point a parameter, all with the same seeds; from there the model
+counts as linear on the logarithmic scale of each number's kind (`leaveout`, `kinds`). `confirm`
+simulates what is left out with the parameters that were fitted to the others instead.
+
+What a measurement's use keeps from being fitted to is predicted from all others, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median
+from typing import Final, TypeAlias
+
+import numpy as np
+
+import simnet
+from simnet.errors import InputError
+from simnet.scenario.core.library import nearest
+from simnet.study.statistics.leastsquares import Vector
+from simnet.study.statistics.leaveout import Linear
+from simnet.study.validate.asking import Ask, simulated
+from simnet.study.validate.document import Answer, Document, configuration_of, documents, kind_of
+from simnet.study.validate.intervals import discrepancy
+from simnet.study.validate.kinds import factor, log_factor
+from simnet.study.validate.measurements import measurement, measurements
+from simnet.study.validate.members import MEMBER_TIMES, Simulations
+from simnet.study.validate.predictions import today
+from simnet.study.validate.residuals import Residual, Residuals, residuals
+from simnet.study.work.cases import Case, Member, Progress
+from simnet.study.work.vary import Varied, ranged, uncertain_parameters
+
+__all__ = ["CrossValidation", "cross_validate", "cross_validated_documents"]
+
+SEEDS: Final = (1, 2)
+# of a range: neighbouring values differ by less than two seeds do
+_STEP: Final = 0.3
+# cases whose parameters are at hand
+_MOST_KNOWN: Final = 1024
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """What was left out of the fits, one configuration at a time.
+
+    Attributes:
+        document: name of the document.
+        parameters: what was fitted, as it is.
+        rows: the measured numbers.
+    """
+
+    document: str
+    parameters: tuple[Varied, ...]
+    rows: tuple[Residual, ...]
+
+    @property
+    def median_error(self) -> float:
+        """Median of the relative errors of what was left out, without their signs."""
+        return median(abs(one.left_out / one.measured - 1) for one in self.rows if one.measured)
+
+    def inside(self, row: Residual) -> bool:
+        """Whether a number lies in the interval that the residuals of all others make."""
+        kept = [one for one in residuals() if one.configuration not in self._configurations]
+        return abs(row.log) <= discrepancy(row.kind, [*kept, *self.rows], row.configuration)
+
+    @property
+    def coverage(self) -> float:
+        """Share of the numbers inside their interval."""
+        return sum(map(self.inside, self.rows)) / len(self.rows)
+
+    @property
+    def residuals(self) -> Residuals:
+        """The document's residuals as data."""
+        values = [[one.name, one.value, one.low, one.high] for one in self.parameters]
+        text = json.dumps(values, separators=(",", ":"))
+        return Residuals(
+            document=self.document,
+            date=today(),
+            version=simnet.__version__,
+            parameters=hashlib.blake2b(text.encode(), digest_size=8).hexdigest(),
+            rows=self.rows,
+        )
+
+    @property
+    def _configurations(self) -> set[str]:
+        return {one.configuration for one in self.rows}
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A measured number by its place."""
+
+    id: str
+    key: str
+    measured: float
+    kind: str
+    configuration: str
+    fits: bool
+
+
+def cross_validated_documents() -> dict[str, Document]:
+    """The documents whose measured numbers take minutes, by name."""
+    return {one.name: one for one in documents() if _answers(one)}
+
+
+def cross_validate(
+    name: str,
+    *,
+    seeds: Sequence[int] = SEEDS,
+    confirm: bool = False,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> CrossValidation:
+    """Leave out each configuration of a document in turn, and predict it from all others.
+
+    Args:
+        name: of the document.
+        seeds: of every point; numbers are means over them.
+        confirm: simulate what is left out, instead of taking the linear model's word for it.
+        jobs: number of processes, one a CPU when None.
+        progress: called with the simulations done and in all.
+
+    Raises:
+        InputError: no document with measured numbers has that name, or they take hours.
+    """
+    known = cross_validated_documents()
+    if name not in known:
+        expected = f"the name of a document was expected: one of {', '.join(known)}"
+        raise InputError(f"{expected}{nearest(name, known)}", key=name)
+    answers = _answers(known[name])
+    numbers = list(_numbers(answers))
+    parameters = _parameters(answers)
+    runs = _Runs(answers, parameters, tuple(seeds), jobs, progress)
+    predicted, jacobian = runs.linearised(numbers)
+    deviation = [log_factor(n.measured, p, n.kind) for n, p in zip(numbers, predicted, strict=True)]
+    linear = Linear(np.array(deviation), jacobian, np.array([_scaled(p) for p in parameters]))
+    every = linear.fitted([place for place, one in enumerate(numbers) if one.fits])
+    changes = {
+        left: linear.fitted(
+            [place for place, one in enumerate(numbers) if one.fits and one.configuration != left]
+        )
+        for left in dict.fromkeys(one.configuration for one in numbers)
+    }
+    moved = runs.confirmed(numbers, changes) if confirm else None
+    rows = []
+    for place, (one, now) in enumerate(zip(numbers, predicted, strict=True)):
+        fitted, linearly = (
+            float(jacobian[place] @ change) for change in (every, changes[one.configuration])
+        )
+        rows.append(
+            Residual(
+                id=one.id,
+                key=one.key,
+                kind=one.kind,
+                configuration=one.configuration,
+                measured=one.measured,
+                fitted=factor(now, fitted, one.kind),
+                left_out=factor(now, moved[place] if moved else linearly, one.kind),
+            )
+        )
+    return CrossValidation(name, parameters, tuple(rows))
+
+
+def _answers(document: Document) -> dict[str, Answer]:
+    return {
+        name: of for name, of in document.answers.items() if name in measurements() and not of.hours
+    }
+
+
+def _numbers(answers: Mapping[str, Answer]) -> Iterator[_Number]:
+    for name in answers:
+        known = measurement(name)
+        for key, value in known.value.items():
+            yield _Number(
+                name, key, value, kind_of(name, key), configuration_of(name, key),
+                fits=known.use != "predict",
+            )  # fmt: skip
+
+
+def _parameters(answers: Mapping[str, Answer]) -> tuple[Varied, ...]:
+    """What is calibrated in any of the systems that were measured."""
+    systems = {
+        (case.scenario, case.tunings): case for of in answers.values() for case in of.cases.values()
+    }
+    found: dict[str, Varied] = {}
+    for case in systems.values():
+        for one in ranged(Member(case).effective(), ("calibrated",)):
+            found.setdefault(one.name, one)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _scaled(of: Varied) -> float:
+    return (of.value - of.low) / (of.high - of.low)
+
+
+Values: TypeAlias = Mapping[str, int]
+ByID: TypeAlias = dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """The simulations behind a cross-validation."""
+
+    answers: Mapping[str, Answer]
+    parameters: Sequence[Varied]
+    seeds: tuple[int, ...]
+    jobs: int | None
+    progress: Progress | None
+
+    def linearised(self, numbers: Sequence[_Number]) -> tuple[list[float], Vector]:
+        """What is predicted of each number, and how it moves when a parameter crosses its range."""
+        points: list[Values] = [{}]
+        steps = []
+        for one in self.parameters:
+            span = one.high - one.low
+            way = 1 if one.high - one.value >= one.value - one.low else -1
+            value = one.value + way * max(round(_STEP * span), 1)
+            points.append({one.name: value})
+            steps.append((value - one.value) / span)
+        best = self._predicted()
+        predicted = [best[one.id][one.key] for one in numbers]
+        base, *moved = self._simulated(points)
+        columns = [
+            [log_factor(there[n.id][n.key], base[n.id][n.key], n.kind) / step for n in numbers]
+            for there, step in zip(moved, steps, strict=True)
+        ]
+        return predicted, np.array(columns).T.reshape(len(numbers), len(columns))
+
+    def confirmed(self, numbers: Sequence[_Number], changes: Mapping[str, Vector]) -> list[float]:
+        """How far each number moves when it is simulated with what was fitted without it."""
+        points = [{}, *(self._values(change) for change in changes.values())]
+        base, *drawn = self._simulated(points)
+        there = dict(zip(changes, drawn, strict=True))
+        return [
+            log_factor(there[n.configuration][n.id][n.key], base[n.id][n.key], n.kind)
+            for n in numbers
+        ]
+
+    def _values(self, change: Vector) -> Values:
+        return {
+            one.name: min(
+                max(one.value + round(float(part) * (one.high - one.low)), one.low), one.high
+            )
+            for one, part in zip(self.parameters, change, strict=True)
+        }
+
+    def _predicted(self) -> ByID:
+        """The numbers by id, with the parameters as they are."""
+        asks = [Simulations(of, 0).asks[0] for of in self.answers.values()]
+        done = simulated(asks, jobs=self.jobs, progress=self.progress)
+        return {
+            name: of.numbers(one)
+            for (name, of), one in zip(self.answers.items(), done, strict=True)
+        }
+
+    def _simulated(self, points: Sequence[Values]) -> list[ByID]:
+        """The numbers by id, at each point: means over the seeds, of short runs."""
+        places = [(point, name) for point in points for name in self.answers]
+        asks = [
+            Ask(self.answers[name].shortened, _member(self.answers[name], seed, point))
+            for point, name in places
+            for seed in self.seeds
+        ]
+        done = iter(simulated(asks, jobs=self.jobs, progress=self.progress))
+        means = iter(
+            [
+                _mean([self.answers[name].numbers(next(done)) for _ in self.seeds])
+                for _, name in places
+            ]
+        )
+        return [{name: next(means) for name in self.answers} for _ in points]
+
+
+def _mean(numbers: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {key: sum(one[key] for one in numbers) / len(numbers) for key in numbers[0]}
+
+
+def _member(of: Answer, seed: int, point: Values) -> Callable[[Case], Member]:
+    """A simulation as a member's, with those of the values that its case knows."""
+    _, duration, warm_up = of.times or MEMBER_TIMES
+
+    def member(case: Case) -> Member:
+        known = _names(case) if point else frozenset()
+        values = tuple(sorted((name, value) for name, value in point.items() if name in known))
+        return Member(case, seed, duration, warm_up, values)
+
+    return member
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _names(case: Case) -> frozenset[str]:
+    return frozenset(uncertain_parameters(Member(case).effective()))
