@@ -34,8 +34,8 @@ _STATES: Final = {"before": (), "after": TUNED}
 _NODES: Final = ("netperf", "netserver")
 # the greatest bandwidth is that of several connections, and differs from run to run by more than
 # most delays do: the mean over some
-_DELAYS_MS: Final = (*range(1, 11), 12, 15, 20, 30, 40)
-_FILLING: Final = range(6, 10)
+_DELAYS_MS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 20, 40)
+_FILLING: Final = range(5, 11)
 _CONNECTIONS: Final = range(1, 11)
 # "now and then": one packet of 10 000 is a few a second. Behind a hole, connections that have less
 # on the way than a window holds all wait for timeouts. Which number the document's "several" is
