@@ -42,7 +42,11 @@ def _heading(found: WhatIf) -> str:
     runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s with equal seeds"
     if found.members:
         runs += f", {found.members} with equal draws of the uncertain parameters"
-    return f"What if, for {title}: {runs}\n"
+    model = ""
+    if found.model:
+        model = f"A change may be off by {found.model:.0%} of its logarithm, as ratios were"
+        model += " that no fit had seen (95 % model)\n"
+    return f"What if, for {title}: {runs}\n{model}"
 
 
 def _ranking(found: WhatIf) -> str:
@@ -53,7 +57,7 @@ def _ranking(found: WhatIf) -> str:
 def _tuning(found: WhatIf, judged: Judged) -> str:
     title = f"{judged.rank}. {printable(judged.tuning)}: {judged.verdict}\n"
     described = f"   {printable(judged.description)}\n" if judged.description else ""
-    heading = ("", "before", "after", "change", "95 % seeds", "95 % parameters")
+    heading = ("", "before", "after", "change", "95 % seeds", "95 % parameters", "95 % model")
     rows = [_row(found, change) for change in judged.changes if change.before is not None]
     table = columns(heading, rows)
     return title + described + table + "".join(f"{printable(line)}\n" for line in _remarks(judged))
@@ -72,6 +76,7 @@ def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
         "-" if change.percent is None else f"{change.percent:+.1f} %",
         _interval(change.seeds),
         _interval(change.parameters),
+        _interval(change.model),
     )
 
 

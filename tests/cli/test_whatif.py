@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from simnet.study.whatif import whatif as study
 from simnet.study.work import cases
 from tests.cli.conftest import Simnet
 from tests.study.synthetic import simulated
@@ -15,6 +16,7 @@ QUICK = ("--seeds", "3", "--members", "0", "--jobs", "1")
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cases, "simulate", simulated)
+    monkeypatch.setattr(study, "residuals", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
 
 
@@ -26,7 +28,7 @@ def test_the_answer_has_ranking_numbers_and_commands(simnet: Simnet) -> None:
     assert ranking == [["1", "affinity", "yes"], ["2", "numactl", "no"]]
     throughput = next(line for line in lines if line.startswith("throughput, Mbit/s"))
     assert throughput.split()[2:] == [
-        "1000.2", "1100.2", "+10.0", "%", "+10.0", "to", "+10.0", "-",
+        "1000.2", "1100.2", "+10.0", "%", "+10.0", "to", "+10.0", "-", "-",
     ]  # fmt: skip
     assert "# affinity on ibm-x460" in lines
     assert "/etc/init.d/irq_balancer stop" in lines

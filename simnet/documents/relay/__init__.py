@@ -9,7 +9,7 @@ DOCUMENT = Document(
     name="relay",
     answers=ANSWERS,
     kinds={
-        "relay.imbalance:*": "ratio",
+        "relay.imbalance:*": "imbalance",
         "*_percent_every_cpu": "CPU share",
         "relay.*": "throughput",
     },

@@ -26,10 +26,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from simnet.study.validate.kinds import factor
+from simnet.study.validate.kinds import factor, log_factor
 from simnet.study.validate.residuals import Residual
 
-__all__ = ["Part", "discrepancy", "hull", "parameters", "quantile"]
+__all__ = ["Part", "discrepancy", "discrepancy_of_changes", "hull", "parameters", "quantile"]
 
 Part: TypeAlias = tuple[float, float]
 """The ends of an interval, as logarithms of factors of the prediction."""
@@ -67,6 +67,21 @@ def discrepancy(kind: str, known: Sequence[Residual], configuration: str | None 
     others = [one for one in known if one.configuration != configuration]
     same = [one for one in others if one.kind == kind]
     return quantile([abs(one.log) for one in (same if len(same) >= _ENOUGH else others)])
+
+
+def discrepancy_of_changes(known: Sequence[Residual]) -> float:
+    """How far off the model itself is for a change, as a part of the change's logarithm.
+
+    From the ratios among what was left out of fits: what had no effect was predicted to have none,
+    and what had a large one was further off. 0 where too few are known.
+    """
+    ratios = [
+        (abs(one.log), log_factor(one.left_out, 1, one.kind))
+        for one in known
+        if one.kind == "ratio"
+    ]
+    parts = [off / abs(change) for off, change in ratios if change]
+    return quantile(parts) if len(parts) >= _ENOUGH else 0.0
 
 
 def quantile(sizes: Sequence[float]) -> float:

@@ -20,6 +20,7 @@ _LEAST: Final = 1e-3
 KINDS: Final[Mapping[str, float]] = {
     "throughput": 0.0,
     "ratio": 0.0,
+    "imbalance": 0.0,
     "latency": 0.0,
     "real time": 0.0,
     "rate of interrupts": 0.0,

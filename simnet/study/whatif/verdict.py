@@ -3,7 +3,10 @@
 Runs with and without a tuning share their seeds, so every difference is one of twins, and the
 Student interval of the mean difference (95 %) holds only what the tuning adds. A second interval
 holds what is not known about parameters: each draw of the uncertain ones is simulated with
-and without the tuning, and 95 % of the differences lie in it. The verdict is of the hull of both.
+and without the tuning, and 95 % of the differences lie in it. A third holds how far off the model
+itself is: where ratios of two configurations were left out of the fit, they were missed by up to
+some part of their logarithm, so this change may be, too (`discrepancy_of_changes`). A change of
+nothing is not off by that. The verdict is of the hull of all three.
 
 A metric is more or less when the whole interval is on one side of 0, the same when the interval
 lies within 1 % (less is not worth it, and the model is not that good), else the answer is open.
@@ -119,7 +122,8 @@ class Change(BaseModel):
 
     `before` and `after` are means over the seeds, `percent` is the mean of the relative changes.
     `seeds` is the interval of that mean, `parameters` that of a change over the draws of the
-    uncertain parameters; null where too little was simulated.
+    uncertain parameters; null where too little was simulated. `model` is how far off the model
+    itself may be; null where nothing is known of that.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -131,14 +135,15 @@ class Change(BaseModel):
     percent: float | None
     seeds: Interval | None
     parameters: Interval | None
+    model: Interval | None = None
 
     @property
     def hull(self) -> Interval | None:
-        """The interval that decides: it holds both others."""
-        both = [found for found in (self.seeds, self.parameters) if found is not None]
-        if not both:
+        """The interval that decides: it holds all others. None where chance is not known."""
+        if self.seeds is None and self.parameters is None:
             return None
-        return Interval(low=min(i.low for i in both), high=max(i.high for i in both))
+        known = [one for one in (self.seeds, self.parameters, self.model) if one is not None]
+        return Interval(low=min(i.low for i in known), high=max(i.high for i in known))
 
     @property
     def direction(self) -> Direction:
@@ -157,6 +162,7 @@ def changes(
     before: Sequence[Result],
     after: Sequence[Result],
     drawn: Mapping[str, Sequence[float]] | None = None,
+    model: float = 0.0,
 ) -> tuple[Change, ...]:
     """What every metric does.
 
@@ -165,15 +171,20 @@ def changes(
         after: results with it, in pairs with those before: equal seeds.
         drawn: by metric, by which factors what :func:`ratios` says of the draws of the uncertain
             parameters differs from what it is without; as logarithms.
+        model: by which part of its logarithm the model itself may be off a change; 0 if unknown.
     """
     return tuple(
-        _change(metric, before, after, (drawn or {}).get(metric.name, ()))
+        _change(metric, before, after, (drawn or {}).get(metric.name, ()), model)
         for metric in _metrics(before)
     )
 
 
 def _change(
-    metric: Metric, before: Sequence[Result], after: Sequence[Result], drawn: Sequence[float]
+    metric: Metric,
+    before: Sequence[Result],
+    after: Sequence[Result],
+    drawn: Sequence[float],
+    model: float,
 ) -> Change:
     found = _ratios(metric, before, after)
     relative = [100 * (math.log(ratio) if metric.geometric else ratio - 1) for ratio in found]
@@ -193,6 +204,7 @@ def _change(
         percent=percent,
         seeds=_possible(seeds),
         parameters=parameters,
+        model=_modelled(percent, model) if model and percent is not None else None,
     )
 
 
@@ -205,6 +217,14 @@ def _around(percent: float, part: Part) -> Interval:
     """The interval that a part, of logarithms of factors, makes around a change; it holds that."""
     ends = (percent, *(100 * ((1 + percent / 100) * math.exp(end) - 1) for end in part))
     return Interval(low=min(ends), high=max(ends))
+
+
+def _modelled(percent: float, part: float) -> Interval:
+    """The interval of a change whose logarithm may be off by a part of itself."""
+    if percent <= -100:  # noqa: PLR2004 (nothing is left)
+        return Interval(low=percent, high=percent)
+    off = part * abs(math.log1p(percent / 100))
+    return _around(percent, (-off, off))
 
 
 def _possible(interval: Interval | None) -> Interval | None:

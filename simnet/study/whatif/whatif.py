@@ -33,7 +33,9 @@ from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
+from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.kinds import log_factor
+from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
@@ -77,6 +79,7 @@ MEMBER_WARM_UP = "200 ms"
 # the same four where requests wait for disks, which take milliseconds for each
 DISK_TIMES = ("20 s", "8 s", "12 s", "6 s")
 _FIRST_MEMBER_SEED = 1000
+_INTERVALS = ("seeds", "parameters", "model")
 
 
 class _Row(BaseModel):
@@ -119,6 +122,11 @@ class WhatIf(_Row):
     seeds: int = Field(description="pairs of runs with equal seeds")
     members: int = Field(description="pairs of runs with equal draws of uncertain parameters")
     simulated_s: float = Field(description="measured time of a run with the known parameters")
+    model: float = Field(
+        default=0.0,
+        description="by which part of its logarithm the model itself may be off a change:"
+        " 95 % of the ratios that were left out of fits were off by no more; 0 if unknown",
+    )
     cpus: int = Field(description="logical CPUs of the system")
     remarks: tuple[str, ...] = Field(description="what to know of the system as it is")
     exit_status: int = Field(description="0: rank 1 is recommended; 1: none is; 3: cannot tell")
@@ -138,8 +146,9 @@ class WhatIf(_Row):
         for judged in self.tunings:
             for change in judged.changes:
                 row: dict[str, Any] = {"tuning": judged.tuning, "verdict": judged.verdict}
-                row |= change.model_dump(exclude={"seeds", "parameters"})
-                for name, interval in (("seeds", change.seeds), ("parameters", change.parameters)):
+                row |= change.model_dump(exclude=set(_INTERVALS))
+                for name in _INTERVALS:
+                    interval = getattr(change, name)
                     row[f"{name}_low"] = None if interval is None else interval.low
                     row[f"{name}_high"] = None if interval is None else interval.high
                 rows.append(row)
@@ -242,6 +251,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         seeds=seeds,
         members=len(found.drawn[base]) - (not found.kept and bool(found.drawn[base])),
         simulated_s=first.simulated_s,
+        model=discrepancy_of_changes(residuals()),
         cpus=len(first.cpus),
         remarks=(*plain.remarks, *plan.remarks),
         exit_status=exit_status([one.verdict for one in ranked]),
@@ -453,7 +463,8 @@ def _judged(base: Effective, alternative: _Alternative, found: _Found, base_case
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case
     before, after = found.paired[base_case], found.paired[case]
-    changed = changes(before, after, found.moved(base_case, case))
+    model = discrepancy_of_changes(residuals())
+    changed = changes(before, after, found.moved(base_case, case), model)
     decided = verdict(changed, open_loop=before[0].messages is not None)
     answer, reason = decided.answer, decided.sentence
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))

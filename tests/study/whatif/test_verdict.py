@@ -222,3 +222,34 @@ def test_no_number_is_infinite() -> None:
     some: list[Result] = [result(1e9), result(1e9)]
     for change in changes(some, [result(0.0), result(0.0)]):
         assert change.percent is None or math.isfinite(change.percent)
+
+
+@pytest.mark.parametrize("model", [0.0, 0.3, 0.9])
+def test_what_the_model_is_off_by_grows_with_the_change(model: float) -> None:
+    before = [result(1e9 + n) for n in range(4)]
+    large, small, none = (
+        changes(before, [result(factor * 1e9 + n) for n in range(4)], model=model)
+        for factor in (1.5, 1.05, 1.0)
+    )
+    assert verdict(large).answer == "yes"
+    assert verdict(none).answer == "no difference"
+    if not model:
+        assert large[0].model is None
+        return
+    assert large[0].model is not None
+    assert small[0].model is not None
+    assert large[0].model.low == pytest.approx(100 * (1.5 ** (1 - model) - 1), rel=1e-3)
+    assert large[0].model.high == pytest.approx(100 * (1.5 ** (1 + model) - 1), rel=1e-3)
+    assert large[0].hull == large[0].model
+    assert 0 < small[0].model.low < small[0].model.high < large[0].model.high
+
+
+def test_a_model_that_misses_the_direction_of_changes_recommends_none() -> None:
+    before = [result(1e9 + n) for n in range(4)]
+    after = [result(1.5e9 + n) for n in range(4)]
+    assert verdict(changes(before, after, model=1.1)).answer == "cannot tell"
+
+
+def test_the_model_alone_decides_nothing() -> None:
+    (one,) = changes([result(1e9)], [result(2e9)], model=0.2)[:1]
+    assert (one.hull, one.direction) == (None, "unknown")

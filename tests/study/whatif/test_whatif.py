@@ -14,6 +14,8 @@ from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.study.run.result import Result
 from simnet.study.validate import anchored
+from simnet.study.validate.residuals import Residual
+from simnet.study.whatif import whatif as study
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
@@ -36,6 +38,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
         return simulated(effective, **options)
 
     monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(study, "residuals", tuple)
     return asked
 
 
@@ -67,6 +70,25 @@ def test_what_does_exactly_the_same_is_said() -> None:
     reasons = {one.tuning: one.reason for one in found.tunings}
     assert reasons[both] == f"{reasons['affinity']}; to the last bit what affinity does"
     assert reasons["net.ipv4.tcp_dsack=0"] == "nothing of it is modelled"
+
+
+@pytest.mark.usefixtures("made_up")
+def test_how_far_off_the_model_was_goes_into_every_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _ask("affinity").model == 0
+    known = [
+        Residual(
+            id="x", key="y", kind="ratio", configuration=f"{n}", measured=2**1.2, fitted=2,
+            left_out=2,
+        )
+        for n in range(8)
+    ]  # fmt: skip
+    monkeypatch.setattr(study, "residuals", lambda: known)
+    found = _ask("affinity")
+    assert found.model == pytest.approx(0.2)
+    model = found.tunings[0].change("throughput").model
+    assert model is not None
+    assert model.low == pytest.approx(100 * (1.1**0.8 - 1))
+    assert "model_low" in found.to_frame().columns
 
 
 def test_pairs_share_their_seeds(made_up: list[Effective]) -> None:
