@@ -57,6 +57,14 @@ DIRECTIVES: dict[str, bool | int] = {
 
 FLAGS: tuple[str, ...] = ("-O3", "-fno-plt", "-ffp-contract=off", "-fwrapv", "-g0")
 """Compiler flags. Contraction to fused multiply-add would make results depend on the machine."""
+
+SMALL_CODE = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#define CYTHON_SMALL_CODE __attribute__((cold, optimize("O0")))
+#endif
+"""
+"""What Cython's mark of a function that need not be fast means to gcc; others have Cython's own."""
+
 if CHECKED:
     DIRECTIVES |= {
         "boundscheck": True,
@@ -116,7 +124,7 @@ def digest(
     `contents` holds what was read before, and gets what is read now: modules share most sources.
     """
     contents = {} if contents is None else contents
-    settings = [dict(toolchain), DIRECTIVES, FLAGS, EXTENSION_SUFFIX, SHARED]
+    settings = [dict(toolchain), DIRECTIVES, FLAGS, SMALL_CODE, EXTENSION_SUFFIX, SHARED]
     state = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for source in sorted(sources):
         content = contents.get(source)

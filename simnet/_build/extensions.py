@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet import _engine
+    from simnet._build import translation
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "simnet"
 
 _MOST_LINES = 40
-_MOST_MODULES = 8
-"""For one process: to start one with Cython takes as long as the smallest module."""
 _LEAST_BYTES = 5000
 """Source of which another process takes more than its start."""
 
@@ -40,10 +39,11 @@ class BuildError(Exception):
     """The core cannot be compiled here; the text is the cause, on one line."""
 
 
-def _load_engine() -> Any:
-    spec = importlib.util.spec_from_file_location("_engine", PACKAGE / "_engine.py")
+def _load(file: str) -> Any:
+    path = PACKAGE / file
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        message = "simnet/_engine.py is missing"
+        message = f"simnet/{file} is missing"
         raise BuildError(message)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -51,7 +51,8 @@ def _load_engine() -> Any:
 
 
 if not TYPE_CHECKING:
-    _engine = _load_engine()
+    _engine = _load("_engine.py")
+    translation = _load("_build/translation.py")
 
 COMPILED = _engine.COMPILED
 
@@ -229,16 +230,16 @@ def _processors() -> int:
 
 
 def _shares(targets: dict[str, Path]) -> list[dict[str, Path]]:
-    """Deal modules out to processes: about as much for each, and as many to each processor.
+    """Deal modules out to processes, one for each processor: about as much for each.
 
     Of a little there are fewer: no process for what takes less time than its start.
     """
-    processors = _processors()
-    processes = processors * -(-len(targets) // (processors * _MOST_MODULES))
-    processes = min(processes, 1 + sum(map(_length, targets)) // _LEAST_BYTES)
-    longest_first = sorted(targets, key=_length, reverse=True)
-    shares = (longest_first[first::processes] for first in range(processes))
-    return [{module: targets[module] for module in share} for share in shares if share]
+    processes = min(_processors(), 1 + sum(map(_length, targets)) // _LEAST_BYTES)
+    shares: list[dict[str, Path]] = [{} for _ in range(processes)]
+    for module in sorted(targets, key=_length, reverse=True):
+        least = min(shares, key=lambda share: sum(map(_length, share)))
+        least[module] = targets[module]
+    return [share for share in shares if share]
 
 
 def _length(module: str) -> int:
@@ -300,70 +301,27 @@ def _compile_here(share: dict[str, Path]) -> int:
     return 1 if causes else 0
 
 
-@contextlib.contextmanager
-def _cython_mended() -> Iterator[None]:
-    """Have Cython compile two things that it cannot.
-
-    The sums in an enum are not checked for overflow: there is no place for the check. A function's
-    exception value of type `long long` that stands in the ``.pxd`` alone is read from there as
-    `-1LL`, and must not get that suffix again.
-    """
-    from Cython.Compiler import ExprNodes, Nodes
-
-    enum: Any = Nodes.CEnumDefItemNode
-    integer: Any = ExprNodes.IntNode
-    analyse, literal = enum.analyse_enum_declarations, integer.get_constant_c_result_code
-
-    def analysed(self: Any, env: Any, *others: Any) -> Any:
-        directives = env.directives
-        env.directives = directives | {"overflowcheck": False}
-        try:
-            return analyse(self, env, *others)
-        finally:
-            env.directives = directives
-
-    def suffixed_once(self: Any) -> Any:
-        return self.value if str(self.value).endswith("LL") else literal(self)
-
-    enum.analyse_enum_declarations, integer.get_constant_c_result_code = analysed, suffixed_once
-    try:
-        yield
-    finally:
-        enum.analyse_enum_declarations, integer.get_constant_c_result_code = analyse, literal
-
-
 def compile_module(module: str, target: Path) -> None:
     """Compile one module. The working directory is the root, as tracebacks name files from it.
 
     Raises:
         BuildError: Cython or the C compiler refuses; they have said why on stderr.
     """
-    from Cython.Build import cythonize
     from Cython.Compiler.Errors import CompileError as CythonError
-    from setuptools import Distribution, Extension
+    from setuptools import Distribution
     from setuptools.command.build_ext import build_ext
     from setuptools.errors import BaseError
 
-    source = _source(module)
-    flags = list(_engine.FLAGS) if os.name == "posix" else []
     with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch:
         try:
-            with _cython_mended():
-                extensions = cythonize(
-                    [Extension(module, [source])],
-                    build_dir=f"{scratch}/c",
-                    compiler_directives=_engine.DIRECTIVES,
-                    force=True,
-                    quiet=True,
-                    shared_utility_qualified_name=_engine.SHARED,
-                )
-            extensions[0].extra_compile_args = flags
-            command = build_ext(Distribution({"ext_modules": extensions}))
+            extension = translation.translate(module, _source(module), f"{scratch}/c", _engine)
+            extension.extra_compile_args = list(_engine.FLAGS) if os.name == "posix" else []
+            command = build_ext(Distribution({"ext_modules": [extension]}))
             command.build_lib, command.build_temp = f"{scratch}/lib", f"{scratch}/o"
             command.ensure_finalized()
             command.run()
         except CythonError:
-            message = f"Cython does not accept {source}"
+            message = f"Cython does not accept {_source(module)}"
             raise BuildError(message) from None
         except BaseError as error:
             raise BuildError(" ".join(str(error).split())) from None

@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
+import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from simnet import _engine
+from simnet._build import translation
+from tests.house.trees import ROOT
 
 if TYPE_CHECKING:
     from tests.house.trees import Tree
@@ -307,3 +313,61 @@ def test_tracebacks_of_compiled_code_name_the_source(miniature: Tree) -> None:
         engine="compiled",
     )
     assert done.stdout.split() == ["simnet.kernel.base", "simnet.kernel.base", "Base"]
+
+
+FUNCTION = re.compile(
+    r"^static (?P<mark>CYTHON_SMALL_CODE )?(?!CYTHON_)\w[\w ]*\*? ?"
+    r"(?P<kind>__pyx_[a-z]+_|__Pyx_)\w+\(",
+    re.MULTILINE,
+)
+
+
+def kinds(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, set[str]]:
+    """Return which kinds of functions a module's C has with the mark, and which without it."""
+    monkeypatch.chdir(ROOT)
+    source = f"{module.replace('.', '/')}.py"
+    extension = translation.translate(module, source, str(tmp_path), _engine)
+    text = Path(extension.sources[0]).read_text("utf-8")
+    assert text.startswith(_engine.SMALL_CODE)
+    found: dict[str, set[str]] = {"marked": set(), "plain": set()}
+    for function in FUNCTION.finditer(text):
+        found["marked" if function["mark"] else "plain"].add(function["kind"])
+    return found
+
+
+def test_what_only_python_calls_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = kinds("simnet.net.tcp.ecn", tmp_path, monkeypatch)
+    for_python = {"__pyx_pw_", "__pyx_pf_", "__pyx_tp_", "__pyx_getprop_", "__Pyx_"}
+    assert found["marked"] >= for_python
+    assert "__pyx_f_" not in found["marked"]
+    assert "__pyx_f_" in found["plain"]
+    assert not found["plain"] & for_python
+
+
+def test_what_processes_call_for_each_event_is_not_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = kinds("simnet.kernel.queue", tmp_path, monkeypatch)
+    assert found["plain"] >= {"__pyx_f_", "__pyx_pw_", "__pyx_tp_"}
+    assert not found["marked"] & {"__pyx_f_", "__pyx_pw_", "__pyx_pf_", "__pyx_tp_"}
+
+
+@pytest.mark.parametrize(
+    ("compiler", "meaning"),
+    [
+        ((), '__attribute__((cold, optimize("O0")))'),
+        (("-D__clang__",), "CYTHON_SMALL_CODE"),
+        (("-U__GNUC__",), "CYTHON_SMALL_CODE"),
+    ],
+    ids=["gcc", "clang", "other"],
+)
+def test_the_mark_means_something_to_gcc_alone(compiler: tuple[str, ...], meaning: str) -> None:
+    command = str(sysconfig.get_config_var("CC")).split()
+    done = subprocess.run(
+        [*command, "-E", "-P", *compiler, "-"],
+        input=f"{_engine.SMALL_CODE}CYTHON_SMALL_CODE\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == meaning
