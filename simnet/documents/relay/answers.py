@@ -176,7 +176,7 @@ def _imbalance(results: Mapping[str, Result]) -> dict[str, float]:
 
 
 # of each run behind a capacity, and of a member with its warm-up
-_TIMES: Final = ("500 ms", "150 ms", "100 ms")
+_TIMES: Final = ("500 ms", "100 ms", "100 ms")
 # what the application's cost was fitted to; "about 10 %" is 8 to 12
 _ANCHORS: Final = (Anchored("relay.tuned", ("idle_percent_every_cpu",), 0.2),)
 

@@ -23,7 +23,7 @@ from simnet.study.work.ensemble import Anchor, condition, latin_hypercube
 __all__ = ["MEMBER_TIMES", "Numbers", "Simulations", "consistent"]
 
 # members of an answer with many cases, such as a mean over message sizes: one of so many
-_SWEEP_SHARE: Final = 2
+_SWEEP_SHARE: Final = 3
 _DURATION: Final = "2 s"
 # where a number is a mean over many runs, each of them
 _PRECISION: Final = "1 %"

@@ -115,12 +115,12 @@ def test_what_is_known_of_the_model_s_errors_costs_no_simulation(
 def test_an_answer_of_many_cases_has_a_smaller_ensemble() -> None:
     seen: list[tuple[int, int]] = []
     rows = validate(
-        ["x460.table1.netserver"], members=4, jobs=1, progress=lambda *counts: seen.append(counts)
+        ["x460.table1.netserver"], members=6, jobs=1, progress=lambda *counts: seen.append(counts)
     ).rows
     assert len(rows) == 6
-    # 45 predictions; 12 cases show what two members move, and one the anchor's four: each beside
+    # 45 predictions; 12 cases show what two members move, and one the anchor's six: each beside
     # the parameters of the prediction
-    assert seen[-1] == (45 + 12 * 3 + 5, 45 + 12 * 3 + 5)
+    assert seen[-1] == (45 + 12 * 3 + 7, 45 + 12 * 3 + 7)
 
 
 @pytest.mark.usefixtures("formula")
