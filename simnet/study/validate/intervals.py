@@ -11,7 +11,7 @@ It is the hull of two parts; the prediction lies inside.
 - *The model itself* (`discrepancy`): how far off predictions of that kind of quantity were where
   their configuration was left out of the fit, in all documents; of a number that is one of them,
   without its own configuration. Of n such residuals the ceil(0.95 (n + 1))-th smallest counts, and
-  the largest where n is too small for that; a kind with fewer than 8 is pooled with all others.
+  the largest where n is too small for that; a kind with fewer than 8 is pooled with those like it.
   Source: Barber, Candes, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals
   of Statistics 49 (2021) 486.
 
@@ -26,7 +26,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from simnet.study.validate.kinds import factor, log_factor
+from simnet.study.validate.kinds import alike, factor, log_factor
 from simnet.study.validate.residuals import Residual
 
 __all__ = ["Part", "discrepancy", "discrepancy_of_changes", "hull", "parameters", "quantile"]
@@ -66,7 +66,9 @@ def discrepancy(kind: str, known: Sequence[Residual], configuration: str | None 
     """
     others = [one for one in known if one.configuration != configuration]
     same = [one for one in others if one.kind == kind]
-    return quantile([abs(one.log) for one in (same if len(same) >= _ENOUGH else others)])
+    if len(same) < _ENOUGH:
+        same = [one for one in others if alike(one.kind, kind)] or others
+    return quantile([abs(one.log) for one in same])
 
 
 def discrepancy_of_changes(known: Sequence[Residual]) -> float:

@@ -12,9 +12,10 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["KINDS", "factor", "log_factor"]
+__all__ = ["KINDS", "alike", "factor", "log_factor"]
 
 _POINTS: Final = 100.0
+_STORAGE: Final = "storage "
 # nothing where something is expected counts as a factor of this
 _LEAST: Final = 1e-3
 KINDS: Final[Mapping[str, float]] = {
@@ -47,3 +48,8 @@ def factor(base: float, logarithm: float, kind: str) -> float:
     """The number that is so far from `base`: the inverse of `log_factor`."""
     offset = KINDS[kind]
     return (base + offset) * math.exp(logarithm) - offset
+
+
+def alike(kind: str, other: str) -> bool:
+    """Whether what is known of one kind says something about another, for want of its own."""
+    return kind.startswith(_STORAGE) == other.startswith(_STORAGE)

@@ -100,6 +100,19 @@ def test_a_number_that_only_scores_is_not_fitted_to(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("made_up")
+def test_a_configuration_that_is_left_out_has_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = cross_validate("made-up", seeds=(1,), jobs=1).rows[0]
+    known = dict(_MEASURED)
+    value = {"value": 1.2 * known["a"].value["value"]}
+    known["a"] = known["a"].model_copy(update={"value": value})
+    monkeypatch.setattr(cross_validation, "measurement", known.__getitem__)
+    after = cross_validate("made-up", seeds=(1,), jobs=1).rows[0]
+    assert (before.id, after.measured) == ("a", value["value"])
+    assert after.left_out == before.left_out
+    assert after.fitted > before.fitted
+
+
+@pytest.mark.usefixtures("made_up")
 def test_confirming_simulates_what_was_left_out() -> None:
     linear = cross_validate("made-up", seeds=(1,), jobs=1).rows
     confirmed = cross_validate("made-up", seeds=(1,), confirm=True, jobs=1).rows

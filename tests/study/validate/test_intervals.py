@@ -104,6 +104,10 @@ def test_a_kind_of_which_little_is_known_is_pooled_with_all_others() -> None:
     assert discrepancy("latency", [*slow, *fast]) == pytest.approx(0.5)
     assert discrepancy("optimum", [*slow, *fast]) == pytest.approx(0.5)
     assert discrepancy("optimum", []) == 0
+    assert discrepancy("storage latency", slow) == pytest.approx(0.5)
+    disks = [_residual(0.9, f"c{n}", "storage latency") for n in range(3)]
+    assert discrepancy("storage queue", [*slow, *disks]) == pytest.approx(0.9)
+    assert discrepancy("optimum", [*slow, *disks]) == pytest.approx(0.5)
 
 
 def test_the_own_configuration_of_a_number_does_not_count() -> None:
