@@ -67,6 +67,12 @@ def test_parameters_are_student_s_interval_of_one_more_member() -> None:
     assert high == pytest.approx(0.4809, rel=1e-3)
 
 
+def test_a_long_tail_at_one_end_does_not_make_the_other_longer() -> None:
+    low, high = parameters([*[0.01 * n for n in range(23)], -3.0])
+    assert low == pytest.approx(-1.37, abs=0.01)
+    assert high == 0.22
+
+
 @given(AMOUNTS, st.lists(st.tuples(ENDS, ENDS), max_size=4), st.sampled_from(sorted(KINDS)))
 def test_a_hull_holds_the_prediction_and_every_part(
     predicted: float, parts: list[tuple[float, float]], kind: str
