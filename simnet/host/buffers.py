@@ -40,7 +40,7 @@ class Buffers:
         work: cython.longlong
         if freer is None or freer is cpu:
             return 0
-        work = self.skb_lines * self.memory.dirty_line_ps(cpu, freer)
+        work = self.memory.dirty_lines_ps(cpu, freer, self.skb_lines)
         self.ledger.skb_lines += work
         return work
 
@@ -52,6 +52,6 @@ class Buffers:
             return 0
         if toucher.node != cpu.node:
             lines += self.slab_lines
-        work = lines * self.memory.dirty_line_ps(cpu, toucher)
+        work = self.memory.dirty_lines_ps(cpu, toucher, lines)
         self.ledger.skb_lines += work
         return work

@@ -51,7 +51,10 @@ cdef class Cpu(Component):
     cdef int mode
     cdef bint running
     cdef bint stepping
-    cdef bint slowed
+    cdef long long stretch_permille
+    cdef long long alone_permille
+    cdef long long full_slow_permille
+    cdef readonly long long given_ps
     cdef bint irq_exit
     cdef list irq_contexts
     cdef list irq_works
@@ -80,6 +83,7 @@ cdef class Cpu(Component):
     cpdef int run(self, int level, Context context, long long work_ps, int mode) except -1
     cpdef int run_to_user(self, Context context, long long system_ps, long long user_ps) except -1
     cpdef int raise_irq(self, Context context, long long work_ps) except -1
+    cpdef int set_pace(self, long long permille) except -1
     cpdef int kick(self) except -1
     cpdef int leave(self) except -1
     cpdef int arrive(self) except -1

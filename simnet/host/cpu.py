@@ -5,8 +5,9 @@ been executed, `Context.step` is called at that instant and may ask for more. A 
 suspends a lower one, which later goes on where it stopped.
 
 While the SMT sibling executes anything, work takes `smt_slowdown_permille / 1000` times as
-long. Work is kept in whole nanoseconds, so stretching and shrinking it is exact integer
-arithmetic and splitting a piece of work in two never changes when it ends.
+long, and longer while the memory of its node answers late. Work is kept in whole nanoseconds, so
+stretching and shrinking it is exact integer arithmetic and splitting a piece of work in two never
+changes when it ends.
 
 Accounting follows Linux 2.6.16 (kernel/sched.c `account_system_time`): exact times are kept
 beside what the era's tick sampling saw. A tick that falls into a hard interrupt is seen when
@@ -62,6 +63,7 @@ _SYSTEM = cython.declare(cython.int, 2)
 _SOFTIRQ = cython.declare(cython.int, 3)
 _IRQ = cython.declare(cython.int, 4)
 _STEAL = cython.declare(cython.int, 5)
+_FULL_SPEED = cython.declare(cython.longlong, 1000)
 
 _MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt", "stolen")
 
@@ -162,7 +164,10 @@ class Cpu(Component):
         self.runqueue: list[Any] = []
         self.need_resched = False
         self.level = -1
+        # how long work takes while the sibling is busy, while it idles, and the first at full pace
         self.slow_permille = slow_permille
+        self.alone_permille = 1000
+        self.full_slow_permille = slow_permille
         self.tick_ps = tick_ps
         self.context0: Context = None
         self.context1: Context = None
@@ -178,7 +183,9 @@ class Cpu(Component):
         self.mode = _IDLE
         self.running = False
         self.stepping = False
-        self.slowed = False
+        # how long the running piece of work takes, in 1/1000 of what it would at full speed
+        self.stretch_permille = 1000
+        self.given_ps = 0
         self.irq_exit = False
         self.irq_contexts: list[Context] = []
         self.irq_works: list[int] = []
@@ -217,6 +224,7 @@ class Cpu(Component):
             work_ps: whole nanoseconds, in picoseconds.
             mode: USER, SYSTEM, SOFTIRQ or IRQ: what the time is accounted to.
         """
+        self.given_ps += work_ps
         if level == _PROCESS:
             self.context0 = context
             self.work0 = work_ps
@@ -249,6 +257,7 @@ class Cpu(Component):
     def raise_irq(self, context: Context, work_ps: cython.longlong) -> cython.int:
         """Deliver a hard interrupt whose handler takes `work_ps`."""
         self.hard_interrupts += 1
+        self.given_ps += work_ps
         if self.set2 or self.irqs_waiting > 0:
             self.irq_contexts.append(context)
             self.irq_works.append(work_ps)
@@ -259,6 +268,12 @@ class Cpu(Component):
             self.set2 = True
         if not self.stepping:
             self._dispatch()
+        return 0
+
+    def set_pace(self, permille: cython.longlong) -> cython.int:
+        """From the next piece on, work takes `permille` / 1000 of what it does at full speed."""
+        self.alone_permille = permille
+        self.slow_permille = self.full_slow_permille * permille // 1000
         return 0
 
     def kick(self) -> cython.int:
@@ -354,7 +369,7 @@ class Cpu(Component):
 
     def _start(self, level: cython.int, work_ps: cython.longlong, mode: cython.int) -> cython.int:
         now: cython.longlong = self.sim.now
-        slowed: cython.bint
+        stretch: cython.longlong
         if mode != self.mode:
             self._settle()
             self.mode = mode
@@ -362,14 +377,16 @@ class Cpu(Component):
         if work_ps == 0:
             self.end_ps = now
             return 0
-        slowed = self.sibling is not None and self.sibling.level >= 0
+        stretch = self.alone_permille
+        if self.sibling is not None and self.sibling.level >= 0:
+            stretch = self.slow_permille
         self.system_from_ps = now
-        if slowed != self.slowed:
+        if stretch != self.stretch_permille:
             if self.system_left_ps > 0:
                 self._settle()
-            self.slowed = slowed
-        if slowed:
-            work_ps = work_ps * self.slow_permille // 1000
+            self.stretch_permille = stretch
+        if stretch != _FULL_SPEED:
+            work_ps = work_ps * stretch // 1000
         self.end_ps = now + work_ps
         self.running = True
         self._place_event()
@@ -377,8 +394,8 @@ class Cpu(Component):
 
     def _suspend(self) -> cython.int:
         left: cython.longlong = self.end_ps - self.sim.now
-        if self.slowed:
-            left = left * 1000 // self.slow_permille
+        if self.stretch_permille != _FULL_SPEED:
+            left = left * 1000 // self.stretch_permille
         self.sim.cancel(self.timer)
         self.timer = 0
         self.running = False
@@ -469,15 +486,20 @@ class Cpu(Component):
         return 0
 
     def _sibling_changed(self) -> cython.int:
-        slowed: cython.bint = self.sibling.level >= 0
+        stretch: cython.longlong = self.alone_permille
         left: cython.longlong
-        if not self.running or slowed == self.slowed:
+        if self.sibling.level >= 0:
+            stretch = self.slow_permille
+        if not self.running or stretch == self.stretch_permille:
             return 0
         left = self.end_ps - self.sim.now
-        left = left * self.slow_permille // 1000 if slowed else left * 1000 // self.slow_permille
+        if self.stretch_permille != _FULL_SPEED:
+            left = left * 1000 // self.stretch_permille
+        if stretch != _FULL_SPEED:
+            left = left * stretch // 1000
         if self.system_left_ps > 0:
             self._settle()
-        self.slowed = slowed
+        self.stretch_permille = stretch
         self.end_ps = self.sim.now + left
         if self.end_ps < self.timer_ps:
             self.sim.cancel(self.timer)
@@ -496,7 +518,7 @@ class Cpu(Component):
         self._account()
         if self.mode == _USER and self.system_left_ps > 0:
             done = self.sim.now - self.system_from_ps
-            self.system_left_ps -= done * 1000 // self.slow_permille if self.slowed else done
+            self.system_left_ps -= done * 1000 // self.stretch_permille
             self.system_from_ps = self.sim.now
         return 0
 
@@ -517,8 +539,8 @@ class Cpu(Component):
         elif mode == _USER:
             if self.system_left_ps > 0:
                 kernel = self.system_left_ps
-                if self.slowed:
-                    kernel = kernel * self.slow_permille // 1000
+                if self.stretch_permille != _FULL_SPEED:
+                    kernel = kernel * self.stretch_permille // 1000
                 kernel += self.system_from_ps - self.since_ps
                 if kernel > elapsed:
                     kernel = elapsed

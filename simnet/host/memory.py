@@ -1,4 +1,4 @@
-"""What a cache line costs: it depends on where its last writer and its home are.
+"""What a cache line costs: it depends on where its last writer and its home are, and on the load.
 
 The machine is a graph of NUMA nodes whose edges are the interconnect's links; the distance of two
 nodes is the number of links between them. Sources: realworldtech "X3 chipset" (108 ns local; a miss
@@ -13,6 +13,7 @@ import cython
 
 from simnet.errors import SimulationError
 from simnet.host.cpu import Cpu
+from simnet.host.interconnect import Interconnect
 
 __all__ = ["Memory", "SharedLines", "distances"]
 
@@ -56,6 +57,8 @@ class Memory:
         hop_ps: each further link.
         mmio_write_ps: uncached write to a device of the own node.
         mmio_hop_ps: each link on the way to the device.
+        included_ps: the line from the own node's memory that the costs of the steps include.
+        interconnect: what the lines cross, and wait for; None if it carries any load.
     """
 
     def __init__(
@@ -70,10 +73,12 @@ class Memory:
         hop_ps: int,
         mmio_write_ps: int,
         mmio_hop_ps: int,
+        included_ps: int,
+        interconnect: Interconnect | None = None,
     ) -> None:
-        self.local_ps = local_ps
+        self.included_ps = included_ps
+        self.interconnect = interconnect
         self.same_bus_dirty_ps = same_bus_dirty_ps
-        self.same_node_dirty_ps = same_node_dirty_ps
         self.nodes = len(hops)
         far_ps = max(remote_ps, local_ps)
         # of every two nodes, one row after another
@@ -90,28 +95,57 @@ class Memory:
         )
         self.mmio = array("q", [mmio_write_ps + h * mmio_hop_ps for row in hops for h in row])
 
-    def dirty_line_ps(self, reader: Cpu, owner: Cpu) -> cython.longlong:
-        """Fetch a line that `owner` wrote last. SMT siblings share their caches."""
+    def dirty_lines_ps(self, reader: Cpu, owner: Cpu, lines: cython.longlong) -> cython.longlong:
+        """Fetch lines that `owner` wrote last. SMT siblings share their caches."""
         line_ps: cython.longlong
         if reader is owner or reader.sibling is owner:
             return 0
-        if reader.node != owner.node:
-            line_ps = self.dirty[reader.node * self.nodes + owner.node]
-            return line_ps
         if reader.bus == owner.bus:
-            return self.same_bus_dirty_ps
-        return self.same_node_dirty_ps
+            line_ps = self.same_bus_dirty_ps
+        else:
+            line_ps = self.dirty[reader.node * self.nodes + owner.node]
+        if self.interconnect is not None:
+            line_ps += self.interconnect.hand_over(reader.bus, owner.bus, lines)
+        return lines * line_ps
 
-    def memory_line_ps(
-        self, reader_node: cython.int, home_node: cython.int, writer_node: cython.int
+    def beyond_ps(
+        self, cpu: Cpu, home_node: cython.int, writer_node: cython.int
     ) -> cython.longlong:
-        """Fetch a line that a device on `writer_node` wrote to memory of `home_node`.
+        """What a line costs beyond a local one that a device on `writer_node` wrote.
 
-        The home answers only after the writer's side was snooped, so the farther one counts.
+        The home answers only after the writer's side was snooped, so the farther one counts. A
+        line from the own node's memory is among the costs of the steps, and slower with them.
         """
-        home: cython.longlong = self.latency[reader_node * self.nodes + home_node]
-        writer: cython.longlong = self.latency[reader_node * self.nodes + writer_node]
-        return home if home > writer else writer
+        home: cython.longlong
+        line_ps: cython.longlong
+        if home_node == cpu.node and writer_node == cpu.node:
+            return 0
+        line_ps = self.latency[cpu.node * self.nodes + writer_node]
+        home = self.latency[cpu.node * self.nodes + home_node]
+        if home > line_ps:
+            line_ps = home
+        if self.interconnect is not None:
+            line_ps += self.interconnect.wait_for_memory_ps(cpu.bus, home_node)
+        return line_ps - self.included_ps if line_ps > self.included_ps else 0
+
+    def fetched(
+        self, cpu: Cpu, home_node: cython.int, size: cython.longlong, batch: cython.longlong
+    ) -> cython.int:
+        """Note that a CPU reads `size` bytes of a node's memory, `batch` lines at once.
+
+        Those of its own node are among the work of the CPU.
+        """
+        if home_node != cpu.node and self.interconnect is not None:
+            self.interconnect.fetch(cpu.bus, home_node, size, batch)
+        return 0
+
+    def transferred(
+        self, device_node: cython.int, home_node: cython.int, size: cython.longlong
+    ) -> cython.int:
+        """Note that a device reads or writes `size` bytes of a node's memory."""
+        if self.interconnect is not None:
+            self.interconnect.transfer(device_node, home_node, size)
+        return 0
 
     def mmio_write_ps(self, cpu_node: cython.int, device_node: cython.int) -> cython.longlong:
         """Uncached write to a device register."""
@@ -142,4 +176,4 @@ class SharedLines:
         if owner is None or cpu.sibling is owner:
             return 0
         self.transfers += self.lines
-        return self.lines * self.memory.dirty_line_ps(cpu, owner)
+        return self.memory.dirty_lines_ps(cpu, owner, self.lines)

@@ -32,7 +32,7 @@ def test_json_is_the_document(simnet: Simnet) -> None:
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert found["schema"] == "simnet.explanation/1"
-    assert {"eth0 receive", "cpu0", "peer0.eth0 cpu"} <= {one["name"] for one in found["resources"]}
+    assert {"eth0 receive", "cpu0", "peer0 cpu0"} <= {one["name"] for one in found["resources"]}
 
 
 @pytest.mark.parametrize(

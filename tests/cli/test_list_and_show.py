@@ -76,8 +76,8 @@ def test_show_a_scenario_gives_every_effective_value(simnet: Simnet) -> None:
     for row in (
         "cpu.clock 3 GHz datasheet",
         "kernel.tcp_rmem 4 KiB, 87380 B, 174760 B",
-        "peer:nic.interrupt_throttle_rate 0 calibrated",
-        "message 8 KiB chosen scenarios/x460-out-of-box.toml:21",
+        "peer:kernel.tcp_wmem 4 KiB, 16 KiB, 32 KiB calibrated",
+        "message 8 KiB chosen scenarios/x460-out-of-box.toml:23",
         "eth3 1 201 20 measured",
     ):
         assert row in " ".join(out.split()), row

@@ -26,7 +26,7 @@ def make_costs(copy_overlap: int = 1, **cost_ns: int) -> Costs:
 
 
 def make_memory(nodes: int = 1, links: list[tuple[int, int]] | None = None, **ps: int) -> Memory:
-    """Memory that costs nothing, unless named; nodes in a row."""
+    """Memory that costs nothing, unless named; nodes in a row. Costs include a local line."""
     if links is None:
         links = [(n, n + 1) for n in range(nodes - 1)]
     free = dict.fromkeys(
@@ -42,7 +42,11 @@ def make_memory(nodes: int = 1, links: list[tuple[int, int]] | None = None, **ps
         ),
         0,
     )
-    return Memory(distances(nodes, links), **(free | ps))
+    return Memory(
+        distances(nodes, links),
+        interconnect=None,
+        **(free | {"included_ps": ps.get("local_ps", 0)} | ps),
+    )
 
 
 def make_machine(

@@ -24,6 +24,7 @@ COSTS = {
     "hop_ps": 150 * NS,
     "mmio_write_ps": 200 * NS,
     "mmio_hop_ps": 70 * NS,
+    "included_ps": 100 * NS,
 }
 
 
@@ -134,33 +135,46 @@ class TestLines:
     def test_dirty_in_a_cache(self, reader: int, owner: int, ns: int) -> None:
         machine = make()
         cpus = machine.cpus
-        assert machine.memory.dirty_line_ps(cpus[reader], cpus[owner]) == ns * NS
+        assert machine.memory.dirty_lines_ps(cpus[reader], cpus[owner], 1) == ns * NS
 
     @pytest.mark.parametrize(
         ("reader", "home", "writer", "ns"),
         [
-            (0, 0, 0, 100),
-            (0, 1, 1, 300),
-            (0, 2, 2, 450),
+            (0, 0, 0, 0),
+            (0, 1, 1, 200),
+            (0, 2, 2, 350),
             # written from afar to memory here: the writer's side is asked too
-            (0, 0, 1, 300),
-            (0, 0, 2, 450),
-            (0, 2, 0, 450),
-            (1, 0, 2, 300),
+            (0, 0, 1, 200),
+            (0, 0, 2, 350),
+            (0, 2, 0, 350),
+            (1, 0, 2, 200),
         ],
     )
     def test_written_by_a_device(self, reader: int, home: int, writer: int, ns: int) -> None:
-        assert make().memory.memory_line_ps(reader, home, writer) == ns * NS
+        """The costs of the steps include a line of the own node's memory."""
+        machine = make()
+        cpu = next(cpu for cpu in machine.cpus if cpu.node == reader)
+        assert machine.memory.beyond_ps(cpu, home, writer) == ns * NS
 
     def test_register_write_pays_each_link(self) -> None:
         memory = make().memory
         assert [memory.mmio_write_ps(0, node) // NS for node in range(3)] == [200, 270, 340]
 
-    @given(st.integers(1, 10**7), st.integers(1, 10**7), st.integers(0, 10**7))
-    def test_no_node_is_nearer_than_the_own(self, local: int, remote: int, hop: int) -> None:
-        memory = make_memory(3, local_ps=local, remote_ps=remote, hop_ps=hop)
-        for reader, home, writer in itertools.product(range(3), repeat=3):
-            assert memory.memory_line_ps(reader, home, writer) >= memory.local_ps
+    @given(st.tuples(*[st.integers(1, 10**7)] * 3), st.integers(0, 2), st.integers(1, 10**6))
+    def test_no_latency_makes_a_far_line_cheaper(
+        self, latencies: tuple[int, int, int], which: int, more: int
+    ) -> None:
+        """Neither that of the own node, nor of the next, nor of a hop."""
+        names = ("local_ps", "remote_ps", "hop_ps")
+        one = dict(zip(names, latencies, strict=True))
+        slower = one | {names[which]: one[names[which]] + more}
+        cpu = make().cpus[0]
+        for home, writer in itertools.product(range(3), repeat=2):
+            costs = [
+                make_memory(3, None, included_ps=10**5, **ps).beyond_ps(cpu, home, writer)
+                for ps in (one, slower)
+            ]
+            assert 0 <= costs[0] <= costs[1]
 
 
 class TestSharedLines:
@@ -187,4 +201,4 @@ class TestSharedLines:
         lines.touch(machine.cpus[touches[0]])
         for before, now in itertools.pairwise(touches):
             reader, owner = machine.cpus[now], machine.cpus[before]
-            assert lines.touch(reader) == 4 * machine.memory.dirty_line_ps(reader, owner)
+            assert lines.touch(reader) == machine.memory.dirty_lines_ps(reader, owner, 4)

@@ -59,6 +59,7 @@ class HostPlan:
     cores: int = 2
     threads: int = 1
     smt_permille: int = 1230
+    stall_permille: int = 500
     spread_permille: int = 0
     cost_permille: int = 1000
     dear_cost: str = "hardirq"
@@ -217,6 +218,7 @@ def _host(plan: HostPlan, name: str, ports: tuple[Port, ...]) -> Host:
                     "threads_per_core": plan.threads,
                     "cores_per_socket": plan.cores,
                     "smt_slowdown_permille": plan.smt_permille,
+                    "stall_permille": plan.stall_permille,
                     "work_spread_permille": plan.spread_permille,
                     "costs": base.cpu.costs.model_copy(update=cycles),
                 }

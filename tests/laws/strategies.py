@@ -39,6 +39,7 @@ host_plans = st.builds(
     cores=st.integers(1, 2),
     threads=st.integers(1, 2),
     smt_permille=st.integers(1000, 2500),
+    stall_permille=st.sampled_from([0, 300, 900]),
     spread_permille=st.sampled_from([0, 300, 1000]),
     cost_permille=st.sampled_from([1000, 100, 300, 1500, 3000, 6000]),
     dear_cost=st.sampled_from(COST_NAMES),

@@ -20,8 +20,9 @@ STREAM_BYTES = 60_000
 
 
 def alone(plan: Plan) -> Plan:
-    """No SMT sibling that slows another down: work takes the time that was asked for."""
-    return replace(plan, host=replace(plan.host, threads=1), peer=replace(plan.peer, threads=1))
+    """No SMT sibling and no memory that slows a CPU: work takes the time that was asked for."""
+    here, there = (replace(host, threads=1, stall_permille=0) for host in (plan.host, plan.peer))
+    return replace(plan, host=here, peer=there)
 
 
 def busy_ps(scheduler: Scheduler) -> int:

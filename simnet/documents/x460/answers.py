@@ -87,6 +87,8 @@ def _mean(values: Sequence[float]) -> float:
 def _table(test: str, tunings: tuple[str, ...]) -> Answer:
     """Six ratios from every message size on 1, 2 and 4 nodes."""
     kind = () if test == _DEFAULT_TEST else (("test", test),)
+    if tunings == _NUMACTL:
+        kind = (*kind, _LISTED)
     return Answer(
         {
             f"{nodes} {size}": Case(
@@ -103,6 +105,8 @@ def _table(test: str, tunings: tuple[str, ...]) -> Answer:
 
 
 _NUMACTL = ("numactl",)
+# where irqbalance had left the interrupts when numactl was measured
+_LISTED = ("irqbalance.map", "listing-2")
 _CONFIGURATIONS = {
     "table1": (),
     "table2": _NUMACTL,
@@ -110,7 +114,7 @@ _CONFIGURATIONS = {
     "affinity_numactl": ("affinity", "numactl"),
 }
 _TESTS = (_DEFAULT_TEST, "netperf", "bidirectional")
-LISTING_2 = Case(LISTING_1.scenario, LISTING_1.settings, _NUMACTL)
+LISTING_2 = Case(LISTING_1.scenario, (*LISTING_1.settings, _LISTED), _NUMACTL)
 
 ANSWERS: Final = {
     ANCHOR.id: Answer({"run": LISTING_1}, _cpu_busy_percent, 100.0, anchors=(ANCHOR,)),

@@ -231,6 +231,7 @@ class Ipoib(Nic):
     ) -> cython.int:
         """Start polling: as many packets as the weight says, whatever is left of the round's."""
         self._place(cpu)
+        self._count_moved(cpu)
         self.limit = self.weight
         self.done = 0
         self.pending = 0

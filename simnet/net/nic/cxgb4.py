@@ -208,6 +208,7 @@ class Cxgb4(Nic):
     ) -> cython.int:
         """Start polling: as many entries as the weight says, whatever is left of the round's."""
         self._place(cpu)
+        self._count_moved(cpu)
         self.limit = self.weight
         self.done = 0
         self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps

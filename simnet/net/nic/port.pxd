@@ -49,7 +49,10 @@ cdef class Nic(Port):
     cdef int done
     cdef int returned
     cdef long long debt_ps
-    cdef int placed_node
+    cdef int placed_bus
+    cdef long long placed_version
+    cdef long long counted_bytes
+    cdef long long counted_frames
     cdef long long frame_ps
     cdef long long far_frame_ps
     cdef long long far_line_ps
@@ -74,6 +77,7 @@ cdef class Nic(Port):
     cpdef int arm(self) except -1
     cpdef int raise_line(self) except -1
     cdef int _place(self, Cpu cpu) except -1
+    cdef int _count_moved(self, Cpu cpu) except -1
     cdef Cpu _asserted_to(self)
     cdef int _send_message(self) except -1
     cdef Skb _taken(self, Cpu cpu)

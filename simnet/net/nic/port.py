@@ -50,7 +50,7 @@ class Nic(Port):
             To be set before the first frame comes.
     """
 
-    def __init__(self, device: NetDevice) -> None:
+    def __init__(self, device: NetDevice) -> None:  # noqa: PLR0915 - a statement an attribute
         super().__init__(device.sim, device.path, device.weight, device.node)
         self.name = device.name
         self.line: IrqLine = None
@@ -93,7 +93,10 @@ class Nic(Port):
         self.done = 0
         self.returned = 0
         self.debt_ps = 0
-        self.placed_node = -1
+        self.placed_bus = -1
+        self.placed_version = 0
+        self.counted_bytes = 0
+        self.counted_frames = 0
         self.frame_ps = 0
         self.far_frame_ps = 0
         self.far_line_ps = 0
@@ -237,16 +240,19 @@ class Nic(Port):
         What begins with `far_` is the part that a device on the own node does not cost.
         """
         node: cython.int = cpu.node
-        local: cython.longlong = self.memory.local_ps
-        if node == self.placed_node:
+        version: cython.longlong = 0
+        if self.memory.interconnect is not None:
+            version = self.memory.interconnect.version
+        if cpu.bus == self.placed_bus and version == self.placed_version:
             return 0
-        self.placed_node = node
+        self.placed_bus = cpu.bus
+        self.placed_version = version
         self.mmio_ps = self.memory.mmio_write_ps(node, self.node)
         self.far_mmio_ps = self.mmio_ps - self.memory.mmio_write_ps(node, node)
         # descriptors and status block live on the device's node, and the device writes them
-        self.far_line_ps = self.memory.memory_line_ps(node, self.node, self.node) - local
+        self.far_line_ps = self.memory.beyond_ps(cpu, self.node, self.node)
         # buffers are allocated by the CPU that polls or sends: home here, used from there
-        self.far_header_ps = self.memory.memory_line_ps(node, node, self.node) - local
+        self.far_header_ps = self.memory.beyond_ps(cpu, node, self.node)
         self.far_frame_ps = (
             self.far_header_ps
             + (self.far_line_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
@@ -257,6 +263,24 @@ class Nic(Port):
             self.frame_ps += self.costs.ip_rx_ps
         return 0
 
+    def _count_moved(self, cpu: Cpu) -> cython.int:
+        """Note what has crossed the machine since the last poll.
+
+        The device has moved frames to and from the memory that they were in; the CPU has read
+        their descriptors.
+        """
+        size: cython.longlong = self.rx_bytes + self.tx_bytes
+        frames: cython.longlong = self.rx_packets + self.tx_packets
+        if frames == self.counted_frames:
+            return 0
+        self.memory.transferred(self.node, self.buffer_node, size - self.counted_bytes)
+        self.memory.fetched(
+            cpu, self.node, (frames - self.counted_frames) * self.descriptor_bytes, 1
+        )
+        self.counted_bytes = size
+        self.counted_frames = frames
+        return 0
+
     # -- the poll -------------------------------------------------------------------------
 
     def poll_begin(
@@ -265,6 +289,7 @@ class Nic(Port):
         """Read the status block, reclaim transmitted frames, start on received ones."""
         self._place(cpu)
         self.limit = self.quota if self.quota < budget else budget
+        self._count_moved(cpu)
         self.done = 0
         self.returned = 0
         self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps

@@ -92,7 +92,7 @@ class Epoll:
             self.waiting = False
             wakeup = self.costs.wakeup_ps
             if self.worker.cpu is not cpu:
-                wakeup += self.runqueue_lines * self.memory.dirty_line_ps(cpu, self.worker.cpu)
+                wakeup += self.memory.dirty_lines_ps(cpu, self.worker.cpu, self.runqueue_lines)
             self.costs.ledger.wakeup += wakeup
             work += wakeup
         return work

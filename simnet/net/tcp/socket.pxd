@@ -38,8 +38,6 @@ cdef class TcpSocket(TcpConnection):
     cdef readonly long long rxhash
     cdef Cpu send_toucher
     cdef Cpu timer_cpu
-    cdef int line_key
-    cdef long long line_extra_ps
     cdef int queue_home
     cdef int queue_writer
     cdef long long queue_merged

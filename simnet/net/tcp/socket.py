@@ -118,8 +118,6 @@ class TcpSocket(TcpConnection):
         self.timer_cpu = timer_cpu
         self.timer_work = Occupation(sim, f"{path}.timer")
         self.deferred = False
-        self.line_key = -1
-        self.line_extra_ps = 0
         self.queue_home = nic.node
         self.queue_writer = nic.node
         self.queue_merged = 0
@@ -280,13 +278,9 @@ class TcpSocket(TcpConnection):
         """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
         lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
         extra: cython.longlong
-        key: cython.int = (cpu.node * 64 + home_node) * 64 + writer_node
-        if key != self.line_key:
-            self.line_key = key
-            self.line_extra_ps = (
-                self.memory.memory_line_ps(cpu.node, home_node, writer_node) - self.memory.local_ps
-            )
-        extra = lines * self.line_extra_ps // 1000 // self.costs.copy_overlap * 1000
+        extra = lines * self.memory.beyond_ps(cpu, home_node, writer_node)
+        extra = extra // 1000 // self.costs.copy_overlap * 1000
+        self.memory.fetched(cpu, home_node, length, self.costs.copy_overlap)
         self.ledger.copy_lines += extra
         self.ledger.copy += lines * self.costs.copy_line_ps
         return lines * self.costs.copy_line_ps + extra
@@ -299,9 +293,7 @@ class TcpSocket(TcpConnection):
         and stay in the cache.
         """
         lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
-        far_ps: cython.longlong = lines * (
-            self.memory.memory_line_ps(cpu.node, cpu.node, self.nic.node) - self.memory.local_ps
-        )
+        far_ps: cython.longlong = lines * (self.memory.beyond_ps(cpu, cpu.node, self.nic.node))
         self.ledger.copy += lines * self.costs.copy_line_ps
         self.ledger.copy_lines += far_ps
         return lines * self.costs.copy_line_ps + far_ps + self._checksum_ps(length)
@@ -417,7 +409,7 @@ class TcpSocket(TcpConnection):
         """`try_to_wake_up` on `cpu`, which has put `task` on the run queue of its CPU."""
         work: cython.longlong = self.costs.wakeup_ps
         if task.cpu is not cpu:
-            work += self.runqueue_lines * self.memory.dirty_line_ps(cpu, task.cpu)
+            work += self.memory.dirty_lines_ps(cpu, task.cpu, self.runqueue_lines)
         self.ledger.wakeup += work
         return work
 

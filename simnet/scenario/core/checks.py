@@ -24,6 +24,11 @@ __all__ = [
 
 def peer_ports(tree: Tree) -> list[tuple[int, int]]:
     """Return (peer, port of that peer) in cabling order."""
+    return tree.get(("cables",)) or all_peer_ports(tree)
+
+
+def all_peer_ports(tree: Tree) -> list[tuple[int, int]]:
+    """Return (peer, port of that peer), counted through."""
     return [
         (number, port)
         for number, peer in enumerate(tree.get(("peers",)))
@@ -74,7 +79,11 @@ def check_streams(tree: Tree, table: Table) -> None:
     if not used:
         message = f"no port of {host['name']} is on the first {wanted} nodes"
         raise table.error(path, "workload.nodes", message)
+    _check_cables(tree, table)
     ends = len(peer_ports(tree))
+    if used[-1] >= ends and tree.get(("cables",)):
+        message = f"{used[-1] + 1} ports need a cable, there are {ends}"
+        raise table.error(("cables",), "system.cables", message)
     if used[-1] >= ends:
         message = f"{used[-1] + 1} ports need a peer, the peers have {ends} ports"
         raise table.error(path, "system.peers", message)
@@ -82,6 +91,19 @@ def check_streams(tree: Tree, table: Table) -> None:
     for subject in subjects():
         subject.check(tree, table)
     check_hosts(tree, table)
+
+
+def _check_cables(tree: Tree, table: Table) -> None:
+    """Refuse a cable to a port that no peer has, and two to the same port."""
+    free = all_peer_ports(tree)
+    for peer, port in tree.get(("cables",)):
+        if (peer, port) not in free:
+            taken = (peer, port) in all_peer_ports(tree)
+            message = f"port {port} of peer {peer}: " + (
+                "a second cable" if taken else "no peer has that port"
+            )
+            raise table.error(("cables",), "system.cables", message)
+        free.remove((peer, port))
 
 
 def check_hosts(tree: Tree, table: Table) -> None:

@@ -189,12 +189,17 @@ else:
 class SystemTable(_Clients):
     """The system under test and what it is cabled to.
 
-    Port k of the server is cabled to port k of the peers, counted through.
+    Port k of the server is cabled to port k of the peers, counted through, unless `cables` says
+    otherwise.
     """
 
     peers: Annotated[
         tuple[PeerTable, ...],
         Field(description="the other ends"),
+    ] = ()
+    cables: Annotated[
+        tuple[tuple[int, int], ...],
+        Field(description="for each port of the server, the number of a peer and of its port"),
     ] = ()
 
 

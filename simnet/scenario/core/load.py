@@ -192,6 +192,7 @@ class _Assembly:
         self._named: dict[str, tuple[Any, Document, FilePath]] = {"": (form.system, document, path)}
         self._host(("host",), form.system, ("system",))
         self.tree.put_plain(("peers",), [])
+        self.tree.put_plain(("cables",), list(form.system.cables))
         number = 0
         for row, peer in enumerate(form.system.peers):
             for _ in range(peer.count):
@@ -317,6 +318,7 @@ class _Assembly:
         check_whole(self.tree, table)
         self.tree.put_plain(("scenario",), scenario)
         self.tree.put_plain(("flows",), _flows(self.tree, table))
+        del self.tree.values["cables"]  # the flows say what they connect
         return Effective(
             **self.tree.values,
             provenance=self.tree.provenance,

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.host.machine import Machine
 
-__all__ = ["Resource", "Unit", "Wait", "busy", "carried", "cpus"]
+__all__ = ["Resource", "Unit", "Wait", "busy", "carried", "cpus", "memory"]
 
 PS_PER_S: Final = 10**12
 _CONTEXTS: Final = ("irq", "softirq", "system", "user")
@@ -30,7 +32,7 @@ class Resource:
 
     Attributes:
         name: as people call it: `cpu3`, `eth0 receive`, `hdisk2`; one of its kind in a system.
-        kind: what sort of part: `cpu`, `port`, `link`, `disk`.
+        kind: what sort of part: `cpu`, `port`, `link`, `bus`, `disk`.
         used: since the simulation began, in `unit`; never less at a later instant.
         capacity_per_s: of the same unit in a second: 10**12 for each server that is busy or not.
         unit: `ps` of busy time, `bit`, `B` or `request`.
@@ -149,3 +151,17 @@ def cpus(
             )
         )
     return tuple(found)
+
+
+def memory(machine: Machine, *, prefix: str = "") -> Iterator[Resource]:
+    """The buses, memory controllers and links of a machine that have carried anything.
+
+    Nothing of machines whose work is not known to wait for memory: most of it would be missing.
+    """
+    interconnect = machine.memory.interconnect
+    if interconnect is None or not interconnect.included.stall_permille:
+        return
+    for carrier, (kind, name) in enumerate(interconnect.names):
+        rate_bps, size = 8 * interconnect.bandwidth[carrier], interconnect.carried[carrier]
+        if rate_bps and size:
+            yield carried(f"{prefix}{name}", kind, size, rate_bps)

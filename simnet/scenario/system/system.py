@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simnet.scenario.system.activity import activity_of
-from simnet.scenario.system.resource import cpus
+from simnet.scenario.system.resource import cpus, memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -303,7 +303,7 @@ class System:
     def resources(self) -> tuple[Resource, ...]:
         """What can be full, and how much of it has been used until now, in any order."""
         own = cpus(self.machine) if self._offers is None else self._offers.resources()
-        return (*own, *chain.from_iterable(more() for more in self._more))
+        return (*own, *memory(self.machine), *chain.from_iterable(more() for more in self._more))
 
     def waits(self) -> tuple[Wait, ...]:
         """What each flow waits for now, as far as that is known."""

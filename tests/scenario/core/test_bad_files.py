@@ -33,16 +33,21 @@ DAMAGED = [
      "unknown server model 'sun-x4100'"),
     ("mine.toml", "count = 2", "count = 0", "system.peers[0].count",
      "expected greater than or equal to 1, got 0"),
-    ("mine.toml", "count = 2", "count = 1", "system.peers",
-     "8 ports need a peer, the peers have 4 ports"),
+    ("mine.toml", "count = 2", "count = 1", "system.cables",
+     "port 0 of peer 1: no peer has that port"),
+    ("mine.toml", "[1, 2], [1, 3]]", "[1, 3], [1, 3]]", "system.cables",
+     "port 3 of peer 1: a second cable"),
+    ("mine.toml", "[1, 2], [1, 3]]", "[1, 2]]", "system.cables",
+     "8 ports need a cable, there are 7"),
     ("mine.toml", 'irqbalance = "on"', 'irqbalanse = "on"', "irqbalanse",
      "unknown knob; did you mean irqbalance?"),
     ("mine.toml", 'irqbalance = "on"', '"net.ipv4.tcp_rmem" = "4096 87380"',
      "net.ipv4.tcp_rmem", "expected 3 values, got 2"),
     ("mine.toml", 'irqbalance = "on"', 'irqbalance = {value = "on", source = 1}',
      "tuning.irqbalance.source", "expected a valid string, got 1"),
-    ("mine.toml", 'map = "listing-1"', 'map = "listing-2"', "irqbalance.map",
-     "unknown map 'listing-2': expected one of listing-1, first-fit, one-core, daemon, none"),
+    ("mine.toml", 'map = "listing-1"', 'map = "listing-3"', "irqbalance.map",
+     ("unknown map 'listing-3': expected one of listing-1, listing-2, first-fit, one-core, daemon,"
+      " none")),
     ("mine.toml", '177 = "1"', '177 = "10000000000000000"',
      "irqbalance.maps.listing-1.smp_affinity.177",
      "CPU 64 is beyond the machine: server.toml has CPUs 0 to 63"),
@@ -106,7 +111,7 @@ def test_a_damaged_file_is_refused_by_file_line_and_key(
     assert caught.value.file == file
     if "missing" not in message or "unit" in message:
         within = range(line, line + 1 + old.count("\n"))
-        assert caught.value.line in within or key == "system.peers"
+        assert caught.value.line in within or key == "system.cables"
 
 
 def test_a_bare_value_in_a_model_asks_for_its_source(workspace: Workspace) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from simnet.errors import InputError
+from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCENARIO = "x460-out-of-box"
 
@@ -50,8 +56,13 @@ def test_nodes_says_whose_ports_carry_traffic(nodes: int, ports: int) -> None:
     assert len(effective.ports) == 8
 
 
-def test_ports_are_cabled_to_the_peers_in_order() -> None:
+def test_ports_are_cabled_as_the_scenario_says(tmp_path: Path) -> None:
     ends = [(flow.peer, flow.peer_port) for flow in load(SCENARIO).flows]
+    assert ends == [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
+    text = find_scenario(SCENARIO).read_text("utf-8")
+    uncabled = tmp_path / "uncabled.toml"
+    uncabled.write_text(re.sub(r"(?m)^cables = .*$", "", text), "utf-8")
+    ends = [(flow.peer, flow.peer_port) for flow in load(uncabled).flows]
     assert ends == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3)]
 
 

@@ -163,7 +163,8 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
          "expected one of bic, cubic, reno, got 'vegas'"),
         ("irqbalance", "maybe", "expected on or off, got 'maybe'"),
         ("irqbalance.map", "x",
-         "unknown map 'x': expected one of listing-1, first-fit, one-core, daemon, none"),
+         ("unknown map 'x': expected one of listing-1, listing-2, first-fit, one-core, daemon,"
+          " none")),
     ],
 )  # fmt: skip
 def test_a_bad_setting_is_refused_in_one_line(name: str, value: str, message: str) -> None:

@@ -38,7 +38,7 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
          "peer:machine.buses_per_node",
          "the sockets of a node must fill its buses: 1 sockets, 2 buses"),
         ("x460-bonding-pair", {LATENCY: "1 us"}, LATENCY,
-         ("local_latency (1 us) is more than remote_latency (410 ns):"
+         ("local_latency (1 us) is more than remote_latency (371 ns):"
           " what is farther costs no less")),
         ("x460-bonding-pair", {"cpu.memory.remote_dirty": "1 ns"}, "cpu.memory.remote_dirty",
          ("same_node_dirty (175 ns) is more than remote_dirty (1 ns):"

@@ -120,7 +120,7 @@ def test_a_bad_setting_is_refused_in_one_line(settings: dict[str, str], message:
 
 def test_several_connections_need_whole_machines() -> None:
     with pytest.raises(InputError, match="several connections: expected peers_simulated"):
-        load("x460-out-of-box", settings={"connections": "2"})
+        load("x460-out-of-box", settings={"connections": "2", "peers_simulated": "auto"})
 
 
 def test_a_datagram_interface_carries_data() -> None:

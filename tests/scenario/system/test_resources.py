@@ -86,8 +86,10 @@ def test_a_port_carries_its_frames_with_all_that_surrounds_them() -> None:
 
 
 def test_the_cpu_of_an_end_is_busy_for_what_it_does() -> None:
-    system = _built("x460-out-of-box", nodes="1")
-    slow = _built("x460-out-of-box", nodes="1", **{"peer:cpu.clock": "0.1 GHz"})
+    system = _built("x460-out-of-box", nodes="1", peers_simulated="ends")
+    slow = _built(
+        "x460-out-of-box", nodes="1", peers_simulated="ends", **{"peer:cpu.clock": "0.1 GHz"}
+    )
     shares = []
     for one in (system, slow):
         one.run(5 * MS)

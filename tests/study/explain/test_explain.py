@@ -15,7 +15,11 @@ from tests.scenario.parts.test_ess import SHORT
 SCENARIO = "x460-out-of-box"
 TIME = "12 ms"
 # two streams by two ports of one node, windows large enough not to matter
-STREAMS = {"nodes": "1", "peer:net.ipv4.tcp_wmem": "4096 65536 65536"}
+STREAMS = {
+    "nodes": "1",
+    "peer:net.ipv4.tcp_wmem": "4096 65536 131072",
+    "peer:modprobe e1000 InterruptThrottleRate": "0",
+}
 FASTER_NETWORK = {
     "switch.link_rate": "2 Gbit/s",
     "nic.link_rate": "2 Gbit/s",

@@ -16,12 +16,18 @@ from simnet.study.run.result import Result
 
 pytestmark = pytest.mark.compiled
 
+# an end serves each stream on a CPU of its own, and each frame as it comes; so do these machines
+AS_THEY_COME = {
+    "peer:modprobe e1000 InterruptThrottleRate": "0",
+    "peer:/proc/irq/101/smp_affinity": "1",
+    "peer:/proc/irq/102/smp_affinity": "4",
+}
 INTERRUPTS = (MECHANISMS["hardirq"], MECHANISMS["softirq"])
 
 
 @cache
 def measured(test: str, peers: str) -> Result:
-    settings = {"test": test, "nodes": "1", "peers_simulated": peers}
+    settings = {"test": test, "nodes": "1", "peers_simulated": peers} | AS_THEY_COME
     return simnet.run("x460-out-of-box", settings=settings, warm_up="200 ms", duration="200 ms")
 
 

@@ -41,6 +41,7 @@ def test_json_has_them_in_the_form_of_all_rows(quick: Validation) -> None:
     rows = json.loads(quick.to_json())
     assert {row["id"] for row in rows} == set(QUICK)
     names = {"id", "key", "predicted", "low", "high", "measured", "use"}
+    names |= {"status", "left_out", "left_out_inside"}
     assert all(set(row) == names and row["use"] == "predict" for row in rows)
 
 

@@ -17,9 +17,6 @@ SUBJECT = Subject(
     ),
     unread=(
         "memory_per_node_bytes",
-        "memory_bandwidth_bps",
-        "bus_bandwidth_bps",
-        "link_bandwidth_bps",
         "io_bandwidth_bps",
         "cache_bytes",
         "rmem_default_bytes",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simnet.host.buffers import Buffers
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
+from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
@@ -78,6 +79,24 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
     machine, cpu = seen_by(host)
     kernel = host.kernel
     memory = cpu.memory
+    interconnect = Interconnect(
+        sim,
+        f"{path}.interconnect",
+        machine.nodes,
+        machine.buses_per_node,
+        machine.links,
+        cpu.cache_line_bytes,
+        Bandwidths(
+            bus=machine.bus_bandwidth_bps // 8,
+            controller=machine.memory_bandwidth_bps // 8,
+            link=machine.link_bandwidth_bps // 8,
+        ),
+        Included(
+            cpu.stall_permille,
+            whole_ns(cpu.costs.line_latency_ps),
+            whole_ns(memory.local_latency_ps),
+        ),
+    )
     made = Machine(
         sim,
         path,
@@ -109,8 +128,11 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
             hop_ps=whole_ns(memory.hop_ps),
             mmio_write_ps=whole_ns(memory.mmio_write_ps),
             mmio_hop_ps=whole_ns(memory.mmio_hop_ps),
+            included_ps=whole_ns(cpu.costs.line_latency_ps),
+            interconnect=interconnect,
         ),
     )
+    interconnect.watch(made.cpus)
     made.apic = make_apic(made, machine, cpu, kernel, seed=seed)
     return made
 

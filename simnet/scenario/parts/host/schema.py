@@ -71,6 +71,9 @@ class Costs(Section):
     rps_cycles: Annotated[
         int, cycles("choosing the CPU of one packet: hash and flow tables of RPS and RFS")
     ] = 0
+    line_latency_ps: Annotated[
+        int, time("clean line in local memory, as these cycles include it", "1 ns", "10 us")
+    ]
 
 
 class Memory(Section):
@@ -106,6 +109,9 @@ class Cpu(Section):
     work_spread_permille: Annotated[
         int, ratio("largest random deviation of a frame's work from its mean", "0", "1")
     ]
+    stall_permille: Annotated[
+        int, ratio("share of the cycles of all costs that waits for local memory", "0", "0.95")
+    ] = 0
     costs: Costs
     memory: Memory
 
