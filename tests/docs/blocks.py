@@ -4,12 +4,14 @@ The first word after the fence is the language; further words say how a block is
 
 | block | what happens |
 | --- | --- |
-| `sh` | runs in bash, in a copy of the checkout; it must end with status 0 |
+| `sh` | runs in bash, in a checkout of the document's own; it must end with status 0 |
 | `python` | runs; the blocks of a document share their names |
 | any language with `title="FILE"` | is written to FILE; TOML is checked against its schema |
 | `toml kind=KIND` | a few keys of such a file, checked against its schema |
 | `text` after an executed block, with only blank lines between | what that block prints |
 | `text` elsewhere | a picture or an illustration |
+
+The folders of that checkout are links to the real ones until a block with a title writes to one.
 
 `compiled` marks what needs the speed of the compiled engine, or a C compiler, and `slow` what takes
 minutes: it runs only when `SIMNET_DOCS=all` asks for it.

@@ -1,4 +1,4 @@
-"""Runs the blocks of a document, in a copy of the checkout of its own."""
+"""Runs the blocks of a document, in what looks to it like a checkout of its own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 import tomllib
 from contextlib import chdir, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +22,9 @@ from simnet import _engine
 from simnet.scenario.core import jsonschema as schemas
 from simnet.scenario.core.library import MODEL_FOLDERS, read_model, read_scenario
 from tests.docs.blocks import Block, Step
-from tests.house.trees import ROOT, run
+from tests.house.trees import ROOT, inherited, run
 
-_COPIED = (
+_CHECKOUT = (
     *("simnet", "models", "scenarios", "validation"),
     *("tests/host", "tests/house", "tests/net"),
 )
@@ -31,9 +34,39 @@ ONE_PROCESS = {"LOKY_MAX_CPU_COUNT": "1"}
 # What sets up an environment of its own says what it would do; tests/house does it.
 _PROGRAMS = {
     "python": 'exec "{python}" "$@"',
-    "simnet": 'exec "{python}" -m simnet "$@"',
+    "simnet": """[ "$SIMNET_ENGINE" = "{engine}" ] || exec "{python}" -m simnet "$@"
+exec "{python}" -SIE "{served}" "{socket}" "$@\"""",
     "make": 'exec "{make}" --dry-run "$@"',
 }
+_OWN_SIMNET = 'exec "{python}" -m simnet "$@"'
+_KNOWN = {
+    "python": sys.executable,
+    "make": shutil.which("make") or "make",
+    "served": Path(__file__).with_name("served.py"),
+}
+
+
+class _Served:
+    """A process that runs `simnet` commands; it ends with this one, which closes its input."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self.socket = f"{self._folder.name}/simnet"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.docs.served", self.socket],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=inherited() | {"SIMNET_ENGINE": _engine.active()},
+        )
+        assert self._process.stdout
+        assert self._process.stdout.readline() == b"ready\n"
+
+    @classmethod
+    @cache
+    def once(cls) -> _Served:
+        """The one of this process."""
+        return cls()
 
 
 class Session:
@@ -45,19 +78,32 @@ class Session:
         self._programs = folder / "programs"
         self._cache = folder / "cache"
         self._changed = False
-        for name in _COPIED:
-            # Bytecode comes along, or each command would compile simnet's modules once more; but
-            # not what another process is about to write.
-            ignored = shutil.ignore_patterns("*.pyc.*")
-            shutil.copytree(ROOT / name, self.workspace / name, ignore=ignored)
+        for name in _CHECKOUT:
+            target = self.workspace / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(ROOT / name)
         for name in _FILES:
             shutil.copy(ROOT / name, self.workspace / name)
         self._programs.mkdir()
         for name, script in _PROGRAMS.items():
-            file = self._programs / name
-            known = {"python": sys.executable, "make": shutil.which("make") or "make"}
-            file.write_text(f"#!/bin/sh\n{script.format(**known)}\n", encoding="utf-8")
-            file.chmod(0o755)
+            self._provide(name, script)
+
+    def _provide(self, name: str, script: str) -> None:
+        known = _KNOWN | {"engine": _engine.active(), "socket": _Served.once().socket}
+        file = self._programs / name
+        file.write_text(f"#!/bin/sh\n{script.format(**known)}\n", encoding="utf-8")
+        file.chmod(0o755)
+
+    def _change(self) -> None:
+        """Have a checkout to write to, and commands run by the simnet in it."""
+        self._changed = True
+        self._provide("simnet", _OWN_SIMNET)
+        for name in _CHECKOUT:
+            # Bytecode comes along, or each command would compile simnet's modules once more; but
+            # not what another process is about to write.
+            ignored = shutil.ignore_patterns("*.pyc.*")
+            (self.workspace / name).unlink()
+            shutil.copytree(ROOT / name, self.workspace / name, ignore=ignored)
 
     def run(self, block: Block) -> str:
         """Do what a block asks for and return what it prints.
@@ -81,9 +127,10 @@ class Session:
 
     def _write(self, block: Block) -> None:
         file = self.workspace / block.title
+        if not self._changed and file.resolve().is_relative_to(ROOT):
+            self._change()
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(block.text, encoding="utf-8")
-        self._changed |= block.title.startswith("simnet/")
         if block.language == "toml" and self._changed:
             self._check_there(block)
         elif block.language == "toml":

@@ -10,6 +10,7 @@ from simnet.errors import InputError
 from tests.docs import refresh
 from tests.docs.blocks import BadBlockError, Block, blocks, read, steps
 from tests.docs.session import Session, wanted
+from tests.house.trees import ROOT
 
 PATH = Path("page.md")
 
@@ -64,6 +65,30 @@ def test_commands_and_code_share_a_folder_and_names(session: Session) -> None:
 def test_a_failing_command_is_noticed(session: Session, code: str) -> None:
     with pytest.raises(AssertionError, match=r"page\.md:2: status"):
         session.run(found(f"```sh\n{code}\n```\n")[0])
+
+
+def test_a_command_has_the_folder_the_files_and_the_environment_of_its_shell(
+    session: Session,
+) -> None:
+    code = (
+        "mkdir deeper; cd deeper\n"
+        "sed 's/^rpm = .*/rpm = 0/' ../models/disks/scsi-15k-73gb.toml > disk.toml\n"
+        "simnet list models | grep -o scsi-15k-73gb-power5\n"
+        "simnet show disk.toml 2> errors || echo $?; grep -o 'disk.toml.*rpm: expected' errors\n"
+        "SIMNET_ENGINE=none simnet list 2> /dev/null || echo refused\n"
+    )
+    printed = session.run(found(f"```sh\n{code}```\n")[0])
+    lines = ["2", "disk.toml:20: rpm: expected", "refused"]
+    assert printed.splitlines() == ["scsi-15k-73gb-power5", *lines]
+
+
+def test_what_a_document_writes_into_the_checkout_stays_its_own(tmp_path: Path) -> None:
+    own = Session(tmp_path)
+    disk = (ROOT / "models/disks/scsi-15k-73gb.toml").read_text("utf-8")
+    own.run(found(f'```toml title="models/disks/mine.toml"\n{disk}```\n')[0])
+    own.run(found("```sh\nsimnet show mine\ntouch simnet/mine\n```\n")[0])
+    assert not (ROOT / "models/disks/mine.toml").exists()
+    assert not (ROOT / "simnet/mine").exists()
 
 
 def test_an_exception_names_the_line_of_the_document(session: Session) -> None:

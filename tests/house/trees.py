@@ -47,19 +47,20 @@ class Tree:
         return Tree(target)
 
 
+def inherited() -> dict[str, str]:
+    """Return the variables of a program under test: none of coverage or an outer test run."""
+    mine = ("SIMNET_", "COV_", "COVERAGE_", "PYTEST_", "PYTHONPATH")
+    # bytecode knows a source by its second and size, and tests edit within a second
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(mine)}
+    return kept | {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command with some variables changed; the caller judges its exit status."""
-    # What coverage or an outer test run sets must not leak into what is tested.
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("SIMNET_", "COV_", "COVERAGE_", "PYTEST_")) and name != "PYTHONPATH"
-    }
     return subprocess.run(
         command,
         cwd=cwd,
-        # bytecode knows a source by its second and size, and tests edit within a second
-        env=inherited | {"PYTHONDONTWRITEBYTECODE": "1"} | environment,
+        env=inherited() | environment,
         capture_output=True,
         text=True,
         check=False,
