@@ -42,7 +42,7 @@ test: ## check the code, run all tests compiled, and those of the engine interpr
 	@$(MAKE) test-compiled
 
 .PHONY: check
-check: ## check the code, and run the quick tests of the mechanisms compiled: after every change
+check: ## in less than a minute: style, types, and quick tests of kernel, host, net, storage and laws
 	@$(MAKE) --jobs 4 --output-sync=target lint types core
 	@$(PYTEST) --dist worksteal -m "not slow and not packaging" $(PYTEST_OPTIONS) $(MECHANISMS)
 
