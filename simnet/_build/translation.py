@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CALLED_BY_PROCESSES = "simnet.kernel."
-"""Modules whose functions SimPy processes call, for each event."""
+_CALLED_FOR_EACH_EVENT = ("simnet.kernel.", "simnet.net.link.skb")
+"""Modules whose wrappers and properties simulations do call: from processes, and for each packet."""
 _FOR_PYTHON = re.compile(
-    rb"^static (?!CYTHON_)([\w ]+\*? ?"
-    rb"(?:__pyx_(?:p[wf]|tp|[gs]etprop|specialmethod)_|__Pyx_)\w+\()",
+    rb"^static ((?:int|void|PyObject \*) ?__pyx_(?:p[wf]|[gs]etprop|specialmethod)_\w+\()",
     re.MULTILINE,
 )
-"""How C functions begin that are for Python, or for what is rare: simulations call past them."""
+"""How C functions begin that are for Python: compiled code calls past them.
+
+Not among them are those that make and free objects, and Cython's helpers: simulations call these.
+"""
 
 
 def translate(module: str, source: str, directory: str, settings: Any) -> Any:
     """Make the C of one module in a directory, and return it as setuptools compiles it.
 
-    Most of that C is never called by a simulation: what Python calls, what runs at import, what
-    raises. It is marked, so that the compiler spends no time on making it fast.
+    Most of that C is never called by a simulation: what Python calls, and what runs at import. It
+    is marked, so that the compiler spends no time on making it fast.
 
     Args:
         module: its dotted name.
@@ -46,7 +48,7 @@ def translate(module: str, source: str, directory: str, settings: Any) -> Any:
         )
     file = Path(extension.sources[0])
     made = file.read_bytes()
-    if not module.startswith(_CALLED_BY_PROCESSES):
+    if not module.startswith(_CALLED_FOR_EACH_EVENT):
         made = _FOR_PYTHON.sub(rb"static CYTHON_SMALL_CODE \1", made)
     file.write_bytes(settings.SMALL_CODE.encode() + made)
     return extension
