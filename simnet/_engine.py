@@ -65,6 +65,15 @@ SMALL_CODE = """\
 """
 """What Cython's mark of a function that need not be fast means to gcc; others have Cython's own."""
 
+FOR_PYTHON = "__pyx_(?:p[wf]|[gs]etprop|specialmethod)"
+"""How names of C functions begin that get that mark: compiled code calls past them.
+
+Not among them are those that make and free objects, and Cython's helpers: simulations call these.
+"""
+
+CALLED_FOR_EACH_EVENT = ("simnet.kernel.", "simnet.net.link.skb")
+"""Modules whose wrappers and properties simulations do call: processes do, and packets."""
+
 if CHECKED:
     DIRECTIVES |= {
         "boundscheck": True,
@@ -124,7 +133,8 @@ def digest(
     `contents` holds what was read before, and gets what is read now: modules share most sources.
     """
     contents = {} if contents is None else contents
-    settings = [dict(toolchain), DIRECTIVES, FLAGS, SMALL_CODE, EXTENSION_SUFFIX, SHARED]
+    marks = [SMALL_CODE, FOR_PYTHON, CALLED_FOR_EACH_EVENT]
+    settings = [dict(toolchain), DIRECTIVES, FLAGS, marks, EXTENSION_SUFFIX, SHARED]
     state = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
     for source in sorted(sources):
         content = contents.get(source)

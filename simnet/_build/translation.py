@@ -10,17 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CALLED_FOR_EACH_EVENT = ("simnet.kernel.", "simnet.net.link.skb")
-"""Modules whose wrappers and properties simulations do call: from processes, and for each packet."""
-_FOR_PYTHON = re.compile(
-    rb"^static ((?:int|void|PyObject \*) ?__pyx_(?:p[wf]|[gs]etprop|specialmethod)_\w+\()",
-    re.MULTILINE,
-)
-"""How C functions begin that are for Python: compiled code calls past them.
-
-Not among them are those that make and free objects, and Cython's helpers: simulations call these.
-"""
-
 
 def translate(module: str, source: str, directory: str, settings: Any) -> Any:
     """Make the C of one module in a directory, and return it as setuptools compiles it.
@@ -48,8 +37,9 @@ def translate(module: str, source: str, directory: str, settings: Any) -> Any:
         )
     file = Path(extension.sources[0])
     made = file.read_bytes()
-    if not module.startswith(_CALLED_FOR_EACH_EVENT):
-        made = _FOR_PYTHON.sub(rb"static CYTHON_SMALL_CODE \1", made)
+    if not module.startswith(settings.CALLED_FOR_EACH_EVENT):
+        cold = rf"^static ((?:int|void|PyObject \*) ?(?:{settings.FOR_PYTHON})_\w+\()".encode()
+        made = re.sub(cold, rb"static CYTHON_SMALL_CODE \1", made, flags=re.MULTILINE)
     file.write_bytes(settings.SMALL_CODE.encode() + made)
     return extension
 
