@@ -13,7 +13,8 @@ once, a burst of a device or the fetches that a copy keeps in flight. That is th
 Pollaczek and Khinchine without what a batch waits for itself, which unloaded latencies include.
 A CPU whose own memory answers later than when its costs were found takes longer for its work.
 An epoch is short against what is simulated and long against an event: no line is an event. Epochs
-end while devices or far lines move; without these, work alone is taken to load nothing.
+end while devices or far lines move; without these, work alone is taken to load nothing. What a
+batch moves counts for the epoch in which the batch begins.
 """
 
 from __future__ import annotations

@@ -27,6 +27,9 @@ US = 10**6
 MS = 10**9
 
 
+BANDWIDTHS = ("bus_bandwidth_bps", "memory_bandwidth_bps", "link_bandwidth_bps")
+
+
 @dataclass(frozen=True)
 class NicPlan:
     """One NIC with its driver's settings; times in whole microseconds."""
@@ -60,6 +63,7 @@ class HostPlan:
     threads: int = 1
     smt_permille: int = 1230
     stall_permille: int = 500
+    limited: bool = True  # whether buses, memory and links carry no more than the model's
     spread_permille: int = 0
     cost_permille: int = 1000
     dear_cost: str = "hardirq"
@@ -212,6 +216,7 @@ def _host(plan: HostPlan, name: str, ports: tuple[Port, ...]) -> Host:
                     "buses_per_node": plan.buses,
                     "links": tuple((n, n + 1) for n in range(plan.nodes - 1)),
                 }
+                | ({} if plan.limited else dict.fromkeys(BANDWIDTHS, 0))
             ),
             "cpu": base.cpu.model_copy(
                 update={

@@ -44,9 +44,19 @@ SHORT_RING = Plan(
 @example(NARROW_POLL)
 @example(SHORT_RING)
 def test_one_event_a_frame_gives_what_arithmetic_gives(plan: Plan) -> None:
+    """Exactly where no line waits: what a batch moves counts for the epoch in which it begins."""
+    here, there = (replace(host, limited=False) for host in (plan.host, plan.peer))
+    plan = replace(plan, host=here, peer=there)
     batched, reference = Lab(plan), Lab(plan, per_frame=True)
     for _ in range(3):
         assert batched.run(4 * MS).system.snapshot() == reference.run(4 * MS).system.snapshot()
+
+
+def test_where_lines_wait_both_give_much_the_same() -> None:
+    plan = Plan(streams=(StreamPlan(), StreamPlan()), host=HostPlan(stall_permille=900))
+    batched, reference = Lab(plan).run(50 * MS), Lab(plan, per_frame=True).run(50 * MS)
+    work = [sum(lab.system.machine.costs.ledger.work().values()) for lab in (batched, reference)]
+    assert work[0] == pytest.approx(work[1], rel=0.01)
 
 
 @settings(max_examples=EXAMPLES // 3)

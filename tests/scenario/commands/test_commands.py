@@ -191,20 +191,20 @@ def test_undo_goes_back_to_the_scenario_not_to_the_models() -> None:
     tuned = load(SCENARIO, settings={"peer:net.ipv4.tcp_wmem": "4096 16384 131072"})
     found = commands(BASE, tuned)
     assert [one.where for one in found] == ["each peer (ibm-p5-550)"]
-    assert found[0].undo == ('sysctl -w net.ipv4.tcp_wmem="4096 16384 16384"',)
+    assert found[0].undo == ('sysctl -w net.ipv4.tcp_wmem="4096 16384 32768"',)
 
 
 def test_the_peers_do_it_their_way(tmp_path: Path) -> None:
-    option = {"peer:modprobe e1000 InterruptThrottleRate": "8000"}
+    option = {"peer:modprobe e1000 InterruptThrottleRate": "4000"}
     found = commands(BASE, load(SCENARIO, settings=option))[0]
     sandbox = Sandbox(tmp_path, BASE.host)
-    sandbox.write("state/module.e1000", "e1000 InterruptThrottleRate=0,0,0,0")
+    sandbox.write("state/module.e1000", "e1000 InterruptThrottleRate=8000,8000,8000,8000")
     before = sandbox.files()
     sandbox.run((*found.apply, *found.keep))
     kept = sandbox.read("etc/modprobe.conf").splitlines()
-    assert "options e1000 InterruptThrottleRate=8000,8000,8000,8000" in kept
+    assert "options e1000 InterruptThrottleRate=4000,4000,4000,4000" in kept
     loaded = sandbox.read("state/module.e1000")
-    assert loaded == "e1000 InterruptThrottleRate=8000,8000,8000,8000"
+    assert loaded == "e1000 InterruptThrottleRate=4000,4000,4000,4000"
     sandbox.run((*found.drop, *found.undo))
     assert sandbox.files() == before
 
