@@ -20,7 +20,7 @@ batch moves counts for the epoch in which the batch begins.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 
@@ -97,8 +97,8 @@ class Interconnect(Component):
     """The carriers of one machine, and the ways over them.
 
     Carriers are numbered: buses first, then the nodes' memory controllers, then links. A way leads
-    from a reader, one of the buses or, after them, the devices of one of the nodes, to a
-    place: the memory of one of the nodes or, after them, the caches on one of the buses.
+    from a bus, or from the devices of a node, over the links between two nodes to a node's memory
+    controller, or to the bus of the cache that has the line.
 
     Args:
         sim: the simulation.
@@ -112,7 +112,7 @@ class Interconnect(Component):
 
     Attributes:
         names: kind and name of each carrier.
-        version: changes whenever waiting times do.
+        version: changes whenever waiting times may have.
     """
 
     def __init__(
@@ -129,9 +129,9 @@ class Interconnect(Component):
         super().__init__(sim, path)
         buses = nodes * buses_per_node
         self.buses = buses
+        self.buses_per_node = buses_per_node
         self.nodes = nodes
         self.line_bytes = line_bytes
-        self.ends = buses + nodes
         self.version = 0
         self.included = included
         self.cpus: list[Cpu] = []
@@ -155,6 +155,7 @@ class Interconnect(Component):
             "q", [line_bytes * _PS // rate if rate else 0 for rate in self.bandwidth]
         )
         self.carriers = len(self.bandwidth)
+        self.first_link = buses + nodes
         nothing = [0] * self.carriers
         self.bytes = array("q", nothing)
         self.batched = array("q", nothing)
@@ -162,12 +163,14 @@ class Interconnect(Component):
         self.load_ppm = array("q", nothing)
         self.wait_ps = array("q", nothing)
         self.carried = array("q", nothing)
-        ways = list(_ways(nodes, buses_per_node, links))
-        self.way_ends = array("q", accumulate(map(len, ways)))
-        self.way_carriers = array("q", chain.from_iterable(ways))
-        self.moved = array("q", [0] * len(ways))
-        self.moved_batched = array("q", [0] * len(ways))
-        self.way_wait_ps = array("q", [0] * len(ways))
+        # of every two nodes, one row after another: the links between them, and what crossed them
+        pairs = list(chain.from_iterable(links_between(nodes, links)))
+        self.pair_ends = array("q", accumulate(map(len, pairs)))
+        self.pair_links = array("q", chain.from_iterable(pairs))
+        self.moved = array("q", [0] * len(pairs))
+        self.moved_batched = array("q", [0] * len(pairs))
+        self.pair_wait_ps = array("q", [0] * len(pairs))
+        self.all_waits_ps = 0
 
     def watch(self, cpus: Sequence[Cpu]) -> None:
         """Count what the work of these CPUs carries, and slow them when their memory is slow."""
@@ -175,43 +178,64 @@ class Interconnect(Component):
         self.given_ps = array("q", [0] * len(cpus))
         self._set_paces()
 
-    def move(
-        self, reader: cython.int, place: cython.int, size: cython.longlong, batch: cython.longlong
-    ) -> cython.int:
-        """Bytes have gone between a reader and a place, so many lines at once."""
-        way: cython.int = reader * self.ends + place
-        self.moved[way] += size
-        self.moved_batched[way] += size * batch
-        if not self.awake:
-            self.awake = True
-            self.sim.after(_EPOCH_PS, self, 0, 0, 0)
-        return 0
-
     def hand_over(
         self, bus: cython.int, owner: cython.int, lines: cython.longlong
     ) -> cython.longlong:
         """Take lines, one by one, from a cache on the bus `owner`; return the wait of each."""
-        wait_ps: cython.longlong = self.way_wait_ps[bus * self.ends + self.nodes + owner]
-        self.move(bus, self.nodes + owner, lines * self.line_bytes, 1)
-        return wait_ps
+        node: cython.int = owner // self.buses_per_node
+        self._move(bus, bus // self.buses_per_node, owner, node, lines * self.line_bytes, 1)
+        return self._wait(bus, owner, node)
 
     def wait_for_memory_ps(self, bus: cython.int, node: cython.int) -> cython.longlong:
         """How long a line of a node's memory waits on its way to a bus."""
-        wait_ps: cython.longlong = self.way_wait_ps[bus * self.ends + node]
-        return wait_ps
+        return self._wait(bus, self.buses + node, node)
 
     def fetch(
         self, bus: cython.int, node: cython.int, size: cython.longlong, batch: cython.longlong
     ) -> cython.int:
         """A CPU on `bus` reads a node's memory, so many lines at once."""
-        return self.move(bus, node, size, batch)
+        return self._move(bus, bus // self.buses_per_node, self.buses + node, node, size, batch)
 
     def transfer(
         self, device_node: cython.int, node: cython.int, size: cython.longlong
     ) -> cython.int:
         """A device reads or writes a node's memory, a burst of its bus at once."""
         batch: cython.longlong = (_BURST_BYTES + self.line_bytes - 1) // self.line_bytes
-        return self.move(self.buses + device_node, node, size, batch)
+        return self._move(-1, device_node, self.buses + node, node, size, batch)
+
+    def _move(
+        self,
+        bus: cython.int,
+        near: cython.int,
+        place: cython.int,
+        far: cython.int,
+        size: cython.longlong,
+        batch: cython.longlong,
+    ) -> cython.int:
+        """Bytes have gone between the bus of a CPU, -1 for a device, and a place on a node."""
+        pair: cython.int
+        if bus >= 0 and bus != place:
+            self.bytes[bus] += size
+            self.batched[bus] += size * batch
+        self.bytes[place] += size
+        self.batched[place] += size * batch
+        if near != far:
+            pair = near * self.nodes + far
+            self.moved[pair] += size
+            self.moved_batched[pair] += size * batch
+        if not self.awake:
+            self.awake = True
+            self.sim.after(_EPOCH_PS, self, 0, 0, 0)
+        return 0
+
+    def _wait(self, bus: cython.int, place: cython.int, far: cython.int) -> cython.longlong:
+        """How long a line waits between a bus and a place on a node."""
+        wait_ps: cython.longlong = self.wait_ps[place]
+        if bus != place:
+            wait_ps += self.wait_ps[bus]
+        wait_ps += self.pair_wait_ps[bus // self.buses_per_node * self.nodes + far]
+        # whole ns: SMT siblings then stretch work exactly
+        return (wait_ps + _NS // 2) // _NS * _NS
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The end of an epoch."""
@@ -221,43 +245,40 @@ class Interconnect(Component):
             self.sim.after(_EPOCH_PS, self, 0, 0, 0)
 
     def _add_up(self) -> cython.int:
-        """Book what was moved on the carriers that it crossed."""
-        way: cython.int
+        """Book what the work of the CPUs carried, and on each link what crossed it."""
         cpu: Cpu
+        given_ps: cython.longlong
+        lines: cython.longlong
+        pair: cython.int
+        step: cython.int = 0
+        link: cython.longlong
         stall: cython.longlong = self.included.stall_permille
         line_ps: cython.longlong = self.included.line_ps
         if stall > 0:
             for cpu in self.cpus:
-                given_ps: cython.longlong = cpu.given_ps - self.given_ps[cpu.cpu_id]
+                given_ps = cpu.given_ps - self.given_ps[cpu.cpu_id]
                 if given_ps > 0:
                     self.given_ps[cpu.cpu_id] += given_ps
-                    lines: cython.longlong = given_ps * stall // 1000 // line_ps
-                    self.move(cpu.bus, cpu.node, lines * self.line_bytes, 1)
-        step: cython.int = 0
-        carrier: cython.longlong
-        for way in range(self.ends * self.ends):
-            if self.moved[way] == 0:
-                step = self.way_ends[way]
-                continue
-            while step < self.way_ends[way]:
-                carrier = self.way_carriers[step]
-                self.bytes[carrier] += self.moved[way]
-                self.batched[carrier] += self.moved_batched[way]
+                    lines = given_ps * stall // 1000 // line_ps
+                    self.fetch(cpu.bus, cpu.node, lines * self.line_bytes, 1)
+        for pair in range(self.nodes * self.nodes):
+            while step < self.pair_ends[pair]:
+                link = self.first_link + self.pair_links[step]
+                self.bytes[link] += self.moved[pair]
+                self.batched[link] += self.moved_batched[pair]
                 step += 1
-            self.moved[way] = 0
-            self.moved_batched[way] = 0
+            self.moved[pair] = 0
+            self.moved_batched[pair] = 0
         return 0
 
     def _price(self) -> cython.bint:
         """Work out loads and waits; return whether any load is left."""
         carrier: cython.int
-        step: cython.int = 0
-        way: cython.int
         load: cython.longlong
         size: cython.longlong
-        wait_ps: cython.longlong
         loaded: cython.bint = False
-        changed: cython.bint = False
+        before_ps: cython.longlong = self.all_waits_ps
+        self.all_waits_ps = 0
         for carrier in range(self.carriers):
             size = self.bytes[carrier]
             if self.bandwidth[carrier] == 0:
@@ -271,45 +292,35 @@ class Interconnect(Component):
             self.wait_ps[carrier] = (
                 self.service_ps[carrier] * self.batch[carrier] * load // (2 * (_ALL_PPM - load))
             )
+            self.all_waits_ps += self.wait_ps[carrier]
             self.carried[carrier] += size
             self.bytes[carrier] = 0
             self.batched[carrier] = 0
             loaded = loaded or load > 0
-        for way in range(self.ends * self.ends):
-            wait_ps = 0
-            while step < self.way_ends[way]:
-                wait_ps += self.wait_ps[self.way_carriers[step]]
-                step += 1
-            # whole ns: SMT siblings then stretch work exactly
-            wait_ps = (wait_ps + _NS // 2) // _NS * _NS
-            if wait_ps != self.way_wait_ps[way]:
-                self.way_wait_ps[way] = wait_ps
-                self.version += 1
-                changed = True
-        if changed:
+        # where all waits together are less than half a ns, a line waits for none on any way
+        if before_ps >= _NS // 2 or self.all_waits_ps >= _NS // 2:
+            self.version += 1
+            self._add_up_waits()
             self._set_paces()
         return loaded
+
+    def _add_up_waits(self) -> cython.int:
+        """Work out what waiting for all links between two nodes takes."""
+        pair: cython.int
+        step: cython.int = 0
+        for pair in range(self.nodes * self.nodes):
+            self.pair_wait_ps[pair] = 0
+            while step < self.pair_ends[pair]:
+                self.pair_wait_ps[pair] += self.wait_ps[self.first_link + self.pair_links[step]]
+                step += 1
+        return 0
 
     def _set_paces(self) -> cython.int:
         """Set how long the work of the CPUs takes while their own memory answers as it does."""
         cpu: Cpu
         late_ps: cython.longlong
         for cpu in self.cpus:
-            late_ps = self.way_wait_ps[cpu.bus * self.ends + cpu.node]
+            late_ps = self.wait_for_memory_ps(cpu.bus, cpu.node)
             late_ps += self.included.local_ps - self.included.line_ps
             cpu.set_pace(1000 + self.included.stall_permille * late_ps // self.included.line_ps)
         return 0
-
-
-def _ways(nodes: int, buses_per_node: int, links: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    """Return the carriers on the way from every reader to every place."""
-    buses = nodes * buses_per_node
-    between = links_between(nodes, links)
-    readers = [(bus // buses_per_node, [bus]) for bus in range(buses)]
-    readers += [(node, []) for node in range(nodes)]
-    places = [(node, [buses + node]) for node in range(nodes)]
-    places += [(bus // buses_per_node, [bus]) for bus in range(buses)]
-    for near, own in readers:
-        for far, other in places:
-            crossed = [buses + nodes + link for link in between[near][far]]
-            yield [*own, *crossed, *(other if other != own else [])]
