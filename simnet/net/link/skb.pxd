@@ -52,6 +52,7 @@ cdef class Skb:
     cdef public long long tsecr
     cdef public int segment_bytes
     cdef public int msg_id
+    cdef public long long held_jiffy
 
 cdef class SkbQueue:
     cdef readonly Skb head

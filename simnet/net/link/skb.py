@@ -143,6 +143,7 @@ class Skb:
         push: TCP PSH flag.
         segment_bytes: payload of one segment where a NIC's driver has merged several.
         msg_id: number of the packet between two hosts, 16 bits, where packets are numbered.
+        held_jiffy: when receive offload began to hold it.
         home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
         toucher: the CPU that wrote the `sk_buff` last.
         endpoint: receiver.
@@ -167,6 +168,7 @@ class Skb:
     tsecr: cython.longlong
     segment_bytes: cython.int
     msg_id: cython.int
+    held_jiffy: cython.longlong
 
 
 def new_skb(
@@ -195,6 +197,7 @@ def new_skb(
         skb.arrival_ps = 0
         skb.segment_bytes = 0
         skb.msg_id = 0
+        skb.held_jiffy = 0
         skb.home_node = 0
         skb.writer_node = 0
         skb.toucher = None

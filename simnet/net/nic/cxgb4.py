@@ -2,7 +2,7 @@
 
 Source: drivers/net/ethernet/chelsio/cxgb4 (sge.c `process_responses`, `napi_rx_handler`, `do_gro`,
 `t4_eth_xmit`, `reclaim_completed_tx`; cxgb4_main.c `init_rspq`, `closest_thres`) and net/core/dev.c
-(`dev_gro_receive`, `napi_complete`), net/ipv4/tcp.c (`tcp_gro_receive`) of Linux 3.8.
+(`napi_complete`) of Linux 3.8.
 
 Each received frame is an entry of the response queue. An armed queue interrupts (MSI-X, which masks
 itself and needs no register read) `holdoff` after its first entry, or when `frames` have come. The
@@ -16,9 +16,8 @@ What has been sent causes no interrupt: the next transmission reclaims up to 16 
 the segments that the chip cut from one are one. Only when frames wait for the ring does the chip
 report that it has drained.
 
-With GRO the poll holds back segments that continue each other, up to 65535 bytes of a connection
-and eight connections, and hands them up as one: when something else of the connection comes, PSH
-is set, a segment is shorter than the ones before, or the poll ends.
+Fragments of pages go to receive offload (`napi_gro_frags`): an `sk_buff` is made for what goes up,
+and not for each frame.
 """
 
 from __future__ import annotations
@@ -29,7 +28,8 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue
+from simnet.net.gro import Gro
+from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
@@ -41,11 +41,9 @@ _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
 _LEVEL_SOFT = cython.declare(cython.int, 1)
 _MODE_SOFTIRQ = cython.declare(cython.int, 3)
-# MAX_TX_RECLAIM, MAX_GRO_SKBS, the largest IP packet less its headers
+# MAX_TX_RECLAIM
 _MAX_TX_RECLAIM = cython.declare(cython.int, 16)
-_MAX_GRO_SKBS = cython.declare(cython.int, 8)
 _MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
-_MAX_GRO_BYTES = cython.declare(cython.longlong, 65535 - 52)
 # intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt
 _TIMERS_PS = tuple(us * 10**6 for us in (5, 10, 20, 50, 100, 200))
 _COUNTS = (1, 4, 8, 16)
@@ -69,11 +67,8 @@ class Cxgb4(Nic):
     Args:
         holdoff_ps: interrupt holdoff asked for, `ethtool -C rx-usecs`.
         frames: packet count asked for that ends it, `rx-frames`.
-        gro: generic receive offload.
+        gro: generic receive offload of the queue's NAPI instance.
         tso: segmentation offload.
-
-    Attributes:
-        merged: received segments that were added to an earlier one.
     """
 
     def __init__(
@@ -82,7 +77,7 @@ class Cxgb4(Nic):
         *,
         holdoff_ps: int,
         frames: int,
-        gro: bool,
+        gro: Gro,
         tso: bool,
     ) -> None:
         super().__init__(device)
@@ -99,9 +94,7 @@ class Cxgb4(Nic):
         self.tx_endpoint: Endpoint = None
         self.tx_end_seq = 0
         self.tx_cut_bytes = 0
-        self.held = SkbQueue()
         self.phase = _MERGED
-        self.merged = 0
 
     # -- the response queue -------------------------------------------------------------------
 
@@ -223,13 +216,14 @@ class Cxgb4(Nic):
         """Go on after a piece of work."""
         now: cython.longlong = self.sim.now
         if self.phase == _FRAME:
-            self._offload(self._counted(cpu), cpu)
+            self.gro.receive(self._counted(cpu), 0)
+            self._hand_up(cpu)
             return self._next_entry(cpu, softirq)
         if self.phase == _MERGED:
             return self._next_entry(cpu, softirq)
         if self.phase == _FLUSH:
-            while self.held.count > 0:
-                self._deliver(self.held.pop(), cpu)
+            self.gro.flush(-1)
+            self._hand_up(cpu)
             return self._finish(cpu, softirq)
         # what has come until now found only the buffers posted before
         self.advance(now)
@@ -253,8 +247,8 @@ class Cxgb4(Nic):
         seen = self.announced - self.consumed
         if seen > self.limit - self.done:
             seen = self.limit - self.done
-        while count < seen and self._adds(self.ring.head):
-            self._merge(self._counted(cpu))
+        while count < seen and self.gro.absorbs(self.ring.head):
+            self.gro.receive(self._counted(cpu), 0)
             work += self._frame_work_ps()
             count += 1
             if self.per_frame:
@@ -263,7 +257,7 @@ class Cxgb4(Nic):
         if count == 0 and seen > 0:
             work = self._frame_work_ps()
             self.phase = _FRAME
-        elif count == 0 and self.held.count > 0 and self.done < self.limit:
+        elif count == 0 and self.gro.held > 0 and self.done < self.limit:
             # napi_gro_flush; until then held segments have cost nothing above the driver
             self.phase = _FLUSH
         elif count == 0:
@@ -296,78 +290,10 @@ class Cxgb4(Nic):
         cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
         return _CONTINUES
 
-    # -- receive offload ------------------------------------------------------------------------
-
-    def _held_of(self, skb: Skb) -> Skb:
-        """What is held of a frame's connection, or None."""
-        held: Skb = self.held.head
-        while held is not None and held.endpoint is not skb.endpoint:
-            held = held.next
-        return held
-
-    def _continues(self, held: Skb, skb: Skb) -> cython.bint:
-        """Whether a segment can be added to what is held (`tcp_gro_receive`)."""
-        length: cython.longlong = skb.end_seq - skb.seq
-        return (
-            0 < length <= held.segment_bytes
-            and skb.seq == held.end_seq
-            and skb.ack == held.ack
-            and skb.sack is None
-            and skb.end_seq - held.seq <= _MAX_GRO_BYTES
-        )
-
-    def _adds(self, skb: Skb) -> cython.bint:
-        """Whether a frame only changes what is held, so that it has no effect outside yet."""
-        held: Skb
-        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
-            return False
-        held = self._held_of(skb)
-        if held is None:
-            return self.held.count < _MAX_GRO_SKBS
-        return self._continues(held, skb) and skb.end_seq - skb.seq == held.segment_bytes
-
-    def _merge(self, skb: Skb) -> cython.int:
-        """Hold a segment, or add it to what is held."""
-        held: Skb = self._held_of(skb)
-        if held is None:
-            skb.segment_bytes = skb.end_seq - skb.seq
-            self.held.append(skb)
-            return 0
-        held.end_seq = skb.end_seq
-        held.window = skb.window
-        if skb.push:
-            held.push = True
-        self.merged += 1
-        return 0
-
-    def _offload(self, skb: Skb, cpu: Cpu) -> cython.int:
-        """A frame that lets something go: itself, or what is held of its connection."""
-        held: Skb = self._held_of(skb) if self.gro else None
-        if held is not None and self._continues(held, skb):
-            self._merge(skb)
-            self._release(held, cpu)
-            return 0
-        if held is not None:
-            self._release(held, cpu)
-        if not self.gro or skb.end_seq == skb.seq or skb.push or skb.sack is not None:
-            self._deliver(skb, cpu)
-        elif self.held.count < _MAX_GRO_SKBS:
-            self._merge(skb)
-        else:
-            self._deliver(skb, cpu)
-        return 0
-
-    def _release(self, wanted: Skb, cpu: Cpu) -> cython.int:
-        """Hand up what is held of one connection."""
-        skb: Skb
-        count: cython.int = self.held.count
-        while count > 0:
-            count -= 1
-            skb = self.held.pop()
-            if skb is wanted:
-                self._deliver(skb, cpu)
-            else:
-                self.held.append(skb)
+    def _hand_up(self, cpu: Cpu) -> cython.int:
+        """Deliver what receive offload lets go."""
+        while self.gro.up.count > 0:
+            self._deliver(self.gro.take(), cpu)
         return 0
 
     def _deliver(self, skb: Skb, cpu: Cpu) -> cython.int:

@@ -7,6 +7,7 @@ from typing import Any
 from simnet.host.cpu import Cpu
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
+from simnet.net.gro import Gro, gro_rules
 from simnet.net.nic.bnx2 import Bnx2
 from simnet.net.nic.cxgb4 import Cxgb4
 from simnet.net.nic.e1000 import E1000
@@ -43,12 +44,14 @@ ENGINES: dict[str, Any] = {
     "tx_usecs_irq_ps": 20 * US,
     "shared_update": False,
 }
+# holds nothing: all may share it
+NO_GRO = Gro(gro_rules("3.8"), enabled=False)
 CHIPS: dict[type[Nic], dict[str, Any]] = {
     Tg3: ENGINES,
     Bnx2: ENGINES | {"clrtick": False},
     E1000: {"throttle_ps": 0, "tx_delay_ps": US},
     E1000e: {"interrupt_throttle_rate": 0, "tx_delay_ps": US},
-    Cxgb4: {"holdoff_ps": 0, "frames": 1, "gro": False, "tso": False},
+    Cxgb4: {"holdoff_ps": 0, "frames": 1, "gro": NO_GRO, "tso": False},
 }
 
 

@@ -20,7 +20,7 @@ class TestGro:
         bench = Bench(frames=0)
         self.burst(bench, *(bench.segment(n) for n in range(20)))
         assert bench.log.ranges == [(0, 20)]
-        assert bench.nic.merged == 19
+        assert bench.nic.gro.merged == 19
         # handed up when every frame has cost its driver's work
         assert bench.log.log[0][0] == (105 * US + (500 + 100 + 20 * 200) * NS)
 
@@ -94,7 +94,7 @@ class TestGro:
         ack = bench.segment(1, length=0)
         self.burst(bench, bench.segment(0), ack, bench.segment(1))
         assert bench.log.ranges == [(0, 1), (1, 1), (1, 2)]
-        assert bench.nic.merged == 0
+        assert bench.nic.gro.merged == 0
 
     def test_what_tells_of_losses_goes_alone(self) -> None:
         bench = Bench(frames=0)
@@ -116,7 +116,7 @@ class TestGro:
         bench = Bench(frames=0)
         self.burst(bench, *(bench.segment(n, push=n == 2) for n in range(5)))
         assert bench.machine.costs.ledger.driver == (5 * 200 + 2 * (50 + 150)) * NS
-        assert bench.nic.merged == 3
+        assert bench.nic.gro.merged == 3
 
     def test_a_poll_that_used_up_its_weight_holds_what_it_has_for_the_next(self) -> None:
         bench = Bench(frames=0, weight=4)

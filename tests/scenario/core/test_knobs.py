@@ -71,7 +71,7 @@ TARGETED = [
     and knob.drivers != ("ib_ipoib",)
     and knob.system == "linux"
     and not knob.feature
-    and knob.since not in {"2.6.36", "3.0"}
+    and knob.since not in {"2.6.29", "2.6.36", "3.0"}
     and knob.drivers != ("e1000e",)
 ]
 

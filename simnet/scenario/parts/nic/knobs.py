@@ -11,7 +11,14 @@ from typing import Final
 from simnet.scenario.core.knob import Knob, Stage, ignored
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
-from simnet.scenario.parts.nic.schema import Coalescing, Ethernet, Multiqueue, Nic, Rings
+from simnet.scenario.parts.nic.schema import (
+    Coalescing,
+    Ethernet,
+    Multiqueue,
+    Nic,
+    ReceiveOffload,
+    Rings,
+)
 
 __all__ = ["ETHTOOL"]
 
@@ -66,6 +73,15 @@ ETHTOOL: Final = (
         "nic",
         "tso",
         "ethtool -K {port} tso {value}",
+    ),
+    Knob(
+        "ethtool -K {port} gro",
+        "generic receive offload",
+        value_spec(ReceiveOffload, "gro"),
+        "nic",
+        "gro",
+        "ethtool -K {port} gro {value}",
+        since="2.6.29",
     ),
     ignored("ethtool -K {port} rx", "receive checksums", _ON_OFF, "ethtool -K {port} rx {value}"),
     ignored("ethtool -K {port} tx", "send checksums", _ON_OFF, "ethtool -K {port} tx {value}"),

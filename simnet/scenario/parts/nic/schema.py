@@ -14,11 +14,13 @@ from pydantic import Field
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, HashKey, count, rate, size, time
+from simnet.scenario.core.tree import DEFAULT, dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from simnet.errors import InputError
+    from simnet.net.gro import Gro
     from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.core.effective import Host, Port
@@ -27,7 +29,17 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Tree
     from simnet.scenario.parts.network.schema import Switch
 
-__all__ = ["Coalescing", "Ethernet", "Given", "Multiqueue", "Nic", "Rings", "RxModeration", "Slot"]
+__all__ = [
+    "Coalescing",
+    "Ethernet",
+    "Given",
+    "Multiqueue",
+    "Nic",
+    "ReceiveOffload",
+    "Rings",
+    "RxModeration",
+    "Slot",
+]
 
 # of `simnet.net.nic.multiqueue`, which has a bit of a word for each
 _MOST_QUEUES: Final = 63
@@ -207,6 +219,29 @@ class BusLatency(Nic):
     dma_latency_ps: Annotated[
         int, time("end of frame on the wire to descriptor in memory", "0 ns", "1 ms")
     ]
+
+
+class ReceiveOffload(Nic):
+    """A driver that hands received frames to generic receive offload."""
+
+    gro: Annotated[bool, Flag("receive offload: a poll merges segments")]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse GRO on a kernel whose model says that it has none; see `Nic.check`."""
+        super().check(given)
+        kernel = given.tree.get((*given.host, "kernel"))
+        stated = given.tree.provenance[dotted((*given.host, "kernel", "gro"))].source != DEFAULT
+        if given["gro"] and stated and not kernel["gro"]:
+            message = f"GRO is on, Linux {kernel['version']} has none: nic.gro=off"
+            paths = ((*given.host, "kernel", "gro"), (*given.host, "kernel"))
+            raise given.table.error((*given.port, "nic", "gro"), "system", message, *paths)
+
+    def offload(self, slot: Slot) -> Gro:
+        """Return the receive offload of one NAPI instance, by the rules of its kernel."""
+        from simnet.net import gro
+
+        return gro.Gro(gro.gro_rules(slot.host.kernel.version), enabled=self.gro)
 
 
 class RxModeration(Nic):
