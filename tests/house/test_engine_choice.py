@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from simnet import _engine
 from simnet.errors import EngineError, EngineWarning
+from tests.house.trees import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +75,34 @@ def test_digest_is_of_names_contents_and_tools(package: Path) -> None:
     (package / "c.pxd").write_text("# changed\n", encoding="utf-8")
     digests.append(_engine.digest(package, ["c.py", "c.pxd"], TOOLS))
     assert len(set(digests)) == 4
+
+
+OTHER_SETTINGS: dict[str, object] = {
+    "CALLED_FOR_EACH_EVENT": ("pretended.c",),
+    "DIRECTIVES": {"language_level": 2},
+    "EXTENSION_SUFFIX": ".other.so",
+    "FLAGS": ("-O1",),
+    "FOR_PYTHON": "__pyx_pw",
+    "SHARED": "pretended._other",
+    "SMALL_CODE": "#define CYTHON_SMALL_CODE\n",
+}
+
+
+@pytest.mark.parametrize("setting", OTHER_SETTINGS)
+def test_digest_is_of_each_setting_of_the_build(
+    package: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    before = _engine.digest(package, ["c.py"], TOOLS)
+    monkeypatch.setattr(_engine, setting, OTHER_SETTINGS[setting])
+    assert _engine.digest(package, ["c.py"], TOOLS) != before
+
+
+def test_no_setting_that_the_build_reads_is_left_out() -> None:
+    folder = ROOT / "simnet" / "_build"
+    sources = [(folder / name).read_text("utf-8") for name in ("extensions.py", "translation.py")]
+    read = set(re.findall(r"\b(?:_engine|settings)\.([A-Z][A-Z_]+)\b", "\n".join(sources)))
+    shapes_no_code = {"COMPILED", "MANIFEST_FORMAT"}
+    assert read - shapes_no_code == OTHER_SETTINGS.keys()
 
 
 def test_sound_build_is_taken_whole(package: Path) -> None:
