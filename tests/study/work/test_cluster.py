@@ -93,7 +93,8 @@ def test_an_interrupted_sweep_goes_on(
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "a b", "tcp://x.invalid:1"])
-def test_nobody_at_the_address_is_one_line(address: str) -> None:
+def test_nobody_at_the_address_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PATIENCE_S", 0.5)
     with pytest.raises(InputError, match=f"scheduler: no Dask scheduler answers at '{address}'"):
         grid(scheduler=address)
 
