@@ -222,7 +222,8 @@ class Cxgb4(Nic):
         if self.phase == _MERGED:
             return self._next_entry(cpu, softirq)
         if self.phase == _FLUSH:
-            self.gro.flush(-1)
+            if self.done < self.limit:
+                self.gro.flush(-1)
             self._hand_up(cpu)
             return self._finish(cpu, softirq)
         # what has come until now found only the buffers posted before
@@ -257,8 +258,10 @@ class Cxgb4(Nic):
         if count == 0 and seen > 0:
             work = self._frame_work_ps()
             self.phase = _FRAME
-        elif count == 0 and self.gro.held > 0 and self.done < self.limit:
-            # napi_gro_flush; until then held segments have cost nothing above the driver
+        elif count == 0 and (
+            self.gro.up.count > 0 or (self.gro.held > 0 and self.done < self.limit)
+        ):
+            # napi_gro_flush, gro_normal_list: until then nothing has cost above the driver
             self.phase = _FLUSH
         elif count == 0:
             return self._finish(cpu, softirq)

@@ -30,7 +30,8 @@
     effective.flows[3].name                     "eth3"; .port (index in host.ports),
                                                 .peer (index in peers), .peer_port,
                                                 .receives, .message_bytes, .recv_bytes,
-                                                .cpubind_node, .preferred_node (None: free)
+                                                .cpubind_node, .preferred_node (None: free),
+                                                .cpus, .peer_cpus (empty: free)
     effective.run.warm_up_ps, .duration_ps, .seed
 
 ``effective.host`` is the system under test; ``effective.cpu``, ``.kernel``, ``.machine`` and
@@ -186,6 +187,8 @@ class Flow(Section):
         recv_bytes: bytes asked for per recv(), at the receiving end; of a response.
         cpubind_node: node that the process on the system is bound to; None when it is free.
         preferred_node: node that its memory comes from; None for the node where it runs.
+        cpus: CPUs that the process on the system may use; empty for those of `cpubind_node`.
+        peer_cpus: CPUs that the process on the peer may use; empty for all.
     """
 
     name: str
@@ -197,6 +200,8 @@ class Flow(Section):
     recv_bytes: int
     cpubind_node: int | None = None
     preferred_node: int | None = None
+    cpus: tuple[int, ...] = ()
+    peer_cpus: tuple[int, ...] = ()
 
 
 class _Start(Section):

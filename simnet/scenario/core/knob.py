@@ -84,6 +84,40 @@ class CpuMask(Spec):
 
 
 @dataclass(frozen=True)
+class CpuList(Spec):
+    """A set of CPUs as a list of numbers and ranges, as in ``0,8-11``."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return the CPUs of the list, ascending; see :meth:`Spec.parse`."""
+        text = str(raw)
+        cpus: set[int] = set()
+        for part in text.split(","):
+            ends = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
+            if not ends:
+                raise UnitError(f"expected a list of CPUs such as '6' or '0,8-11', got {text!r}")
+            first, last = int(ends[1]), int(ends[2] or ends[1])
+            if first > last:
+                raise UnitError(f"{part} ends before it begins")
+            cpus.update(range(first, last + 1))
+        return tuple(sorted(cpus))
+
+    def text(self, value: Any) -> str:
+        """Return the list, with ranges where CPUs follow each other."""
+        cpus, parts = list(value), []
+        while cpus:
+            count = 1
+            while count < len(cpus) and cpus[count] == cpus[0] + count:
+                count += 1
+            parts.append(f"{cpus[0]}-{cpus[count - 1]}" if count > 1 else str(cpus[0]))
+            del cpus[:count]
+        return ",".join(parts)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": ["integer", "string"]}
+
+
+@dataclass(frozen=True)
 class NodeNumber(Spec):
     """A NUMA node: its number, ``nic`` for the node of the stream's NIC, ``any`` for no binding."""
 

@@ -356,8 +356,8 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
             continue
         nodes.add(port["node"])
         bindings = {
-            name: port["node"] if node == "nic" else None if node == "any" else node
-            for name, node in table.bindings.items()
+            name: port["node"] if place == "nic" else None if place == "any" else place
+            for name, place in table.bindings.items()
         }
         tests = ("netserver", "netperf") if both else (workload["test"],)
         count = workload["connections"]

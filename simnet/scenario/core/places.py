@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.host.release import release
+from simnet.scenario.core.knob import CpuList
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
 from simnet.scenario.core.subject import HostPart, host_parts, parts
@@ -62,7 +63,8 @@ class Places:
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
         part = next((one for one in parts() if one.place == knob.scope), None)
-        if (part or knob.scope in _OWN) and host != ("host",):
+        pinned = isinstance(knob.spec, CpuList)
+        if (part or knob.scope in _OWN) and host != ("host",) and not pinned:
             raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
             return

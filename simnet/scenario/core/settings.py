@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.scenario.core.entries import PEER, Entry, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
-from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob, Stage
+from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
@@ -71,7 +71,8 @@ class Table:
         tree: the values.
         applied: the knobs that were set.
         remarks: one line each, for people.
-        bindings: ``cpubind_node`` and ``preferred_node`` as set: a node, ``"nic"`` or ``"any"``.
+        bindings: ``cpubind_node`` and ``preferred_node`` as set: a node, ``"nic"`` or ``"any"``;
+            ``cpus`` and ``peer_cpus`` of the processes: empty for all.
         origins: the setting behind a changed value or another model, by dotted path.
     """
 
@@ -80,7 +81,12 @@ class Table:
         self._places = Places(tree)
         self.applied: list[AppliedKnob] = []
         self.remarks: list[str] = []
-        self.bindings: dict[str, Any] = {"cpubind_node": "any", "preferred_node": "any"}
+        self.bindings: dict[str, Any] = {
+            "cpubind_node": "any",
+            "preferred_node": "any",
+            "cpus": (),
+            "peer_cpus": (),
+        }
         self.origins: dict[str, Entry] = {}
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
         self._given: list[Entry] = []
@@ -322,7 +328,13 @@ class Table:
         if isinstance(knob.spec, CpuMask):
             for path in paths:
                 self.interrupts.check_mask(entry, value, path[: path.index("ports")])
-        if knob.scope == "flows":
+        if isinstance(knob.spec, CpuList):
+            peer = is_peer(entry)
+            self.interrupts.check_mask(entry, value, ("peers", 0) if peer else ("host",))
+            target_name = f"peer_{knob.target}" if peer else knob.target
+            before = self.bindings[target_name] or None
+            self.bindings[target_name] = value
+        elif knob.scope == "flows":
             before = self.bindings[knob.target]
             self._check_node(entry, value)
             self.bindings[knob.target] = value

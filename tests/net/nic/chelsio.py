@@ -14,6 +14,7 @@ from tests.host.parts import MS, US, make_costs, make_machine
 from tests.net.parts import Line, connect, make_device
 
 SEGMENT = 1448
+KERNEL = "3.8"
 COSTS = {"hardirq": 500, "poll": 100, "driver_rx": 200, "skb_alloc": 50, "ip_rx": 150}
 
 
@@ -53,8 +54,9 @@ class Bench:
         rx_buffers: int = 1023,
         tx_ring: int = 1023,
         tso: bool = False,
-        per_frame: bool = False,
+        **mode: Any,
     ) -> None:
+        """Make it; `mode`: `kernel` is the version, `per_frame` the reference mode."""
         self.sim = Simulator()
         self.machine = make_machine(
             self.sim, "host", make_costs(**COSTS, tx_completion=70), None, cores_per_socket=2
@@ -71,10 +73,10 @@ class Bench:
             device,
             holdoff_ps=holdoff_ps,
             frames=frames,
-            gro=Gro(gro_rules("3.8"), enabled=gro),
+            gro=Gro(gro_rules(mode.get("kernel", KERNEL)), enabled=gro),
             tso=tso,
         )
-        self.nic.per_frame = per_frame
+        self.nic.per_frame = mode.get("per_frame", False)
         self.line = Line(self.sim, 50, "eth0", self.machine.cpus, 1)
         self.nic.line = self.line
         connect(self.nic, per_frame=False)

@@ -143,6 +143,19 @@ class TestGro:
         self.burst(bench, *(bench.segment(n, log) for n in range(2) for log in logs))
         assert [log.ranges for log in logs] == [[(0, 2)]] * 8 + [[(0, 1), (1, 2)]]
 
+    def test_from_5_4_on_what_is_collected_goes_up_with_the_end_of_the_poll(self) -> None:
+        bench = Bench(gro=False, frames=0, kernel="5.4")
+        self.burst(bench, *(bench.segment(n) for n in range(10)))
+        first = 105 * US + (500 + 100) * NS
+        assert [time - first for time, *_ in bench.log.log] == [8 * 200 * NS] * 8 + [
+            (10 * 200 + 8 * (50 + 150)) * NS
+        ] * 2
+
+    def test_a_poll_that_used_up_its_weight_hands_up_what_is_collected(self) -> None:
+        bench = Bench(gro=False, frames=0, weight=4, kernel="5.4")
+        self.burst(bench, *(bench.segment(n) for n in range(4)))
+        assert bench.log.ranges == [(n, n + 1) for n in range(4)]
+
 
 FRAMES = st.lists(
     st.tuples(
@@ -155,13 +168,15 @@ FRAMES = st.lists(
 )
 
 
-@given(FRAMES, st.sampled_from([4, 64]), st.sampled_from([6, 1023]))
+@given(
+    FRAMES, st.sampled_from([4, 64]), st.sampled_from([6, 1023]), st.sampled_from(["3.8", "5.4"])
+)
 def test_taking_frames_together_changes_nothing(
-    frames: list[tuple[int, int, int, int]], weight: int, rx_buffers: int
+    frames: list[tuple[int, int, int, int]], weight: int, rx_buffers: int, kernel: str
 ) -> None:
     outcomes = []
     for per_frame in (False, True):
-        bench = Bench(weight=weight, rx_buffers=rx_buffers, per_frame=per_frame)
+        bench = Bench(weight=weight, rx_buffers=rx_buffers, per_frame=per_frame, kernel=kernel)
         logs = [Log(bench.sim, f"log{n}") for n in range(10)]
         expected = [0] * 10
         total = [0] * 10

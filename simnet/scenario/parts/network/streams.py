@@ -178,11 +178,12 @@ class _Builder(Ground):
             self.senders.append(sender)
             self.path.senders.append((flow.name, sender.sender))
             here, there = self.machine, peer
+            pinned = frozenset(flow.peer_cpus) or None
             if flow.receives:
                 self._netserver(flow, here, mine, allowed)
-                self._netperf(flow, there, other)
+                self._netperf(flow, there, other, pinned)
             else:
-                self._netserver(flow, there, other)
+                self._netserver(flow, there, other, pinned)
                 self._netperf(flow, here, mine, allowed)
             receivers[flow.name] = receiver
             if self._enslaved(flow):
@@ -205,6 +206,7 @@ class _Builder(Ground):
             flow.recv_bytes,
             flow.message_bytes,
             begins=False,
+            allowed=frozenset(flow.peer_cpus) or None,
         )
         Start(self.sim, f"{path}.start", server, 0)
         path = f"flow.{flow.name}.netperf"
@@ -291,6 +293,8 @@ class _Builder(Ground):
 
     def _allowed(self, flow: Flow) -> frozenset[int] | None:
         """CPUs that the system's process may run on; None for all."""
+        if flow.cpus:
+            return frozenset(flow.cpus)
         if flow.cpubind_node is None:
             return None
         cpus = self.effective.host.cpus_per_node

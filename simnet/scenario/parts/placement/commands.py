@@ -1,10 +1,11 @@
-"""How to start the processes of the workload: by the nodes that they are bound to."""
+"""How to start the processes of the workload: by where they are bound to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.commands.together import Together
+from simnet.scenario.core.knob import CpuList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,33 +26,44 @@ def typed(base: Effective, tuned: Effective) -> Iterator[Together]:
 
 def _rebound(base: Effective, tuned: Effective) -> bool:
     """Whether a process has to start on other nodes."""
-    before = {flow.name: _nodes(flow) for flow in base.flows}
-    return any(before.get(flow.name, _nodes(flow)) != _nodes(flow) for flow in tuned.flows)
+    before = {flow.name: (_bound(flow), flow.peer_cpus) for flow in base.flows}
+    after = {flow.name: (_bound(flow), flow.peer_cpus) for flow in tuned.flows}
+    return any(before.get(name, bound) != bound for name, bound in after.items())
 
 
-def _nodes(flow: Flow) -> tuple[int | None, int | None]:
-    return flow.cpubind_node, flow.preferred_node
+def _bound(flow: Flow) -> str:
+    """Return what a process on the system is started under."""
+    return _taskset(flow.cpus) + _numactl(flow.cpubind_node, flow.preferred_node)
+
+
+def _taskset(cpus: tuple[int, ...]) -> str:
+    return f"taskset --cpu-list {CpuList('').text(cpus)} " if cpus else ""
 
 
 def _processes(effective: Effective) -> tuple[str, ...]:
-    """Return how to start the processes of the workload: by the node that they are bound to."""
-    groups: dict[tuple[int | None, int | None], list[Flow]] = {}
+    """Return how to start the processes of the workload: by where they are bound to."""
+    groups: dict[str, list[Flow]] = {}
     for flow in effective.flows:
-        groups.setdefault(_nodes(flow), []).append(flow)
+        groups.setdefault(_bound(flow), []).append(flow)
+    far = [
+        f"# on each peer: start the processes under: {_taskset(cpus).strip()}"
+        for cpus in dict.fromkeys(flow.peer_cpus for flow in effective.flows)
+        if cpus
+    ]
     if effective.workload.test != _NETSERVER:
-        return tuple(_comments(groups))
+        return (*_comments(groups), *far)
     lines = [f"killall {_NETSERVER}"]
-    for number, (nodes, flows) in enumerate(groups.items()):
+    for number, (bound, flows) in enumerate(groups.items()):
         port = f" -p {_NETSERVER_PORT + number}" if len(groups) > 1 else ""
         names = ", ".join(flow.name for flow in flows)
-        lines.append(f"{_numactl(*nodes)}{_NETSERVER}{port}  # the streams of {names}")
-    return tuple(lines)
+        lines.append(f"{bound}{_NETSERVER}{port}  # the streams of {names}")
+    return (*lines, *far)
 
 
-def _comments(groups: dict[tuple[int | None, int | None], list[Flow]]) -> Iterator[str]:
-    for nodes, flows in groups.items():
+def _comments(groups: dict[str, list[Flow]]) -> Iterator[str]:
+    for bound, flows in groups.items():
         names = ", ".join(flow.name for flow in flows)
-        under = _numactl(*nodes).strip()
+        under = bound.strip()
         yield f"# start the processes of {names} {f'under: {under}' if under else 'as they are'}"
 
 

@@ -1,13 +1,13 @@
 """Knobs of places: the CPUs of interrupts and of processes.
 
-Sources: irqbalance(1), numactl(8).
+Sources: irqbalance(1), taskset(1), numactl(8).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from simnet.scenario.core.knob import CpuMask, Knob, NodeNumber
+from simnet.scenario.core.knob import CpuList, CpuMask, Knob, NodeNumber
 from simnet.scenario.core.specs import Flag
 
 __all__ = ["PLACEMENT"]
@@ -29,6 +29,15 @@ PLACEMENT: Final = (
         "irqbalance",
         "service irqbalance {start_stop}  # SLES 10: irq_balancer",
         note="off leaves every interrupt where the daemon put it",
+    ),
+    Knob(
+        "taskset --cpu-list",
+        "CPUs that the processes may use",
+        CpuList("list of CPUs"),
+        "flows",
+        "cpus",
+        "start each process under: taskset --cpu-list {value}",
+        together=True,
     ),
     Knob(
         "numactl --cpubind",
