@@ -98,14 +98,14 @@ def test_bytes_stay_in_order(plan: Plan, gaps_ps: list[int]) -> None:
     for lab in at_times(plan, gaps_ps):
         for end, sender in zip(lab.receivers, lab.senders, strict=True):
             receiver = end.receiver
-            assert 0 <= end.delivered <= receiver.copied_seq <= receiver.rcv_nxt
-            assert sender.seq.snd_una <= receiver.rcv_nxt <= sender.seq.write_seq
+            assert 0 <= end.delivered <= receiver.seq.copied_seq <= receiver.seq.rcv_nxt
+            assert sender.seq.snd_una <= receiver.seq.rcv_nxt <= sender.seq.write_seq
             assert sender.seq.snd_una <= sender.seq.snd_nxt <= sender.seq.write_seq
             # nobody sends beyond what was offered (probes of a closed window are old data)
-            assert receiver.rcv_nxt <= receiver.rcv_wup + receiver.rcv_wnd
+            assert receiver.seq.rcv_nxt <= receiver.seq.rcv_wup + receiver.seq.rcv_wnd
             assert (receiver.window.queue.memory == 0) == (receiver.readable() == 0)
             if isinstance(end, TcpSocket):
-                assert end.delivered == receiver.copied_seq
+                assert end.delivered == receiver.seq.copied_seq
                 # no recv returns more than it was asked for
                 reader: Any = end.reader
                 assert end.delivered <= (reader.calls + 1) * reader.recv_bytes
@@ -166,7 +166,7 @@ def test_all_that_was_sent_arrives(plan: Plan) -> None:
             assert nic.qdisc.count == 0
             assert not nic.scheduled
             for socket in sockets:
-                assert socket.receiver.readable() == socket.receiver.rmem_alloc == 0
+                assert socket.receiver.readable() == socket.receiver.window.allocated() == 0
                 assert socket.prequeue.count == socket.backlog.count == socket.staged.count == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from simnet.host.buffers import Buffers
@@ -19,6 +20,7 @@ from simnet.net.nic.port import Nic
 from simnet.net.nic.tg3 import Tg3
 from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS
@@ -258,17 +260,21 @@ def make_receiver(**options: Any) -> TcpReceiver:
         "advmss": 1000,
         "rmem_default": 87_380,
         "rmem_max": 174_760,
-        "jiffy_ps": JIFFY_PS,
-        "ato_min_ps": 40 * MS,
-        "delack_max_ps": 200 * MS,
-        "rto_ps": 3000 * MS,
         "max_quickacks": 16,
         "min_rcvmss": 536,
         "truesize_overhead": 300,
         "moderate_rcvbuf": True,
         "window_scaling": True,
     }
-    return TcpReceiver(**(usual | options))
+    timing: dict[str, Any] = {
+        "jiffy_ps": JIFFY_PS,
+        "ato_min_ps": 40 * MS,
+        "delack_max_ps": 200 * MS,
+        "rto_ps": 3000 * MS,
+    }
+    names = {field.name for field in fields(AckTiming)} & options.keys()
+    timing |= {name: options.pop(name) for name in names}
+    return TcpReceiver(timing=AckTiming(**timing), **(usual | options))
 
 
 def make_sender(**options: Any) -> TcpSender:

@@ -61,8 +61,8 @@ def check_stream(ends: tuple[Any, Any, Any, Any]) -> None:
     """Bytes of one direction of a connection are where they are, in order, once."""
     source, incoming, outgoing, sink = ends
     assert source.created >= source.written == source.endpoint.sender.seq.write_seq
-    assert source.written >= incoming.socket.receiver.rcv_nxt >= incoming.socket.delivered
-    assert outgoing.socket.sender.seq.write_seq >= sink.endpoint.receiver.rcv_nxt == sink.got
+    assert source.written >= incoming.socket.receiver.seq.rcv_nxt >= incoming.socket.delivered
+    assert outgoing.socket.sender.seq.write_seq >= sink.endpoint.receiver.seq.rcv_nxt == sink.got
 
 
 @settings(max_examples=8, deadline=None)

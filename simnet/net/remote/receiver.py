@@ -184,7 +184,7 @@ class RemoteReceiver(Port):
     def _ack_after_copy(self) -> cython.bint:
         copied: cython.longlong = self.copied
         self.copied = 0
-        return copied > 0 and self.receiver.ack_due_after_copy(copied)
+        return copied > 0 and self.receiver.delack.due_after_copy(copied)
 
     def _work(self) -> cython.int:
         """Work up to the next acknowledgement, as far as it is known which frames come.
@@ -331,21 +331,21 @@ class RemoteReceiver(Port):
         """TCP takes a segment and the reader its payload, at `done_ps`."""
         receiver: TcpReceiver = self.receiver
         jiffy: cython.longlong = done_ps // self.jiffy_ps
-        before: cython.longlong = receiver.copied_seq
+        before: cython.longlong = receiver.seq.copied_seq
         timeout: cython.longlong
-        in_order: cython.bint = skb.seq == receiver.rcv_nxt
+        in_order: cython.bint = skb.seq == receiver.seq.rcv_nxt
         if receiver.rule_clock_us:
             receiver.now_us = done_ps // _US
-        if skb.seq <= receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+        if skb.seq <= receiver.seq.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
             # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
             self.ts_recent = skb.tsval
         if receiver.segment(skb.seq, skb.end_seq, skb.push, in_order, jiffy):
             self.ack_due = True
-        elif receiver.compress_started:
+        elif receiver.compression.started:
             # what the peer would hold back for a tenth of a millisecond goes out at once
             self.ack_due = True
         else:
-            timeout = receiver.schedule_delack(jiffy)
+            timeout = receiver.delack.schedule_timer(jiffy)
             if timeout == 0:
                 self.ack_due = True
             else:
@@ -354,17 +354,17 @@ class RemoteReceiver(Port):
             receiver.copied(receiver.readable(), jiffy)
         elif in_order:
             receiver.space_adjust(jiffy)
-        self.copied += receiver.copied_seq - before
-        self.taken.append((done_ps, done_ps - skb.arrival_ps, receiver.copied_seq - before))
+        self.copied += receiver.seq.copied_seq - before
+        self.taken.append((done_ps, done_ps - skb.arrival_ps, receiver.seq.copied_seq - before))
         return 0
 
     def _acknowledge(self) -> cython.int:
         """`tcp_send_ack`."""
         now: cython.longlong = self.sim.now
         dsack: cython.bint = self.receiver.held.duplicate is not None
-        window: cython.longlong = self.receiver.ack_sent(now // self.jiffy_ps)
+        window: cython.longlong = self.receiver.ack_sent()
         skb: Skb = new_skb(
-            self.acknowledged, 0, 0, self.receiver.rcv_nxt, window, self.ack_bytes, False
+            self.acknowledged, 0, 0, self.receiver.seq.rcv_nxt, window, self.ack_bytes, False
         )
         self.acks_sent += 1
         self.receiver.fill_sack(skb, dsack)
@@ -381,7 +381,7 @@ class RemoteReceiver(Port):
     def _delack_timer(self) -> cython.int:
         """The timer is not moved when it is put off; whether it is due is looked up here."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        due: cython.longlong = self.receiver.timeout_jiffy
+        due: cython.longlong = self.receiver.delack.timeout_jiffy
         self.delack.ran()
         if due == _NONE:
             return 0
@@ -390,10 +390,10 @@ class RemoteReceiver(Port):
             return 0
         if self.reading is not None:
             # the reader acknowledges when it is done
-            self.receiver.blocked = True
-            self.receiver.timeout_jiffy = jiffy + self.receiver.delack_min
-            self.delack.set(self.receiver.timeout_jiffy)
+            self.receiver.delack.blocked = True
+            self.receiver.delack.timeout_jiffy = jiffy + self.receiver.delack.delack_min
+            self.delack.set(self.receiver.delack.timeout_jiffy)
             return 0
-        if self.receiver.delack_expired(jiffy):
+        if self.receiver.delack.expired():
             self._acknowledge()
         return 0

@@ -1,7 +1,9 @@
 from simnet.kernel.prefetch cimport prefetch
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.jiffy_timer cimport keep_timer
+from simnet.net.tcp.receive.delayed_ack cimport DelayedAck
 from simnet.net.tcp.receive.queue cimport ReceiveQueue
+from simnet.net.tcp.receive.sequence cimport ReceiveSequence
 from simnet.net.tcp.receive.window cimport ReceiveWindow
 from simnet.net.link.skb cimport Endpoint, Header, Skb, SkbQueue
 from simnet.net.tcp.receive.reassembly cimport Reassembly
@@ -32,6 +34,8 @@ cdef class TcpConnection(Endpoint):
     cdef Recovery recovery
     cdef WindowValidation validation
     cdef SendOutput sending
+    cdef ReceiveSequence received
+    cdef DelayedAck delack
     cdef ReceiveWindow window
     cdef Reassembly held
     cdef ReceiveQueue queue

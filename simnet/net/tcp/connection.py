@@ -17,6 +17,7 @@ from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue
 from simnet.net.tcp.jiffy_timer import keep_timer
 from simnet.net.tcp.receive.queue import ReceiveQueue
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.send.output import SendOutput
 from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
@@ -69,6 +70,8 @@ class TcpConnection(Endpoint):
         self.recovery = sender.recovery
         self.validation = sender.validation
         self.sending = sender.output
+        self.received = receiver.seq
+        self.delack = receiver.delack
         self.window = receiver.window
         self.held = receiver.window.held
         self.queue = receiver.window.queue
@@ -104,7 +107,9 @@ class TcpConnection(Endpoint):
     def fetch_receiver(self) -> cython.int:
         """Ask for what a segment changes."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.receiver), 336)
+            prefetch(cython.cast(cython.p_void, self.receiver), 160)
+            prefetch(cython.cast(cython.p_void, self.delack), 232)
+            prefetch(cython.cast(cython.p_void, self.received), cython.sizeof(ReceiveSequence))
             prefetch(cython.cast(cython.p_void, self.window), 104)
             prefetch(cython.cast(cython.p_void, self.queue), cython.sizeof(ReceiveQueue))
             prefetch(cython.cast(cython.p_void, self.held), 48)
@@ -115,8 +120,8 @@ class TcpConnection(Endpoint):
     def acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
         """`tcp_transmit_skb`: a segment says what has been received."""
         dsack: cython.bint = self.receiver.held.duplicate is not None
-        skb.window = self.receiver.ack_sent(jiffy)
-        skb.ack = self.receiver.rcv_nxt
+        skb.window = self.receiver.ack_sent()
+        skb.ack = self.receiver.seq.rcv_nxt
         self.receiver.fill_sack(skb, dsack)
         skb.tsecr = self.ts_recent
         return 0
@@ -146,7 +151,7 @@ class TcpConnection(Endpoint):
 
     def hold_back(self) -> cython.int:
         """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
-        if self.receiver.compressed == 1:
-            self.compressed_ps = self.sim.now + self.receiver.compress_delay_ps()
+        if self.receiver.compression.compressed == 1:
+            self.compressed_ps = self.sim.now + self.receiver.compression.delay_ps(self.window.rtt)
             self.sim.at(self.compressed_ps, self, COMPRESSED, 0, _PRIORITY_TIMER)
         return 0

@@ -198,7 +198,7 @@ class TcpEndpoint(TcpConnection):
         if count > 0:
             self.delivered += count
             self.receiver.copied(count, self.sim.now // self.jiffy_ps)
-            if self.receiver.ack_due_after_copy(count):
+            if self.receiver.delack.due_after_copy(count):
                 self._send_ack()
         return count
 
@@ -228,18 +228,18 @@ class TcpEndpoint(TcpConnection):
             skb.ack, skb.window, jiffy, skb.sack, skb.tsecr, skb.end_seq > skb.seq
         )
         if skb.end_seq > skb.seq:
-            if skb.seq <= self.receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+            if skb.seq <= self.receiver.seq.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
                 # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
                 self.ts_recent = skb.tsval
             if self.receiver.rule_clock_us:
                 self.receiver.now_us = self.sim.now // _US
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, False, jiffy)
         self._output()
-        if skb.end_seq > skb.seq and self.receiver.scheduled:
-            if self.receiver.compress_started:
+        if skb.end_seq > skb.seq and self.receiver.delack.scheduled:
+            if self.receiver.compression.started:
                 self.hold_back()
             elif not at_once:
-                timeout = self.receiver.schedule_delack(jiffy)
+                timeout = self.receiver.delack.schedule_timer(jiffy)
                 if timeout > 0:
                     self.set_delack(timeout)
                 else:
@@ -266,7 +266,7 @@ class TcpEndpoint(TcpConnection):
             skb = self.staged.pop()
             skb.header = self.header
             self.acknowledge_with(skb, jiffy)
-            self.receiver.data_sent(jiffy)
+            self.receiver.delack.data_sent(jiffy)
             self.path_out.send(skb)
         return self.arm_rto(jiffy)
 
@@ -291,7 +291,7 @@ class TcpEndpoint(TcpConnection):
         if kind == SERVED:
             self._process(self.waiting.pop())
         elif kind == COMPRESSED:
-            if self.receiver.compressed > 0 and self.sim.now >= self.compressed_ps:
+            if self.receiver.compression.compressed > 0 and self.sim.now >= self.compressed_ps:
                 self._send_ack()
         elif kind == RTO:
             self.rto_event = 0
@@ -305,14 +305,14 @@ class TcpEndpoint(TcpConnection):
             self._delack_timer(jiffy)
 
     def _delack_timer(self, jiffy: cython.longlong) -> cython.int:
-        due: cython.longlong = self.receiver.timeout_jiffy
+        due: cython.longlong = self.receiver.delack.timeout_jiffy
         if due == _NONE:
             return 0
         if due >= jiffy:
             self.set_delack(due)
             return 0
-        self.receiver.timeout_jiffy = _NONE
-        if self.receiver.delack_expired(jiffy):
+        self.receiver.delack.timeout_jiffy = _NONE
+        if self.receiver.delack.expired():
             self.delayed_acks += 1
             self._send_ack()
         return 0

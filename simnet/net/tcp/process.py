@@ -99,7 +99,7 @@ class SocketTask(Task):
             and queue.count > 0
             and queue.head.seq == skb.end_seq
             and queue.head.end_seq - skb.seq <= socket.reader_room
-            and socket.receiver.holds_ack(skb.seq, skb.end_seq)
+            and socket.receiver.delack.holds(skb.seq, skb.end_seq)
         ):
             self.second = queue.pop()
             work += socket.process_cost_ps(self.second, cpu, True)

@@ -194,7 +194,7 @@ class TcpSocket(TcpConnection):
         if self.reader_installed and not self.low_latency:
             self.prequeue.append(skb)
             self.prequeued += 1
-            self.prequeue_memory += self.receiver.truesize(skb.end_seq - skb.seq)
+            self.prequeue_memory += self.receiver.sizes.truesize(skb.end_seq - skb.seq)
             work += self.costs.backlog_ps
             self.ledger.tcp_receive += self.costs.backlog_ps
             if self.prequeue_memory > self.receiver.window.rcvbuf:
@@ -206,11 +206,14 @@ class TcpSocket(TcpConnection):
             elif self.prequeue.count == 1:
                 if self.reader.wake_on(cpu):
                     work += self._wakeup_ps(cpu, self.reader)
-                if not self.receiver.scheduled and self.receiver.timeout_jiffy == _NONE:
-                    self.receiver.timeout_jiffy = (
+                if (
+                    not self.receiver.delack.scheduled
+                    and self.receiver.delack.timeout_jiffy == _NONE
+                ):
+                    self.receiver.delack.timeout_jiffy = (
                         self.sim.now + _PREQUEUE_DELACK_PS
                     ) // self.jiffy_ps
-                    self.set_delack(self.receiver.timeout_jiffy)
+                    self.set_delack(self.receiver.delack.timeout_jiffy)
             return work
         self.softirq_processed += 1
         work += self.process_cost_ps(skb, cpu, False)
@@ -243,7 +246,8 @@ class TcpSocket(TcpConnection):
             self.reader_installed
             and not self.low_latency
             and (not self.reader.sleeping or (cpu.current is None and len(cpu.runqueue) == 0))
-            and self.prequeue_memory + 64 * self.receiver.truesize(1) < self.receiver.window.rcvbuf
+            and self.prequeue_memory + 64 * self.receiver.sizes.truesize(1)
+            < self.receiver.window.rcvbuf
         )
 
     # -- protocol -------------------------------------------------------------------------
@@ -306,7 +310,7 @@ class TcpSocket(TcpConnection):
 
     def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy from the receive queue, buffers freed."""
-        each: cython.longlong = self.receiver.rcv_mss
+        each: cython.longlong = self.receiver.delack.rcv_mss
         segments: cython.longlong
         if self.queue_merged > each:
             each = self.queue_merged
@@ -339,26 +343,26 @@ class TcpSocket(TcpConnection):
                 self.queue_merged = length if skb.segment_bytes > 0 else 0
             if skb.ack > 0:
                 work += self._acknowledged(skb, cpu)
-            if skb.seq <= self.receiver.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
+            if skb.seq <= self.receiver.seq.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
                 # tcp_replace_ts_recent, which tcp_sequence keeps old duplicates from
                 self.ts_recent = skb.tsval
             if self.receiver.rule_clock_us:
                 self.receiver.now_us = self.sim.now // _US
-            in_order = self.receiver.rcv_nxt
+            in_order = self.receiver.seq.rcv_nxt
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
-            if self.receiver.collapsed > 0:
+            if self.receiver.memory.collapsed > 0:
                 work += self._collapsed_ps()
             if skb.ack > 0:
                 work += self.output(cpu)
-            if skb.ack > 0 and not self.receiver.scheduled:
+            if skb.ack > 0 and not self.receiver.delack.scheduled:
                 # the acknowledgement went out with data
                 pass
             elif at_once:
                 work += self.send_ack(cpu)
-            elif self.receiver.compress_started:
+            elif self.receiver.compression.started:
                 self.hold_back()
             else:
-                timeout = self.receiver.schedule_delack(jiffy)
+                timeout = self.receiver.delack.schedule_timer(jiffy)
                 if timeout == 0:
                     work += self.send_ack(cpu)
                 else:
@@ -368,7 +372,7 @@ class TcpSocket(TcpConnection):
                 self.delivered += length
                 self.receiver.space_adjust(jiffy)
             elif self.poll is not None:
-                if self.receiver.rcv_nxt > in_order:
+                if self.receiver.seq.rcv_nxt > in_order:
                     work += self.poll.callback(cpu)
             elif (
                 not self.owned
@@ -423,11 +427,11 @@ class TcpSocket(TcpConnection):
 
     def _collapsed_ps(self) -> cython.longlong:
         """`tcp_collapse`: what copying the receive queue into fewer buffers has cost."""
-        length: cython.longlong = self.receiver.collapsed
+        length: cython.longlong = self.receiver.memory.collapsed
         work: cython.longlong = (
             (length + self.costs.line_bytes - 1) // self.costs.line_bytes * self.costs.copy_line_ps
         )
-        self.receiver.collapsed = 0
+        self.receiver.memory.collapsed = 0
         self.collapses += 1
         self.ledger.tcp_receive += work
         return work
@@ -436,8 +440,8 @@ class TcpSocket(TcpConnection):
         """Whether the installed reader gets the payload straight into its buffer."""
         return (
             skb.end_seq > skb.seq
-            and skb.seq == self.receiver.rcv_nxt
-            and skb.seq == self.receiver.copied_seq
+            and skb.seq == self.receiver.seq.rcv_nxt
+            and skb.seq == self.receiver.seq.copied_seq
             and skb.end_seq - skb.seq <= self.reader_room
         )
 
@@ -510,7 +514,7 @@ class TcpSocket(TcpConnection):
                 skb.header = self.header
                 if self.receiver.segments > 0:
                     self.acknowledge_with(skb, jiffy)
-                    self.receiver.data_sent(jiffy)
+                    self.receiver.delack.data_sent(jiffy)
                 self.nic.transmit(skb)
             self.nic.flush()
         return self.arm_rto(jiffy)
@@ -538,7 +542,7 @@ class TcpSocket(TcpConnection):
 
     def read_queue(self, count: cython.longlong) -> cython.longlong:
         """The reader has copied up to `count` bytes from the receive queue; return how many."""
-        readable: cython.longlong = self.receiver.rcv_nxt - self.receiver.copied_seq
+        readable: cython.longlong = self.receiver.seq.rcv_nxt - self.receiver.seq.copied_seq
         if count > readable:
             count = readable
         self.receiver.copied(count, self.sim.now // self.jiffy_ps)
@@ -547,7 +551,7 @@ class TcpSocket(TcpConnection):
 
     def after_copy(self, cpu: Cpu, copied: cython.longlong) -> cython.longlong:
         """`cleanup_rbuf`: send the ACK or window update that the copy made due."""
-        if self.receiver.ack_due_after_copy(copied):
+        if self.receiver.delack.due_after_copy(copied):
             return self.send_ack(cpu)
         return 0
 
@@ -579,7 +583,7 @@ class TcpSocket(TcpConnection):
 
     def _delack_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        due: cython.longlong = self.receiver.timeout_jiffy
+        due: cython.longlong = self.receiver.delack.timeout_jiffy
         work: cython.longlong
         if due == _NONE:
             return 0
@@ -587,16 +591,16 @@ class TcpSocket(TcpConnection):
             self.set_delack(due)
             return 0
         if self.owned:
-            self.receiver.timer_found_owned()
-            if self.receiver.defers_timer:
+            self.receiver.delack.found_owned()
+            if self.receiver.delack.defers_timer:
                 self.deferred = True
                 return 0
-            self.receiver.timeout_jiffy = jiffy + self.receiver.delack_min
-            self.set_delack(self.receiver.timeout_jiffy)
+            self.receiver.delack.timeout_jiffy = jiffy + self.receiver.delack.delack_min
+            self.set_delack(self.receiver.delack.timeout_jiffy)
             return 0
-        self.receiver.timeout_jiffy = _NONE
+        self.receiver.delack.timeout_jiffy = _NONE
         work = self._drain_prequeue()
-        if self.receiver.delack_expired(jiffy):
+        if self.receiver.delack.expired():
             self.delayed_acks += 1
             work += self.send_ack(self.timer_cpu)
         self.timer_cpu.raise_irq(self.timer_work, work)
@@ -604,7 +608,7 @@ class TcpSocket(TcpConnection):
 
     def _compressed_timer(self) -> cython.int:
         """`tcp_compressed_ack_kick`; an ACK sent meanwhile has covered what was held back."""
-        if self.receiver.compressed == 0 or self.sim.now < self.compressed_ps:
+        if self.receiver.compression.compressed == 0 or self.sim.now < self.compressed_ps:
             return 0
         if self.owned:
             self.deferred = True

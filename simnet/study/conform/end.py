@@ -17,6 +17,7 @@ from simnet.net.link.skb import SkbQueue
 from simnet.net.tcp.ecn import ECE, Ecn
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.study.conform.connection import make_sender
 from simnet.study.conform.packetdrill_assert import failed
@@ -104,10 +105,14 @@ class Endpoint(Component):
             advmss=connection.advmss - option_bytes,
             rmem_default=connection.rcvbuf or kernel["tcp_rmem_bytes"][1],
             rmem_max=kernel["tcp_rmem_bytes"][2],
-            jiffy_ps=self.jiffy_ps,
-            ato_min_ps=kernel["ato_min_ps"],
-            delack_max_ps=kernel["delack_max_ps"],
-            rto_ps=kernel["rto_min_ps"] + connection.rtt_ps,
+            timing=AckTiming(
+                jiffy_ps=self.jiffy_ps,
+                ato_min_ps=kernel["ato_min_ps"],
+                delack_max_ps=kernel["delack_max_ps"],
+                rto_ps=kernel["rto_min_ps"] + connection.rtt_ps,
+                delack_limit_ps=limit,
+                srtt_ps=connection.rtt_ps,
+            ),
             max_quickacks=kernel["max_quickacks"],
             min_rcvmss=kernel["min_rcvmss_bytes"],
             truesize_overhead=0,
@@ -120,10 +125,8 @@ class Endpoint(Component):
             sack=connection.sack,
             rcvbuf_locked=connection.rcvbuf > 0,
             quickack=connection.quickack,
-            delack_limit_ps=limit,
-            srtt_ps=connection.rtt_ps,
         )
-        self.timer_jiffies: int = int(self.receiver.timer_jiffies)
+        self.timer_jiffies: int = int(self.receiver.delack.timer_jiffies)
         self.receiver.start(first, connection.established_ps // _US)
         self.sender = make_sender(connection, self.jiffy_ps, option_bytes)
         self.ecn = Ecn() if connection.ecn else None
@@ -183,7 +186,7 @@ class Endpoint(Component):
                     self.sender.output.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
                     self.sender.output.stage_probe(self.staged, self.peer, 0, self.cpu)
                 self._transmit(timer=True)
-        elif self.sim.now == self.compressed_ps and self.receiver.compressed > 0:
+        elif self.sim.now == self.compressed_ps and self.receiver.compression.compressed > 0:
             self._acknowledge(timer=True)
 
     def _delack(self) -> None:
@@ -194,7 +197,7 @@ class Endpoint(Component):
             return
         self.delack_ps = -1
         self._refresh()
-        if self.receiver.delack_expired(self._jiffy):
+        if self.receiver.delack.expired():
             self._acknowledge(timer=True)
 
     def _late(self) -> bool:
@@ -213,18 +216,20 @@ class Endpoint(Component):
         if self.ecn is not None:
             self.sender.echoed(bool(step.ecn & ECE))
             self.receiver.marked(step.ecn, length > 0)
-        if receiver.acceptable(step.seq, step.end_seq):
+        if receiver.seq.acceptable(step.seq, step.end_seq):
             self._acknowledged(step)
         if length > 0:
             at_once = receiver.segment(step.seq, step.end_seq, step.push, False, self._jiffy)  # noqa: FBT003
         self._output()
-        if length > 0 and at_once and not (self.transmitted and not receiver.scheduled):
+        if length > 0 and at_once and not (self.transmitted and not receiver.delack.scheduled):
             self._acknowledge()
-        elif length > 0 and receiver.compress_started and receiver.compressed > 0:
-            if receiver.compressed == 1:
-                self.compressed_ps = self.sim.now + receiver.compress_delay_ps() + _HRTIMER_PS
+        elif length > 0 and receiver.compression.started and receiver.compression.compressed > 0:
+            if receiver.compression.compressed == 1:
+                self.compressed_ps = (
+                    self.sim.now + receiver.compression.delay_ps(receiver.window.rtt) + _HRTIMER_PS
+                )
                 self.sim.at(self.compressed_ps, self, _COMPRESSED, 0, _PRIORITY)
-        elif length > 0 and receiver.scheduled:
+        elif length > 0 and receiver.delack.scheduled:
             self._schedule()
         if self.wanted > 0 and receiver.readable() > 0:
             self._take(self.wanted)
@@ -255,7 +260,7 @@ class Endpoint(Component):
                 f"read at {self.sim.now / _SECOND:.6f} s: expected {count} bytes, got {found}"
             )
         self.receiver.copied(found, self._jiffy)
-        if self.receiver.ack_due_after_copy(found):
+        if self.receiver.delack.due_after_copy(found):
             self._refresh()
             self._acknowledge()
 
@@ -279,7 +284,7 @@ class Endpoint(Component):
         if name == "rcvbuf":
             self.receiver.window.lock(value)
         elif name == "quickack":
-            if self.receiver.set_quickack(value):
+            if self.receiver.delack.set_quickack(value):
                 self._acknowledge()
         else:
             setattr(self.sender.output, name, bool(value))
@@ -335,15 +340,15 @@ class Endpoint(Component):
             # a window probe is old data, as an empty segment
             end = skb.seq if skb.end_seq <= self.sender.seq.snd_una else skb.end_seq
             self._acknowledge(timer=timer, seq=skb.seq + 1, end_seq=end + 1, push=skb.push)
-            self.receiver.data_sent(self._jiffy)
+            self.receiver.delack.data_sent(self._jiffy)
         due = self.sender.timer_due(self._jiffy)
         if due >= 0:
             self.rto_ps = max(self._tick_ps(due), self.sim.now)
             self.sim.at(self.rto_ps, self, _RTO, 0, _PRIORITY)
 
     def _schedule(self) -> None:
-        before = self.receiver.timeout_jiffy
-        timeout = self.receiver.schedule_delack(self._jiffy)
+        before = self.receiver.delack.timeout_jiffy
+        timeout = self.receiver.delack.schedule_timer(self._jiffy)
         if timeout == 0:
             self._acknowledge()
         elif timeout != before:
@@ -356,14 +361,14 @@ class Endpoint(Component):
     ) -> None:
         """`tcp_send_ack`, or the acknowledgement that data carry."""
         blocks = tuple((first, last) for first, last in self.receiver.sack_blocks())
-        window = self.receiver.ack_sent(self._jiffy) >> self.receiver.rcv_wscale
+        window = self.receiver.ack_sent() >> self.receiver.window.wscale
         fresh = end_seq > max(seq, self.fresh_from)
         self.fresh_from = max(self.fresh_from, end_seq)
         self.delack_ps = -1
         self.sent.append(
             Segment(
                 self.sim.now,
-                self.receiver.rcv_nxt,
+                self.receiver.seq.rcv_nxt,
                 window,
                 blocks,
                 seq or self.sender.seq.snd_nxt + 1,

@@ -150,7 +150,7 @@ def _waits(recording: Recording, late: Collection[int]) -> Callable[[Endpoint], 
         return (
             number in late
             or later_ps > end.jiffy_ps // 2
-            or (later_ps > 0 and following.ack > end.receiver.rcv_nxt)
+            or (later_ps > 0 and following.ack > end.receiver.seq.rcv_nxt)
         )
 
     return waits

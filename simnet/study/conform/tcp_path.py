@@ -22,6 +22,7 @@ from simnet.net.link.lossy_path import LossyPath
 from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.aix import AixTcp, aix_receiver, aix_sender
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.net.tcp.rules.sender_version import sender_rules
@@ -78,7 +79,7 @@ class TcpOptions:
         rmem_bytes, wmem_bytes: default and largest receive and send buffer.
         delack_ps: least delay of an ACK, TCP_DELACK_MIN.
         delack_max_ps: greatest.
-        delack_limit_ps: TCP_DELACK_MAX_US; None for no limit of one's own.
+        delack_limit_ps: TCP_DELACK_MAX_US; 0 for no limit of one's own.
         quickack: `ip route ... quickack 1`.
         rto_min_ps, rto_init_ps: TCP_RTO_MIN and the timeout before the first measurement.
         service_ps: what a received segment keeps a host busy for.
@@ -104,7 +105,7 @@ class TcpOptions:
     wmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
     delack_ps: int = 40 * _MS
     delack_max_ps: int = 200 * _MS
-    delack_limit_ps: int | None = None
+    delack_limit_ps: int = 0
     quickack: bool = False
     rto_min_ps: int = 200 * _MS
     rto_init_ps: int = 3000 * _MS
@@ -297,12 +298,14 @@ class TcpPath:
             advmss=tcp.mss,
             rmem_default=tcp.rmem_bytes[0],
             rmem_max=tcp.rmem_bytes[1],
-            jiffy_ps=tcp.jiffy_ps,
-            ato_min_ps=tcp.delack_ps,
-            delack_max_ps=tcp.delack_max_ps,
-            delack_limit_ps=tcp.delack_limit_ps,
+            timing=AckTiming(
+                jiffy_ps=tcp.jiffy_ps,
+                ato_min_ps=tcp.delack_ps,
+                delack_max_ps=tcp.delack_max_ps,
+                delack_limit_ps=tcp.delack_limit_ps,
+                rto_ps=tcp.rto_init_ps,
+            ),
             quickack=tcp.quickack,
-            rto_ps=tcp.rto_init_ps,
             max_quickacks=16,
             min_rcvmss=536,
             truesize_overhead=400,

@@ -75,7 +75,7 @@ def options(stall: Stall) -> TcpOptions:
     delack_us = stall.delack_max_us
     return TcpOptions(
         kernel="6.18",
-        delack_limit_ps=None if delack_us is None else delack_us * _US,
+        delack_limit_ps=(delack_us or 0) * _US,
         quickack=stall.quickack,
         nodelay=stall.nodelay,
     )

@@ -83,8 +83,8 @@ class End:
     def quiet(self) -> End:
         """Use up the quick ACKs."""
         receiver = self.socket.receiver
-        while receiver.rcv_nxt < 60_000 or receiver.quick or receiver.scheduled:
-            self.comes(receiver.rcv_nxt, receiver.rcv_nxt + 1000)
+        while receiver.seq.rcv_nxt < 60_000 or receiver.delack.quick or receiver.delack.scheduled:
+            self.comes(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1000)
             self.socket.read(1000)
         self.sent()
         return self
@@ -99,7 +99,7 @@ class TestWriting:
         assert [frame.wire_bytes for frame in end.wire.frames] == [1078] * 3
         assert all(frame.header is header for frame in end.wire.frames)
         assert all(frame.endpoint is end.socket.peer for frame in end.wire.frames)
-        assert {frame.window for frame in end.wire.frames} == {end.socket.receiver.rcv_wnd}
+        assert {frame.window for frame in end.wire.frames} == {end.socket.receiver.seq.rcv_wnd}
         end.sim.run_until(2 * JIFFY)
         end.comes(0, 0, ack=2000)
         assert [log[1:3] for log in end.sent()] == [(3000, 4000), (4000, 5000), (5000, 5500)]
@@ -180,7 +180,7 @@ class TestReading:
 
     def test_a_read_may_send_an_ack(self) -> None:
         end = End().quiet()
-        base = end.socket.receiver.rcv_nxt
+        base = end.socket.receiver.seq.rcv_nxt
         end.comes(base, base + 100, push=True)
         assert end.sent() == []
         end.socket.read(100)
@@ -208,10 +208,10 @@ class TestAcks:
 
     def test_a_lone_segment_waits_for_the_timer(self) -> None:
         end = End().quiet()
-        base = end.socket.receiver.rcv_nxt
+        base = end.socket.receiver.seq.rcv_nxt
         start = end.sim.now // JIFFY
         end.comes(base, base + 1000)
-        ato = end.socket.receiver.ato
+        ato = end.socket.receiver.delack.ato
         end.sim.run_until(end.sim.now + 500 * MS)
         assert end.sent() == [((start + ato + 1) * 4, 0, 0, base + 1000)]
         assert end.socket.delayed_acks == 1
@@ -220,7 +220,7 @@ class TestAcks:
 
     def test_a_second_one_does_not(self) -> None:
         end = End(Sink()).quiet()
-        base = end.socket.receiver.rcv_nxt
+        base = end.socket.receiver.seq.rcv_nxt
         end.comes(base, base + 1000)
         end.comes(base + 1000, base + 2000)
         assert end.sent() == [(0, 0, 0, base + 2000)]
@@ -232,7 +232,7 @@ class TestAcks:
         end = End(Sink(), rules=receiver_rules("5.4"), moderate_rcvbuf=False).quiet()
         end.socket.receiver.window.rtt = 8 * 2000
         end.sim.run_until(MS)
-        return end, int(end.socket.receiver.rcv_nxt)
+        return end, int(end.socket.receiver.seq.rcv_nxt)
 
     def test_those_for_segments_ahead_of_a_hole_are_held_back(self) -> None:
         end, base = self.late_kernel()
@@ -255,7 +255,7 @@ class TestAcks:
 
     def test_timestamps_of_the_segment_that_is_acknowledged_come_back(self) -> None:
         end = End().quiet()
-        base = end.socket.receiver.rcv_nxt
+        base = end.socket.receiver.seq.rcv_nxt
         for first, tsval, told in ((base, 70, 70), (base + 1000, 60, 70), (base + 3000, 90, 70)):
             skb = new_skb(end.socket, first, first + 1000, 0, 0, 1078, True)  # noqa: FBT003
             skb.tsval = tsval

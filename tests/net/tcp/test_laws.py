@@ -60,7 +60,7 @@ def test_every_byte_arrives_once_and_in_order(
 ) -> None:
     run = delivered(path, tcp, total, seed)
     sender, board = run.left.sender, run.left.sender.board
-    assert run.right.delivered == run.right.receiver.rcv_nxt == total
+    assert run.right.delivered == run.right.receiver.seq.rcv_nxt == total
     assert sender.seq.snd_una == sender.seq.snd_nxt == total
     # nothing is left on the scoreboard
     assert board.sacked_out <= board.packets_out() == 0

@@ -63,12 +63,12 @@ class TestSoftirq:
     def test_without_a_reader_in_recv_tcp_runs_at_once(self) -> None:
         host = Host(costs={"tcp_rx": 1400, "ack_tx": 1000})
         work = host.receive()
-        assert (host.receiver.rcv_nxt, host.receiver.readable()) == (1000, 1000)
+        assert (host.receiver.seq.rcv_nxt, host.receiver.readable()) == (1000, 1000)
         assert host.socket.softirq_processed == 1
         # the first segment is acknowledged at once
         assert work == (1400 + 1000) * 1000
         (sent,) = on_wire(host.nic)
-        assert (sent.ack, sent.window) == (1000, host.receiver.rcv_wnd)
+        assert (sent.ack, sent.window) == (1000, host.receiver.seq.rcv_wnd)
 
     def test_an_acknowledgement_is_less_work_than_data(self) -> None:
         host = Host(costs={"tcp_rx": 1400, "ack_rx": 300})
@@ -81,7 +81,7 @@ class TestSoftirq:
         assert not host.socket.reader_installed
         host.keep_softirqs(100 * US)
         host.receive(3)
-        assert (host.receiver.rcv_nxt, host.receiver.readable()) == (3000, 3000)
+        assert (host.receiver.seq.rcv_nxt, host.receiver.readable()) == (3000, 3000)
         assert (host.socket.prequeued, host.socket.softirq_processed) == (0, 3)
         assert host.reader.wakeups == 2  # its start, and the first segment
         host.run()
@@ -93,7 +93,7 @@ class TestBacklog:
         host = Host(costs={"backlog": 100})
         host.socket.lock(host.cpu)
         assert host.receive(2) == 2 * 100_000
-        assert (host.receiver.rcv_nxt, host.socket.backlog.count) == (0, 2)
+        assert (host.receiver.seq.rcv_nxt, host.socket.backlog.count) == (0, 2)
         assert host.socket.backlogged == 2
 
     def test_reader_works_them_off_before_it_sleeps(self) -> None:
@@ -123,7 +123,7 @@ class TestBacklog:
 
     def test_the_ack_for_what_was_read_does_not_wait_for_the_backlog(self) -> None:
         host = Host(recv_bytes=100_000, costs={"copy_line": 1000, "user_recv": 50_000})
-        while host.receiver.quick or host.receiver.rcv_nxt < 60_000:
+        while host.receiver.delack.quick or host.receiver.seq.rcv_nxt < 60_000:
             host.receive()
             host.run()
         first = host.next_seq
@@ -145,7 +145,7 @@ class TestPrequeue:
         assert host.socket.reader_installed
         host.keep_softirqs(100 * US)
         assert host.receive(3) == (3 * 100 + 500) * 1000
-        assert (host.receiver.rcv_nxt, host.socket.prequeue.count) == (0, 3)
+        assert (host.receiver.seq.rcv_nxt, host.socket.prequeue.count) == (0, 3)
         assert (host.socket.prequeued, host.socket.softirq_processed) == (3, 0)
 
     def test_reader_is_woken_once(self) -> None:
@@ -173,7 +173,7 @@ class TestPrequeue:
         peak = 0
         while host.socket.delivered < 3000:
             host.run(US)
-            peak = max(peak, host.receiver.rmem_alloc)
+            peak = max(peak, host.receiver.window.allocated())
         assert peak == 0
 
     def test_what_the_reader_gets_directly_sizes_the_buffer_too(self) -> None:
@@ -183,7 +183,7 @@ class TestPrequeue:
             host.run()
         # twice the 40 segments of a jiffy; of 1300 bytes of memory less than 1000 are for the
         # window, so that it is 128 more
-        assert host.receiver.rcvbuf == 2 * 40 * 1428
+        assert host.receiver.window.rcvbuf == 2 * 40 * 1428
 
     def test_tcp_runs_on_the_readers_cpu_as_softirq_time(self) -> None:
         """Bottom halves are off while the prequeue is worked off."""
@@ -207,9 +207,9 @@ class TestPrequeue:
         host = Host(recv_bytes=100_000, receiver=SMALL_BUFFER)
         host.keep_softirqs(MS)
         host.receive(3)
-        assert host.receiver.rcv_nxt == 0
+        assert host.receiver.seq.rcv_nxt == 0
         host.receive()
-        assert (host.receiver.rcv_nxt, host.socket.prequeue.count) == (4000, 0)
+        assert (host.receiver.seq.rcv_nxt, host.socket.prequeue.count) == (4000, 0)
         host.run(2 * MS)
         assert host.socket.delivered == 4000
 
@@ -230,7 +230,7 @@ class TestPrequeue:
         host.keep_softirqs(1000 * MS)
         host.receive()
         host.sim.run_until(round(seconds * 1000 * MS))
-        assert host.receiver.rcv_nxt == (0 if seconds < 0.15 else 1000)
+        assert host.receiver.seq.rcv_nxt == (0 if seconds < 0.15 else 1000)
         assert host.socket.prequeue.count == (1 if seconds < 0.15 else 0)
 
 

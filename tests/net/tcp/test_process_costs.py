@@ -93,12 +93,12 @@ class Host:
     def settle(self) -> int:
         """Use up the quick ACKs; return the next byte's number."""
         receiver = self.socket.receiver
-        while receiver.rcv_nxt < 80_000 or receiver.quick or receiver.scheduled:
-            self.receive(receiver.rcv_nxt)
+        while receiver.seq.rcv_nxt < 80_000 or receiver.delack.quick or receiver.delack.scheduled:
+            self.receive(receiver.seq.rcv_nxt)
             self.run()
         self.wire.sent.clear()
         self.spent()
-        return int(receiver.rcv_nxt)
+        return int(receiver.seq.rcv_nxt)
 
 
 MODES = ("user_ps", "system_ps", "irq_ps", "softirq_ps")
@@ -219,7 +219,7 @@ class TestReader:
         steps = []
         for _ in range(40):
             host.run(250 * NS)
-            steps.append(host.socket.receiver.rcv_nxt - base)
+            steps.append(host.socket.receiver.seq.rcv_nxt - base)
         assert ([step for step in steps if 0 < step < 2000] == []) == (not gap)
         assert steps[-1] == (1000 if gap else 2000)
 

@@ -129,7 +129,7 @@ class TestCopy:
         host = Host()
         cpu = host.cpus[0]
         host.arrives(segment(host.socket, 0))
-        assert host.socket.receiver.rcv_mss == 1000
+        assert host.socket.receiver.delack.rcv_mss == 1000
         host.booked()
         for length, buffers in ((1000, 1), (1001, 2), (2000, 2), (3001, 4)):
             lines = -(-length // 128)
@@ -153,7 +153,7 @@ class TestCopy:
         # nothing has come: where the device is
         assert host.socket.queued_copy_cost_ps(host.cpus[0], 128) == (40 + 350 + 150) * NS
         for home, writer in ((0, 0), (1, 0), (0, 1)):
-            skb = segment(host.socket, host.socket.receiver.rcv_nxt)
+            skb = segment(host.socket, host.socket.receiver.seq.rcv_nxt)
             skb.home_node, skb.writer_node = home, writer
             host.arrives(skb)
             far = 150 if home or writer else 0
@@ -268,14 +268,14 @@ class TestCollapse:
         seq = 0
         while not socket.collapses and seq < 4000:
             before = host.arrives(segment(socket, seq, 100))
-            sizes.append(before - 1400 - (911 if socket.receiver.rcv_wup == seq + 100 else 0))
+            sizes.append(before - 1400 - (911 if socket.receiver.seq.rcv_wup == seq + 100 else 0))
             seq += 100
         assert socket.collapses == 1
-        copied = socket.receiver.rcv_nxt - 100
+        copied = socket.receiver.seq.rcv_nxt - 100
         assert sizes[-1] == -(-copied // 128) * 40
         assert set(sizes[:-1]) == {0}
         assert host.booked()["tcp_receive"] == 1400 * len(sizes) + sizes[-1]
-        assert socket.receiver.collapsed == 0
+        assert socket.receiver.memory.collapsed == 0
 
 
 class TestSend:
@@ -328,7 +328,7 @@ class TestSend:
         host.socket.sender.seq.write(1000, True)  # noqa: FBT003
         host.socket.output(host.cpus[0])
         assert host.wire.sent[-1].ack == 1100
-        assert not host.socket.receiver.scheduled
+        assert not host.socket.receiver.delack.scheduled
 
     def test_buffers_that_are_acknowledged_elsewhere_are_fetched(self) -> None:
         host = Host()

@@ -48,7 +48,7 @@ class TestDelayedAck:
         host.sim.run_until(44 * MS + US)
         (frame,) = host.wire.sent
         assert (frame.ack, frame.seq, frame.end_seq, frame.push) == (100, 0, 0, False)
-        assert frame.window == host.socket.receiver.rcv_wnd
+        assert frame.window == host.socket.receiver.seq.rcv_wnd
         assert frame.toucher is host.cpus[1]
         assert host.booked() == {"tcp_ack": 900}
         assert [cpu.times()["irq_ps"] for cpu in host.cpus] == [0, 911 * NS]
@@ -210,7 +210,7 @@ class TestWakeUps:
         # 2300 bytes of memory each
         assert [host.receive(1000 * number) for number in range(3)] == [100 + 800, 100, 100]
         work = host.receive(3000)
-        assert (host.socket.receiver.rcv_nxt, host.socket.prequeue.count) == (4000, 0)
+        assert (host.socket.receiver.seq.rcv_nxt, host.socket.prequeue.count) == (4000, 0)
         booked, _ = host.spent()
         acks = len(host.wire.sent)
         assert work == 100 + 4 * 1400 + acks * 911

@@ -75,7 +75,7 @@ def test_cpus_of_two_nodes_pay_more() -> None:
 def test_all_packets_arrive_in_order_whatever_the_mode() -> None:
     for destination in ("first", "all"):
         host = Host(destination, 0b1111)
-        assert host.socket.receiver.rcv_nxt == 1000 * PACKETS
+        assert host.socket.receiver.seq.rcv_nxt == 1000 * PACKETS
         assert host.socket.receiver.readable() > 0
 
 

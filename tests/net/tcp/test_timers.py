@@ -129,7 +129,7 @@ class TestDelayedAck:
         now = self.warm_up(end)
         end.receive(segment(end.socket, now))
         start = end.sim.now // JIFFY
-        ato = end.socket.receiver.ato
+        ato = end.socket.receiver.delack.ato
         assert [at for at, _ in end.wait(end.sim.now + 1000 * MS)] == [start + ato + 1]
         assert end.socket.delayed_acks == 1
 
@@ -139,7 +139,7 @@ class TestDelayedAck:
         end.receive(segment(end.socket, now))
         end.socket.lock(end.cpu)
         assert end.wait(end.sim.now + 1000 * MS) == []
-        assert end.socket.receiver.blocked
+        assert end.socket.receiver.delack.blocked
         # a blocked timer makes the next copy or segment acknowledge
         assert end.socket.after_copy(end.cpu, 1) >= 0
         assert len(end.sent()) == 1
@@ -150,7 +150,7 @@ class TestDelayedAck:
         for number in range(400):
             end.receive(segment(end.socket, number * 1000))
             end.socket.read_queue(1000)
-        while end.socket.receiver.quick or end.socket.receiver.scheduled:
+        while end.socket.receiver.delack.quick or end.socket.receiver.delack.scheduled:
             end.socket.send_ack(end.cpu)
         end.sent()
-        return int(end.socket.receiver.rcv_nxt)
+        return int(end.socket.receiver.seq.rcv_nxt)

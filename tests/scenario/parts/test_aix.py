@@ -99,10 +99,10 @@ def test_knobs_reach_the_connection(scenario: Path) -> None:
     )
     receivers = [make_receiver(effective.host, port) for port in effective.ports]
     senders = [make_sender(effective.host, port) for port in effective.ports]
-    assert [receiver.rcvbuf for receiver in receivers[1:4]] == [876544, 1048576, 876544]
+    assert [receiver.window.rcvbuf for receiver in receivers[1:4]] == [876544, 1048576, 876544]
     assert [sender.seq.sndbuf for sender in senders[1:4]] == [876544, 524288, 876544]
-    assert receivers[0].segments_per_ack == 2
-    assert receivers[0].scan_jiffies == 15
+    assert receivers[0].delack.segments_per_ack == 2
+    assert receivers[0].delack.scan_jiffies == 15
     assert senders[0].output.nagle_limit == 1000
     assert senders[0].congestion.cwnd == 7
     assert receivers[0].sack

@@ -189,8 +189,12 @@ class TestSimulation:
         assert sum(sender.sender.output.retransmissions for sender in system.parts["senders"]) > 0
         for (_, _, socket), sender in zip(system.flows, system.parts["senders"], strict=True):
             assert isinstance(socket, TcpSocket)
-            assert socket.receiver.copied_seq <= socket.receiver.rcv_nxt
-            assert sender.sender.seq.snd_una <= socket.receiver.rcv_nxt <= sender.sender.seq.snd_nxt
+            assert socket.receiver.seq.copied_seq <= socket.receiver.seq.rcv_nxt
+            assert (
+                sender.sender.seq.snd_una
+                <= socket.receiver.seq.rcv_nxt
+                <= sender.sender.seq.snd_nxt
+            )
 
     def test_failover_takes_what_the_monitor_takes_and_then_the_streams_go_on(self) -> None:
         settings: dict[str, Any] = {"unplug eth0": "30 ms", "modprobe bonding miimon": "40"}

@@ -105,7 +105,7 @@ def test_quickack_of_a_route_acknowledges_each_segment(
         )
         receiver.copied(MSS, number)
         if at_once[-1]:
-            receiver.ack_sent(number)
+            receiver.ack_sent()
     # what is no longer slow start
     assert all(at_once[150:]) == each
     assert any(at_once[150:])
@@ -115,7 +115,7 @@ def test_quickack_of_a_route_acknowledges_each_segment(
 def test_the_socket_option_limits_the_delay(scenario: Path, value: str, jiffies: int) -> None:
     receiver = receiver_of(scenario, 0, **{DELACK_MAX: value})
     receiver.segment(0, 100, True, False, 1000)  # noqa: FBT003
-    assert receiver.schedule_delack(1000) == 1000 + jiffies
+    assert receiver.delack.schedule_timer(1000) == 1000 + jiffies
 
 
 def test_peers_have_routes_and_sockets_of_their_own(scenario: Path) -> None:

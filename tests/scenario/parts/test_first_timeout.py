@@ -19,7 +19,7 @@ def test_a_lost_first_segment_is_sent_again_after_the_least_timeout() -> None:
 
 def test_a_receiver_takes_a_gap_that_long_for_a_timeout() -> None:
     host = load("tcp-rr-one-queue").host
-    assert make_receiver(host, host.ports[0]).rto_jiffies == AFTER_HANDSHAKE
+    assert make_receiver(host, host.ports[0]).delack.rto_jiffies == AFTER_HANDSHAKE
 
 
 @pytest.mark.parametrize(

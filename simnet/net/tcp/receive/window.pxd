@@ -14,7 +14,7 @@ cdef class ReceiveWindow:
     cdef int adv_win_scale
     cdef bint zero_window_early
     cdef bint opens_small
-    cdef long long advmss
+    cdef readonly long long advmss
     cdef long long rmem_max
     cdef bint moderate
     cdef bint locked

@@ -23,6 +23,7 @@ from typing import Final
 from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sender import TcpSender
@@ -106,10 +107,12 @@ def aix_receiver(tcp: AixTcp, *, advmss: int) -> TcpReceiver:
         advmss=advmss,
         rmem_default=tcp.recvspace_bytes,
         rmem_max=tcp.recvspace_bytes,
-        jiffy_ps=tcp.tick_ps,
-        ato_min_ps=tcp.tick_ps,
-        delack_max_ps=tcp.fasttimo_ps,
-        rto_ps=tcp.rto_init_ps,
+        timing=AckTiming(
+            jiffy_ps=tcp.tick_ps,
+            ato_min_ps=tcp.tick_ps,
+            delack_max_ps=tcp.fasttimo_ps,
+            rto_ps=tcp.rto_init_ps,
+        ),
         max_quickacks=0,
         min_rcvmss=advmss,
         truesize_overhead=0,

@@ -17,6 +17,7 @@ from simnet.net.link.wire import Port as PeerPort
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.aix import aix_receiver, aix_sender
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
 from simnet.net.tcp.rules.sender_version import sender_rules
@@ -242,13 +243,16 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         ),
         rmem_max=kernel.tcp_rmem_bytes[2],
         rcvbuf_locked=locked > 0,
-        jiffy_ps=PS // kernel.hz,
-        ato_min_ps=kernel.ato_min_ps,
-        delack_min_ps=kernel.delack_min_ps,
-        # that of the handshake; the kernel counts what is shorter as a jiffy
-        srtt_ps=PS // kernel.hz,
-        delack_max_ps=kernel.delack_max_ps,
-        rto_ps=_first_rto_ps(kernel),
+        timing=AckTiming(
+            jiffy_ps=PS // kernel.hz,
+            ato_min_ps=kernel.ato_min_ps,
+            delack_min_ps=kernel.delack_min_ps,
+            delack_max_ps=kernel.delack_max_ps,
+            rto_ps=_first_rto_ps(kernel),
+            delack_limit_ps=host.application.delack_max_ps,
+            # that of the handshake; the kernel counts what is shorter as a jiffy
+            srtt_ps=PS // kernel.hz,
+        ),
         max_quickacks=kernel.max_quickacks,
         min_rcvmss=kernel.min_rcvmss_bytes,
         truesize_overhead=port.nic.frame_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss,
@@ -259,7 +263,6 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         timestamps=kernel.tcp_timestamps,
         sack=kernel.tcp_sack,
         quickack=port.quickack,
-        delack_limit_ps=host.application.delack_max_ps or None,
     )
 
 

@@ -22,12 +22,12 @@ class TestDelay:
     ) -> None:
         receiver = make(rules=ReceiverRules(segments_per_ack=2, scan_jiffies=20))
         assert not take(receiver, MSS, now)
-        assert receiver.schedule_delack(now) == receiver.timeout_jiffy == due
+        assert receiver.delack.schedule_timer(now) == receiver.delack.timeout_jiffy == due
 
     def test_every_jiffy_is_a_period_too(self) -> None:
         receiver = make(rules=ReceiverRules(segments_per_ack=2, scan_jiffies=1))
         take(receiver)
-        assert receiver.schedule_delack(7) == 7
+        assert receiver.delack.schedule_timer(7) == 7
 
     def test_every_second_segment_whatever_its_size(self) -> None:
         receiver = make(rules=ReceiverRules(segments_per_ack=2, scan_jiffies=20), sack=False)
@@ -35,27 +35,27 @@ class TestDelay:
         for length in (10, 10, MSS, 10, 10, 10):
             answers.append(take(receiver, length))
             if answers[-1]:
-                receiver.ack_sent(0)
+                receiver.ack_sent()
         assert answers == [False, True] * 3
         # a read sends nothing by itself
         take(receiver, 10, push=True)
-        assert not receiver.ack_due_after_copy(1)
-        assert receiver.holds_ack(receiver.rcv_nxt, receiver.rcv_nxt + 1) is False
-        receiver.ack_sent(0)
-        assert receiver.holds_ack(receiver.rcv_nxt, receiver.rcv_nxt + 1)
-        assert not receiver.holds_ack(receiver.rcv_nxt + 1, receiver.rcv_nxt + 2)
-        comes(receiver, receiver.rcv_nxt + 100, receiver.rcv_nxt + 200)
-        receiver.ack_sent(0)
-        assert not receiver.holds_ack(receiver.rcv_nxt, receiver.rcv_nxt + 1)
+        assert not receiver.delack.due_after_copy(1)
+        assert receiver.delack.holds(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1) is False
+        receiver.ack_sent()
+        assert receiver.delack.holds(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1)
+        assert not receiver.delack.holds(receiver.seq.rcv_nxt + 1, receiver.seq.rcv_nxt + 2)
+        comes(receiver, receiver.seq.rcv_nxt + 100, receiver.seq.rcv_nxt + 200)
+        receiver.ack_sent()
+        assert not receiver.delack.holds(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1)
         # old data, or beyond the window, are answered at once
-        assert comes(receiver, receiver.rcv_nxt - 5, receiver.rcv_nxt)
+        assert comes(receiver, receiver.seq.rcv_nxt - 5, receiver.seq.rcv_nxt)
 
     def test_every_segment(self) -> None:
         receiver = make(rules=ReceiverRules(segments_per_ack=1))
         for _ in range(3):
             assert take(receiver, 10)
-            receiver.ack_sent(0)
-        end = receiver.rcv_wup + receiver.rcv_wnd
+            receiver.ack_sent()
+        end = receiver.seq.rcv_wup + receiver.seq.rcv_wnd
         assert comes(receiver, end, end + 1)
 
     @pytest.mark.parametrize(
@@ -67,79 +67,78 @@ class TestDelay:
         scale: bool,  # noqa: FBT001
     ) -> None:
         receiver = settle(make())
-        seq, end = (receiver.rcv_nxt + delay[name] for name in ("seq", "end"))
-        assert receiver.holds_ack(seq, end) == scale
-        assert not receiver.holds_ack(seq + 1, end)
+        seq, end = (receiver.seq.rcv_nxt + delay[name] for name in ("seq", "end"))
+        assert receiver.delack.holds(seq, end) == scale
+        assert not receiver.delack.holds(seq + 1, end)
         take(receiver, MSS, RTO + 1)
-        receiver.ack_sent(RTO + 1)
-        assert not receiver.holds_ack(receiver.rcv_nxt, receiver.rcv_nxt + 1)
-        receiver.set_quickack(0)
-        assert receiver.holds_ack(receiver.rcv_nxt, receiver.rcv_nxt + 1)
+        receiver.ack_sent()
+        assert not receiver.delack.holds(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1)
+        receiver.delack.set_quickack(0)
+        assert receiver.delack.holds(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1)
 
     @pytest.mark.parametrize(
         ("limit_ms", "srtt_ms", "due"),
-        [(None, None, 50), (16, None, 4), (200, None, 50), (None, 48, 12), (None, 4, 10)],
+        [(0, 0, 50), (16, 0, 4), (200, 0, 50), (0, 48, 12), (0, 4, 10)],
     )
     def test_at_most_delack_max_the_round_trip_and_the_route_s_limit(
-        self, limit_ms: int | None, srtt_ms: int | None, due: int
+        self, limit_ms: int, srtt_ms: int, due: int
     ) -> None:
-        times = {"delack_limit_ps": limit_ms, "srtt_ps": srtt_ms}
-        receiver = settle(make(**{key: ms and ms * MS for key, ms in times.items()}))
+        receiver = settle(make(delack_limit_ps=limit_ms * MS, srtt_ps=srtt_ms * MS))
         take(receiver)
         for _ in range(5):
-            receiver.delack_expired(0)
-        assert receiver.ato == 320
+            receiver.delack.expired()
+        assert receiver.delack.ato == 320
         take(receiver, 10, push=True)
-        receiver.delack_expired(0)
-        assert receiver.schedule_delack(100) == 100 + due
+        receiver.delack.expired()
+        assert receiver.delack.schedule_timer(100) == 100 + due
 
     def test_no_longer_than_it_is_set_for(self) -> None:
         receiver = settle(make())
         take(receiver, 100, push=True)
-        assert receiver.schedule_delack(0) == 10
+        assert receiver.delack.schedule_timer(0) == 10
         # a quarter of ato before
-        assert [receiver.schedule_delack(now) for now in (7, 8)] == [10, 0]
-        assert receiver.timeout_jiffy == 10
-        receiver.ack_sent(8)
-        assert receiver.schedule_delack(8) == 18
+        assert [receiver.delack.schedule_timer(now) for now in (7, 8)] == [10, 0]
+        assert receiver.delack.timeout_jiffy == 10
+        receiver.ack_sent()
+        assert receiver.delack.schedule_timer(8) == 18
 
     def test_a_timer_that_finds_nothing(self) -> None:
         receiver = settle(make())
-        receiver.schedule_delack(0)
-        assert not receiver.delack_expired(11)
-        assert receiver.timeout_jiffy == -1
-        assert receiver.ato == 10
+        receiver.delack.schedule_timer(0)
+        assert not receiver.delack.expired()
+        assert receiver.delack.timeout_jiffy == -1
+        assert receiver.delack.ato == 10
 
     def test_ato_stays_below_the_timeout(self) -> None:
         receiver = settle(make(rto_ps=72 * MS))
         take(receiver)
         seen = []
         for _ in range(2):
-            assert receiver.delack_expired(0)
-            seen.append(receiver.ato)
+            assert receiver.delack.expired()
+            seen.append(receiver.delack.ato)
         assert seen == [18, 18]
         # a gap of 17 jiffies: half of 18 and 17
         take(receiver, 10, 17)
-        assert receiver.ato == 18
+        assert receiver.delack.ato == 18
 
     def test_a_timer_that_ends_interactive_mode_begins_with_the_least(self) -> None:
         receiver = settle(make())
         take(receiver)
-        receiver.delack_expired(0)
-        receiver.set_quickack(0)
-        assert receiver.ato == 20
-        assert receiver.delack_expired(0)
-        assert (receiver.ato, receiver.pingpong) == (10, False)
+        receiver.delack.expired()
+        receiver.delack.set_quickack(0)
+        assert receiver.delack.ato == 20
+        assert receiver.delack.expired()
+        assert (receiver.delack.ato, receiver.delack.pingpong) == (10, False)
 
     @pytest.mark.parametrize(("version", "blocked"), [("5.9", True), ("5.10", False)])
     def test_a_timer_that_finds_the_socket_owned(self, version: str, blocked: bool) -> None:  # noqa: FBT001
         receiver = make_version(version)
-        receiver.timer_found_owned()
-        assert receiver.blocked == blocked
+        receiver.delack.found_owned()
+        assert receiver.delack.blocked == blocked
 
     @pytest.mark.parametrize(("version", "jiffies"), [("4.7", 0), ("4.8", 1)])
     def test_a_timer_may_be_a_jiffy_late_from_4_8_on(self, version: str, jiffies: int) -> None:
-        assert make_version(version).timer_jiffies == jiffies
+        assert make_version(version).delack.timer_jiffies == jiffies
 
 
 class TestAnswers:
@@ -147,18 +146,18 @@ class TestAnswers:
     def test_within_ato_of_the_last_segment(self, late: int, interactive: bool) -> None:  # noqa: FBT001
         receiver = settle(make(), 100)
         take(receiver, MSS, 1000)
-        assert receiver.ato == 10
-        receiver.data_sent(1000 + late)
-        assert receiver.pingpong == interactive
+        assert receiver.delack.ato == 10
+        receiver.delack.data_sent(1000 + late)
+        assert receiver.delack.pingpong == interactive
 
     def test_three_of_them_from_5_1_on_each_time(self) -> None:
         receiver, _ = settled("5.4")
         take(receiver, 100)
         for _ in range(2):
             for interactive in (False, False, True, True):
-                receiver.data_sent(0)
-                assert receiver.pingpong == interactive
-            receiver.set_quickack(1)
+                receiver.delack.data_sent(0)
+                assert receiver.delack.pingpong == interactive
+            receiver.delack.set_quickack(1)
 
 
 class TestHeldBack:
@@ -169,16 +168,16 @@ class TestHeldBack:
         base = 1000 * number
         answers = [comes(receiver, base + 1000 * n, base + 1000 * n + 1000) for n in (1, 2, 3, 4)]
         assert answers == [True, True, True, False]
-        assert receiver.compress_started
+        assert receiver.compression.started
         # all of it is acknowledged when the hole is filled
         assert comes(receiver, base, base + 1000)
-        receiver.ack_sent(0)
-        assert receiver.compressed == 0
+        receiver.ack_sent()
+        assert receiver.compression.compressed == 0
         base += 5000
         answers = [comes(receiver, base + 1000 * n, base + 1000 * n + 1000) for n in range(1, 6)]
         assert answers == [True, True, True, False, False]
-        assert receiver.compressed == 2
-        assert receiver.delack_expired(0)
+        assert receiver.compression.compressed == 2
+        assert receiver.delack.expired()
 
     def test_not_without_sack(self) -> None:
         receiver, number = settled("6.18", sack=False)
@@ -189,21 +188,21 @@ class TestHeldBack:
     @pytest.mark.parametrize(
         ("rtt_us", "srtt_us", "delay_us"),
         [
-            (1000, None, 150),
+            (1000, 0, 150),
             (1000, 400, 120),
             (400, 1000, 120),
-            (18_000, None, 1000),
-            (20_000, None, 1100),
-            (20_001, None, 1100),
-            (0, None, 100),
+            (18_000, 0, 1000),
+            (20_000, 0, 1100),
+            (20_001, 0, 1100),
+            (0, 0, 100),
         ],
     )
     def test_for_a_twentieth_of_the_round_trip_up_to_a_millisecond(
-        self, rtt_us: int, srtt_us: int | None, delay_us: int
+        self, rtt_us: int, srtt_us: int, delay_us: int
     ) -> None:
-        receiver = make_version("6.18", srtt_ps=srtt_us and srtt_us * US)
+        receiver = make_version("6.18", srtt_ps=srtt_us * US)
         receiver.window.rtt = 8 * rtt_us
-        assert receiver.compress_delay_ps() == delay_us * US
+        assert receiver.compression.delay_ps(receiver.window.rtt) == delay_us * US
 
 
 class TestReader:
@@ -236,30 +235,30 @@ class TestReader:
         )
         comes(receiver, 0, free - left)
         comes(receiver, free - left, 20_000 - left)
-        receiver.ack_sent(0)
+        receiver.ack_sent()
         receiver.copied(free - left, 0)
-        assert receiver.rcv_wnd == left
-        assert receiver.ack_due_after_copy(1) == due
-        assert not receiver.ack_due_after_copy(0)
+        assert receiver.seq.rcv_wnd == left
+        assert receiver.delack.due_after_copy(1) == due
+        assert not receiver.delack.due_after_copy(0)
 
     def test_reading_moves_what_is_unread(self) -> None:
         receiver = settle(make())
         for _ in range(3):
             take(receiver, 1000, direct=False)
-        assert (receiver.readable(), receiver.rmem_alloc) == (3000, 3 * 1904)
+        assert (receiver.readable(), receiver.window.allocated()) == (3000, 3 * 1904)
         receiver.copied(1500, 0)
-        assert (receiver.readable(), receiver.rmem_alloc) == (1500, 2 * 1904)
+        assert (receiver.readable(), receiver.window.allocated()) == (1500, 2 * 1904)
         receiver.copied(500, 0)
-        assert (receiver.readable(), receiver.rmem_alloc) == (1000, 1904)
+        assert (receiver.readable(), receiver.window.allocated()) == (1000, 1904)
         receiver.copied(1000, 0)
-        assert (receiver.readable(), receiver.rmem_alloc) == (0, 0)
+        assert (receiver.readable(), receiver.window.allocated()) == (0, 0)
 
     def test_each_read_may_size_the_buffer(self) -> None:
         receiver = make()
         receiver.copied(0, 0)
         for _ in range(40):
             take(receiver, direct=False)
-            receiver.copied(MSS, 1 if receiver.rcv_nxt == 40 * MSS else 0)
-            receiver.ack_sent(0)
+            receiver.copied(MSS, 1 if receiver.seq.rcv_nxt == 40 * MSS else 0)
+            receiver.ack_sent()
         # the first byte of the last segment's read, 39 segments after the first
         assert receiver.window.rcvq_space >= 2 * 39 * MSS

@@ -34,9 +34,9 @@ def whole(*, memory: int = 1000, buffer: int = 10_000, **rules: Any) -> TcpRecei
 def fill(receiver: TcpReceiver, most: int = 100) -> int:
     """Receive segments of 100 bytes until one is not taken; return how many were."""
     for count in range(most):
-        seq = receiver.rcv_nxt
+        seq = receiver.seq.rcv_nxt
         comes(receiver, seq, seq + 100)
-        if receiver.rcv_nxt == seq:
+        if receiver.seq.rcv_nxt == seq:
             return count
     return most
 
@@ -45,26 +45,30 @@ class TestClosedWindow:
     def test_nothing_more_is_taken_but_all_is_answered(self) -> None:
         receiver = whole(memory=1)
         comes(receiver, 0, 10_000)
-        assert receiver.ack_sent(0) == 0
-        while receiver.quick:
-            receiver.ack_sent(0)
+        assert receiver.ack_sent() == 0
+        while receiver.delack.quick:
+            receiver.ack_sent()
         # a window probe, and quick ACKs begin again
         assert comes(receiver, 10_000, 10_001)
-        assert (receiver.rcv_nxt, receiver.quick, receiver.scheduled) == (10_000, 2, True)
+        assert (receiver.seq.rcv_nxt, receiver.delack.quick, receiver.delack.scheduled) == (
+            10_000,
+            2,
+            True,
+        )
 
     def test_what_went_beyond_it_leaves_none(self) -> None:
         receiver = whole(memory=1)
         comes(receiver, 0, 10_500)
-        assert receiver.rcv_nxt == 10_500
+        assert receiver.seq.rcv_nxt == 10_500
         comes(receiver, 10_500, 10_501)
         comes(receiver, 10_600, 10_700)
-        assert (receiver.rcv_nxt, receiver.out_of_order) == (10_500, [])
+        assert (receiver.seq.rcv_nxt, receiver.out_of_order) == (10_500, [])
 
     def test_the_last_byte_of_it_is_taken(self) -> None:
         receiver = whole(memory=1)
         comes(receiver, 0, 9999)
         comes(receiver, 9999, 10_000)
-        assert receiver.rcv_nxt == 10_000
+        assert receiver.seq.rcv_nxt == 10_000
         receiver = whole(memory=1)
         comes(receiver, 9999, 10_000)
         assert receiver.out_of_order == [(9999, 10_000)]
@@ -74,9 +78,9 @@ class TestClosedWindow:
     def test_a_window_that_shrinks_to_nothing_ends_quick_acks(self) -> None:
         receiver = whole()
         fill(receiver, 4)
-        assert receiver.quick > 0
+        assert receiver.delack.quick > 0
         fill(receiver, 4)
-        assert receiver.quick == 0
+        assert receiver.delack.quick == 0
 
 
 class TestNoMemory:
@@ -88,19 +92,23 @@ class TestNoMemory:
     def test_the_last_page_is_filled(self, memory: int, taken: int) -> None:
         receiver = whole(memory=memory)
         assert fill(receiver) == taken
-        assert receiver.rmem_alloc == taken * memory
-        assert (receiver.readable(), receiver.quick) == (100 * taken, 0)
+        assert receiver.window.allocated() == taken * memory
+        assert (receiver.readable(), receiver.delack.quick) == (100 * taken, 0)
 
     def test_a_segment_that_is_refused_changes_nothing(self) -> None:
         receiver = whole()
         fill(receiver)
-        receiver.ack_sent(0)
+        receiver.ack_sent()
         assert not comes(receiver, 1200, 1300)
-        assert (receiver.rcv_nxt, receiver.rmem_alloc, receiver.scheduled) == (1200, 12_000, False)
+        assert (receiver.seq.rcv_nxt, receiver.window.allocated(), receiver.delack.scheduled) == (
+            1200,
+            12_000,
+            False,
+        )
         # when the reader has made room it is taken
         receiver.copied(300, 0)
         comes(receiver, 1200, 1300)
-        assert (receiver.rcv_nxt, receiver.rmem_alloc) == (1300, 10_000)
+        assert (receiver.seq.rcv_nxt, receiver.window.allocated()) == (1300, 10_000)
 
     def test_then_the_page_does_not_count_until_there_is_room(self) -> None:
         receiver = whole()
@@ -108,7 +116,7 @@ class TestNoMemory:
         # 11000 are more than the buffer has
         receiver.copied(100, 0)
         comes(receiver, 1200, 1300)
-        assert receiver.rcv_nxt == 1200
+        assert receiver.seq.rcv_nxt == 1200
 
     @pytest.mark.parametrize(("strict", "window"), [(False, 8800), (True, 0)])
     def test_from_4_19_on_it_is_answered_from_6_17_on_with_a_closed_window(
@@ -118,25 +126,29 @@ class TestNoMemory:
     ) -> None:
         receiver = whole(filled_at_once=True, strict_window=strict, counts_scheduled=True)
         fill(receiver)
-        assert (receiver.ack_now, receiver.scheduled) == (True, True)
-        assert receiver.no_memory == strict
-        assert receiver.ack_sent(0) == window
-        assert (receiver.ack_now, receiver.scheduled, receiver.no_memory) == (False, False, False)
+        assert (receiver.delack.ack_now, receiver.delack.scheduled) == (True, True)
+        assert receiver.delack.no_memory == strict
+        assert receiver.ack_sent() == window
+        assert (receiver.delack.ack_now, receiver.delack.scheduled, receiver.delack.no_memory) == (
+            False,
+            False,
+            False,
+        )
         if strict:
             # the window is closed
             assert comes(receiver, 1200, 1300)
-            assert (receiver.rcv_nxt, receiver.no_memory) == (1200, False)
+            assert (receiver.seq.rcv_nxt, receiver.delack.no_memory) == (1200, False)
         else:
             assert comes(receiver, 1200, 1300)
-            assert receiver.ack_now
+            assert receiver.delack.ack_now
 
     def test_what_is_ahead_of_a_hole_makes_room(self) -> None:
         receiver = whole()
         comes(receiver, 9000, 9100)
         # it takes the page's room, too: the fast path is left
         taken = fill(receiver, 11)
-        assert (taken, receiver.rmem_alloc, receiver.out_of_order) == (11, 11_000, [])
-        assert receiver.rcv_nxt == 1100
+        assert (taken, receiver.window.allocated(), receiver.out_of_order) == (11, 11_000, [])
+        assert receiver.seq.rcv_nxt == 1100
 
     @pytest.mark.parametrize(
         ("rules", "left"),
@@ -154,9 +166,9 @@ class TestNoMemory:
             comes(receiver, first, first + 100)
         for number in range(8):
             comes(receiver, 100 * number, 100 * number + 100)
-        assert receiver.rmem_alloc == 11_000
+        assert receiver.window.allocated() == 11_000
         comes(receiver, 800, 900)
-        assert receiver.rcv_nxt == 900
+        assert receiver.seq.rcv_nxt == 900
         assert receiver.out_of_order == [(first, first + 100) for first in left]
         # the SACK option says nothing of what was dropped
         assert receiver.sack_blocks() == []
@@ -165,10 +177,10 @@ class TestNoMemory:
         receiver = whole(prune_batches=1, keeps_lower=True)
         for number in range(11):
             comes(receiver, 1000 + 200 * number, 1100 + 200 * number)
-        receiver.ack_sent(0)
+        receiver.ack_sent()
         assert not comes(receiver, 5000, 5100)
-        assert (len(receiver.out_of_order), receiver.rmem_alloc) == (11, 11_000)
-        assert (receiver.scheduled, receiver.quick) == (False, 0)
+        assert (len(receiver.out_of_order), receiver.window.allocated()) == (11, 11_000)
+        assert (receiver.delack.scheduled, receiver.delack.quick) == (False, 0)
         # one that is lower takes the highest one's place
         assert comes(receiver, 500, 600)
         assert receiver.out_of_order[0] == (500, 600)
@@ -184,7 +196,7 @@ class TestNoMemory:
             moderate_rcvbuf=False,
         )
         assert fill(receiver) == 9
-        assert receiver.rcvbuf == 40_000
+        assert receiver.window.rcvbuf == 40_000
 
     @pytest.mark.parametrize(("overhead", "collapses"), [(900, True), (300, False)])
     def test_up_to_3_4_full_segments_must_waste_memory_to_be_copied_together(
@@ -197,7 +209,7 @@ class TestNoMemory:
         )
         for number in range(20):
             comes(receiver, 100 * number, 100 * number + 100)
-        assert (receiver.collapsed > 0) == collapses
+        assert (receiver.memory.collapsed > 0) == collapses
 
 
 class TestHoles:
@@ -206,11 +218,11 @@ class TestHoles:
             receiver, number = settled(version)
             base = 1000 * number
             comes(receiver, base + 1000, base + 1100)
-            receiver.ack_sent(0)
-            receiver.set_quickack(0)
+            receiver.ack_sent()
+            receiver.delack.set_quickack(0)
             comes(receiver, base, base + 1000)
-            assert receiver.pingpong == stays
-            assert receiver.ack_now == stays
+            assert receiver.delack.pingpong == stays
+            assert receiver.delack.ack_now == stays
 
     def test_partly_filled_they_do_not(self) -> None:
         receiver, number = settled("6.18")
@@ -218,7 +230,7 @@ class TestHoles:
         for first in (1000, 3000):
             comes(receiver, base + first, base + first + 100)
         comes(receiver, base, base + 1000)
-        assert (receiver.rcv_nxt, receiver.ack_now) == (base + 1100, False)
+        assert (receiver.seq.rcv_nxt, receiver.delack.ack_now) == (base + 1100, False)
         assert receiver.out_of_order == [(base + 3000, base + 3100)]
 
     @pytest.mark.parametrize(("version", "opens"), [("5.8", False), ("5.9", True)])
@@ -230,24 +242,24 @@ class TestHoles:
         receiver = make_version(version, max_quickacks=0)
         receiver.window.limit(200_000, 0)
         before = receiver.window.rcv_ssthresh
-        assert receiver.rcv_ssthresh == before
+        assert receiver.window.rcv_ssthresh == before
         comes(receiver, 1000, 2000)
-        assert (receiver.rcv_ssthresh > before, receiver.quick) == (opens, int(opens))
+        assert (receiver.window.rcv_ssthresh > before, receiver.delack.quick) == (opens, int(opens))
 
     def test_not_without_sack(self) -> None:
         receiver = make_version("5.9", max_quickacks=0, sack=False)
         receiver.window.limit(200_000, 0)
-        before = receiver.rcv_ssthresh
+        before = receiver.window.rcv_ssthresh
         comes(receiver, 1000, 2000)
-        assert (receiver.rcv_ssthresh, receiver.quick) == (before, 0)
+        assert (receiver.window.rcv_ssthresh, receiver.delack.quick) == (before, 0)
 
     def test_what_is_ahead_of_them_sizes_the_buffer_from_6_15_on(self) -> None:
         for version, grows in (("6.14", False), ("6.15", True)):
             receiver = make_version(version, rmem_default=20_000, min_rcvmss=100)
-            before = receiver.rcvbuf
-            edge = receiver.rcv_wnd
+            before = receiver.window.rcvbuf
+            edge = receiver.seq.rcv_wnd
             comes(receiver, edge - 100, edge)
-            assert (receiver.rcvbuf > before) == grows
+            assert (receiver.window.rcvbuf > before) == grows
 
 
 class TestRoundTrips:
@@ -256,7 +268,7 @@ class TestRoundTrips:
         receiver = make()
         for now in (10, 40):
             take(receiver, MSS, now)
-            receiver.ack_sent(now)
+            receiver.ack_sent()
         assert receiver.window.rtt == 8
 
     @pytest.mark.parametrize(("version", "rtt"), [("4.12", 8 * 30), ("4.13", 8 * 500)])
@@ -265,7 +277,7 @@ class TestRoundTrips:
         receiver.now_us = 100
         take(receiver, 100, 10)
         receiver.now_us = 600
-        receiver.segment(100, receiver.rcv_wnd + 100, False, True, 40)  # noqa: FBT003
+        receiver.segment(100, receiver.seq.rcv_wnd + 100, False, True, 40)  # noqa: FBT003
         assert receiver.window.rtt == rtt
 
     def test_from_4_13_on_it_is_measured_with_them_too(self) -> None:
@@ -285,16 +297,16 @@ class TestMarks:
         receiver, base = self.marked(version)
         if ahead and version == "4.17":
             return
-        receiver.set_quickack(0)
+        receiver.delack.set_quickack(0)
         receiver.marked(CE, True)  # noqa: FBT003
         assert comes(receiver, base + ahead, base + ahead + 100)
-        assert (receiver.quick, receiver.pingpong) == (quick, False)
+        assert (receiver.delack.quick, receiver.delack.pingpong) == (quick, False)
 
     def test_no_mark_is_not(self) -> None:
         receiver, base = self.marked("4.18")
         receiver.marked(ECT, True)  # noqa: FBT003
         assert not comes(receiver, base, base + 100)
-        assert receiver.quick == 0
+        assert receiver.delack.quick == 0
 
     @pytest.mark.parametrize(
         ("version", "bits", "data", "at_once"),
@@ -314,31 +326,31 @@ class TestMarks:
     ) -> None:
         receiver, _ = self.marked(version)
         receiver.marked(bits, data)
-        assert receiver.ack_now == at_once
+        assert receiver.delack.ack_now == at_once
 
 
 class TestQuickAcks:
     def test_two_where_the_window_is_less_than_two_segments(self) -> None:
         receiver = make(rmem_default=1930, rcvbuf_locked=True, window_scaling=False)
         take(receiver, MSS)
-        assert receiver.quick == 2
+        assert receiver.delack.quick == 2
 
     def test_the_last_one_but_one_leaves_ato(self) -> None:
         receiver = settle(make(), 0)
         take(receiver, MSS, 7)
-        assert receiver.ato == 12
+        assert receiver.delack.ato == 12
         take(receiver, MSS, 1000)
-        assert (receiver.quick, receiver.ato) == (16, 12)
+        assert (receiver.delack.quick, receiver.delack.ato) == (16, 12)
         for _ in range(15):
-            receiver.ack_sent(1000)
-        assert (receiver.quick, receiver.ato) == (1, 12)
-        receiver.ack_sent(1000)
-        assert (receiver.quick, receiver.ato) == (0, 10)
+            receiver.ack_sent()
+        assert (receiver.delack.quick, receiver.delack.ato) == (1, 12)
+        receiver.ack_sent()
+        assert (receiver.delack.quick, receiver.delack.ato) == (0, 10)
 
     def test_old_data_begin_ato_anew(self) -> None:
         receiver = settle(make(), 0)
         take(receiver, MSS, 7)
-        receiver.ack_sent(7)
-        assert receiver.ato == 12
+        receiver.ack_sent()
+        assert receiver.delack.ato == 12
         comes(receiver, 0, 100)
-        assert receiver.ato == 10
+        assert receiver.delack.ato == 10

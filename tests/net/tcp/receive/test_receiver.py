@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.tcp.receive.receiver import TcpReceiver, win_from_space
+from simnet.net.tcp.receive.receiver import TcpReceiver
 from tests.host.parts import MS
 from tests.net.parts import make_receiver
 
@@ -33,16 +33,18 @@ def take(
     direct: bool = True,
 ) -> bool:
     """Receive the next `length` bytes."""
-    return bool(receiver.segment(receiver.rcv_nxt, receiver.rcv_nxt + length, push, direct, jiffy))
+    return bool(
+        receiver.segment(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + length, push, direct, jiffy)
+    )
 
 
 def settle(receiver: TcpReceiver, jiffy: int = 0) -> TcpReceiver:
     """Receive and acknowledge until the window is wide and no quick ACK is left."""
     for _ in range(200):
         take(receiver, MSS, jiffy)
-        receiver.ack_sent(jiffy)
-    while receiver.quick:
-        receiver.ack_sent(jiffy)
+        receiver.ack_sent()
+    while receiver.delack.quick:
+        receiver.ack_sent()
     return receiver
 
 
@@ -53,7 +55,7 @@ class TestQuickAck:
         for _ in range(12):
             answers.append(take(receiver))
             if answers[-1]:
-                receiver.ack_sent(0)
+                receiver.ack_sent()
         # the window of 4 segments allows 2, and its growth keeps one more quick as long as it lasts
         assert answers[:2] == [True, True]
 
@@ -72,39 +74,39 @@ class TestQuickAck:
             rcvbuf_locked=True,
         )
         settle(receiver)
-        assert receiver.rcv_wnd == window_bytes
+        assert receiver.seq.rcv_wnd == window_bytes
         take(receiver, MSS, RTO + 1)
-        assert receiver.quick == expected
+        assert receiver.delack.quick == expected
 
     def test_pause_longer_than_rto_renews_them(self) -> None:
         receiver = settle(make())
         assert not take(receiver, MSS, RTO)
-        receiver.ack_sent(RTO)
+        receiver.ack_sent()
         assert take(receiver, MSS, RTO + RTO + 1)
-        assert receiver.quick == 16
+        assert receiver.delack.quick == 16
 
     def test_the_last_one_resets_ato(self) -> None:
         receiver = settle(make(), 0)
         take(receiver, MSS, 7)
-        assert receiver.ato == 12
+        assert receiver.delack.ato == 12
         take(receiver, MSS, 7 + RTO + 1)
         for _ in range(16):
-            receiver.ack_sent(0)
-        assert (receiver.quick, receiver.ato) == (0, 10)
+            receiver.ack_sent()
+        assert (receiver.delack.quick, receiver.delack.ato) == (0, 10)
 
     def test_sending_data_in_time_ends_it(self) -> None:
         receiver = make()
         take(receiver, MSS, 0)
-        receiver.ack_sent(0)
-        receiver.data_sent(9)
-        assert receiver.pingpong
+        receiver.ack_sent()
+        receiver.delack.data_sent(9)
+        assert receiver.delack.pingpong
         assert not take(receiver, MSS, 9)
 
     def test_sending_data_late_does_not(self) -> None:
         receiver = make()
         take(receiver, MSS, 0)
-        receiver.data_sent(10)
-        assert not receiver.pingpong
+        receiver.delack.data_sent(10)
+        assert not receiver.delack.pingpong
 
 
 class TestAckCheck:
@@ -114,7 +116,7 @@ class TestAckCheck:
         for _ in range(6):
             answers.append(take(receiver))
             if answers[-1]:
-                receiver.ack_sent(0)
+                receiver.ack_sent()
         assert answers == [False, True] * 3
 
     @pytest.mark.parametrize(("second", "at_once"), [(1, True), (700, True)])
@@ -133,24 +135,24 @@ class TestAckCheck:
         answers = [take(receiver, direct=False) for _ in range(20)]
         # as long as the queue grows no window update beats the last one
         assert not any(answers[3:])
-        assert receiver.rcv_nxt - receiver.rcv_wup > receiver.rcv_mss
-        assert receiver.ack_due_after_copy(1)
+        assert receiver.seq.rcv_nxt - receiver.seq.rcv_wup > receiver.delack.rcv_mss
+        assert receiver.delack.due_after_copy(1)
 
     def test_a_hole_is_reported_at_once(self) -> None:
         receiver = settle(make())
-        start = receiver.rcv_nxt
+        start = receiver.seq.rcv_nxt
         assert receiver.segment(start + MSS, start + 2 * MSS, False, False, 0)  # noqa: FBT003
-        assert (receiver.rcv_nxt, receiver.out_of_order_segments) == (start, 1)
-        receiver.ack_sent(0)
+        assert (receiver.seq.rcv_nxt, receiver.out_of_order_segments) == (start, 1)
+        receiver.ack_sent()
         # so is the segment that fills it
         assert receiver.segment(start, start + MSS, False, False, 0)  # noqa: FBT003
-        assert receiver.rcv_nxt == start + 2 * MSS
+        assert receiver.seq.rcv_nxt == start + 2 * MSS
 
     def test_old_data_are_answered_at_once_and_change_nothing(self) -> None:
         receiver = settle(make())
-        before = receiver.rcv_nxt
+        before = receiver.seq.rcv_nxt
         assert receiver.segment(before - MSS, before, False, False, 0)  # noqa: FBT003
-        assert (receiver.rcv_nxt, receiver.duplicates) == (before, 1)
+        assert (receiver.seq.rcv_nxt, receiver.duplicates) == (before, 1)
 
 
 class TestDelayedAck:
@@ -174,89 +176,89 @@ class TestDelayedAck:
         take(receiver, MSS, now)
         for gap in gaps:
             now += gap
-            receiver.ack_sent(now)
+            receiver.ack_sent()
             take(receiver, MSS, now)
-        assert receiver.ato == expected
+        assert receiver.delack.ato == expected
 
     def test_timer_runs_after_ato(self) -> None:
         receiver = settle(make())
         take(receiver)
-        assert receiver.schedule_delack(0) == 10
+        assert receiver.delack.schedule_timer(0) == 10
 
     def test_pending_timer_is_not_put_off(self) -> None:
         receiver = settle(make())
         take(receiver, 100, push=True)
-        assert receiver.schedule_delack(0) == 10
+        assert receiver.delack.schedule_timer(0) == 10
         take(receiver, 100, 4, push=True)
-        assert receiver.schedule_delack(4) == 10
+        assert receiver.delack.schedule_timer(4) == 10
 
     @pytest.mark.parametrize(("jiffy", "expected"), [(7, 10), (8, 0), (9, 0)])
     def test_nearly_due_means_now(self, jiffy: int, expected: int) -> None:
         receiver = settle(make())
         take(receiver, 100, push=True)
-        receiver.schedule_delack(0)
+        receiver.delack.schedule_timer(0)
         # a quarter of an ato of 10 is 2
-        assert receiver.schedule_delack(jiffy) == expected
+        assert receiver.delack.schedule_timer(jiffy) == expected
 
     def test_blocked_timer_means_now(self) -> None:
         receiver = settle(make())
         take(receiver, 100, push=True)
-        receiver.schedule_delack(0)
-        receiver.blocked = True
-        assert receiver.schedule_delack(0) == 0
+        receiver.delack.schedule_timer(0)
+        receiver.delack.blocked = True
+        assert receiver.delack.schedule_timer(0) == 0
 
     @pytest.mark.parametrize(("push", "expected"), [(True, 50), (False, 125)])
     def test_ato_is_capped(self, push: bool, expected: int) -> None:  # noqa: FBT001
         receiver = settle(make())
         take(receiver, MSS)
         for _ in range(10):
-            receiver.delack_expired(0)
-        assert receiver.ato == RTO
+            receiver.delack.expired()
+        assert receiver.delack.ato == RTO
         if push:
             take(receiver, 100, RTO - 1, push=True)
-        assert receiver.schedule_delack(1000) == 1000 + expected
+        assert receiver.delack.schedule_timer(1000) == 1000 + expected
 
     @pytest.mark.parametrize(("least_ms", "expected"), [(4, 1), (12, 3), (40, 10), (100, 10)])
     def test_a_short_round_trip_bounds_it_by_delack_min(self, least_ms: int, expected: int) -> None:
         receiver = settle(make(delack_min_ps=least_ms * MS, srtt_ps=4 * MS))
         # ato itself stays TCP_ATO_MIN
         take(receiver, MSS, 1000)
-        assert receiver.ato == 10
-        assert receiver.schedule_delack(1000) == 1000 + expected
+        assert receiver.delack.ato == 10
+        assert receiver.delack.schedule_timer(1000) == 1000 + expected
 
     def test_expiry_doubles_ato(self) -> None:
         receiver = settle(make())
         take(receiver)
-        assert receiver.delack_expired(10)
-        assert receiver.ato == 20
+        assert receiver.delack.expired()
+        assert receiver.delack.ato == 20
 
     def test_expiry_ends_interactive_mode(self) -> None:
         receiver = settle(make())
         take(receiver)
-        receiver.data_sent(0)
-        assert receiver.delack_expired(10)
-        assert (receiver.pingpong, receiver.ato) == (False, 10)
+        receiver.delack.data_sent(0)
+        assert receiver.delack.expired()
+        assert (receiver.delack.pingpong, receiver.delack.ato) == (False, 10)
 
     def test_expiry_after_the_ack_sends_nothing(self) -> None:
         receiver = settle(make())
         take(receiver)
-        receiver.ack_sent(0)
-        assert not receiver.delack_expired(10)
+        receiver.ack_sent()
+        assert not receiver.delack.expired()
 
 
 class TestReaderSide:
     def test_more_than_a_segment_is_acknowledged(self) -> None:
         receiver = settle(make())
         take(receiver)
-        assert not receiver.ack_due_after_copy(MSS)
+        assert not receiver.delack.due_after_copy(MSS)
         take(receiver, 1)
-        assert receiver.ack_due_after_copy(1)
+        assert receiver.delack.due_after_copy(1)
 
     def test_blocked_timer_is_made_good(self) -> None:
         receiver = settle(make())
         take(receiver)
-        receiver.blocked = True
-        assert receiver.ack_due_after_copy(0)
+        receiver.delack.blocked = True
+        assert receiver.delack.due_after_copy(0)
 
     @pytest.mark.parametrize(
         ("copied", "interactive", "queued", "expected"),
@@ -277,21 +279,21 @@ class TestReaderSide:
         receiver = settle(make())
         take(receiver, 100, push=True)
         if interactive:
-            receiver.data_sent(0)
+            receiver.delack.data_sent(0)
         if queued:
             take(receiver, 100, push=True, direct=False)
-        assert receiver.ack_due_after_copy(copied) == expected
+        assert receiver.delack.due_after_copy(copied) == expected
 
     def test_window_update_when_the_window_doubles(self) -> None:
         receiver = settle(make(moderate_rcvbuf=False))
-        while receiver.rcv_wnd > receiver.window_clamp // 4:
+        while receiver.seq.rcv_wnd > receiver.window.window_clamp // 4:
             take(receiver, direct=False)
-            receiver.ack_sent(0)
-        assert not receiver.ack_due_after_copy(1)
+            receiver.ack_sent()
+        assert not receiver.delack.due_after_copy(1)
         receiver.copied(receiver.readable(), 0)
-        assert receiver.ack_due_after_copy(1)
+        assert receiver.delack.due_after_copy(1)
         # nothing was copied: nothing has changed
-        assert not receiver.ack_due_after_copy(0)
+        assert not receiver.delack.due_after_copy(0)
 
 
 class TestWindow:
@@ -299,63 +301,63 @@ class TestWindow:
         ("mss", "segments"), [(536, 4), (1448, 4), (1460, 4), (1461, 3), (4380, 3), (4381, 2)]
     )
     def test_first_offer(self, mss: int, segments: int) -> None:
-        assert make(advmss=mss).rcv_wnd == segments * mss
+        assert make(advmss=mss).seq.rcv_wnd == segments * mss
 
     @pytest.mark.parametrize(
         ("rmem_max", "scale"), [(65_535, 0), (65_536, 1), (174_760, 2), (4 << 20, 7)]
     )
     def test_scale_lets_the_largest_buffer_be_offered(self, rmem_max: int, scale: int) -> None:
-        assert make(rmem_max=rmem_max).rcv_wscale == scale
-        assert make(rmem_max=rmem_max, window_scaling=False).rcv_wscale == 0
+        assert make(rmem_max=rmem_max).window.wscale == scale
+        assert make(rmem_max=rmem_max, window_scaling=False).window.wscale == 0
 
     def test_default_buffer_offers_65535_less_a_segment(self) -> None:
-        assert win_from_space(87_380) == 65_535
+        assert make().window.from_space(87_380) == 65_535
         receiver = make(moderate_rcvbuf=False)
         settle(receiver)
         # room for one segment is kept back; rounded up to a multiple of the scale
-        assert receiver.window_clamp == 65_535 - MSS
-        assert receiver.rcv_wnd == 64_088
+        assert receiver.window.window_clamp == 65_535 - MSS
+        assert receiver.seq.rcv_wnd == 64_088
 
     def test_grows_by_two_segments_where_memory_is_used_well(self) -> None:
         # 3/4 of 1904 is 1428, not more than 1448
         receiver = make()
-        before = receiver.rcv_ssthresh
+        before = receiver.window.rcv_ssthresh
         take(receiver)
-        assert receiver.rcv_ssthresh == before + 2 * MSS
-        assert receiver.quick & 1
+        assert receiver.window.rcv_ssthresh == before + 2 * MSS
+        assert receiver.delack.quick & 1
 
     def test_grows_no_more_for_small_segments_once_half_is_reached(self) -> None:
         receiver = make()
         grown = []
         for _ in range(60):
-            before = receiver.rcv_ssthresh
+            before = receiver.window.rcv_ssthresh
             take(receiver, 200, push=True)
-            grown.append(receiver.rcv_ssthresh - before)
-            receiver.ack_sent(0)
+            grown.append(receiver.window.rcv_ssthresh - before)
+            receiver.ack_sent()
         # 1428 halved three times is below 200: 1/8 of the largest buffer's window is the limit
-        largest = win_from_space(174_760)
-        assert receiver.rcv_ssthresh >= largest >> 3
-        assert receiver.rcv_ssthresh < (largest >> 3) + 2 * MSS
+        largest = receiver.window.from_space(174_760)
+        assert receiver.window.rcv_ssthresh >= largest >> 3
+        assert receiver.window.rcv_ssthresh < (largest >> 3) + 2 * MSS
         assert grown[-1] == 0
 
     def test_tiny_segments_never_grow_it(self) -> None:
         receiver = make()
-        before = receiver.rcv_ssthresh
+        before = receiver.window.rcv_ssthresh
         take(receiver, 127)
-        assert receiver.rcv_ssthresh == before
+        assert receiver.window.rcv_ssthresh == before
 
     def test_full_buffer_offers_nothing_and_ends_quick_acks(self) -> None:
         receiver = settle(make(moderate_rcvbuf=False))
-        while receiver.rcv_wnd > 0:
-            assert receiver.rcv_nxt <= receiver.rcv_wup + receiver.rcv_wnd
-            take(receiver, min(MSS, receiver.rcv_wnd), direct=False)
-            receiver.ack_sent(0)
-        assert receiver.quick == 0
-        assert receiver.select_window() == 0
+        while receiver.seq.rcv_wnd > 0:
+            assert receiver.seq.rcv_nxt <= receiver.seq.rcv_wup + receiver.seq.rcv_wnd
+            take(receiver, min(MSS, receiver.seq.rcv_wnd), direct=False)
+            receiver.ack_sent()
+        assert receiver.delack.quick == 0
+        assert receiver.delack.select_window() == 0
 
     def test_without_scaling_it_is_whole_segments(self) -> None:
         receiver = settle(make(window_scaling=False, moderate_rcvbuf=False))
-        assert receiver.rcv_wnd == (65_535 - MSS) // MSS * MSS
+        assert receiver.seq.rcv_wnd == (65_535 - MSS) // MSS * MSS
 
     @given(
         st.lists(
@@ -374,21 +376,21 @@ class TestWindow:
         moderate: bool,  # noqa: FBT001
     ) -> None:
         receiver = make(rmem_default=rmem, window_scaling=scaling, moderate_rcvbuf=moderate)
-        edge = receiver.rcv_wup + receiver.rcv_wnd
+        edge = receiver.seq.rcv_wup + receiver.seq.rcv_wnd
         for number, (length, direct, acknowledge, copy) in enumerate(steps):
-            fits = min(length, edge - receiver.rcv_nxt)
+            fits = min(length, edge - receiver.seq.rcv_nxt)
             if fits > 0:
                 take(receiver, fits, number // 4, direct=direct and not receiver.readable())
             count = min(copy, receiver.readable())
             if count:
                 receiver.copied(count, number // 4)
             if acknowledge:
-                offered = receiver.ack_sent(number // 4)
-                assert receiver.rcv_nxt + offered >= edge
-                edge = receiver.rcv_nxt + offered
+                offered = receiver.ack_sent()
+                assert receiver.seq.rcv_nxt + offered >= edge
+                edge = receiver.seq.rcv_nxt + offered
             assert receiver.readable() >= 0
-            assert receiver.rmem_alloc >= 0
-            assert (receiver.rmem_alloc == 0) == (receiver.readable() == 0)
+            assert receiver.window.allocated() >= 0
+            assert (receiver.window.allocated() == 0) == (receiver.readable() == 0)
 
 
 class TestSegmentSize:
@@ -413,7 +415,7 @@ class TestSegmentSize:
         receiver = make()
         for length in lengths:
             take(receiver, length, push=push)
-        assert receiver.rcv_mss == expected
+        assert receiver.delack.rcv_mss == expected
 
 
 class TestRightSizing:
@@ -424,42 +426,42 @@ class TestRightSizing:
         receiver.space_adjust(0)
         for _ in range(40):
             take(receiver)
-            receiver.ack_sent(0)
+            receiver.ack_sent()
         receiver.space_adjust(8)
         # 2 * 40 segments of 1904 bytes, raised by 128 until 3/4 of it hold a segment
-        assert receiver.rcvbuf == 2 * 40 * 2032
-        assert receiver.window_clamp == 2 * 40 * MSS
+        assert receiver.window.rcvbuf == 2 * 40 * 2032
+        assert receiver.window.window_clamp == 2 * 40 * MSS
 
     def test_once_in_a_round_trip(self) -> None:
         receiver = make()
         receiver.space_adjust(0)
         for _ in range(40):
             take(receiver)
-            receiver.ack_sent(0)
+            receiver.ack_sent()
         receiver.space_adjust(0)
-        assert receiver.rcvbuf == 87_380
+        assert receiver.window.rcvbuf == 87_380
 
     def test_up_to_the_largest_buffer(self) -> None:
         receiver = make()
         receiver.space_adjust(0)
         for _ in range(400):
             take(receiver)
-            receiver.ack_sent(0)
+            receiver.ack_sent()
         receiver.space_adjust(8)
-        assert receiver.rcvbuf == 174_760
+        assert receiver.window.rcvbuf == 174_760
 
     def test_never_down(self) -> None:
         receiver = make()
         receiver.space_adjust(0)
         take(receiver)
         receiver.space_adjust(8)
-        assert receiver.rcvbuf == 87_380
+        assert receiver.window.rcvbuf == 87_380
 
     def test_not_if_switched_off(self) -> None:
         receiver = make(moderate_rcvbuf=False)
         receiver.space_adjust(0)
         for _ in range(40):
             take(receiver)
-            receiver.ack_sent(0)
+            receiver.ack_sent()
         receiver.space_adjust(8)
-        assert receiver.rcvbuf == 87_380
+        assert receiver.window.rcvbuf == 87_380

@@ -372,5 +372,5 @@ def test_what_is_counted_is_what_is_there(**drawn: Any) -> None:
         assert board.in_flight() >= 0
         if run.right.delivered == 600_000 and out == 0:
             break
-    assert run.right.delivered == run.right.receiver.rcv_nxt == 600_000
+    assert run.right.delivered == run.right.receiver.seq.rcv_nxt == 600_000
     assert sender.seq.snd_una == sender.seq.snd_nxt == 600_000

@@ -58,7 +58,7 @@ def test_counts_are_of_tags_and_what_is_held_has_come(kernel: str, **drawn: Any)
         run.run_for((1 if step < 200 else 500) * MS)
         assert counted_anew(board) == [board.sacked_out, board.lost_out, board.retrans_out]
         held = ((first, last) for first, last, *_ in receiver.held.segments)
-        came = [(0, receiver.rcv_nxt), *held]
+        came = [(0, receiver.seq.rcv_nxt), *held]
         for end, tag in tags(board).items():
             assert tag & (HELD | LOST) != HELD | LOST
             assert not tag & HELD or any(first < end <= last for first, last in came)

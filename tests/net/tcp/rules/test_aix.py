@@ -61,19 +61,19 @@ class TestReceiver:
         self, segments: int, *, nodelayack: bool
     ) -> None:
         receiver = aix_receiver(AixTcp(tcp_nodelayack=nodelayack), advmss=1448)
-        assert receiver.segments_per_ack == segments
+        assert receiver.delack.segments_per_ack == segments
 
     @pytest.mark.parametrize(("fasttimo_ms", "ticks"), [(200, 20), (50, 5), (55, 6)])
     def test_the_scan_runs_at_whole_ticks(self, fasttimo_ms: int, ticks: int) -> None:
         receiver = aix_receiver(AixTcp(fasttimo_ps=fasttimo_ms * MS), advmss=1448)
-        assert receiver.scan_jiffies == ticks
+        assert receiver.delack.scan_jiffies == ticks
 
     @pytest.mark.parametrize(("rfc1323", "scale"), [(False, 0), (True, 2)])
     def test_all_of_the_buffer_is_offered(self, scale: int, *, rfc1323: bool) -> None:
         tcp = AixTcp(recvspace_bytes=262_143, rfc1323=rfc1323)
         receiver = aix_receiver(tcp, advmss=1448)
         assert receiver.window.first == 262_143
-        assert receiver.rcv_wscale == scale
+        assert receiver.window.wscale == scale
         assert receiver.window.rcvbuf == 262_143
 
     def test_sack_is_off_unless_asked_for(self) -> None:
@@ -82,25 +82,29 @@ class TestReceiver:
 
     def test_times_are_whole_ticks(self) -> None:
         receiver = aix_receiver(AixTcp(), advmss=1448)
-        assert (receiver.ato_min, receiver.delack_min, receiver.delack_max) == (1, 1, 20)
-        assert receiver.rto_jiffies == 300
-        assert (receiver.max_quickacks, receiver.rcv_mss) == (0, 1448)
+        assert (
+            receiver.delack.ato_min,
+            receiver.delack.delack_min,
+            receiver.delack.delack_max,
+        ) == (1, 1, 20)
+        assert receiver.delack.rto_jiffies == 300
+        assert (receiver.delack.max_quickacks, receiver.delack.rcv_mss) == (0, 1448)
         # the buffer counts payload
-        assert [receiver.truesize(length) for length in (1, 1448)] == [1, 1448]
+        assert [receiver.sizes.truesize(length) for length in (1, 1448)] == [1, 1448]
 
     def test_timers_of_an_owned_socket_run_when_it_is_released(self) -> None:
         receiver = aix_receiver(AixTcp(), advmss=1448)
-        assert receiver.defers_timer
-        receiver.timer_found_owned()
-        assert not receiver.blocked
+        assert receiver.delack.defers_timer
+        receiver.delack.found_owned()
+        assert not receiver.delack.blocked
 
     def test_a_filled_hole_is_acknowledged_at_once(self) -> None:
         receiver = aix_receiver(AixTcp(), advmss=1448)
         # so is each segment ahead of it
         assert receiver.segment(1448, 2896, False, False, 0)  # noqa: FBT003
-        receiver.ack_sent(0)
+        receiver.ack_sent()
         assert receiver.segment(0, 1448, False, False, 0)  # noqa: FBT003
-        receiver.ack_sent(0)
+        receiver.ack_sent()
         assert not receiver.segment(2896, 4344, False, False, 0)  # noqa: FBT003
 
     @pytest.mark.parametrize(("rfc1323", "blocks"), [(False, 4), (True, 3)])
@@ -115,7 +119,11 @@ class TestReceiver:
         receiver = aix_receiver(AixTcp(recvspace_bytes=5000), advmss=1000)
         receiver.segment(0, 6000, False, False, 0)  # noqa: FBT003
         receiver.segment(6000, 6100, False, False, 0)  # noqa: FBT003
-        assert (receiver.rcv_nxt, receiver.rmem_alloc, receiver.collapsed) == (6000, 6000, 0)
+        assert (receiver.seq.rcv_nxt, receiver.window.allocated(), receiver.memory.collapsed) == (
+            6000,
+            6000,
+            0,
+        )
 
 
 class TestSender:

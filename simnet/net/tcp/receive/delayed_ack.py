@@ -1,0 +1,396 @@
+"""Which acknowledgements go out at once, which later, and which window they offer.
+
+Source: `icsk_ack` (include/net/inet_connection_sock.h) of Linux and what changes it:
+net/ipv4/tcp_input.c (`tcp_event_data_recv`, `tcp_measure_rcv_mss`, `tcp_enter_quickack_mode`,
+`__tcp_ack_snd_check`), tcp_output.c (`tcp_select_window`, `tcp_send_delayed_ack`), tcp_timer.c
+(`tcp_delack_timer`) and tcp.c (`tcp_cleanup_rbuf`), by version (`ReceiverRules`). Times are
+jiffies, as in the kernel.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.tcp.receive.compression import AckCompression
+from simnet.net.tcp.receive.sequence import ReceiveSequence
+from simnet.net.tcp.receive.timing import AckTiming
+from simnet.net.tcp.receive.window import ReceiveWindow
+from simnet.net.tcp.rules.receiver_version import ReceiverRules
+
+__all__ = ["DelayedAck"]
+
+_NONE = cython.declare(cython.longlong, -1)
+# TCP_MIN_MSS
+_MIN_MSS = cython.declare(cython.longlong, 88)
+_NEVER = cython.declare(cython.longlong, 1 << 40)
+# what the window field of a header holds
+_LARGEST_FIELD = cython.declare(cython.longlong, 65535)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class DelayedAck:
+    """`icsk_ack` of one connection.
+
+    Args:
+        rules: of the kernel's version.
+        timing: how long ACKs may wait.
+        seq, window, compression: of the connection.
+        max_quickacks: TCP_MAX_QUICKACKS.
+        min_rcvmss: TCP_MIN_RCVMSS.
+        option_bytes: TCP options of a data segment.
+        quickack: `ip route ... quickack 1`.
+
+    Attributes:
+        scheduled, pushed, pushed_twice, ack_now, no_memory: `pending`.
+        timeout_jiffy: when the timer must run, -1 if it need not.
+        blocked: the timer found the socket owned, and the next chance sends the ACK.
+        rcv_mss: the sender's segment size, as measured.
+    """
+
+    def __init__(
+        self,
+        rules: ReceiverRules,
+        timing: AckTiming,
+        seq: ReceiveSequence,
+        window: ReceiveWindow,
+        compression: AckCompression,
+        *,
+        max_quickacks: int,
+        min_rcvmss: int,
+        option_bytes: int,
+        quickack: bool,
+    ) -> None:
+        self.seq = seq
+        self.window = window
+        self.held = window.held
+        self.queue = window.queue
+        self.compression = compression
+        self.ato_min = timing.jiffies(timing.ato_min_ps)
+        self.delack_min = timing.jiffies(timing.delack_min_ps) or self.ato_min
+        self.delack_max = timing.jiffies(timing.delack_max_ps)
+        self.rto_jiffies = timing.jiffies(timing.rto_ps)
+        self.delack_limit = timing.jiffies(timing.delack_limit_ps) or _NEVER
+        self.srtt_jiffies = timing.jiffies(timing.srtt_ps) or _NEVER
+        self.max_quickacks = max_quickacks
+        self.min_rcvmss = min_rcvmss
+        self.option_bytes = option_bytes
+        self.quickack = quickack
+        self.advmss = window.advmss
+        self.rcv_mss = max(min(window.advmss, seq.rcv_wnd // 2, min_rcvmss), _MIN_MSS)
+        self.scheduled = False
+        self.bare = True
+        self.pushed = False
+        self.pushed_twice = False
+        self.blocked = False
+        self.ack_now = False
+        self.no_memory = False
+        self.quick = 0
+        self.pingpong = False
+        self.answers = 0
+        self.ato = 0
+        self.timeout_jiffy = _NONE
+        self.lrcvtime = 0
+        self.last_small = 0
+        self.unacknowledged = 0
+        self.rule_rounds_current = rules.rounds_current
+        self.rule_counts_scheduled = rules.counts_scheduled
+        self.rule_pushed_full = rules.pushed_full
+        self.rule_pushed_twice = rules.pushed_twice
+        self.rule_mss_clamped = rules.mss_clamped
+        self.rule_blocks_timer = rules.blocks_timer
+        self.defers_timer = rules.defers_timer
+        self.timer_jiffies = 1 if rules.timer_rounds_up else 0
+        self.pingpong_threshold = rules.pingpong_threshold
+        self.segments_per_ack = rules.segments_per_ack
+        self.scan_jiffies = rules.scan_jiffies
+
+    # -- what has come ----------------------------------------------------------------------
+
+    def schedule_ack(self) -> cython.int:
+        """`inet_csk_schedule_ack`: a segment with data is to be acknowledged."""
+        self.scheduled = True
+        self.bare = False
+        return 0
+
+    def answer(self) -> cython.int:
+        """`tcp_send_dupack`: an ACK is sent, but not for data, so `bare` stays as it is."""
+        self.scheduled = True
+        return 0
+
+    def send_now(self) -> cython.int:
+        """ICSK_ACK_NOW."""
+        self.ack_now = True
+        return 0
+
+    def memory_ran_out(self, closes: cython.bint) -> cython.int:
+        """ICSK_ACK_NOMEM: an ACK goes out at once; with `closes` it closes the window."""
+        self.ack_now = True
+        self.schedule_ack()
+        self.no_memory = closes
+        return 0
+
+    def event_data(
+        self, length: cython.longlong, push: cython.bint, now_jiffy: cython.longlong
+    ) -> cython.int:
+        """`tcp_event_data_recv`: data have come in order."""
+        since: cython.longlong = now_jiffy - self.lrcvtime
+        self.unacknowledged += 1
+        self.scheduled = True
+        self.bare = False
+        self.measure_mss(length, push)
+        if self.ato == 0:
+            self._add_quickacks(self.max_quickacks)
+            self.ato = self.ato_min
+        elif since <= self.ato_min >> 1:
+            self.ato = (self.ato >> 1) + (self.ato_min >> 1)
+        elif since < self.ato:
+            self.ato = (self.ato >> 1) + since
+            if self.ato > self.rto_jiffies:
+                self.ato = self.rto_jiffies
+        elif since > self.rto_jiffies:
+            self._add_quickacks(self.max_quickacks)
+        self.lrcvtime = now_jiffy
+        return 0
+
+    def measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.int:
+        """`tcp_measure_rcv_mss`."""
+        last: cython.longlong = self.last_small
+        if length > self.advmss and self.window.sizes.buffer_bytes > 0:
+            # merged by the driver: the size of its parts counts
+            length = self.advmss
+        self.last_small = 0
+        if length >= self.rcv_mss:
+            if length > self.rcv_mss:
+                self.window.measured(length, self.seq.rcv_wnd)
+            self.rcv_mss = length
+            if self.rule_mss_clamped and length > self.advmss:
+                self.rcv_mss = self.advmss
+            if push and self.rule_pushed_full:
+                self.pushed = True
+            return 0
+        if length + self.option_bytes >= self.min_rcvmss or (
+            not push and length + self.option_bytes >= _MIN_MSS
+        ):
+            # the same smaller length twice in a row is the sender's new segment size
+            self.last_small = length
+            if length == last:
+                self.rcv_mss = length
+                return 0
+        if self.pushed and self.rule_pushed_twice:
+            self.pushed_twice = True
+        self.pushed = True
+        return 0
+
+    # -- quick and interactive --------------------------------------------------------------
+
+    def _add_quickacks(self, most: cython.int) -> cython.int:
+        """`tcp_incr_quickack`."""
+        quick: cython.longlong = self.seq.rcv_wnd // (2 * self.rcv_mss)
+        if quick == 0:
+            quick = 2
+        if quick > most:
+            quick = most
+        if quick > self.quick:
+            self.quick = quick
+        return 0
+
+    def enter_quickack(self, most: cython.int) -> cython.int:
+        """`tcp_enter_quickack_mode`."""
+        self._add_quickacks(most)
+        self.leave_pingpong()
+        self.ato = self.ato_min
+        return 0
+
+    def window_grown(self) -> cython.int:
+        """`tcp_grow_window`: the sender is told soon."""
+        self.quick |= 1
+        return 0
+
+    def stop_quickacks(self) -> cython.int:
+        """`tcp_clamp_window`: memory is short."""
+        self.quick = 0
+        return 0
+
+    def leave_pingpong(self) -> cython.int:
+        """`inet_csk_exit_pingpong_mode`."""
+        self.pingpong = False
+        self.answers = 0
+        return 0
+
+    def _enter_pingpong(self) -> None:
+        """`inet_csk_enter_pingpong_mode`."""
+        self.pingpong = True
+        self.answers = self.pingpong_threshold
+
+    def set_quickack(self, value: int) -> bool:
+        """TCP_QUICKACK (`__tcp_sock_set_quickack`); return whether an ACK goes out now."""
+        if value == 0:
+            self._enter_pingpong()
+            return False
+        self.leave_pingpong()
+        if not self.scheduled:
+            return False
+        self.pushed = True
+        due = bool(self.due_after_copy(1))
+        if not value & 1:
+            self._enter_pingpong()
+        return due
+
+    def data_sent(self, now_jiffy: cython.longlong) -> cython.int:
+        """Data goes out (`tcp_event_data_sent`): an answer within `ato` makes it interactive."""
+        if now_jiffy - self.lrcvtime < self.ato:
+            if self.answers < self.pingpong_threshold:
+                self.answers += 1
+            self.pingpong = self.answers >= self.pingpong_threshold
+        return 0
+
+    # -- now or later -----------------------------------------------------------------------
+
+    def select_window(self) -> cython.longlong:
+        """`__tcp_select_window`: the window that an ACK sent now would offer, in bytes."""
+        window: cython.longlong = self.window.offer(self.seq.rcv_wnd, self.rcv_mss)
+        if self.window.scarce:
+            self.quick = 0
+        return window
+
+    def due(self) -> cython.bint:
+        """`__tcp_ack_snd_check`: whether an ACK goes out now."""
+        if self.segments_per_ack > 0:
+            return (
+                self.unacknowledged >= self.segments_per_ack or self.ack_now or self.held.count > 0
+            )
+        if (
+            (
+                self.seq.rcv_nxt - self.seq.rcv_wup > self.rcv_mss
+                and self.select_window() >= self.seq.rcv_wnd
+            )
+            or self.quickack
+            or (self.quick > 0 and not self.pingpong)
+            or self.ack_now
+        ):
+            return True
+        return self.held.count > 0 and not self.compression.holds(self.seq.rcv_nxt)
+
+    def holds(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
+        """Whether the segment, taken next and by the reader, leaves the ACK to the next."""
+        if self.segments_per_ack > 0:
+            return (
+                seq == self.seq.rcv_nxt
+                and self.unacknowledged + 1 < self.segments_per_ack
+                and self.held.count == 0
+            )
+        return (
+            seq == self.seq.rcv_nxt
+            and end_seq - self.seq.rcv_wup <= self.rcv_mss
+            and (self.quick == 0 or self.pingpong)
+            and not self.quickack
+            and self.held.count == 0
+        )
+
+    def due_after_copy(self, copied: cython.longlong) -> cython.bint:
+        """`tcp_cleanup_rbuf` after the reader took `copied` bytes: whether an ACK goes out."""
+        now: cython.longlong
+        window: cython.longlong
+        if (
+            self.scheduled
+            and self.segments_per_ack == 0
+            and (
+                self.blocked
+                or self.seq.rcv_nxt - self.seq.rcv_wup > self.rcv_mss
+                or (
+                    copied > 0
+                    and (self.pushed_twice or (self.pushed and not self.pingpong))
+                    and self.queue.memory == 0
+                    and self.held.memory == 0
+                )
+            )
+        ):
+            return True
+        if copied > 0:
+            now = self.seq.room()
+            if 2 * now <= self.window.window_clamp:
+                window = self.select_window()
+                return window > 0 and window >= 2 * now
+        return False
+
+    def sent(self) -> cython.longlong:
+        """`tcp_select_window`, `tcp_event_ack_sent`: an ACK goes out; return what it offers."""
+        current: cython.longlong
+        window: cython.longlong = 0
+        if not self.no_memory:
+            current = self.seq.room()
+            window = self.select_window()
+            if window < current:
+                window = current
+                if self.rule_rounds_current:
+                    window = (current + (1 << self.window.wscale) - 1) >> self.window.wscale
+                    window <<= self.window.wscale
+        self.seq.offered(window)
+        if self.quick > 0 and not (self.bare and self.rule_counts_scheduled):
+            self.quick -= 1
+            if self.quick == 0:
+                self.ato = self.ato_min
+        self.scheduled = False
+        self.unacknowledged = 0
+        self.bare = True
+        self.pushed = False
+        self.pushed_twice = False
+        self.blocked = False
+        self.ack_now = False
+        self.no_memory = False
+        if self.compression.compressed > 0:
+            self.compression.sent()
+        self.timeout_jiffy = _NONE
+        return min(window, _LARGEST_FIELD << self.window.wscale)
+
+    # -- timer ------------------------------------------------------------------------------
+
+    def schedule_timer(self, now_jiffy: cython.longlong) -> cython.longlong:
+        """`tcp_send_delayed_ack`: jiffy at which the timer must run; 0 if the ACK goes now."""
+        ato: cython.longlong = self.ato
+        limit: cython.longlong
+        timeout: cython.longlong
+        if self.scan_jiffies > 0:
+            # a timer for a jiffy runs when that is over: as the next scan begins
+            self.timeout_jiffy = (now_jiffy // self.scan_jiffies + 1) * self.scan_jiffies - 1
+            return self.timeout_jiffy
+        if ato > self.delack_min:
+            limit = self.delack_max if self.pingpong or self.pushed else 5 * self.delack_max // 2
+            if self.srtt_jiffies < limit:
+                limit = max(self.srtt_jiffies, self.delack_min)
+            if ato > limit:
+                ato = limit
+        if ato > self.delack_limit:
+            ato = self.delack_limit
+        timeout = now_jiffy + ato
+        if self.timeout_jiffy != _NONE:
+            if self.blocked or self.timeout_jiffy <= now_jiffy + (ato >> 2):
+                return 0
+            if timeout > self.timeout_jiffy:
+                timeout = self.timeout_jiffy
+        self.timeout_jiffy = timeout
+        return timeout
+
+    def expired(self) -> cython.bint:
+        """`tcp_delack_timer`, socket not owned by the user; return whether to send the ACK."""
+        if self.compression.compressed > 0:
+            return True
+        self.timeout_jiffy = _NONE
+        if not self.scheduled:
+            return False
+        if not self.pingpong:
+            self.ato <<= 1
+            if self.ato > self.rto_jiffies:
+                self.ato = self.rto_jiffies
+        else:
+            self.leave_pingpong()
+            self.ato = self.ato_min
+        return True
+
+    def found_owned(self) -> cython.int:
+        """The timer cannot send while the user owns the socket."""
+        if self.rule_blocks_timer:
+            self.blocked = True
+        return 0

@@ -1,0 +1,17 @@
+from simnet.net.tcp.receive.queue cimport ReceiveQueue
+from simnet.net.tcp.receive.reassembly cimport Reassembly
+from simnet.net.tcp.receive.sequence cimport ReceiveSequence
+from simnet.net.tcp.receive.window cimport ReceiveWindow
+
+cdef class ReceiveMemory:
+    cdef ReceiveWindow window
+    cdef ReceiveSequence seq
+    cdef ReceiveQueue queue
+    cdef Reassembly held
+    cdef bint rule_collapses
+    cdef bint rule_keeps_lower
+    cdef int prune_batches
+    cdef long long wasted_memory
+    cdef public long long collapsed
+
+    cdef bint schedule(self, long long seq) except? -1
