@@ -1,4 +1,5 @@
-from simnet.net.tcp.process cimport TcpReader, TcpWriter
+from simnet.net.tcp.reader cimport TcpReader
+from simnet.net.tcp.writer cimport TcpWriter
 from simnet.net.tcp.transaction cimport TcpTransactor
 
 cdef class Netserver(TcpReader):

@@ -6,7 +6,7 @@ socket that has something recv into a buffer, the application's code on each mes
 complete, and send on the partner,
 again and again until recv returns less than the buffer takes. What the partner's send buffer does
 not take is kept, and its source is not read until it has gone. Sockets do not block; inside the
-calls: `tcp_recvmsg` and `tcp_sendmsg`, see `simnet.net.tcp.process`.
+calls: `tcp_recvmsg` and `tcp_sendmsg`, see `simnet.net.tcp.reader` and `process`.
 
 Each call and the application's code is a piece of work of its own: a socket is owned only while
 the process is in a call on it, and what comes meanwhile waits in its backlog.

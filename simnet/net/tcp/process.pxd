@@ -5,6 +5,22 @@ from simnet.net.link.skb cimport Skb, SkbQueue
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.socket cimport TcpSocket
 
+cdef enum:
+    SCHEDULED_IN = 0
+    USER_CODE = 1
+    COPIED = 3
+    PREQUEUED = 4
+    BACKLOG = 5
+    BACKLOG_WAIT = 6
+    BACKLOG_EXIT = 7
+    BEFORE_SLEEP = 8
+    WOKEN = 9
+    SEND_COPIED = 20
+    SEND_BACKLOG = 21
+    SEND_BACKLOG_WAIT = 22
+    SEND_BEFORE_SLEEP = 23
+    SEND_WOKEN = 24
+
 cdef class SocketTask(Task):
     cdef readonly TcpSocket socket
     cdef Costs costs
@@ -26,23 +42,3 @@ cdef class SocketTask(Task):
     cdef long long _to_end_of_segment(self, long long piece) except? -1
     cdef int _copy(self, Cpu cpu, long long work_ps) except -1
     cdef int _sent(self, Cpu cpu) except -1
-
-cdef class TcpReader(SocketTask):
-    cdef readonly long long recv_bytes
-    cdef long long room
-    cdef long long got
-    cdef bint finishing
-    cdef int _loop(self, Cpu cpu) except -1
-    cdef bint _next_prequeue(self, Cpu cpu) except? -1
-    cdef int _leave(self, Cpu cpu) except -1
-    cdef int _chunk(self) except -1
-    cdef int _finish(self, Cpu cpu) except -1
-    cdef int _wait(self, Cpu cpu) except -1
-    cpdef void step(self, Cpu cpu) except *
-
-cdef class TcpWriter(SocketTask):
-    cdef readonly long long message_bytes
-    cdef int sends
-    cdef long long user_ps
-    cdef int _begin(self, Cpu cpu) except -1
-    cpdef void step(self, Cpu cpu) except *

@@ -1,6 +1,7 @@
 from simnet.host.cpu cimport Cpu
 from simnet.kernel.histogram cimport LogHistogram
-from simnet.net.tcp.process cimport TcpReader
+from simnet.net.tcp.process cimport SCHEDULED_IN, USER_CODE
+from simnet.net.tcp.reader cimport TcpReader
 from simnet.net.tcp.socket cimport TcpSocket
 
 cdef class TcpTransactor(TcpReader):

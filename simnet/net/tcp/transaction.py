@@ -3,7 +3,7 @@
 Source: the calls of netperf 2.4.5's TCP_RR (src/nettest_bsd.c, `send_tcp_rr` and
 `recv_tcp_rr`): one send for the whole message, then recv for what is missing of the other's,
 until nothing is. Both ends are the same process; one of them begins. Inside the calls:
-`tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.process`.
+`tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.reader` and `process`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
 from simnet.kernel.histogram import LogHistogram
-from simnet.net.tcp.process import TcpReader
+from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["TcpTransactor"]
+if not cython.compiled:
+    from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE
 
-# states: what the piece of work that has just been executed was
-_SCHEDULED_IN = cython.declare(cython.int, 0)
-_USER_CODE = cython.declare(cython.int, 1)
+__all__ = ["TcpTransactor"]
 
 
 class TcpTransactor(TcpReader):
@@ -76,13 +75,13 @@ class TcpTransactor(TcpReader):
     def step(self, cpu: Cpu) -> None:
         """Go on after a piece of work."""
         state: cython.int = self.state
-        if state == _USER_CODE:
+        if state == USER_CODE:
             self.calls += 1
             if self.yield_if_needed(cpu):
-                self.state = _SCHEDULED_IN
+                self.state = SCHEDULED_IN
             else:
                 self._next_call(cpu)
-        elif state == _SCHEDULED_IN:
+        elif state == SCHEDULED_IN:
             self._next_call(cpu)
         elif not self._continue_send(cpu):
             TcpReader.step(self, cpu)
@@ -108,7 +107,7 @@ class TcpTransactor(TcpReader):
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv with what has come."""
         self.missing -= self.recv_bytes - self.room
-        self.state = _USER_CODE
+        self.state = USER_CODE
         self.costs.ledger.syscall += self.costs.syscall_ps
         self.costs.ledger.application += self.costs.user_recv_ps
         cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
@@ -117,7 +116,7 @@ class TcpTransactor(TcpReader):
     def _sent(self, cpu: Cpu) -> cython.int:
         """Leave send."""
         self.socket.unlock()
-        self.state = _USER_CODE
+        self.state = USER_CODE
         self.costs.ledger.syscall += self.costs.syscall_ps
         self.costs.ledger.application += self.costs.user_send_ps
         cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_send_ps)
