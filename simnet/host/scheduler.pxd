@@ -14,6 +14,7 @@ cdef class Task(Context):
     cpdef int sleep(self) except -1
     cpdef bint wake_on(self, Cpu waker) except? -1
     cpdef bint yield_if_needed(self, Cpu cpu) except? -1
+    cpdef bint should_yield(self, Cpu cpu) except -1
     cdef long long _timeslice_ps(self) except? -1
 
 cdef class Scheduler(Dispatcher):

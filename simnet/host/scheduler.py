@@ -88,16 +88,19 @@ class Task(Context):
 
         True when the task was put back on the run queue; `step` is called when it runs again.
         """
-        rivals: list[Any] = cpu.runqueue
-        if len(rivals) == 0:
-            return False
-        self.expired = self.sim.now - self.switched_in_ps >= self._timeslice_ps()
-        if not cpu.need_resched and not self.expired:
+        if not self.should_yield(cpu):
             return False
         cpu.need_resched = False
         cpu.current = None
-        rivals.append(self)
+        cpu.runqueue.append(self)
         return True
+
+    def should_yield(self, cpu: Cpu) -> cython.bint:
+        """`need_resched`: a better task, or the end of the slice, asks for the CPU."""
+        if len(cpu.runqueue) == 0:
+            return False
+        self.expired = self.sim.now - self.switched_in_ps >= self._timeslice_ps()
+        return cpu.need_resched or self.expired
 
     def _timeslice_ps(self) -> cython.longlong:
         """`task_timeslice`: in proportion to 140 less the priority, fourfold below nice 0."""

@@ -12,6 +12,9 @@ cdef class Napi(Context):
     cpdef int poll_begin(self, Cpu cpu, SoftirqNetRx softirq, int budget, long long work_ps) except? -1
     cpdef int poll_step(self, Cpu cpu, SoftirqNetRx softirq) except? -1
 
+cdef class ProcessPoll(Context):
+    cpdef int polled(self, Cpu cpu) except -1
+
 cdef class SoftirqNetRx(Softirqs):
     cdef readonly Cpu cpu
     cdef readonly int budget
@@ -41,6 +44,8 @@ cdef class SoftirqNetRx(Softirqs):
     cdef Napi ipi_head
     cdef int ipis_due
     cdef bint sending
+    cdef readonly ProcessPoll process
+    cdef readonly int mode
     cdef readonly long long ipis
     cdef public object ksoftirqd
     cdef readonly long long rounds
@@ -51,6 +56,10 @@ cdef class SoftirqNetRx(Softirqs):
     cpdef int schedule_remote(self, Napi napi) except -1
     cpdef int complete(self, Napi napi) except -1
     cpdef int charge(self, int packets) except -1
+    cpdef int poll_now(
+        self, Cpu cpu, Napi napi, ProcessPoll process, int budget, long long work_ps
+    ) except -1
+    cdef int _process_polled(self, Cpu cpu) except -1
     cdef int _again(self, Cpu cpu) except -1
     cdef int _start_ipis(self, Cpu cpu) except -1
     cdef int _send_ipis(self) except -1

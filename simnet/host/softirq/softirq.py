@@ -25,6 +25,7 @@ __all__ = [
     "POLL_MORE",
     "POLL_STAYS",
     "Napi",
+    "ProcessPoll",
     "SoftirqNetRx",
 ]
 
@@ -36,6 +37,7 @@ _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
 _ALL = cython.declare(cython.int, 1 << 30)
+_MODE_SYSTEM = cython.declare(cython.int, 2)
 _MODE_SOFTIRQ = cython.declare(cython.int, 3)
 _LEVEL_SOFT = cython.declare(cython.int, 1)
 
@@ -80,6 +82,14 @@ class Napi(Context):
         raise NotImplementedError(self.path)
 
 
+class ProcessPoll(Context):
+    """Who polls a device in process context, with bottom halves disabled."""
+
+    def polled(self, cpu: Cpu) -> cython.int:
+        """The poll that `SoftirqNetRx.poll_now` has begun is over."""
+        raise NotImplementedError(self.path)
+
+
 @cython.final
 @cython.cclass
 class SoftirqNetRx(Softirqs):
@@ -97,6 +107,9 @@ class SoftirqNetRx(Softirqs):
         rules: of the kernel's version.
         ipi_ps: work of sending one interprocessor interrupt, and of taking it.
         ledger: where those are booked.
+
+    Attributes:
+        mode: what a poll's time is accounted to.
     """
 
     def __init__(
@@ -147,6 +160,8 @@ class SoftirqNetRx(Softirqs):
         self.ipi_head: Napi = None
         self.ipis_due = 0
         self.sending = False
+        self.process: ProcessPoll = None
+        self.mode = _MODE_SOFTIRQ
         self.ipis = 0
         self.ksoftirqd: Any = None
         self.rounds = 0
@@ -231,8 +246,11 @@ class SoftirqNetRx(Softirqs):
         return 0
 
     def step(self, cpu: Cpu) -> None:
-        """Go on with the round."""
-        if self.sending:
+        """Go on with the round, or with the poll of a process."""
+        if self.process is not None:
+            if self.polling.poll_step(cpu, self) != _CONTINUES:
+                self._process_polled(cpu)
+        elif self.sending:
             self._send_ipis()
             self._next_device(cpu)
         else:
@@ -361,3 +379,31 @@ class SoftirqNetRx(Softirqs):
         """Take `packets` off the round's budget."""
         self.budget -= packets
         return 0
+
+    # -- polls of processes ---------------------------------------------------------------
+
+    def poll_now(
+        self,
+        cpu: Cpu,
+        napi: Napi,
+        process: ProcessPoll,
+        budget: cython.int,
+        work_ps: cython.longlong,
+    ) -> cython.int:
+        """Poll a device that is on no list for a process of this CPU, which is in `step`.
+
+        Its time is the process's in the kernel. `process.polled` follows.
+        """
+        self.process = process
+        self.mode = _MODE_SYSTEM
+        self.polling = napi
+        self.polls += 1
+        if napi.poll_begin(cpu, self, budget, work_ps) != _CONTINUES:
+            self._process_polled(cpu)
+        return 0
+
+    def _process_polled(self, cpu: Cpu) -> cython.int:
+        process: ProcessPoll = self.process
+        self.process = None
+        self.mode = _MODE_SOFTIRQ
+        return process.polled(cpu)

@@ -81,6 +81,7 @@ cdef class Nic(Port):
     cdef Cpu _asserted_to(self)
     cdef int _send_message(self) except -1
     cdef Skb _taken(self, Cpu cpu)
+    cdef long long _closing_ps(self) except? -1
     cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef int _send_now(self, Skb skb) except -1
     cdef int _reclaim(self, Cpu cpu) except -1

@@ -35,7 +35,6 @@ _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
 _LEVEL_SOFT = cython.declare(cython.int, 1)
-_MODE_SOFTIRQ = cython.declare(cython.int, 3)
 _PRIORITY_NIC = cython.declare(cython.int, 1)
 
 
@@ -389,13 +388,16 @@ class Nic(Port):
                     work += self.buffers.allocated_ps(cpu, endpoint.freer)
             work += frames_ps
         else:
-            # mailboxes: return ring consumer, standard ring producer, interrupt
             self.finishing = True
-            work += 3 * self.mmio_ps
-            self.ledger.softirq += 3 * (self.mmio_ps - self.far_mmio_ps)
-            self.ledger.device_lines += 3 * self.far_mmio_ps
-        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+            work += self._closing_ps()
+        cpu.run(_LEVEL_SOFT, softirq, work, softirq.mode)
         return _CONTINUES
+
+    def _closing_ps(self) -> cython.longlong:
+        """Mailboxes that end a poll: return ring consumer, standard ring producer, interrupt."""
+        self.ledger.softirq += 3 * (self.mmio_ps - self.far_mmio_ps)
+        self.ledger.device_lines += 3 * self.far_mmio_ps
+        return 3 * self.mmio_ps
 
     # -- transmit -------------------------------------------------------------------------
 

@@ -1,0 +1,212 @@
+"""A NAPI instance (`struct napi_struct`): who may poll a queue, and when its interrupts come back.
+
+Source: net/core/dev.c (`napi_schedule_prep`, `napi_complete_done`, `napi_watchdog`, `__napi_poll`,
+`napi_suspend_irqs`, `napi_resume_irqs`) of Linux 5.4 to 6.18. A poll that has taken less than its
+budget ends with `napi_complete_done`, which lets the driver enable the interrupt again. It does not
+if
+
+- a process polls busily: the interrupt stays off until that process stops;
+- `napi_defer_hard_irqs` (5.8) is above 0, with a `gro_flush_timeout`: so many polls in a row that
+  find nothing are made by a timer first, each so long after the one before; a poll that finds
+  packets begins to count anew;
+- the interrupt came meanwhile (`NAPI_STATE_MISSED`): another poll follows.
+
+With `irq-suspend-timeout` (6.13) a process that has found packets by busy polling keeps the
+interrupt off for as long as it goes on to find some; the timer is the safeguard. It resumes
+interrupts before it sleeps.
+
+The timer is not cancelled when something else polls. It finds the instance scheduled then, and does
+nothing, or polls once more.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.costs import Costs
+from simnet.host.cpu import Context, Cpu
+from simnet.host.softirq.softirq import Napi, SoftirqNetRx
+
+__all__ = ["NapiInstance"]
+
+_PRIORITY_TIMER = cython.declare(cython.int, 1)
+
+
+@cython.final
+@cython.cclass
+class NapiInstance(Context):
+    """What the kernel keeps of one device queue that is polled.
+
+    Args:
+        napi: the poll function of its driver.
+        costs: of the machine's CPUs.
+
+    Attributes:
+        napi_id: number of the instance, as sockets learn it (`SO_INCOMING_NAPI_ID`).
+        defer_hard_irqs: `napi_defer_hard_irqs`.
+        gro_flush_timeout_ps: `gro_flush_timeout`.
+        irq_suspend_timeout_ps: `irq-suspend-timeout`.
+        missed: it was to be scheduled while it was (`NAPI_STATE_MISSED`).
+        in_busy_poll: a process owns it (`NAPI_STATE_IN_BUSY_POLL`).
+        prefer_busy_poll: a process that prefers to poll waits for it.
+        ran_out: the last poll took its whole budget.
+        keeps_young: receive offload flushes only what it holds since an earlier jiffy.
+        interrupts: hard interrupts of its device.
+        polls, poll_packets, polls_empty, polls_full_budget: polls, packets that they took, polls
+            that took none, and as many as they were allowed.
+        timeouts: runs of its timer.
+    """
+
+    def __init__(self, napi: Napi, costs: Costs) -> None:
+        super().__init__(napi.sim, f"{napi.path}.napi")
+        self.napi = napi
+        self.costs = costs
+        self.napi_id = 0
+        self.defer_hard_irqs = 0
+        self.gro_flush_timeout_ps = 0
+        self.irq_suspend_timeout_ps = 0
+        self.defer_count = 0
+        self.missed = False
+        self.in_busy_poll = False
+        self.prefer_busy_poll = False
+        self.ran_out = False
+        self.keeps_young = False
+        self.timeout_ps = 0
+        self.deferred = False
+        self.timer = 0
+        self.timer_cpu: Cpu = None
+        self.interrupts = 0
+        self.polls = 0
+        self.poll_packets = 0
+        self.polls_empty = 0
+        self.polls_full_budget = 0
+        self.timeouts = 0
+
+    def counters(self) -> dict[str, int]:
+        """Polls, packets and interrupts."""
+        return {
+            "interrupts": self.interrupts,
+            "polls": self.polls,
+            "poll_packets": self.poll_packets,
+            "polls_empty": self.polls_empty,
+            "polls_full_budget": self.polls_full_budget,
+            "timeouts": self.timeouts,
+        }
+
+    # -- scheduling ---------------------------------------------------------------------------
+
+    def schedule(self, cpu: Cpu) -> cython.int:
+        """`napi_schedule` on a CPU, in a handler or with bottom halves disabled."""
+        softirqs: SoftirqNetRx
+        if self.napi.scheduled:
+            self.missed = True
+            return 0
+        softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
+        softirqs.schedule(self.napi)
+        return 0
+
+    def polled(self, packets: cython.int, budget: cython.int) -> cython.int:
+        """Count a poll (tracepoint napi:napi_poll)."""
+        self.polls += 1
+        self.poll_packets += packets
+        self.ran_out = packets >= budget
+        if packets == 0:
+            self.polls_empty += 1
+        elif self.ran_out:
+            self.polls_full_budget += 1
+        return 0
+
+    # -- the end of a poll --------------------------------------------------------------------
+
+    def completing(self, packets: cython.int, holds: cython.bint) -> cython.bint:
+        """The first half of `napi_complete_done`: whether the driver would enable its interrupt.
+
+        Args:
+            packets: that the poll took.
+            holds: receive offload holds some back; it flushes by `keeps_young` then, unless
+                `in_busy_poll`.
+        """
+        self.timeout_ps = 0
+        self.deferred = False
+        self.keeps_young = False
+        if self.in_busy_poll:
+            return False
+        if packets > 0:
+            if holds:
+                self.timeout_ps = self.gro_flush_timeout_ps
+            self.defer_count = self.defer_hard_irqs
+        if self.defer_count > 0:
+            self.defer_count -= 1
+            self.timeout_ps = self.gro_flush_timeout_ps
+            self.deferred = self.timeout_ps > 0
+        self.keeps_young = self.timeout_ps > 0
+        return not (self.deferred or self.missed)
+
+    def completed(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.bint:
+        """The second half: give it up; True if the driver is to enable its interrupt."""
+        if self.in_busy_poll:
+            return False
+        if softirq.process is None:
+            softirq.complete(self.napi)
+        self.napi.scheduled = False
+        self.prefer_busy_poll = False
+        if self.missed:
+            self.missed = False
+            softirq.schedule(self.napi)
+            return False
+        if self.timeout_ps > 0:
+            self.start_timer(cpu, self.timeout_ps)
+        return not self.deferred
+
+    def left_to_process(self, cpu: Cpu, softirq: SoftirqNetRx, packets: cython.int) -> cython.bint:
+        """The end of a softirq's poll that took its whole budget; False: it is polled again.
+
+        If a process prefers to poll busily, it is left to it, or to the timer (`__napi_poll`).
+        """
+        if not self.prefer_busy_poll or softirq.process is not None:
+            return False
+        self.completing(packets, holds=False)
+        if self.completed(cpu, softirq):
+            self.schedule(cpu)
+        return True
+
+    # -- the timer ----------------------------------------------------------------------------
+
+    def start_timer(self, cpu: Cpu, delay_ps: cython.longlong) -> cython.int:
+        """`hrtimer_start`, pinned: the timer interrupts this CPU, whatever was set before."""
+        if self.timer != 0:
+            self.sim.cancel(self.timer)
+        self.timer_cpu = cpu
+        self.timer = self.sim.after(delay_ps, self, 0, 0, _PRIORITY_TIMER)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The timer expires: its interrupt, in whose handler `napi_watchdog` is called."""
+        cpu: Cpu = self.timer_cpu
+        self.timer = 0
+        self.timeouts += 1
+        self.costs.ledger.hardirq += self.costs.hardirq_ps
+        cpu.raise_irq(self, self.costs.hardirq_ps)
+
+    def step(self, cpu: Cpu) -> None:
+        """`napi_watchdog`: schedule a poll, unless somebody polls already."""
+        softirqs: SoftirqNetRx
+        if not self.napi.scheduled:
+            self.prefer_busy_poll = False
+            softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
+            softirqs.schedule(self.napi)
+
+    # -- interrupts suspended by a process ----------------------------------------------------
+
+    def suspend_irqs(self, cpu: Cpu) -> cython.int:
+        """`napi_suspend_irqs`: put the timer off; a process on this CPU will poll again."""
+        if self.irq_suspend_timeout_ps > 0:
+            self.start_timer(cpu, self.irq_suspend_timeout_ps)
+        return 0
+
+    def resume_irqs(self, cpu: Cpu) -> cython.int:
+        """`napi_resume_irqs`: have the softirq poll at once, which enables the interrupt again."""
+        if self.irq_suspend_timeout_ps > 0:
+            self.schedule(cpu)
+            cpu.kick()
+        return 0

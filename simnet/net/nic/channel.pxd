@@ -1,0 +1,19 @@
+from simnet.host.cpu cimport Cpu
+from simnet.host.softirq.napi_instance cimport NapiInstance
+from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.net.link.skb cimport Skb
+from simnet.net.nic.completion_queue cimport CompletionQueue
+from simnet.net.nic.port cimport Nic
+
+cdef class Channel(Nic):
+    cdef readonly NapiInstance instance
+    cdef readonly CompletionQueue rx_cq
+    cdef readonly CompletionQueue tx_cq
+    cdef int tx_budget
+    cdef int doorbells
+    cdef bint ran_out
+    cdef long long polled_bytes
+    cdef int _notify(self) except -1
+    cdef long long _rx_due_ps(self) except? -1
+    cdef long long _tx_due_ps(self) except? -1
+    cdef int _poll_completed(self, long long now) except -1

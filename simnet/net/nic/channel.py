@@ -1,0 +1,255 @@
+"""A channel: a receive and a transmit ring with completion queues, polled by one NAPI instance.
+
+Source: drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c of Linux 6.12 (`mlx5e_napi_poll`,
+`mlx5e_completion_event`). Both completion queues share an MSI-X vector. An event of either calls
+`napi_schedule`; nothing is masked, so that the other queue's event may still interrupt during the
+poll, which then is made once more. A poll reclaims sent frames, up to a budget of their own, then
+takes received ones; when either budget is used up the poll is to be repeated. Else buffers are
+posted, `napi_complete_done` is called, and, if that allows, both queues are armed.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.host.softirq.napi_instance import NapiInstance
+from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.net.link.skb import Skb
+from simnet.net.nic.completion_queue import CompletionQueue
+from simnet.net.nic.net_device import NetDevice
+from simnet.net.nic.port import Nic
+
+__all__ = ["Channel"]
+
+_NEVER = cython.declare(cython.longlong, 1 << 62)
+_CONTINUES = cython.declare(cython.int, 0)
+_DONE = cython.declare(cython.int, 1)
+_MORE = cython.declare(cython.int, 2)
+_LEVEL_SOFT = cython.declare(cython.int, 1)
+_PRIORITY_NIC = cython.declare(cython.int, 1)
+
+
+class Channel(Nic):
+    """One channel of a port.
+
+    Args:
+        device: what the chips and drivers have in common.
+        tx_budget: sent frames that one poll reclaims.
+        doorbells: registers written to arm the completion queues.
+
+    Attributes:
+        instance: its NAPI instance.
+        rx_cq, tx_cq: completion queues of received and of sent frames.
+    """
+
+    def __init__(self, device: NetDevice, *, tx_budget: int, doorbells: int) -> None:
+        super().__init__(device)
+        self.instance = NapiInstance(self, device.costs)
+        self.rx_cq = CompletionQueue()
+        self.tx_cq = CompletionQueue()
+        self.tx_budget = tx_budget
+        self.doorbells = doorbells
+        self.ran_out = False
+        self.polled_bytes = 0
+
+    # -- the chip -----------------------------------------------------------------------------
+
+    def advance(self, now: cython.longlong) -> cython.int:
+        """Write entries for what has come and what has left up to `now`, and events if due."""
+        fired: cython.bint
+        at: cython.longlong
+        skb: Skb = self.incoming.head
+        while skb is not None and skb.arrival_ps <= now:
+            self.incoming.pop()
+            if self.posted == 0:
+                self.drops += 1
+            else:
+                self.posted -= 1
+                self.rx_packets += 1
+                self.rx_bytes += skb.wire_bytes
+                self.arrived += 1
+                self.ring.append(skb)
+                self.rx_cq.completed(skb.arrival_ps)
+            skb = self.incoming.head
+        while self.tx_seen < self.tx_sent:
+            at = self.tx_ends[self.tx_seen & self.tx_mask]
+            if at > now:
+                break
+            self.tx_seen += 1
+            self.tx_cq.completed(at)
+        self.announced = self.arrived
+        self.tx_announced = self.tx_seen
+        fired = self.rx_cq.fire(now)
+        if self.tx_cq.fire(now) or fired:
+            self._notify()
+        return 0
+
+    def _notify(self) -> cython.int:
+        """Interrupt, unless an interrupt is on its way that will find this event, too."""
+        if not self.asserted:
+            self.instance.interrupts += 1
+            self._send_message()
+        return self.arm()
+
+    def next_update(self) -> cython.longlong:
+        """When one of the armed queues will write an event, from what is known to come."""
+        when: cython.longlong = _NEVER
+        if self.rx_cq.armed:
+            when = self._rx_due_ps()
+        if self.tx_cq.armed:
+            when = min(when, self._tx_due_ps())
+        return when
+
+    def _rx_due_ps(self) -> cython.longlong:
+        cq: CompletionQueue = self.rx_cq
+        count: cython.longlong = cq.count
+        deadline: cython.longlong = cq.deadline_ps
+        spare: cython.int = self.posted
+        skb: Skb = self.incoming.head
+        while skb is not None and spare > 0 and skb.arrival_ps <= deadline:
+            count += 1
+            spare -= 1
+            deadline = cq.due_ps(count, skb.arrival_ps, deadline)
+            if count >= cq.frames:
+                self.armed_by_count = True
+                break
+            skb = skb.next
+        return deadline
+
+    def _tx_due_ps(self) -> cython.longlong:
+        cq: CompletionQueue = self.tx_cq
+        count: cython.longlong = cq.count
+        deadline: cython.longlong = cq.deadline_ps
+        position: cython.longlong = self.tx_seen
+        at: cython.longlong
+        while position < self.tx_sent:
+            at = self.tx_ends[position & self.tx_mask]
+            if at > deadline:
+                break
+            count += 1
+            deadline = cq.due_ps(count, at, deadline)
+            if count >= cq.frames:
+                break
+            position += 1
+        return deadline
+
+    # -- interrupt ----------------------------------------------------------------------------
+
+    def frames_added(self) -> cython.int:
+        """Frames have been added to `incoming`."""
+        if self.per_frame:
+            self.advance(self.sim.now)
+        if not self.armed_by_count:
+            self.arm()
+        return 0
+
+    def arm(self) -> cython.int:
+        """Place the event at the next interrupt."""
+        when: cython.longlong
+        self.armed_by_count = False
+        when = self.next_update()
+        if self.timer != 0:
+            if self.armed_ps <= when:
+                # looked at again when the event comes
+                return 0
+            self.sim.cancel(self.timer)
+            self.timer = 0
+        self.armed_ps = when
+        if when < _NEVER:
+            self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The time of the next event has come."""
+        self.timer = 0
+        self.armed_by_count = False
+        self.advance(self.sim.now)
+        self.arm()
+
+    def step(self, cpu: Cpu) -> None:
+        """The handler takes the events that are there: `napi_schedule` for each."""
+        self.advance(self.sim.now)
+        self.asserted = False
+        self.rx_cq.take()
+        self.tx_cq.take()
+        self.instance.schedule(cpu)
+
+    # -- the poll -----------------------------------------------------------------------------
+
+    def poll_begin(
+        self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
+    ) -> cython.int:
+        """Reclaim sent frames, start on received ones."""
+        reclaimed: cython.longlong = self.tx_reclaimed
+        self._place(cpu)
+        self._count_moved(cpu)
+        self.limit = budget
+        self.done = 0
+        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
+        self.ledger.softirq += work_ps + self.costs.poll_ps
+        self.ledger.device_lines += self.far_line_ps
+        self.advance(self.sim.now)
+        self.tx_announced = min(self.tx_announced, reclaimed + self.tx_budget)
+        self._reclaim(cpu)
+        self.ran_out = self.tx_reclaimed - reclaimed == self.tx_budget
+        return self._next_frames(cpu, softirq)
+
+    def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Start on what is in the ring; it is looked at again after the work of the last frame."""
+        work: cython.longlong
+        if 0 < self.done < self.limit and self.debt_ps > 0:
+            self.advance(self.sim.now)
+            if self.announced == self.consumed:
+                work = self.debt_ps
+                self.debt_ps = 0
+                self.batch = 0
+                cpu.run(_LEVEL_SOFT, softirq, work, softirq.mode)
+                return _CONTINUES
+        return Nic._next_frames(self, cpu, softirq)  # noqa: SLF001 - the method that it extends
+
+    def _taken(self, cpu: Cpu) -> Skb:
+        """Take the next frame out of the ring, and count its bytes as the driver does."""
+        skb: Skb = Nic._taken(self, cpu)  # noqa: SLF001 - the method that this one extends
+        self.polled_bytes += skb.wire_bytes
+        return skb
+
+    def _closing_ps(self) -> cython.longlong:
+        """What is left to do when no frame is left, or none may be taken: arm the queues."""
+        if self.done >= self.limit:
+            self.ran_out = True
+        if self.ran_out or not self.instance.completing(self.done, holds=False):
+            return 0
+        self.ledger.softirq += self.doorbells * (self.mmio_ps - self.far_mmio_ps)
+        self.ledger.device_lines += self.doorbells * self.far_mmio_ps
+        return self.doorbells * self.mmio_ps
+
+    def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Go on after a piece of work."""
+        now: cython.longlong
+        work: cython.int
+        if not self.finishing:
+            return Nic.poll_step(self, cpu, softirq)
+        now = self.sim.now
+        # what has come until now found only the buffers posted before
+        self.advance(now)
+        self.posted += self.done
+        self.buffer_node = cpu.node
+        work = self.limit if self.ran_out else self.done
+        softirq.charge(work)
+        self.instance.polled(work, self.limit)
+        if self.ran_out:
+            if softirq.process is not None or self.instance.left_to_process(cpu, softirq, work):
+                return _DONE
+            return _MORE
+        if self.instance.completed(cpu, softirq):
+            self._poll_completed(now)
+            self.rx_cq.arm(now, self.announced - self.consumed)
+            self.tx_cq.arm(now, self.tx_announced - self.tx_reclaimed)
+            self.advance(now)
+            self.arm()
+        return _DONE
+
+    def _poll_completed(self, now: cython.longlong) -> cython.int:
+        """What the driver does before it arms the queues."""
+        return 0

@@ -1,0 +1,101 @@
+"""Mellanox ConnectX-4 to -7 with the driver mlx5: one channel of a port.
+
+Source: drivers/net/ethernet/mellanox/mlx5/core of Linux 6.12 (en_txrx.c `mlx5e_napi_poll`,
+`mlx5e_handle_rx_dim`; en_tx.c `mlx5e_poll_tx_cq`; en_dim.c `mlx5e_complete_dim_work`; en.h
+MLX5E_TX_CQ_POLL_BUDGET). Each completion queue is moderated by `ethtool -C` rx-usecs and rx-frames,
+or tx-; with adaptive-rx and adaptive-tx they are only what it starts from, and `Dim` chooses. When
+the driver arms a queue it gives a sample to `Dim`; a new setting is programmed by a work queue's
+firmware command, and until then no samples are taken.
+
+A poll writes the doorbells of three queues: those of received and of sent frames, and the one of
+the channel's internal commands.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.nic.channel import Channel
+from simnet.net.nic.completion_queue import CompletionQueue
+from simnet.net.nic.dim import RX_PROFILES, TX_PROFILES, Dim
+from simnet.net.nic.net_device import NetDevice
+
+__all__ = ["Mlx5"]
+
+_US_PS = cython.declare(cython.longlong, 1_000_000)
+# preamble, FCS and gap, which the driver's counters leave out
+_UNCOUNTED_BYTES = cython.declare(cython.longlong, 24)
+_TX_CQ_POLL_BUDGET = 128
+_DOORBELLS = 3
+_UPDATE = cython.declare(cython.int, 0)
+_RX_APPLIED = cython.declare(cython.int, 1)
+_TX_APPLIED = cython.declare(cython.int, 2)
+_PRIORITY_TIMER = cython.declare(cython.int, 1)
+
+
+@cython.final
+@cython.cclass
+class Mlx5(Channel):
+    """One channel; see `Nic` for what it shares with others.
+
+    Args:
+        device: what the chips and drivers have in common.
+        rx: usecs, in ps, and frames, of the receive queue.
+        tx: of the transmit queue.
+        rx_cqe, tx_cqe: CQE mode, else EQE mode.
+        adaptive_rx, adaptive_tx: `Dim` chooses.
+        command_ps: from its choice to the changed queue.
+    """
+
+    def __init__(
+        self,
+        device: NetDevice,
+        *,
+        rx: tuple[int, int],
+        tx: tuple[int, int],
+        rx_cqe: bool,
+        tx_cqe: bool,
+        adaptive_rx: bool,
+        adaptive_tx: bool,
+        command_ps: int,
+    ) -> None:
+        super().__init__(device, tx_budget=_TX_CQ_POLL_BUDGET, doorbells=_DOORBELLS)
+        self.rx_cq.moderate(rx[0], rx[1], rx_cqe)
+        self.tx_cq.moderate(tx[0], tx[1], tx_cqe)
+        self.rx_dim: Dim = Dim() if adaptive_rx else None
+        self.tx_dim: Dim = Dim() if adaptive_tx else None
+        self.command_ps = command_ps
+
+    def _poll_completed(self, now: cython.longlong) -> cython.int:
+        """`mlx5e_handle_tx_dim`, `mlx5e_handle_rx_dim`."""
+        packets: cython.longlong
+        size: cython.longlong
+        if self.tx_dim is not None:
+            packets = self.tx_packets
+            size = self.tx_bytes - _UNCOUNTED_BYTES * packets
+            if self.tx_dim.sample(now, self.tx_cq.events, packets, size):
+                self.sim.after(self.command_ps, self, _TX_APPLIED, 0, _PRIORITY_TIMER)
+        if self.rx_dim is not None:
+            packets = self.consumed
+            size = self.polled_bytes - _UNCOUNTED_BYTES * packets
+            if self.rx_dim.sample(now, self.rx_cq.events, packets, size):
+                self.sim.after(self.command_ps, self, _RX_APPLIED, 0, _PRIORITY_TIMER)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """An interrupt is due, or a completion queue has been changed (`mlx5e_rx_dim_work`)."""
+        if kind == _RX_APPLIED:
+            _apply(self.rx_dim, self.rx_cq, RX_PROFILES)
+        elif kind == _TX_APPLIED:
+            _apply(self.tx_dim, self.tx_cq, TX_PROFILES)
+        else:
+            Channel.on_event(self, _UPDATE, arg)
+
+
+def _apply(
+    dim: Dim, cq: CompletionQueue, profiles: tuple[tuple[tuple[int, int], ...], ...]
+) -> None:
+    """Program what `dim` has chosen."""
+    usecs, frames = profiles[cq.from_cqe][dim.profile_ix]
+    cq.moderate(usecs * _US_PS, frames, cq.from_cqe)
+    dim.applied()

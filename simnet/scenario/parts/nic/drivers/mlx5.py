@@ -1,0 +1,77 @@
+"""Mellanox ConnectX-4 to -7 with the driver mlx5."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.schema import value_spec
+from simnet.scenario.core.specs import Flag, count, time
+from simnet.scenario.parts.nic.schema import BusLatency, Ethernet, Multiqueue, RxModeration
+
+if TYPE_CHECKING:
+    from simnet.net.nic.port import Nic as Device
+    from simnet.scenario.parts.nic.schema import Slot
+
+__all__ = ["DRIVER"]
+
+# what `ethtool -C` takes, by what it sets
+_COALESCE: Final = {
+    "adaptive-rx": "adaptive_rx",
+    "adaptive-tx": "adaptive_tx",
+    "cqe-mode-rx": "rx_cqe_mode",
+    "cqe-mode-tx": "tx_cqe_mode",
+}
+
+
+class Mlx5(BusLatency, RxModeration, Multiqueue, Ethernet):
+    """A port whose channels have a completion queue for each direction."""
+
+    driver: Literal["mlx5"]
+    tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
+    tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
+    adaptive_rx: Annotated[bool, Flag("dynamic moderation of receive interrupts (DIM)")]
+    adaptive_tx: Annotated[bool, Flag("dynamic moderation of transmit interrupts (DIM)")]
+    rx_cqe_mode: Annotated[bool, Flag("each received frame restarts the timer; else an event does")]
+    tx_cqe_mode: Annotated[bool, Flag("each sent frame restarts the timer; else an event does")]
+    command_latency_ps: Annotated[
+        int, time("from a choice of DIM to the changed queue", "0 us", "100 ms")
+    ]
+
+    @classmethod
+    def knobs(cls) -> tuple[Knob, ...]:
+        """Return what `ethtool -C` sets beside times and numbers."""
+        return tuple(
+            Knob(
+                f"ethtool -C {{port}} {name}",
+                value_spec(cls, target).doc,
+                value_spec(cls, target),
+                "nic",
+                target,
+                f"ethtool -C {{port}} {name} {{value}}",
+                since="5.15" if name.startswith("cqe") else "2.6.0",
+                note="before Linux 5.15 a private flag: ethtool --set-priv-flags PORT "
+                f"{name[-2:]}_cqe_moder on|off"
+                if name.startswith("cqe")
+                else "",
+            )
+            for name, target in _COALESCE.items()
+        )
+
+    def make(self, slot: Slot) -> Device:
+        """Return one channel."""
+        from simnet.net.nic import mlx5
+
+        return mlx5.Mlx5(
+            slot.device,
+            rx=(self.rx_usecs_ps, self.rx_frames),
+            tx=(self.tx_usecs_ps, self.tx_frames),
+            rx_cqe=self.rx_cqe_mode,
+            tx_cqe=self.tx_cqe_mode,
+            adaptive_rx=self.adaptive_rx,
+            adaptive_tx=self.adaptive_tx,
+            command_ps=self.command_latency_ps,
+        )
+
+
+DRIVER = Mlx5

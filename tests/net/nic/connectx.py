@@ -1,0 +1,145 @@
+"""A channel of a ConnectX on a machine of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simnet.host.cpu import PROCESS, SYSTEM, Cpu
+from simnet.host.softirq.busy_poll import BusyPoller
+from simnet.host.softirq.version import softirq_rules
+from simnet.kernel.simulator import Simulator
+from simnet.net.nic.mlx5 import Mlx5
+from tests.host.parts import MS, NS, US, make_costs, make_machine
+from tests.net.parts import Line, Sink, connect, feed, frame, make_device
+
+MLX5: dict[str, Any] = {
+    "rx": (8 * US, 128),
+    "tx": (8 * US, 128),
+    "rx_cqe": True,
+    "tx_cqe": False,
+    "adaptive_rx": False,
+    "adaptive_tx": False,
+    "command_ps": 100 * US,
+}
+COSTS = {"hardirq": 500, "softirq_entry": 50, "poll": 100, "driver_rx": 200, "tx_completion": 40}
+
+
+class Bench:
+    """A machine with one port of one queue; a received frame causes `work_ps`."""
+
+    def __init__(
+        self,
+        *,
+        work_ps: int = 300 * NS,
+        per_frame: bool = False,
+        device: dict[str, Any] | None = None,
+        cpus: int = 1,
+        version: str = "6.12",
+        **options: Any,
+    ) -> None:
+        self.sim = Simulator()
+        self.machine = make_machine(
+            self.sim,
+            "host",
+            make_costs(**COSTS),
+            None,
+            softirq_rules(version),
+            cores_per_socket=cpus,
+        )
+        rings = {"rx_buffers": 1023, "tx_ring": 1023, "rate_bps": 10**11} | (device or {})
+        made = make_device(self.sim, self.machine, **rings)
+        self.nic = Mlx5(made, **(MLX5 | options))
+        self.nic.line = self.line = Line(self.sim, 50, "eth0", self.machine.cpus, 1)
+        connect(self.nic, per_frame=per_frame)
+        self.sink = Sink(self.sim, work_ps=work_ps)
+        self.cpu: Cpu = self.machine.cpus[0]
+        self.napi = self.nic.instance
+
+    def another(self) -> Mlx5:
+        """Make a second port."""
+        nic = Mlx5(make_device(self.sim, self.machine, "eth1"), **MLX5)
+        nic.line = Line(self.sim, 51, "eth1", self.machine.cpus, 1)
+        connect(nic)
+        return nic
+
+    def feed(self, *arrivals_us: float) -> None:
+        """Announce frames that arrive at these times."""
+        feed(self.nic, self.sink, [int(at * US) for at in arrivals_us])
+
+    def run(self, until_us: float) -> None:
+        """Simulate until then."""
+        self.sim.run_until(int(until_us * US))
+
+    def send(self, count: int = 1, wire_bytes: int = 125) -> None:
+        """Send frames at once."""
+        for _ in range(count):
+            self.nic.transmit(frame(self.sink, wire_bytes=wire_bytes))
+        self.nic.flush()
+
+    @property
+    def asserted_us(self) -> list[float]:
+        """When the device interrupted."""
+        return [at / US for at in self.line.asserted_ps]
+
+    @property
+    def delivered(self) -> list[int]:
+        """Numbers of the frames that were handed up, in order."""
+        return [number for _, _, number in self.sink.log]
+
+
+class Poller(BusyPoller):
+    """Polls busily until a time, or until a frame has been handed up; then sleeps."""
+
+    def __init__(self, bench: Bench, *, budget: int = 64, prefer: bool = True) -> None:
+        cpu = bench.cpu
+        super().__init__(bench.machine.scheduler, "poller", cpu)
+        self.bench = bench
+        self.budget, self.prefer = budget, prefer
+        self.until_ps = 0
+        self.for_frames = True
+        self.had = 0
+        self.done_ps: list[int] = []
+        self.after: Callable[[], object] = bool
+
+    def begin(self, until_us: float, *, for_frames: bool = True) -> None:
+        """Wake it; it polls until then."""
+        self.until_ps, self.for_frames = int(until_us * US), for_frames
+        self.wake_on(self.bench.cpu)
+        self.bench.cpu.kick()
+
+    def step(self, cpu: Cpu) -> None:
+        if self.loop.resumed(cpu):
+            return
+        self.had = len(self.bench.sink.log)
+        self.loop.start(cpu, self.bench.napi, self.budget, self.prefer)
+
+    def busy_loop_end(self) -> bool:
+        found = self.for_frames and len(self.bench.sink.log) > self.had
+        return found or self.sim.now >= self.until_ps
+
+    def busy_loop_done(self, cpu: Cpu) -> int:  # noqa: ARG002 - the interface of pollers
+        self.done_ps.append(self.sim.now)
+        self.after()
+        self.sleep()
+        return 0
+
+
+class Spinner(BusyPoller):
+    """Works for a time at each wake-up."""
+
+    def __init__(self, bench: Bench, work_ps: int) -> None:
+        super().__init__(bench.machine.scheduler, "spinner", bench.cpu)
+        self.work_ps, self.begun = work_ps, False
+        self.done_ps: list[int] = []
+
+    def step(self, cpu: Cpu) -> None:
+        if not self.begun:
+            self.begun = True
+            cpu.run(PROCESS, self, self.work_ps, SYSTEM)
+            return
+        self.done_ps.append(self.sim.now)
+        self.sleep()
+
+
+__all__ = ["MS", "Bench", "Poller", "Spinner"]

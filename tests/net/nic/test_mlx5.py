@@ -1,0 +1,218 @@
+"""Channels of mlx5: completion queues, events, polls."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simnet.net.nic.completion_queue import CompletionQueue
+from tests.host.parts import NS, US, Agenda
+from tests.net.nic.connectx import Bench
+
+NEVER = 1 << 62
+
+
+class TestCompletionQueue:
+    def made(self, *, cqe: bool, usecs: int = 8, frames: int = 128) -> CompletionQueue:
+        cq = CompletionQueue()
+        cq.moderate(usecs * US, frames, cqe)
+        return cq
+
+    def test_in_cqe_mode_each_entry_restarts_the_timer(self) -> None:
+        cq = self.made(cqe=True)
+        cq.completed(10 * US)
+        cq.completed(17 * US)
+        assert cq.deadline_ps == 25 * US
+
+    def test_in_eqe_mode_the_first_entry_after_a_pause_is_due_at_once(self) -> None:
+        cq = self.made(cqe=False)
+        cq.completed(10 * US)
+        assert cq.deadline_ps == 10 * US
+
+    def test_in_eqe_mode_the_timer_runs_from_the_last_event(self) -> None:
+        cq = self.made(cqe=False)
+        cq.completed(10 * US)
+        assert cq.fire(10 * US)
+        cq.arm(12 * US, 0)
+        cq.completed(13 * US)
+        cq.completed(14 * US)
+        assert cq.deadline_ps == 18 * US
+
+    def test_a_number_of_entries_is_due_at_once(self) -> None:
+        cq = self.made(cqe=True, frames=2)
+        cq.completed(10 * US)
+        cq.completed(11 * US)
+        assert cq.deadline_ps == 11 * US
+
+    def test_a_queue_that_is_not_armed_writes_no_event(self) -> None:
+        cq = self.made(cqe=True)
+        cq.completed(10 * US)
+        assert cq.fire(18 * US)
+        cq.completed(20 * US)
+        assert not cq.fire(40 * US)
+        assert cq.deadline_ps == NEVER
+
+    @pytest.mark.parametrize(("cqe", "due_us"), [(True, 28), (False, 30)])
+    def test_entries_that_wait_when_it_is_armed_are_not_forgotten(
+        self, *, cqe: bool, due_us: int
+    ) -> None:
+        cq = self.made(cqe=cqe)
+        cq.completed(10 * US)
+        assert cq.fire(22 * US)
+        cq.completed(20 * US)
+        cq.arm(25 * US, 1)
+        assert cq.deadline_ps == due_us * US
+
+    def test_what_was_due_before_it_is_armed_is_due_at_once(self) -> None:
+        cq = self.made(cqe=True)
+        cq.completed(10 * US)
+        assert cq.fire(18 * US)
+        cq.completed(20 * US)
+        cq.arm(50 * US, 1)
+        assert cq.deadline_ps == 50 * US
+
+
+class TestChannel:
+    def test_a_lone_frame_waits_for_the_timer(self) -> None:
+        bench = Bench()
+        bench.feed(100)
+        bench.run(1000)
+        assert bench.asserted_us == [108]
+        assert bench.delivered == [0]
+
+    def test_frames_in_a_row_put_the_interrupt_off(self) -> None:
+        bench = Bench()
+        bench.feed(100, 105, 110, 115)
+        bench.run(1000)
+        assert bench.asserted_us == [123]
+
+    def test_a_number_of_frames_does_not_wait(self) -> None:
+        bench = Bench(rx=(8 * US, 3))
+        bench.feed(100, 101, 102, 103)
+        bench.run(1000)
+        assert bench.asserted_us[0] == 102
+
+    def test_a_frame_that_comes_during_the_poll_is_taken_by_it(self) -> None:
+        bench = Bench(work_ps=5 * US)
+        bench.feed(100, 110)
+        bench.run(1000)
+        assert bench.delivered == [0, 1]
+        assert bench.asserted_us == [108]
+
+    def test_sent_frames_interrupt_too_and_are_reclaimed(self) -> None:
+        bench = Bench()
+        Agenda(bench.sim).at(100 * US, bench.send, 3)
+        bench.run(1000)
+        assert bench.asserted_us == [100.01]
+        assert bench.napi.polls == 1
+        assert bench.nic.rx_cq.armed
+        assert bench.nic.tx_cq.armed
+
+    def test_an_event_of_the_other_queue_during_a_poll_has_it_polled_once_more(self) -> None:
+        # the frame sent leaves when the poll of the received one is under way
+        bench = Bench(work_ps=20 * US)
+        bench.feed(100)
+        Agenda(bench.sim).at(109 * US, bench.send)
+        bench.run(1000)
+        assert bench.napi.interrupts == 2
+        assert bench.napi.polls == 2
+        assert bench.napi.polls_empty == 1
+
+    def test_a_full_budget_is_polled_again_without_an_interrupt(self) -> None:
+        bench = Bench(device={"weight": 4})
+        bench.feed(*[100] * 10)
+        bench.run(1000)
+        assert len(bench.asserted_us) == 1
+        assert bench.delivered == list(range(10))
+        assert (bench.napi.polls, bench.napi.polls_full_budget) == (3, 2)
+
+    def test_a_poll_reclaims_128_sent_frames_and_counts_as_full_then(self) -> None:
+        bench = Bench(tx=(50 * US, 200))
+        agenda = Agenda(bench.sim)
+        agenda.at(100 * US, bench.send, 1)
+        agenda.at(101 * US, bench.send, 200)
+        bench.run(1000)
+        assert bench.napi.polls_full_budget == 1
+
+    def test_frames_without_a_buffer_are_dropped(self) -> None:
+        bench = Bench(device={"rx_buffers": 3})
+        bench.feed(*[100] * 5)
+        bench.run(1000)
+        assert bench.nic.drops == 2
+        assert bench.delivered == [0, 1, 2]
+
+    def test_adaptive_moderation_changes_the_queue_after_the_command(self) -> None:
+        bench = Bench(adaptive_rx=True, rx=(8 * US, 128))
+        bench.feed(*(100 + 20 * number for number in range(64)))
+        bench.run(100 + 20 * 64 + 5)
+        assert bench.nic.rx_dim.profile_ix == 0
+        bench.feed(*(2000 + 20 * number for number in range(3)))
+        bench.run(2100)
+        assert bench.nic.rx_dim.profile_ix == 1
+        assert bench.nic.rx_cq.period_ps == 8 * US
+        bench.feed(*(5000 + 10 * number for number in range(200)))
+        bench.run(10_000)
+        assert bench.nic.rx_dim.profile_ix == 2
+        assert bench.nic.rx_cq.period_ps == 16 * US
+
+
+gaps = st.lists(st.sampled_from([0, 1, 2, 5, 7, 8, 9, 20, 60]), min_size=1, max_size=60)
+
+
+class TestLaws:
+    @given(
+        gaps=gaps,
+        sends=st.lists(st.integers(10, 900), max_size=12),
+        usecs=st.integers(0, 20),
+        frames=st.integers(0, 6),
+        cqe=st.booleans(),
+        weight=st.sampled_from([1, 3, 64]),
+        work_us=st.integers(0, 12),
+        defer=st.integers(0, 3),
+        timeout_us=st.sampled_from([0, 5, 50]),
+        missed=st.booleans(),
+    )
+    @settings(max_examples=60, deadline=None)
+    def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(  # noqa: PLR0913
+        self,
+        *,
+        gaps: list[int],
+        sends: list[int],
+        usecs: int,
+        frames: int,
+        cqe: bool,
+        weight: int,
+        work_us: int,
+        defer: int,
+        timeout_us: int,
+        missed: bool,
+    ) -> None:
+        arrivals = [10 + sum(gaps[: number + 1]) for number in range(len(gaps))]
+        outcomes = []
+        for per_frame in (False, True):
+            bench = Bench(
+                work_ps=work_us * US + 100 * NS,
+                per_frame=per_frame,
+                device={"weight": weight},
+                rx=(usecs * US, frames),
+                tx=(usecs * US, frames),
+                rx_cqe=cqe,
+                tx_cqe=not cqe,
+            )
+            bench.napi.defer_hard_irqs = defer
+            bench.napi.gro_flush_timeout_ps = timeout_us * US
+            agenda = Agenda(bench.sim)
+            for at in sends:
+                agenda.at(at * US + 37, bench.send)
+            if missed:
+                agenda.at(100 * US + 11, bench.napi.schedule, bench.cpu)
+                agenda.at(100 * US + 12, bench.cpu.kick)
+            bench.feed(*arrivals)
+            bench.run(20_000)
+            assert bench.delivered == list(range(len(gaps)))
+            assert not bench.nic.scheduled
+            assert bench.nic.rx_cq.armed
+            assert bench.nic.tx_cq.armed
+            outcomes.append((bench.sink.log, bench.line.asserted_ps, bench.napi.counters()))
+        assert outcomes[0] == outcomes[1]
