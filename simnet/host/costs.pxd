@@ -27,6 +27,7 @@ cdef class Costs:
     cdef readonly long long csum_line_ps
     cdef readonly long long rx_page_ps
     cdef readonly long long rps_ps
+    cdef readonly long long gso_ps
     cdef readonly long long bio_ps
     cdef readonly long long page_ps
     cdef readonly int line_bytes

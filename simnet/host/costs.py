@@ -37,6 +37,7 @@ COST_NAMES = (
     "csum_line",
     "rx_page",
     "rps",
+    "gso",
     "bio",
     "page",
 )
@@ -87,6 +88,7 @@ class Costs:
         self.csum_line_ps = ps["csum_line"]
         self.rx_page_ps = ps["rx_page"]
         self.rps_ps = ps["rps"]
+        self.gso_ps = ps["gso"]
         self.bio_ps = ps["bio"]
         self.page_ps = ps["page"]
         self.line_bytes = line_bytes

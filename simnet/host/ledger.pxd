@@ -17,3 +17,8 @@ cdef class Ledger:
     cdef public long long application
     cdef public long long storage
     cdef public long long hypervisor
+    cdef public long long pages
+    cdef public long long copy_misses
+    cdef public long long skb
+    cdef public long long skb_freed
+    cdef public long long ip

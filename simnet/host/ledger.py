@@ -28,18 +28,26 @@ MECHANISMS = {
     "wakeup": "wake-up and context switch",
     "syscall": "system calls",
     "application": "application",
+    "pages": "pages of receive buffers",
+    "copy_misses": "payload that the last-level cache has lost",
     "storage": "block layer, page cache and virtual SCSI",
     "hypervisor": "hypervisor calls",
 }
 # of machines that have it: the others' listings do not name it
-_WHERE_DONE = ("storage", "hypervisor")
+_WHERE_DONE = ("pages", "copy_misses", "storage", "hypervisor")
 PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
 
 
 @cython.final
 @cython.cclass
 class Ledger:
-    """Cumulative work of one machine, in ps, one attribute a mechanism of `MECHANISMS`."""
+    """Cumulative work of one machine, in ps, one attribute a mechanism of `MECHANISMS`.
+
+    Attributes:
+        skb: making `sk_buff`, which is part of `driver`.
+        skb_freed: freeing them, part of `tcp_receive`.
+        ip: IP's receive work, part of `driver`.
+    """
 
     hardirq: cython.longlong
     softirq: cython.longlong
@@ -57,10 +65,16 @@ class Ledger:
     wakeup: cython.longlong
     syscall: cython.longlong
     application: cython.longlong
+    pages: cython.longlong
+    copy_misses: cython.longlong
     storage: cython.longlong
     hypervisor: cython.longlong
+    skb: cython.longlong
+    skb_freed: cython.longlong
+    ip: cython.longlong
 
     def __init__(self) -> None:
+        self.skb = self.skb_freed = self.ip = 0
         for name in MECHANISMS:
             setattr(self, name, 0)
 
@@ -68,3 +82,26 @@ class Ledger:
         """Work until now by mechanism, in ps."""
         found = {name: getattr(self, name) for name in MECHANISMS}
         return {name: work for name, work in found.items() if work or name not in _WHERE_DONE}
+
+    def kinds(self) -> dict[str, int]:
+        """The same work by kind, as profiles of a kernel sort its functions."""
+        return {
+            "copy": self.copy + self.copy_lines + self.copy_misses,
+            "tcpip": self.tcp_receive - self.skb_freed + self.tcp_ack + self.tcp_send + self.ip,
+            "netdev": self.driver
+            - self.skb
+            - self.ip
+            + self.softirq
+            + self.completion
+            + self.device_lines,
+            "skb": self.skb + self.skb_freed + self.skb_lines,
+            "mm": self.pages,
+            "lock": self.socket_lines,
+            "sched": self.wakeup,
+            "other": self.hardirq
+            + self.checksum
+            + self.syscall
+            + self.application
+            + self.storage
+            + self.hypervisor,
+        }

@@ -4,6 +4,7 @@ from simnet.host.interconnect cimport Interconnect
 cdef class Memory:
     cdef long long included_ps
     cdef readonly Interconnect interconnect
+    cdef readonly list caches
     cdef readonly long long same_bus_dirty_ps
     cdef int nodes
     cdef long long[::1] latency

@@ -8,10 +8,12 @@ to a remote address is broadcast and its owner answers) and the ranges in the se
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 import cython
 
 from simnet.errors import SimulationError
+from simnet.host.cache import LastLevelCache
 from simnet.host.cpu import Cpu
 from simnet.host.interconnect import Interconnect
 
@@ -59,6 +61,7 @@ class Memory:
         mmio_hop_ps: each link on the way to the device.
         included_ps: the line from the own node's memory that the costs of the steps include.
         interconnect: what the lines cross, and wait for; None if it carries any load.
+        caches: last-level caches that devices write into, one a node; none if that is not modelled.
     """
 
     def __init__(
@@ -75,7 +78,9 @@ class Memory:
         mmio_hop_ps: int,
         included_ps: int,
         interconnect: Interconnect | None = None,
+        caches: Sequence[LastLevelCache] = (),
     ) -> None:
+        self.caches = list(caches)
         self.included_ps = included_ps
         self.interconnect = interconnect
         self.same_bus_dirty_ps = same_bus_dirty_ps

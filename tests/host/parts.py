@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from simnet.host.costs import COST_NAMES, Costs
 from simnet.host.cpu import Context, Cpu
@@ -29,7 +30,7 @@ def make_memory(nodes: int = 1, links: list[tuple[int, int]] | None = None, **ps
     """Memory that costs nothing, unless named; nodes in a row. Costs include a local line."""
     if links is None:
         links = [(n, n + 1) for n in range(nodes - 1)]
-    free = dict.fromkeys(
+    free: dict[str, Any] = dict.fromkeys(
         (
             "local_ps",
             "same_bus_dirty_ps",

@@ -56,7 +56,7 @@ cdef class Skb:
 
 cdef class SkbQueue:
     cdef readonly Skb head
-    cdef Skb tail
+    cdef readonly Skb tail
     cdef readonly int count
     cpdef int append(self, Skb skb) except -1
     cpdef Skb pop(self)

@@ -31,6 +31,7 @@ from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.gro import Gro
 from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
+from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
 __all__ = ["Cxgb4"]
@@ -39,18 +40,12 @@ _NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
-_MODE_SOFTIRQ = cython.declare(cython.int, 3)
 # MAX_TX_RECLAIM
 _MAX_TX_RECLAIM = cython.declare(cython.int, 16)
 _MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
 # intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt
 _TIMERS_PS = tuple(us * 10**6 for us in (5, 10, 20, 50, 100, 200))
 _COUNTS = (1, 4, 8, 16)
-# what the piece of work that has just been executed was
-_MERGED = cython.declare(cython.int, 0)
-_FRAME = cython.declare(cython.int, 1)
-_FLUSH = cython.declare(cython.int, 2)
 _FINISHED = cython.declare(cython.int, 3)
 
 
@@ -61,7 +56,7 @@ def _nearest(values: tuple[int, ...], wanted: int) -> int:
 
 @cython.final
 @cython.cclass
-class Cxgb4(Nic):
+class Cxgb4(OffloadingNic):
     """One port; see `Nic` for the arguments that it shares with others.
 
     Args:
@@ -80,12 +75,11 @@ class Cxgb4(Nic):
         gro: Gro,
         tso: bool,
     ) -> None:
-        super().__init__(device)
+        super().__init__(device, gro, makes_each=False)
         if holdoff_ps == 0 and frames == 0:
             frames = 1
         self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else _NEVER
         self.frames = _nearest(_COUNTS, frames) if frames else _NEVER
-        self.gro = gro
         self.entries = 0
         self.deadline_ps = _NEVER
         self.tso = tso
@@ -94,7 +88,6 @@ class Cxgb4(Nic):
         self.tx_endpoint: Endpoint = None
         self.tx_end_seq = 0
         self.tx_cut_bytes = 0
-        self.phase = _MERGED
 
     # -- the response queue -------------------------------------------------------------------
 
@@ -215,17 +208,8 @@ class Cxgb4(Nic):
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         now: cython.longlong = self.sim.now
-        if self.phase == _FRAME:
-            self.gro.receive(self._counted(cpu), 0)
-            self._hand_up(cpu)
-            return self._next_entry(cpu, softirq)
-        if self.phase == _MERGED:
-            return self._next_entry(cpu, softirq)
-        if self.phase == _FLUSH:
-            if self.done < self.limit:
-                self.gro.flush(-1)
-            self._hand_up(cpu)
-            return self._finish(cpu, softirq)
+        if self._goes_on(cpu, softirq):
+            return _CONTINUES
         # what has come until now found only the buffers posted before
         self.advance(now)
         self.posted += self.done
@@ -237,76 +221,12 @@ class Cxgb4(Nic):
         self.unmask(now)
         return _DONE
 
-    def _next_entry(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
-        """Start on what is in the queue; segments that only add to others are taken together."""
-        seen: cython.longlong
-        work: cython.longlong = 0
-        count: cython.int = 0
-        self.advance(self.sim.now)
-        if self.sim.tracer is not None:
-            self._trace_ring()
-        seen = self.announced - self.consumed
-        if seen > self.limit - self.done:
-            seen = self.limit - self.done
-        while count < seen and self.gro.absorbs(self.ring.head):
-            self.gro.receive(self._counted(cpu), 0)
-            work += self._frame_work_ps()
-            count += 1
-            if self.per_frame:
-                break
-        self.phase = _MERGED
-        if count == 0 and seen > 0:
-            work = self._frame_work_ps()
-            self.phase = _FRAME
-        elif count == 0 and (
-            self.gro.up.count > 0 or (self.gro.held > 0 and self.done < self.limit)
-        ):
-            # napi_gro_flush, gro_normal_list: until then nothing has cost above the driver
-            self.phase = _FLUSH
-        elif count == 0:
-            return self._finish(cpu, softirq)
-        work += self.debt_ps
-        self.debt_ps = 0
-        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
-        return _CONTINUES
-
-    def _frame_work_ps(self) -> cython.longlong:
-        """The driver's work for one frame, what the stack does with it excluded."""
-        work: cython.longlong = self.spread.vary(self.costs.driver_rx_ps + self.far_frame_ps)
-        self.ledger.driver += work - self.far_frame_ps
-        self.ledger.device_lines += self.far_frame_ps
-        return work
-
-    def _counted(self, cpu: Cpu) -> Skb:
-        """Take the next frame out of the ring, and count it."""
-        self.consumed += 1
-        self.done += 1
-        return self._taken(cpu)
-
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Write the index of the queue, which arms it unless the weight is used up."""
-        work: cython.longlong = self.debt_ps + self.mmio_ps
-        self.debt_ps = 0
         self.phase = _FINISHED
         self.ledger.softirq += self.mmio_ps - self.far_mmio_ps
         self.ledger.device_lines += self.far_mmio_ps
-        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
-        return _CONTINUES
-
-    def _hand_up(self, cpu: Cpu) -> cython.int:
-        """Deliver what receive offload lets go."""
-        while self.gro.up.count > 0:
-            self._deliver(self.gro.take(), cpu)
-        return 0
-
-    def _deliver(self, skb: Skb, cpu: Cpu) -> cython.int:
-        """`netif_receive_skb`: its work is part of the next piece."""
-        work: cython.longlong = self.costs.skb_alloc_ps + self.costs.ip_rx_ps
-        self.ledger.driver += work
-        if skb.endpoint.freer is not None and skb.endpoint.freer is not cpu:
-            work += self.buffers.allocated_ps(cpu, skb.endpoint.freer)
-        self.debt_ps += work + skb.endpoint.receive(skb, cpu)
-        return 0
+        return self._run(cpu, softirq, self.mmio_ps)
 
     # -- transmit -------------------------------------------------------------------------------
 

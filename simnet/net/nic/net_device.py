@@ -31,6 +31,7 @@ class NetDevice:
         qdisc_limit: frames that wait when the transmit ring is full (txqueuelen).
         buffers: of the host.
         queue_lines: cache lines of the transmit queue, from net_device to the driver's state.
+        jiffy_ps: of the kernel.
         rx_buffers: buffers that the driver keeps posted; 0 for a device without rings.
         tx_ring: usable transmit descriptors; likewise.
         fetch_ps: from the doorbell to a frame's first bit: descriptor and data are read.
@@ -49,6 +50,7 @@ class NetDevice:
     qdisc_limit: int
     buffers: Buffers
     queue_lines: int
+    jiffy_ps: int = 10**9
     rx_buffers: int = 0
     tx_ring: int = 0
     fetch_ps: int = 0

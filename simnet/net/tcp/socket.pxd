@@ -1,4 +1,5 @@
 from simnet.host.buffers cimport Buffers
+from simnet.host.cache cimport LastLevelCache
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu, Occupation
 from simnet.host.ledger cimport Ledger
@@ -54,6 +55,12 @@ cdef class TcpSocket(TcpConnection):
     cdef int runqueue_lines
     cdef readonly long long prequeued
     cdef readonly long long backlogged
+    cdef Cpu queue_toucher
+    cdef LastLevelCache cache
+    cdef long long waiting
+    cdef public int page_bytes
+    cdef public bint gso
+    cdef bint coalesces
 
     cdef int expect(self, int kind) except -1
     cdef int fetch_to_send(self) except -1
@@ -63,6 +70,9 @@ cdef class TcpSocket(TcpConnection):
     cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
     cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1
     cpdef long long copy_cost_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1
+    cdef long long _cached_copy_ps(self, Cpu cpu, long long lines, int home_node, int writer_node) except? -1
+    cdef long long _waiting(self) except? -1
+    cdef long long _freed_pages_ps(self, Cpu cpu, long long length, long long segments) except? -1
     cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
     cdef long long _checksum_ps(self, long long length) except? -1

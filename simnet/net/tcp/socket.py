@@ -12,6 +12,7 @@ from __future__ import annotations
 import cython
 
 from simnet.host.buffers import Buffers
+from simnet.host.cache import LastLevelCache
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.memory import Memory, SharedLines
@@ -36,6 +37,8 @@ __all__ = ["TcpSocket"]
 _NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+_PAGE_BYTES = cython.declare(cython.longlong, 4096)
+_MAX_SKB_FRAGS = cython.declare(cython.longlong, 17)
 _PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
 
 
@@ -63,6 +66,8 @@ class TcpSocket(TcpConnection):
         latency: histogram of the times from a frame's arrival to its processing, if several
             sockets share one.
 
+    `gso`: large segments are cut before they come to the device. `page_bytes`: of a page of receive
+    buffers, 0 where pages are not told apart from other work.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
     send instead.
     """
@@ -121,6 +126,12 @@ class TcpSocket(TcpConnection):
         self.queue_home = nic.node
         self.queue_writer = nic.node
         self.queue_merged = 0
+        self.queue_toucher: Cpu = None
+        self.cache: LastLevelCache = memory.caches[nic.node] if memory.caches else None
+        self.waiting = 0
+        self.page_bytes = 0
+        self.gso = False
+        self.coalesces = receiver.coalesces_backlog
         self.latency = LogHistogram() if latency is None else latency
         self.spread = Spread(0, 0)
         self.prequeued = 0
@@ -187,7 +198,8 @@ class TcpSocket(TcpConnection):
         self.ledger.socket_lines += work
         self.timer_cpu = cpu
         if self.owned:
-            self.backlog.append(skb)
+            if not (self.coalesces and self.backlog.count > 0 and _joins(self.backlog.tail, skb)):
+                self.backlog.append(skb)
             self.backlogged += 1
             self.ledger.tcp_receive += self.costs.backlog_ps
             return work + self.costs.backlog_ps
@@ -259,13 +271,15 @@ class TcpSocket(TcpConnection):
         elsewhere: cython.longlong = 0
         if skb.toucher is not cpu:
             elsewhere = self.buffers.freed_ps(cpu, skb.toucher)
-        self.freer = cpu
+        if self.page_bytes == 0 or length == 0:
+            self.freer = cpu
         if length == 0:
             self.ledger.tcp_ack += self.costs.ack_rx_ps
             return self.costs.ack_rx_ps + elsewhere
         work = self.costs.tcp_rx_ps
         if copying:
             work += self.costs.skb_free_ps
+            self.ledger.skb_freed += self.costs.skb_free_ps
             elsewhere += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
         elsewhere += self._checksum_ps(length)
         work = self.spread.vary(work + elsewhere)
@@ -282,12 +296,48 @@ class TcpSocket(TcpConnection):
         """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
         lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
         extra: cython.longlong
+        if self.cache is not None:
+            return self._cached_copy_ps(cpu, lines, home_node, writer_node)
         extra = lines * self.memory.beyond_ps(cpu, home_node, writer_node)
         extra = extra // 1000 // self.costs.copy_overlap * 1000
         self.memory.fetched(cpu, home_node, length, self.costs.copy_overlap)
         self.ledger.copy_lines += extra
         self.ledger.copy += lines * self.costs.copy_line_ps
         return lines * self.costs.copy_line_ps + extra
+
+    def _cached_copy_ps(
+        self,
+        cpu: Cpu,
+        lines: cython.longlong,
+        home_node: cython.int,
+        writer_node: cython.int,
+    ) -> cython.longlong:
+        """Copy lines of which the writer's last-level cache may have lost some."""
+        far_ps: cython.longlong = self.memory.beyond_ps(cpu, home_node, writer_node)
+        extra: cython.longlong
+        waiting: cython.longlong = self._waiting()
+        self.cache.waiting += waiting - self.waiting
+        self.waiting = waiting
+        if home_node != cpu.node or writer_node != cpu.node:
+            extra = lines * (far_ps + self.cache.miss_ps)
+            extra = extra // 1000 // self.costs.copy_overlap * 1000
+            self.memory.fetched(
+                cpu, home_node, lines * self.costs.line_bytes, self.costs.copy_overlap
+            )
+            self.ledger.copy_lines += extra
+        else:
+            extra = lines * self.cache.lost_permille() // 1000 * self.cache.miss_ps
+            extra = extra // 1000 // self.costs.copy_overlap * 1000
+            self.ledger.copy_misses += extra
+        self.ledger.copy += lines * self.costs.copy_line_ps
+        return lines * self.costs.copy_line_ps + extra
+
+    def _waiting(self) -> cython.longlong:
+        """Bytes that have come and wait to be copied, the backlog's included."""
+        last: cython.longlong = self.receiver.seq.rcv_nxt
+        if self.backlog.count > 0 and self.backlog.tail.end_seq > last:
+            last = self.backlog.tail.end_seq
+        return last - self.receiver.seq.copied_seq
 
     def send_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy `length` bytes of the user into buffers that the port's device has read before.
@@ -312,14 +362,30 @@ class TcpSocket(TcpConnection):
         """Copy from the receive queue, buffers freed."""
         each: cython.longlong = self.receiver.delack.rcv_mss
         segments: cython.longlong
+        work: cython.longlong
         if self.queue_merged > each:
             each = self.queue_merged
         segments = (length + each - 1) // each
         self.ledger.tcp_receive += segments * self.costs.skb_free_ps
-        return (
-            self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
-            + segments * self.costs.skb_free_ps
-        )
+        self.ledger.skb_freed += segments * self.costs.skb_free_ps
+        work = segments * self.costs.skb_free_ps
+        if self.page_bytes > 0:
+            work += self._freed_pages_ps(cpu, length, segments)
+        return work + self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
+
+    def _freed_pages_ps(
+        self, cpu: Cpu, length: cython.longlong, segments: cython.longlong
+    ) -> cython.longlong:
+        """The reader gives back pages and `sk_buff` that another CPU may have written last."""
+        pages: cython.longlong = (length + self.page_bytes - 1) // self.page_bytes
+        work: cython.longlong = pages * self.costs.rx_page_ps // 2
+        lines: cython.longlong = 0
+        if self.queue_toucher is not None and self.queue_toucher is not cpu:
+            work += self.memory.dirty_lines_ps(cpu, self.queue_toucher, pages)
+            lines = segments * self.buffers.freed_ps(cpu, self.queue_toucher)
+        self.freer = cpu
+        self.ledger.pages += work
+        return work + lines
 
     def process(  # noqa: C901, PLR0912 - what TCP makes of a segment
         self, skb: Skb, cpu: Cpu, direct: cython.bint
@@ -339,6 +405,7 @@ class TcpSocket(TcpConnection):
             if not direct:
                 self.queue_home = skb.home_node
                 self.queue_writer = skb.writer_node
+                self.queue_toucher = skb.toucher
                 # segments that the driver has merged are freed as one
                 self.queue_merged = length if skb.segment_bytes > 0 else 0
             if skb.ack > 0:
@@ -487,6 +554,11 @@ class TcpSocket(TcpConnection):
             self.send_toucher = cpu
             self.ledger.tcp_send += frames * self.costs.tcp_tx_ps
             work = frames * self.costs.tcp_tx_ps
+        if self.gso and frames > 0:
+            # what the NIC does not cut is cut before the driver
+            frames = self.staged.count
+            self.ledger.tcp_send += frames * self.costs.gso_ps
+            work += frames * self.costs.gso_ps
         while frames > 0:
             # TCP, IP and driver for one segment, or one large one that the NIC cuts
             work += self.nic.transmit_cost_ps(cpu)
@@ -626,3 +698,37 @@ class TcpSocket(TcpConnection):
             work += self.process(skb, self.timer_cpu, False)
         self.prequeue_memory = 0
         return work
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _joins(tail: Skb, skb: Skb) -> cython.bint:
+    """Put a segment into the last one of the backlog, if it continues it (`tcp_add_backlog`)."""
+    if (
+        tail.end_seq != skb.seq
+        or tail.endpoint is not skb.endpoint
+        or tail.sack is not None
+        or skb.sack is not None
+        or tail.tsval != skb.tsval
+        or tail.tsecr != skb.tsecr
+        or _fragments(tail) + _fragments(skb) > _MAX_SKB_FRAGS
+    ):
+        return False
+    if tail.segment_bytes == 0:
+        tail.segment_bytes = tail.end_seq - tail.seq
+    tail.end_seq = skb.end_seq
+    tail.window = skb.window
+    tail.push = tail.push or skb.push
+    tail.ack = max(tail.ack, skb.ack)
+    return True
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _fragments(skb: Skb) -> cython.longlong:
+    """Fragments of pages that a segment consists of: each frame begins one of its own."""
+    length: cython.longlong = skb.end_seq - skb.seq
+    each: cython.longlong = skb.segment_bytes if skb.segment_bytes > 0 else length
+    if length == 0:
+        return 0
+    return (length + each - 1) // each * ((each + _PAGE_BYTES - 1) // _PAGE_BYTES)

@@ -34,6 +34,7 @@ cdef class TcpReceiver:
     cdef bint rule_strict_window
     cdef bint rule_coalesces
     cdef int first_segment
+    cdef readonly bint coalesces_backlog
 
     cpdef long long readable(self) except? -1
     cpdef bint segment(self, long long seq, long long end_seq, bint push, bint direct, long long now_jiffy) except? -1

@@ -134,6 +134,7 @@ class TcpReceiver:
         self.rule_strict_window = rules.strict_window
         self.rule_coalesces = rules.coalesces
         self.first_segment = rules.first_segment
+        self.coalesces_backlog = rules.coalesces_backlog
 
     def start(self, seq: int, now_us: int = 0) -> None:
         """The connection has been established; the first byte will be `seq`."""

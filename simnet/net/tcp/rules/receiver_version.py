@@ -55,6 +55,7 @@ class ReceiverRules:
         clock_us: round-trip times are in microseconds, else in jiffies.
         strict_window: data beyond the window are dropped while others wait to be read.
         coalesces: a small segment goes into free room behind the one before.
+        coalesces_backlog: a segment goes into the one before in the backlog (`tcp_add_backlog`).
         segments_per_ack: received segments, of whatever size, after which an ACK goes out at once;
             0: by `rcv_mss` and quick ACKs. Only with it: a read sends nothing but window updates.
         scan_jiffies: period of the scan of all connections that sends delayed ACKs; 0: each
@@ -98,6 +99,7 @@ class ReceiverRules:
     clock_us: bool = False
     strict_window: bool = False
     coalesces: bool = False
+    coalesces_backlog: bool = False
     segments_per_ack: int = 0
     scan_jiffies: int = 0
     whole_buffer: bool = False
@@ -126,6 +128,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
     ((4, 18), {"quick_on_reorder": False, "compresses": True, "prune_batches": 2}),
     ((4, 19), {"filled_at_once": True}),
     ((4, 20), {"first_window_segments": 0}),
+    ((5, 0), {"coalesces_backlog": True}),
     ((5, 1), {"pingpong_threshold": 3}),
     ((5, 9), {"grows_reordered": True}),
     ((5, 10), {"blocks_timer": False}),

@@ -73,6 +73,7 @@ class SenderRules:
         keeps_limit: once noted, it holds for the round trip, whatever is sent later.
         slow_start_below: slow start ends at the threshold; else one segment above.
         whole_window_bytes: a largest window below that may be filled by one segment.
+        always_gso: TCP makes large segments, whether or not the device cuts them.
         keeps_handshake: the handshake's round trip counts without timestamps, too; else the first
             timeout is TCP_TIMEOUT_INIT then (`tcp_init_metrics`).
     """
@@ -106,6 +107,7 @@ class SenderRules:
     slow_start_below: bool = False
     limited_when_sent: bool = False
     keeps_limit: bool = False
+    always_gso: bool = False
     keeps_handshake: bool = False
 
 
@@ -139,6 +141,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
     ((4, 11), {"forward_retransmit": False}),
     ((4, 13), {"clock_us": True}),
     ((4, 15), {"fack": False}),
+    ((4, 17), {"always_gso": True}),
     ((4, 18), {"newreno": True, "rack": True}),
     ((5, 1), {"defers_briefly": True}),
     ((6, 1), {"keeps_limit": True}),

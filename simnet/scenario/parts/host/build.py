@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from simnet.host.buffers import Buffers
+from simnet.host.cache import LastLevelCache
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Host, Port
-    from simnet.scenario.parts.host.schema import Kernel
+    from simnet.scenario.parts.host.schema import Cpu, Kernel
     from simnet.scenario.parts.network.schema import Switch
 
 __all__ = [
@@ -131,11 +132,21 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
             mmio_hop_ps=whole_ns(memory.mmio_hop_ps),
             included_ps=whole_ns(cpu.costs.line_latency_ps),
             interconnect=interconnect,
+            caches=[_cache(cpu) for _ in range(machine.nodes if cpu.llc_bytes else 0)],
         ),
     )
     interconnect.watch(made.cpus)
     made.apic = make_apic(made, machine, cpu, kernel, seed=seed)
     return made
+
+
+def _cache(cpu: Cpu) -> LastLevelCache:
+    """The last-level cache of a node, as devices use it."""
+    return LastLevelCache(
+        cpu.llc_bytes * cpu.ddio_ways // cpu.llc_ways,
+        cpu.ddio_ways,
+        whole_ns(cpu.memory.local_latency_ps - cpu.memory.llc_latency_ps),
+    )
 
 
 def _options(host: Host) -> int:
@@ -167,6 +178,7 @@ def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
     if kernel.system == "aix":
         return aix_sender(aix_tcp(host, port), mss=mss, tso=port.nic.segments)
     rules = sender_rules(kernel.version)
+    large = port.nic.segments or rules.always_gso
     locked = _locked(host.application.socket_buffer_bytes, kernel.wmem_max_bytes)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
     overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
@@ -184,12 +196,12 @@ def make_sender(host: Host, port: Port, far: Port | None = None) -> TcpSender:
         wmem_default=locked
         or max(kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])),
         wmem_max=locked or kernel.tcp_wmem_bytes[2],
-        segment_truesize=mss + overhead // (_TSO_SEGMENTS if port.nic.segments else 1),
+        segment_truesize=mss + overhead // (_TSO_SEGMENTS if large else 1),
         jiffy_ps=PS // kernel.hz,
         rto_min_ps=kernel.rto_min_ps,
         rto_init_ps=_first_rto_ps(kernel),
         rto_max_ps=kernel.rto_max_ps,
-        tso=port.nic.segments,
+        tso=large,
         tso_win_divisor=kernel.tcp_tso_win_divisor,
         reordering=kernel.tcp_reordering,
         sack=kernel.tcp_sack,
@@ -299,6 +311,12 @@ def make_socket(  # noqa: PLR0913 (where it is, by what, and to what)
         checksum_by_cpu=port.nic.checksum_by_cpu,
         latency=latency,
     )
+    socket.gso = (
+        kernel.system == "linux"
+        and sender_rules(kernel.version).always_gso
+        and not port.nic.segments
+    )
+    socket.page_bytes = port.nic.page_bytes
     socket.spread = make_spread(host, path, seed)
     return socket
 

@@ -71,6 +71,9 @@ class Costs(Section):
     rps_cycles: Annotated[
         int, cycles("choosing the CPU of one packet: hash and flow tables of RPS and RFS")
     ] = 0
+    gso_cycles: Annotated[
+        int, cycles("cutting one segment from a large one, where the device cuts none")
+    ] = 0
     line_latency_ps: Annotated[
         int, time("clean line in local memory, as these cycles include it", "1 ns", "10 us")
     ]
@@ -87,6 +90,9 @@ class Memory(Section):
     remote_latency_ps: Annotated[int, time("clean line in a neighbour node", "1 ns", "10 us")]
     remote_dirty_ps: Annotated[int, time("dirty line, owner in a neighbour node", "1 ns", "10 us")]
     hop_ps: Annotated[int, time("each hop beyond the first", "0 ns", "10 us")]
+    llc_latency_ps: Annotated[
+        int, time("line that the own node's last-level cache has", "0 ns", "10 us")
+    ] = 0
     mmio_write_ps: Annotated[int, time("posted register write, device here", "0 ns", "100 us")]
     mmio_hop_ps: Annotated[
         int, time("each hop of a posted register write to another node", "0 ns", "100 us")
@@ -102,6 +108,11 @@ class Cpu(Section):
     cores_per_socket: Annotated[int, count("cores of a socket", 1, 256)]
     cache_line_bytes: Annotated[int, size("cache line", "16 B", "1 KiB")]
     cache_bytes: Annotated[int, size("last private cache of a core", "16 KiB", "1 GiB")]
+    llc_bytes: Annotated[
+        int, size("last-level cache of a node; 0: what devices write is in memory", "0 B", "4 GiB")
+    ] = 0
+    llc_ways: Annotated[int, count("ways of the last-level cache", 1, 64)] = 1
+    ddio_ways: Annotated[int, count("ways of it that devices may write to", 1, 64)] = 1
     copy_overlap: Annotated[int, count("line fetches that a copy keeps in flight", 1, 64)]
     smt_slowdown_permille: Annotated[
         int, ratio("time that work takes when the sibling thread is busy too", "1", "8")

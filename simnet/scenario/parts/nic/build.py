@@ -12,7 +12,7 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
-from simnet.scenario.parts.host.build import make_buffers, make_spread
+from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.nic.schema import BusLatency, Multiqueue, Rings, Slot
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def make_nic(
         qdisc_limit=host.kernel.txqueuelen,
         buffers=make_buffers(host, machine),
         queue_lines=host.kernel.netdev_lines,
+        jiffy_ps=PS // host.kernel.hz,
     )
     if isinstance(model, Rings):
         device = replace(device, rx_buffers=model.rx_buffers_posted, tx_ring=model.tx_ring)

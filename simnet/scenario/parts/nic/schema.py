@@ -160,6 +160,11 @@ class Nic(Section):
         return False
 
     @property
+    def page_bytes(self) -> int:
+        """Pages of the receive buffers, where they are told apart from other work; 0 for no."""
+        return 0
+
+    @property
     def interrupt_gap_ps(self) -> int:
         """Least time between two interrupts, of a peer of which only the ends are simulated."""
         return 0
