@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simnet import _engine
-from tests.docs.session import ONE_PROCESS
+from tests.docs.notebook import Runner
 from tests.house.trees import ROOT
 
 nbformat: Any = pytest.importorskip("nbformat")
@@ -33,39 +34,78 @@ _plt.show = _noted
 _REPORT = "print(_plots)"
 
 
-def executed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run a notebook with this simnet, on this engine."""
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    with Runner(tmp_path_factory.mktemp("executed")) as runner:
+        yield runner
+
+
+def watched(path: Path, folder: Path) -> Path:
+    """A copy of a notebook that says at its end what its plots have."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(_WATCH))
+    notebook.cells.append(nbformat.v4.new_code_cell(_REPORT))
+    nbformat.write(notebook, folder / path.name)
+    return folder / path.name
+
+
+def by_a_kernel(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a notebook as Jupyter does, with this simnet, on this engine."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("SIMNET_ENGINE", _engine.active())
-    for name, value in ONE_PROCESS.items():
-        monkeypatch.setenv(name, value)
     # The kernel draws into the notebook, and chooses for that itself.
     monkeypatch.delenv("MPLBACKEND", raising=False)
     for name in [name for name in os.environ if name.startswith("COV_CORE")]:
         monkeypatch.delenv(name)
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(_WATCH))
-    notebook.cells.append(nbformat.v4.new_code_cell(_REPORT))
-    nbclient.NotebookClient(
-        notebook, timeout=60, resources={"metadata": {"path": str(path.parent)}}
-    ).execute()
-    return notebook
+    return nbclient.NotebookClient(nbformat.read(path, as_version=4), timeout=60).execute()
+
+
+def shown(notebook: Any) -> list[dict[str, Any]]:
+    """What one sees below the cells of a notebook."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [output.get("data") or {output["name"]: output["text"]} for output in outputs]
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_it_runs_and_its_plots_have_units(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    notebook = executed(path, monkeypatch)
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    assert [output["text"] for output in outputs if output.get("name") == "stderr"] == []
-    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
-    plots = ast.literal_eval(outputs[-1]["text"])
+def test_it_runs_and_its_plots_have_units(path: Path, runner: Runner, tmp_path: Path) -> None:
+    outputs = shown(runner.run(watched(path, tmp_path)))
+    assert [output["stderr"] for output in outputs if "stderr" in output] == []
+    pictures = [output for output in outputs if "image/png" in output]
+    plots = ast.literal_eval(outputs[-1]["stdout"])
     assert len(plots) == len(pictures) > 0
     for titles, below, beside in plots:
         assert any(titles), "a sentence that says what to see"
         # Axes that share one leave its label to the lowest.
         assert all("(" in label for label in (*filter(None, below), *beside)), "units"
         assert any(below) or not beside
+
+
+_CELLS = (
+    "import matplotlib.pyplot as plt\nimport pandas as pd\nimport simnet, sys",
+    "ran = simnet.run('ipoib-sunway', duration='1 ms', warm_up='0 s')\nprint(ran.fingerprint)",
+    "figure, axes = plt.subplots()\naxes.plot([1, 2], [3, 1])\nplt.show()",
+    "pd.DataFrame({'a': [1, 2]})",
+    "plt.plot([1, 2])[0].get_color()",
+    "print('warned', file=sys.stderr)",
+)
+
+
+def test_it_is_run_as_by_a_kernel(
+    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in _CELLS])
+    nbformat.write(notebook, tmp_path / "small.ipynb")
+    found = shown(runner.run(tmp_path / "small.ipynb"))
+    assert len(found) == 6
+    assert found == shown(by_a_kernel(tmp_path / "small.ipynb", monkeypatch))
+
+
+def test_a_cell_that_fails_is_noticed(runner: Runner, tmp_path: Path) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
+    nbformat.write(notebook, tmp_path / "broken.ipynb")
+    with pytest.raises(AssertionError, match=r"broken\.ipynb"):
+        runner.run(tmp_path / "broken.ipynb")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
