@@ -1,8 +1,10 @@
-"""What all tests share: reproducible property tests, and plots without a display."""
+"""What all tests share: reproducible property tests, plots without a display, kept results."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +27,14 @@ settings.register_profile(
 # HYPOTHESIS_PROFILE=search looks for new counterexamples.
 settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin with no kept results, and share those of this run, unless a folder is named."""
+    if "SIMNET_CACHE_DIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="simnet-kept-")
+        os.environ["SIMNET_CACHE_DIR"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

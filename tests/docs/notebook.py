@@ -29,15 +29,18 @@ class Runner:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        mine = {"SIMNET_ENGINE": _engine.active(), "MPLBACKEND": _INLINE}
-        kept = {name: text for name, text in os.environ.items() if name == "SIMNET_CACHE_DIR"}
+        mine = {
+            "SIMNET_ENGINE": _engine.active(),
+            "SIMNET_CACHE_DIR": os.environ["SIMNET_CACHE_DIR"],
+            "MPLBACKEND": _INLINE,
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.docs.notebook", str(folder)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=inherited() | ONE_PROCESS | mine | kept,
+            env=inherited() | ONE_PROCESS | mine,
         )
 
     def __enter__(self) -> Self:

@@ -76,7 +76,7 @@ class Session:
         self.workspace = folder / "checkout"
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._programs = folder / "programs"
-        self._cache = folder / "cache"
+        self._kept = os.environ.get("SIMNET_CACHE_DIR", str(folder / "kept"))
         self._changed = False
         for name in _CHECKOUT:
             target = self.workspace / name
@@ -151,7 +151,7 @@ class Session:
             PATH=f"{self._programs}{os.pathsep}{os.environ['PATH']}",
             PYTHONPATH=str(self.workspace),
             SIMNET_ENGINE=_engine.active(),
-            SIMNET_CACHE_DIR=str(self._cache),
+            SIMNET_CACHE_DIR=self._kept,
             **ONE_PROCESS,
         )
         assert done.returncode == 0, f"{block.place}: status {done.returncode}\n{done.stdout}"
