@@ -1,9 +1,12 @@
 from simnet.net.tcp.congestion.control cimport Congestion
+from simnet.net.tcp.recovery.counted_tags cimport CountedTags
+from simnet.net.tcp.recovery.frto cimport ANSWERED, NEEDLESS, WAITS, Frto
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.recovery.recovery cimport CWR, DISORDER, LOSS, OPEN, RECOVERY, Recovery
 
 cdef class CountedRecovery(Recovery):
-    cdef readonly long long frto_high
+    cdef readonly CountedTags tags
+    cdef readonly Frto search
     cdef bint data_lost
     cdef bint head_timeout
     cdef bint head_timeout_fack
@@ -19,6 +22,7 @@ cdef class CountedRecovery(Recovery):
     cpdef int alert(
         self, bint duplicate, bint data_sacked, long long acked, bint may_send
     ) except -1
+    cdef int _count_duplicate(self, bint duplicate) except -1
     cdef bint _leave(self) except? -1
     cdef int _complete(self) except -1
     cdef bint _head_timed_out(self) except? -1

@@ -1,9 +1,9 @@
 """Loss recovery of Linux before 4.18: what is lost is counted in segments and duplicate ACKs.
 
-Source: net/ipv4/tcp_input.c (`tcp_fastretrans_alert`, `tcp_time_to_recover`,
-`tcp_update_scoreboard`, `tcp_try_undo_recovery` and its kin, `tcp_cwnd_down`, `tcp_enter_loss`,
-`tcp_enter_frto`, `tcp_process_frto`); RFC 5681, 6582, 6675, 4138, 3522 (Eifel), 6937 (PRR). What
-differs between versions is in `SenderRules`. Nothing of this runs as long as ACKs are in order.
+Source: net/ipv4/tcp_input.c (`tcp_fastretrans_alert`, `tcp_try_undo_recovery` and its kin,
+`tcp_cwnd_down`, `tcp_enter_loss`, `tcp_enter_frto`); RFC 5681, 6582, 6675, 4138, 3522 (Eifel), 6937
+(PRR). What differs between versions is in `SenderRules`. Nothing of this runs as long as ACKs are
+in order.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from typing import Any
 import cython
 
 from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.recovery.counted_tags import CountedTags
+from simnet.net.tcp.recovery.frto import Frto
 from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
 if not cython.compiled:
+    from simnet.net.tcp.recovery.frto import ANSWERED, NEEDLESS, WAITS
     from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
 
 __all__ = ["CountedRecovery"]
@@ -43,14 +46,16 @@ class CountedRecovery(Recovery):
         timer: its timer.
 
     Attributes:
-        frto_high: what was sent before that timeout ends there.
+        tags: what SACK says of its segments.
+        search: for the cause of a timeout (F-RTO).
     """
 
     def __init__(
         self, rules: SenderRules, board: Scoreboard, congestion: Congestion, timer: SendTimer
     ) -> None:
         super().__init__(board, congestion, timer)
-        self.frto_high = 0
+        self.tags = CountedTags(rules, board)
+        self.search = Frto(board, congestion)
         self.head_timeout = rules.head_timeout
         self.head_timeout_fack = rules.head_timeout_fack
         self.counts_sacked = rules.counts_sacked
@@ -86,7 +91,7 @@ class CountedRecovery(Recovery):
             for block in blocks:
                 if block[1] > self.high_seq:
                     self.data_lost = True
-                if block[1] > self.frto_high:
+                if block[1] > self.search.high:
                     beyond = newly > 0
         if self.frto > 0 and self._process_frto(acked, newly, beyond, duplicate, may_send):
             return False
@@ -113,19 +118,19 @@ class CountedRecovery(Recovery):
         if board.packets_out() == 0:
             board.none_held()
         if board.sacked_out == 0:
-            board.fackets_out = 0
+            self.tags.none_held()
         if board.sacked_out > 0 and board.sack and board.head_is_held():
             self._renege()
             return 0
         if (
             self.data_lost
-            and (board.fack or not self.counts_sacked)
+            and (self.tags.fack or not self.counts_sacked)
             and self.seq.snd_una < self.high_seq
             and self.state != OPEN
-            and board.fackets_out > board.reordering
+            and self.tags.fackets_out > board.reordering
         ):
-            board.mark_head_lost(board.fackets_out - board.reordering, self.high_seq)
-        if self.counts_sacked and data_sacked and board.fackets_out > board.reordering:
+            self.tags.mark_head_lost(self.tags.fackets_out - board.reordering, self.high_seq)
+        if self.counts_sacked and data_sacked and self.tags.fackets_out > board.reordering:
             lost = True
         if self.state == OPEN:
             self.retrans_stamp = _NONE
@@ -133,11 +138,10 @@ class CountedRecovery(Recovery):
             return 0
         if self.state == RECOVERY:
             if not self.advanced:
-                if not board.sack and duplicate:
-                    board.duplicate_ack()
+                self._count_duplicate(duplicate)
             else:
-                if not board.sack:
-                    board.eat_duplicates(acked)
+                if not board.sack and board.eat_duplicates(acked):
+                    board.update_reordering(board.packets_out() + acked)
                 lost = self._undo_partial(acked)
         elif self.state == LOSS:
             if acked > 0:
@@ -151,11 +155,9 @@ class CountedRecovery(Recovery):
             if self.state != OPEN:
                 return 0
         if self.state != RECOVERY:
-            if not board.sack:
-                if self.advanced:
-                    board.none_held()
-                if duplicate:
-                    board.duplicate_ack()
+            if not board.sack and self.advanced:
+                board.none_held()
+            self._count_duplicate(duplicate)
             if self.state == DISORDER or (self.counts_sacked and self.state == OPEN):
                 self._undo_dsack()
             if not self._time_to_recover(may_send):
@@ -169,6 +171,14 @@ class CountedRecovery(Recovery):
         self.retransmitting = True
         return 0
 
+    def _count_duplicate(self, duplicate: cython.bint) -> cython.int:
+        """`tcp_add_reno_sack`."""
+        if duplicate and not self.board.sack:
+            self.board.begin_tags()
+            if self.board.count_duplicate():
+                self.board.update_reordering(self.board.packets_out())
+        return 0
+
     def _leave(self) -> cython.bint:
         """All that was sent when the state began is acknowledged; return whether that is all."""
         board: Scoreboard = self.board
@@ -178,8 +188,8 @@ class CountedRecovery(Recovery):
                 return True
         elif self.state == DISORDER:
             self._undo_dsack()
-            if board.undo_marker == _NONE or not board.sack or self.seq.snd_una != self.high_seq:
-                board.forget_undo()
+            if board.undo.marker == _NONE or not board.sack or self.seq.snd_una != self.high_seq:
+                board.undo.forget()
                 self.state = OPEN
         elif self.state == CWR:
             if self.seq.snd_una != self.high_seq:
@@ -190,7 +200,7 @@ class CountedRecovery(Recovery):
                 board.none_held()
             if self._undo_recovery():
                 return True
-            if self.reduction == _RATE_HALVING or board.undo_marker != _NONE:
+            if self.reduction == _RATE_HALVING or board.undo.marker != _NONE:
                 self._complete()
         return False
 
@@ -205,36 +215,20 @@ class CountedRecovery(Recovery):
     def _head_timed_out(self) -> cython.bint:
         if not self.head_timeout or self.board.packets_out() == 0:
             return False
-        if self.head_timeout_fack and not self.board.fack:
+        if self.head_timeout_fack and not self.tags.fack:
             return False
-        return self.board.head_age(self.now_jiffy) > self.timer.rto
+        return self.tags.head_age(self.now_jiffy) > self.timer.rto
 
     def _time_to_recover(self, may_send: cython.bint) -> cython.bint:
-        """`tcp_time_to_recover`."""
-        board: Scoreboard = self.board
-        out: cython.longlong = board.packets_out()
-        distance: cython.longlong
-        if self.frto > 0:
-            return False
-        if board.lost_out > 0:
-            return True
-        if board.fack or (board.sack and not self.counts_sacked):
-            distance = board.fackets_out
-        else:
-            distance = board.sacked_out + 1
-        if distance > board.reordering or self._head_timed_out():
-            return True
-        return (
-            out <= board.reordering
-            and board.sacked_out >= max(out // 2, board.least_reordering)
-            and not (may_send and board.in_flight() < self.congestion.cwnd)
+        return self.frto == 0 and self.tags.time_to_recover(
+            self._head_timed_out(), may_send and self.board.in_flight() < self.congestion.cwnd
         )
 
     def _enter_recovery(self) -> cython.int:
         board: Scoreboard = self.board
         self.high_seq = self.seq.snd_nxt
         self.prior_ssthresh = 0
-        board.mark_undo(board.retrans_out)
+        board.undo.mark(board.retrans_out)
         if self.state < CWR:
             self.prior_ssthresh = self.current_ssthresh()
             self.congestion.lower_threshold()
@@ -247,21 +241,9 @@ class CountedRecovery(Recovery):
         return 0
 
     def _update_scoreboard(self, fast: cython.bint) -> cython.int:
-        """`tcp_update_scoreboard`."""
-        board: Scoreboard = self.board
-        packets: cython.longlong = 1
-        if board.sack and self.counts_sacked and not board.fack:
-            packets = board.sacked_out - board.reordering
-            if packets >= 0:
-                board.mark_head_lost(packets, self.high_seq)
-            elif fast:
-                board.mark_first_lost()
-        else:
-            if board.fack and board.fackets_out - board.reordering > 1:
-                packets = board.fackets_out - board.reordering
-            board.mark_head_lost(packets, self.high_seq)
-        if board.sack and self._head_timed_out():
-            board.mark_timed_out(self.now_jiffy, self.timer.rto)
+        self.tags.update_scoreboard(fast, self.high_seq)
+        if self.board.sack and self._head_timed_out():
+            self.tags.mark_timed_out(self.now_jiffy, self.timer.rto)
         return 0
 
     def _moderate(self) -> cython.int:
@@ -295,7 +277,7 @@ class CountedRecovery(Recovery):
             self._reduce(False, True)
             return 0
         if board.sacked_out + board.lost_out + board.retrans_out > 0 or (
-            board.undo_marker != _NONE and not self.counts_sacked
+            board.undo.marker != _NONE and not self.counts_sacked
         ):
             state = DISORDER
         if state != self.state:
@@ -309,10 +291,10 @@ class CountedRecovery(Recovery):
 
     def _may_undo(self) -> cython.bint:
         """`tcp_may_undo`: nothing that was sent again had been missing (D-SACK, or Eifel)."""
-        if self.board.undo_marker == _NONE:
+        if self.board.undo.marker == _NONE:
             return False
         return (
-            self.board.undo_retrans <= 0
+            self.board.undo.retrans <= 0
             or self.retrans_stamp == _NONE
             or (self.tsecr != _NONE and self.tsecr < self.retrans_stamp)
         )
@@ -335,7 +317,7 @@ class CountedRecovery(Recovery):
         """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
         if self._may_undo():
             self._undo_window(True)
-            self.board.forget_undo()
+            self.board.undo.forget()
         if self.seq.snd_una == self.high_seq and not self.board.sack:
             # RFC 2582: duplicates may still come
             self._moderate()
@@ -345,20 +327,20 @@ class CountedRecovery(Recovery):
 
     def _undo_dsack(self) -> cython.int:
         """`tcp_try_undo_dsack`."""
-        if self.board.undo_marker != _NONE and self.board.undo_retrans <= 0:
+        if self.board.undo.marker != _NONE and self.board.undo.retrans <= 0:
             self._undo_window(True)
-            self.board.forget_undo()
+            self.board.undo.forget()
         return 0
 
     def _undo_partial(self, acked: cython.longlong) -> cython.bint:
         """`tcp_try_undo_partial`; return whether the next hole is taken for lost."""
         board: Scoreboard = self.board
-        distance: cython.longlong = board.fackets_out if board.sack else board.sacked_out + 1
+        distance: cython.longlong = self.tags.fackets_out if board.sack else board.sacked_out + 1
         if not self._may_undo():
             return not board.sack or distance > board.reordering
         if board.retrans_out == 0:
             self.retrans_stamp = _NONE
-        board.update_reordering(distance + acked)
+        self.tags.update_reordering(distance + acked)
         self._undo_window(False)
         return False
 
@@ -369,7 +351,7 @@ class CountedRecovery(Recovery):
         self.board.none_lost()
         self._undo_window(True)
         self.retransmits = 0
-        self.board.forget_undo()
+        self.board.undo.forget()
         if self.board.sack:
             self.state = OPEN
         return True
@@ -386,7 +368,8 @@ class CountedRecovery(Recovery):
 
     def _enter_loss(self, forget: cython.bint) -> cython.int:
         self.frto = 0
-        return Recovery._enter_loss(self, forget)  # noqa: SLF001 - the base class's
+        Recovery._enter_loss(self, forget)  # noqa: SLF001 - the base class's
+        return self.tags.restart(forget)
 
     def _renege(self) -> cython.int:
         """`tcp_check_sack_reneging`: the receiver has dropped what it held."""
@@ -400,14 +383,13 @@ class CountedRecovery(Recovery):
         earlier: cython.bint = self.frto > 0 or self.state in (RECOVERY, LOSS)
         if self.frto == 0 or self.retransmits == 0:
             self._lower_threshold()
-        board.mark_undo(0)
+        board.undo.mark(0)
         if board.head_was_resent():
-            board.forget_undo()
-        board.head_lost_again()
+            board.undo.forget()
+        board.retransmission_gone(board.head)
         self.congestion.limit_window(board.in_flight() + 1)
-        self.frto_high = self.seq.snd_nxt
-        if earlier and self.high_seq > self.seq.snd_una:
-            self.frto_high = self.high_seq
+        beyond: cython.bint = earlier and self.high_seq > self.seq.snd_una
+        self.search.begin(self.high_seq if beyond else self.seq.snd_nxt)
         self.state = DISORDER
         self.high_seq = self.seq.snd_nxt
         self.frto = 1
@@ -418,10 +400,11 @@ class CountedRecovery(Recovery):
         board: Scoreboard = self.board
         keep_first: cython.bint = self.frto == 1 and not self.advanced
         resent: cython.bint = board.all_lost(False)
+        self.tags.restart(False)
         if keep_first:
-            board.head_resent()
+            board.mark_retransmitted(board.head)
         if resent and not keep_first:
-            board.forget_undo()
+            board.undo.forget()
         self.congestion.set_window(board.in_flight() + allowed)
         self.congestion.restart_count()
         self.congestion.forget()
@@ -442,42 +425,28 @@ class CountedRecovery(Recovery):
 
         `beyond`: what was sent after the timeout is among what SACK reports now.
         """
-        board: Scoreboard = self.board
-        flight: cython.longlong
+        verdict: cython.int
         if acked > 0:
             self.retransmits = 0
-        if self.frto > 1 and acked > 0 and board.retrans_acked:
-            board.forget_undo()
-        if self.seq.snd_una >= self.frto_high:
-            self._frto_loss(2 if self.frto == 1 else 3)
-            return True
-        flight = board.in_flight()
-        if self.frto == 1 and acked == 0:
-            if flight == 0:
-                self._frto_loss(2)
-            else:
-                self.congestion.limit_window(flight)
-            return True
-        if self.frto > 1 and (beyond or acked + newly == 0):
-            if duplicate or beyond:
-                self._frto_loss(3)
-            return True
-        if self.frto == 1:
-            self.congestion.set_window(flight + 2)
+        if self.frto > 1 and acked > 0 and self.board.retrans_acked:
+            self.board.undo.forget()
+        verdict = self.search.judge(self.frto, acked, newly, beyond, duplicate, may_send)
+        if verdict == NEEDLESS:
+            self._enter_cwr()
+            self.frto = 0
+            self.board.undo.forget()
+            self.spurious += 1
+            return False
+        if verdict == ANSWERED:
             self.frto = 2
-            if not may_send:
-                self._frto_loss(2)
-            return True
-        self._enter_cwr()
-        self.frto = 0
-        board.forget_undo()
-        self.spurious += 1
-        return False
+        elif verdict != WAITS:
+            self._frto_loss(verdict)
+        return True
 
     def _enter_cwr(self) -> cython.int:
         """`tcp_enter_cwr` without a lower threshold."""
         if self.state < CWR:
-            self.board.forget_undo()
+            self.board.undo.forget()
             self.congestion.limit_window(self.board.in_flight() + 1)
             self.congestion.restart_count()
             self.high_seq = self.seq.snd_nxt
@@ -498,4 +467,4 @@ class CountedRecovery(Recovery):
             or self.board.in_flight() >= self.congestion.cwnd
         ):
             return number
-        return self.board.next_hole()
+        return self.tags.next_hole()

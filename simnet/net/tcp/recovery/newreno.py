@@ -130,8 +130,7 @@ class NewReno(States):
         """`tcp_add_reno_sack`."""
         before: cython.longlong = self.board.sacked_out
         if duplicate:
-            self.board.sacked_out += 1
-            if self.board.limit_duplicates():
+            if self.board.count_duplicate():
                 self.board.set_reordering(self.board.packets_out())
             if self.board.sacked_out > before:
                 self.delivered += self.board.sacked_out - before
@@ -141,8 +140,7 @@ class NewReno(States):
         """`tcp_remove_reno_sacks`: one of `acked` segments was the hole, the others had come."""
         board: Scoreboard = self.board
         self.delivered += acked - board.sacked_out if acked > board.sacked_out else 1
-        board.sacked_out = board.sacked_out - (acked - 1) if board.sacked_out >= acked else 0
-        if board.limit_duplicates():
+        if board.eat_duplicates(acked):
             board.set_reordering(board.packets_out() + acked)
         return 0
 
@@ -175,7 +173,7 @@ class NewReno(States):
 
     def _undo_recovery(self) -> cython.bint:
         """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
-        if self.board.undo_marker != _NONE and self._delayed():
+        if self.board.undo.marker != _NONE and self._delayed():
             self._undo_window(False)
         if self._prevents_reopening():
             return True
@@ -186,7 +184,7 @@ class NewReno(States):
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
         board: Scoreboard = self.board
         advance: cython.longlong = self.seq.snd_una - self.prior_una
-        if board.undo_marker == _NONE or not self._delayed():
+        if board.undo.marker == _NONE or not self._delayed():
             return False
         board.update_reordering((advance + self.seq.mss - 1) // self.seq.mss)
         if board.retrans_out > 0:
@@ -200,7 +198,7 @@ class NewReno(States):
         """`tcp_process_loss`."""
         if self.advanced:
             self.retransmits = 0
-            if self.board.undo_marker != _NONE and self._delayed():
+            if self.board.undo.marker != _NONE and self._delayed():
                 # tcp_try_undo_loss
                 self._undo_window(True)
                 self._prevents_reopening()

@@ -1,4 +1,4 @@
-from simnet.net.tcp.recovery.segment cimport END, LOST, NEXT, PREVIOUS, RETRANS, SACKED, SENT_US, TAG, WORDS
+from simnet.net.tcp.recovery.segment cimport END, LOST, NEXT, PREVIOUS, RETRANS, SENT_US, WORDS
 from simnet.net.tcp.recovery.recovery cimport RECOVERY
 from simnet.net.tcp.send.rtt cimport RttEstimator
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
@@ -9,13 +9,13 @@ cdef class Rack:
     cdef readonly long long rtt_us
     cdef readonly long long sent_us
     cdef readonly long long end_seq
-    cdef public bint advanced
+    cdef readonly bint advanced
     cdef readonly int steps
     cdef readonly int persist
-    cdef public long long reordering_seen
-    cdef public bint dsack_seen
+    cdef readonly long long reordering_seen
+    cdef readonly bint dsack_seen
     cdef long long adjusted_us
-    cdef public long long latest_us
+    cdef readonly long long latest_us
     cdef readonly long long lost
     cdef bint listed
     cdef long long linked
@@ -28,6 +28,12 @@ cdef class Rack:
     cpdef int unlink(self, long long number) except -1
     cpdef int resent(self, long long number, long long now_us) except -1
     cpdef int forget(self) except -1
+    cpdef int begin(self) except -1
+    cpdef int came(self, long long sent_us) except -1
+    cpdef int came_twice(self) except -1
+    cpdef int came_late(self) except -1
+    cdef bint take_advance(self) except? -1
+    cpdef int look(self) except -1
     cpdef int delivered(
         self, long long sent_us, long long end_seq, bint resent, long long now_us
     ) except -1

@@ -1,7 +1,7 @@
 """RACK: a segment is lost if one sent later has come, and time enough has passed (RFC 8985).
 
 Source: net/ipv4/tcp_recovery.c of Linux 6.x (`tcp_rack_advance`, `tcp_rack_detect_loss`,
-`tcp_rack_reo_wnd`, `tcp_rack_update_reo_wnd`) and `tcp_mark_skb_lost` of tcp_input.c. How much
+`tcp_rack_reo_wnd`, `tcp_rack_update_reo_wnd`). How much
 later a segment may come is the *reordering window*: nothing while duplicates enough say that
 it is lost and no reordering has been seen, else a quarter of the shortest round trip, and as many
 more of them as D-SACKs have shown to be needed. Times are microseconds.
@@ -22,9 +22,7 @@ if not cython.compiled:
         NEXT,
         PREVIOUS,
         RETRANS,
-        SACKED,
         SENT_US,
-        TAG,
         WORDS,
     )
 
@@ -89,7 +87,7 @@ class Rack:
         """
         board: Scoreboard = self.board
         # what is acknowledged is to be taken out of it
-        board.tagged = True
+        board.begin_tags()
         if not self.listed:
             self.listed = True
             self.linked = board.head
@@ -149,6 +147,40 @@ class Rack:
     def forget(self) -> cython.int:
         """Nothing is tagged any more."""
         self.listed = False
+        return 0
+
+    # -- what an ACK says ------------------------------------------------------------------
+
+    def begin(self) -> cython.int:
+        """An ACK is to be handled: nothing has come with it yet."""
+        self.latest_us = _NONE
+        return 0
+
+    def came(self, sent_us: cython.longlong) -> cython.int:
+        """It is for a segment that was sent at `sent_us`."""
+        self.latest_us = max(self.latest_us, sent_us)
+        return 0
+
+    def came_twice(self) -> cython.int:
+        """It reports a needless retransmission (D-SACK)."""
+        if self.reordering_seen > 0:
+            self.dsack_seen = True
+        return 0
+
+    def came_late(self) -> cython.int:
+        """It shows that segments were out of order."""
+        self.reordering_seen += 1
+        return 0
+
+    def take_advance(self) -> cython.bint:
+        """Whether another segment has come since losses were looked for, as they now are."""
+        advanced: cython.bint = self.advanced
+        self.advanced = False
+        return advanced
+
+    def look(self) -> cython.int:
+        """A reduction was undone: losses are to be looked for again."""
+        self.advanced = True
         return 0
 
     # -- what has come ------------------------------------------------------------------------
@@ -234,7 +266,7 @@ class Rack:
         while number != _NONE:
             at = WORDS * (number & board.mask)
             after = board.ring[at + NEXT]
-            if not board.ring[at + TAG] & LOST or board.ring[at + TAG] & RETRANS:
+            if board.tags_of(number) & (LOST | RETRANS) != LOST:
                 sent_us = board.ring[at + SENT_US]
                 if sent_us > self.sent_us or (
                     sent_us == self.sent_us and board.ring[at + END] >= self.end_seq
@@ -250,20 +282,7 @@ class Rack:
         return timeout_us
 
     def lose(self, number: cython.longlong) -> cython.int:
-        """`tcp_mark_skb_lost`: a segment is lost, or its retransmission is."""
-        board: Scoreboard = self.board
-        at: cython.longlong = WORDS * (number & board.mask)
-        tags: cython.longlong = board.ring[at + TAG]
-        if tags & SACKED:
-            return 0
-        if number < board.hint:
-            board.scan_from(number)
-        if not tags & LOST:
-            board.ring[at + TAG] = tags | LOST
-            board.lost_out += 1
-            self.lost += 1
-        elif tags & RETRANS:
-            board.ring[at + TAG] = tags & ~RETRANS
-            board.retrans_out -= 1
+        """A segment is lost, or its retransmission is."""
+        if self.board.lose(number):
             self.lost += 1
         return 0

@@ -152,9 +152,9 @@ class Recovery:
         self.congestion.set_window(1)
         self.congestion.restart_count()
         self.congestion.forget()
-        board.mark_undo(0)
+        board.undo.mark(0)
         if board.all_lost(forget) or forget:
-            board.forget_undo()
+            board.undo.forget()
         self.state = LOSS
         self.high_seq = self.seq.snd_nxt
         self.retransmitting = True

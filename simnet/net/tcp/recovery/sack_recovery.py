@@ -121,7 +121,7 @@ class SackRecovery(States):
         return acked
 
     def _tag(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
-        lossy: cython.bint = self.state == LOSS and self.board.undo_marker == _NONE
+        lossy: cython.bint = self.state == LOSS and self.board.undo.marker == _NONE
         return self.tags.tag(blocks, ack, self.prior_una, self.seq.snd_nxt, lossy)
 
     def _idle(self, news: cython.bint) -> cython.longlong:
@@ -235,9 +235,8 @@ class SackRecovery(States):
         board: Scoreboard = self.board
         resent: cython.longlong = board.retrans_out
         left_us: cython.longlong
-        if board.head == board.tail or not self.rack.advanced:
+        if board.head == board.tail or not self.rack.take_advance():
             return 0
-        self.rack.advanced = False
         left_us = self.rack.detect(self.state, self.timer.now_us)
         if left_us > 0:
             self.look_again = self.rtt.jiffies(left_us + self.probe.margin_us)
@@ -255,11 +254,11 @@ class SackRecovery(States):
 
     def _may_undo(self) -> cython.bint:
         """`tcp_may_undo`."""
-        return self.board.undo_marker != _NONE and (self.board.undo_retrans == 0 or self._delayed())
+        return self.board.undo.marker != _NONE and (self.board.undo.retrans == 0 or self._delayed())
 
     def _undo(self, unmark: cython.bint) -> cython.int:
         self._undo_window(unmark)
-        self.rack.advanced = True
+        self.rack.look()
         return 0
 
     def _undo_recovery(self) -> cython.int:
@@ -273,7 +272,7 @@ class SackRecovery(States):
 
     def _undo_dsack(self) -> cython.bint:
         """`tcp_try_undo_dsack`."""
-        if self.board.undo_marker == _NONE or self.board.undo_retrans != 0:
+        if self.board.undo.marker == _NONE or self.board.undo.retrans != 0:
             return False
         self.rack.recovered(True)
         self._undo(False)
@@ -281,7 +280,7 @@ class SackRecovery(States):
 
     def _undo_partial(self) -> cython.bint:
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
-        if self.board.undo_marker == _NONE or not self._delayed():
+        if self.board.undo.marker == _NONE or not self._delayed():
             return False
         self.tags.delayed(self.prior_una)
         if self.board.retrans_out > 0:
@@ -418,7 +417,7 @@ class SackRecovery(States):
 
     def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`."""
-        self.board.count_resent()
+        self.board.undo.count_resent()
         self.tags.resends(number, self.timer.now_us)
         return Recovery.resent(self, number, now_jiffy)
 

@@ -2,7 +2,7 @@
 
 Source: net/ipv4/tcp_input.c of Linux 6.x (`tcp_sacktag_write_queue`, `tcp_sacktag_one`,
 `tcp_check_dsack`, `tcp_clean_rtx_queue`, `tcp_check_sack_reordering`); RFC 2018, 2883, 8985.
-Against `Scoreboard.tag_blocks`, that of earlier kernels: degrees of reordering are counted in
+Against `CountedTags`, that of earlier kernels: degrees of reordering are counted in
 bytes, without FACK, and `Rack` gets the time at which each segment that has come was sent.
 """
 
@@ -16,16 +16,7 @@ from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 
 if not cython.compiled:
-    from simnet.net.tcp.recovery.segment import (
-        END,
-        EVER,
-        LOST,
-        RETRANS,
-        SACKED,
-        SENT_US,
-        TAG,
-        WORDS,
-    )
+    from simnet.net.tcp.recovery.segment import END, EVER, RETRANS, SACKED, SENT_US, WORDS
 
 __all__ = ["SackTags"]
 
@@ -85,7 +76,7 @@ class SackTags:
         self.originals = self.retransmitted = self.renege = False
         self.delivered = 0
         self.first_us = self.last_us = self.sack_first_us = self.sack_last_us = _NONE
-        self.rack.latest_us = _NONE
+        self.rack.begin()
         return 0
 
     def highest_held(self) -> cython.longlong:
@@ -223,7 +214,7 @@ class SackTags:
                 start < end <= snd_nxt
                 and end > prior_una
                 and (
-                    start > self.una or (duplicate and _NONE < board.undo_marker < end <= self.una)
+                    start > self.una or (duplicate and _NONE < board.undo.marker < end <= self.una)
                 )
             ):
                 found.append((start, end, duplicate))
@@ -258,73 +249,57 @@ class SackTags:
         if self.dsacks > self.resent:
             # the network, or the receiver, makes copies
             return False
-        if self.rack.reordering_seen > 0 and not self.dsack_probe:
-            self.rack.dsack_seen = True
+        if not self.dsack_probe:
+            self.rack.came_twice()
         self.dsack = True
         self.delivered += count
         if (
-            board.undo_marker != _NONE
-            and board.undo_retrans > 0
-            and board.undo_marker < end <= prior_una
+            board.undo.marker != _NONE
+            and board.undo.retrans > 0
+            and board.undo.marker < end <= prior_una
         ):
-            board.found_needless(count)
+            board.undo.found_needless(count)
         return True
 
-    def _tag_one(  # noqa: C901, PLR0912 - the same
-        self, number: cython.longlong, duplicate: cython.bint
-    ) -> cython.int:
+    def _tag_one(self, number: cython.longlong, duplicate: cython.bint) -> cython.int:
         """`tcp_sacktag_one`."""
         board: Scoreboard = self.board
-        at: cython.longlong = WORDS * (number & board.mask)
-        tags: cython.longlong = board.ring[at + TAG]
-        end: cython.longlong = board.ring[at + END]
-        sent_us: cython.longlong = board.ring[at + SENT_US]
+        tags: cython.longlong = board.tags_of(number)
+        end: cython.longlong = board.end_of(number)
+        sent_us: cython.longlong = board.sent_us_of(number)
         start: cython.longlong = self._start(number)
         if duplicate and tags & (RETRANS | EVER):
-            if board.undo_marker != _NONE and board.undo_retrans > 0 and end > board.undo_marker:
-                board.found_needless(1)
+            if board.undo.marker != _NONE and board.undo.retrans > 0 and end > board.undo.marker:
+                board.undo.found_needless(1)
             if tags & SACKED and start < self.reord:
                 self.reord = start
         if end <= self.una:
             return 0
         if not tags & SACKED:
             self._came(sent_us, end, tags)
-            if tags & RETRANS:
-                if tags & LOST:
-                    tags &= ~(LOST | RETRANS)
-                    board.lost_out -= 1
-                    board.retrans_out -= 1
-            else:
-                if not tags & EVER:
-                    if start < self.highest_held() and start < self.reord:
-                        # came late into a hole
-                        self.reord = start
-                    if end <= self.high_seq:
-                        self.originals = True
-                    if self.sack_first_us == _NONE:
-                        self.sack_first_us = sent_us
-                    self.sack_last_us = sent_us
-                if tags & LOST:
-                    tags &= ~LOST
-                    board.lost_out -= 1
-            tags |= SACKED
+            if not tags & (RETRANS | EVER):
+                if start < self.highest_held() and start < self.reord:
+                    # came late into a hole
+                    self.reord = start
+                if end <= self.high_seq:
+                    self.originals = True
+                if self.sack_first_us == _NONE:
+                    self.sack_first_us = sent_us
+                self.sack_last_us = sent_us
+            board.mark_sacked(number)
             self.sacked = True
-            board.sacked_out += 1
             self.delivered += 1
             self.rack.unlink(number)
             if end > self.highest:
                 self.highest = end
-        if duplicate and tags & RETRANS:
-            tags &= ~RETRANS
-            board.retrans_out -= 1
-        board.ring[at + TAG] = tags
+        if duplicate:
+            board.retransmission_gone(number)
         return 0
 
     def _came(
         self, sent_us: cython.longlong, end: cython.longlong, tags: cython.longlong
     ) -> cython.int:
-        if sent_us > self.rack.latest_us:
-            self.rack.latest_us = sent_us
+        self.rack.came(sent_us)
         return self.rack.delivered(sent_us, end, (tags & (RETRANS | EVER)) != 0, self.now_us)
 
     def _reordered(self, low: cython.longlong) -> cython.int:
@@ -335,7 +310,7 @@ class SackTags:
             return 0
         if metric > board.reordering * board.seq.mss:
             board.set_reordering((metric + board.seq.mss - 1) // board.seq.mss)
-        self.rack.reordering_seen += 1
+        self.rack.came_late()
         return 0
 
     def delayed(self, prior_una: cython.longlong) -> cython.int:
@@ -355,9 +330,7 @@ class SackTags:
             self._came(self.last_us, self._start(board.head), 0)
         return 0
 
-    def clean(  # noqa: C901, PLR0912 - the same
-        self, prior_highest: cython.longlong, echo_ms: cython.longlong
-    ) -> cython.longlong:
+    def clean(self, prior_highest: cython.longlong, echo_ms: cython.longlong) -> cython.longlong:
         """`tcp_clean_rtx_queue`: take out what is acknowledged; return how many segments.
 
         Args:
@@ -366,42 +339,31 @@ class SackTags:
         """
         board: Scoreboard = self.board
         before: cython.longlong = board.head
-        at: cython.longlong
         tags: cython.longlong
         end: cython.longlong
         sent_us: cython.longlong
         reord: cython.longlong = _FAR
         while board.head < board.tail:
-            at = WORDS * (board.head & board.mask)
-            end = board.ring[at + END]
+            end = board.end_of(board.head)
             if end > self.una:
                 break
-            tags = board.ring[at + TAG]
-            sent_us = board.ring[at + SENT_US]
+            sent_us = board.sent_us_of(board.head)
+            self.rack.unlink(board.head)
+            tags = board.take_first()
             if tags & (RETRANS | EVER):
                 self.retransmitted = True
-                if tags & RETRANS:
-                    board.retrans_out -= 1
             elif not tags & SACKED:
                 if self.first_us == _NONE:
                     self.first_us = sent_us
-                    reord = self._start(board.head)
+                    reord = self._start(board.head - 1)
                 self.last_us = sent_us
                 if end <= self.high_seq:
                     self.originals = True
-            if tags & SACKED:
-                board.sacked_out -= 1
-            else:
+            if not tags & SACKED:
                 self.delivered += 1
-                if sent_us > self.rack.latest_us:
-                    self.rack.latest_us = sent_us
+                self.rack.came(sent_us)
                 if not tags & (RETRANS | EVER) or not _NONE < echo_ms < sent_us // 1000:
                     self._came(sent_us, end, tags)
-            if tags & LOST:
-                board.lost_out -= 1
-            self.rack.unlink(board.head)
-            board.ring[at + TAG] = 0
-            board.head += 1
         if self.retransmitted:
             self.first_us = self.last_us = _NONE
         self.renege = board.head_is_held()
@@ -420,7 +382,7 @@ class SackTags:
             board.sacked_out == board.lost_out == board.retrans_out == 0
             and board.head >= self.rack.resent_below
         ):
-            board.tagged = False
+            board.end_tags()
             self.rack.forget()
         return 0
 

@@ -57,7 +57,7 @@ class States(Recovery):
 
     def _mark_undo(self) -> cython.int:
         """`tcp_init_undo`: what is sent again from here on may turn out to have been needless."""
-        self.board.mark_undo(self.board.retrans_out if self.board.retrans_out > 0 else _NONE)
+        self.board.undo.mark(self.board.retrans_out if self.board.retrans_out > 0 else _NONE)
         return 0
 
     def _delayed(self) -> cython.bint:
@@ -95,7 +95,7 @@ class States(Recovery):
         """`tcp_enter_cwr`: a mark is a loss of which nothing has to be sent again."""
         self.prior_ssthresh = 0
         if self.state < CWR:
-            self.board.forget_undo()
+            self.board.undo.forget()
             self._begin_reduction()
             self.state = CWR
         return 0
@@ -103,7 +103,7 @@ class States(Recovery):
     def _end_reduction(self) -> cython.int:
         """`tcp_end_cwnd_reduction`, unless it was undone."""
         if self.congestion.ssthresh < _INFINITE_SSTHRESH and (
-            self.state == CWR or self.board.undo_marker != _NONE
+            self.state == CWR or self.board.undo.marker != _NONE
         ):
             self.congestion.set_window(self.congestion.ssthresh)
         return 0
@@ -148,6 +148,6 @@ class States(Recovery):
                 self.congestion.set_threshold(self.prior_ssthresh)
                 if self.ecn is not None:
                     self.ecn.restore()
-        self.board.forget_undo()
+        self.board.undo.forget()
         self.undone += 1
         return 0

@@ -193,6 +193,7 @@ class TcpSender:
         news: cython.bint = with_data or window > self.seq.snd_wnd
         flight: cython.longlong
         acked: cython.longlong
+        tagged: cython.bint
         sacked: cython.bint = False
         if ack < prior_una or ack > self.seq.snd_nxt:
             if blocks is not None and ack < prior_una and self.board.tail > self.board.head:
@@ -208,7 +209,10 @@ class TcpSender:
             self.timer.stop()
             return 0
         flight = self.board.in_flight()
+        tagged = self.board.tagged
         acked = self.board.clean(ack, now_jiffy)
+        if tagged and self.counted is not None:
+            self.counted.tags.acknowledged(acked)
         if acked > 0:
             self._timed(acked, now_jiffy, echo)
         if (
@@ -232,7 +236,7 @@ class TcpSender:
     ) -> cython.bint:
         if not self.board.sack:
             return False
-        return self.board.tag_blocks(
+        return self.counted.tags.tag_blocks(
             blocks,
             ack,
             prior_una,
@@ -325,7 +329,7 @@ class TcpSender:
                 self._grow(flight, recovery.delivered)
             return 0
         if self.counted.may_grow(
-            duplicate, acked, self.board.newly_sacked if sacked else 0, blocks, may_send
+            duplicate, acked, self.counted.tags.newly_sacked if sacked else 0, blocks, may_send
         ):
             self._grow(flight, acked)
         # tcp_ack_is_dubious

@@ -146,9 +146,10 @@ class TestRack:
         assert tcp.sender.sacks is not None
         rack = tcp.sender.sacks.rack
         assert rack.window_us(OPEN) == 25_000
+        rack.came_late()
         for _ in range(9):
-            rack.dsack_seen = True
-            rack.latest_us = 10**9
+            rack.came_twice()
+            rack.came(10**9)
             rack.adjust(1)
         assert (rack.steps, rack.window_us(OPEN)) == (10, 100_000)
 
@@ -175,14 +176,15 @@ class TestRack:
         tcp = Connection(4)
         assert tcp.sender.sacks is not None
         rack = tcp.sender.sacks.rack
-        rack.dsack_seen = True
-        rack.latest_us = 10**9
+        rack.came_late()
+        rack.came_twice()
+        rack.came(10**9)
         rack.adjust(1)
         steps = []
         for _ in range(17):
             steps.append(rack.steps)
             rack.recovered(False)  # noqa: FBT003 - a cdef function has no keywords
-            rack.latest_us = 10**9
+            rack.came(10**9)
             rack.adjust(1)
         assert steps == [2] * 16 + [1]
 

@@ -235,13 +235,14 @@ class TestReordering:
 
     def test_fack_ends_with_the_first(self) -> None:
         sender = started(30, reordering=5)
+        assert sender.counted is not None
         ack(sender, 0, (2, 2))
         ack(sender, 0, (12, 12), (2, 2))
-        assert sender.board.fack
+        assert sender.counted.tags.fack
         ack(sender, 0, (1, 2), (12, 12))
         # the second segment after the thirteenth; it had been taken for lost, but not sent again
         assert sender.board.reordering == 13 + 1 - 2
-        assert not sender.board.fack
+        assert not sender.counted.tags.fack
 
     @pytest.mark.parametrize(("version", "limit"), [(FIRST, 127), (LATEST, 300)])
     def test_there_is_a_limit(self, version: str, limit: int) -> None:

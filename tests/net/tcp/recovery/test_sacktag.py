@@ -278,7 +278,7 @@ class Both:
             if self.draw.random() < 0.3 and not segment.tags & {"S", "R"}:
                 if kernel.undo_marker < 0:
                     kernel.undo_marker = kernel.una
-                    self.board.mark_undo(self.board.undo_retrans)
+                    self.board.undo.mark(self.board.undo.retrans)
                 segment.tags |= {"R", "E"}
                 segment.sent_us, segment.awaited = self.now_us, True
                 kernel.undo_retrans += 1
@@ -288,9 +288,9 @@ class Both:
     def undo(self) -> None:
         if self.draw.random() < 0.5:
             self.kernel.undo_marker = -1
-            self.board.forget_undo()
+            self.board.undo.forget()
         self.kernel.undo_retrans = 0
-        self.board.found_needless(self.board.undo_retrans)
+        self.board.undo.found_needless(self.board.undo.retrans)
 
     def blocks(self, ack: int) -> tuple[list[Block], bool]:
         """Disjoint ones beyond `ack`, at times with a D-SACK below it or in the first one."""
@@ -359,7 +359,7 @@ class Both:
         assert [tags.first_us, tags.last_us] == ends
         ends = [*kernel.sack_first[:1], *kernel.sack_first[-1:]] or [-1, -1]
         assert [tags.sack_first_us, tags.sack_last_us] == ends
-        assert board.undo_retrans == kernel.undo_retrans
+        assert board.undo.retrans == kernel.undo_retrans
         assert tags.highest_held() == kernel.highest_held()
         rack = self.rack
         assert board.reordering == kernel.reordering
@@ -393,14 +393,14 @@ def test_a_dsack_counts_its_segments_once_where_the_walk_goes_on(kind: str) -> N
     }[kind]
     tags = sent(6)
     tags.resent = 5
-    tags.board.mark_undo(0)
+    tags.board.undo.mark(0)
     tags.rack.link()
     for number in range(1, 6):
         tags.board.resent(number, 0)
         tags.rack.resent(number, 9)
     tags.begin(0, 6000, 10)
     tags.tag(blocks, 0, 0, 6000, lossy=False)
-    assert (tags.board.undo_retrans, tags.rack.reordering_seen) == (undone, seen)
+    assert (tags.board.undo.retrans, tags.rack.reordering_seen) == (undone, seen)
 
 
 def sent(segments: int, size: int = MSS, rtt: RttEstimator | None = None) -> SackTags:
@@ -434,12 +434,12 @@ def test_a_dsack_counts_in_segments_as_long_as_so_many_were_sent_again(
     board, rack = tags.board, tags.rack
     tags.resent = resent
     tags.probe(probe_end)
-    rack.reordering_seen = 1
-    board.mark_undo(5)
+    rack.came_late()
+    board.undo.mark(5)
     tags.begin(7000, 8000, 10)
     tags.tag([(0, end)], 7000, 7000, 8000, lossy=False)
     probe = end == probe_end == MSS
-    assert (tags.dsack, tags.delivered, board.undo_retrans) == (counted > 0, counted, undone)
+    assert (tags.dsack, tags.delivered, board.undo.retrans) == (counted > 0, counted, undone)
     assert (tags.dsack_probe, rack.dsack_seen) == (probe, counted > 0 and not probe)
 
 

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from simnet.net.tcp.recovery.counted_tags import CountedTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
 from simnet.net.tcp.send.sequence import SendSequence
 
 MSS = 1000
+SACKED, RETRANS, LOST = 1, 2, 4
 VERSIONS = ("2.6.18", "2.6.32", "4.17")
 
 
@@ -180,6 +182,7 @@ class Both:
         rules = sender_rules(version)
         self.kernel = Kernel(rules)
         self.board = Scoreboard(rules, SendSequence(MSS), sack=True, reordering=3)
+        self.tags = CountedTags(rules, self.board)
         self.now = 0
 
     def check(self) -> None:
@@ -188,13 +191,13 @@ class Both:
         counts = (board.sacked_out, board.lost_out, board.retrans_out)
         assert counts == tuple(map(kernel.count, "SLR"))
         assert board.in_flight() == len(kernel.queue) - counts[0] - counts[1] + counts[2]
-        assert board.fackets_out == kernel.fackets_out
-        assert (board.reordering, board.fack) == (kernel.reordering, kernel.fack)
-        assert board.undo_retrans == kernel.undo_retrans
+        assert self.tags.fackets_out == kernel.fackets_out
+        assert (board.reordering, self.tags.fack) == (kernel.reordering, kernel.fack)
+        assert board.undo.retrans == kernel.undo_retrans
         head = kernel.queue[0].tags if kernel.queue else set()
         assert board.head_is_held() == ("S" in head)
         assert board.head_was_resent() == bool(head & {"R", "E"})
-        lost, hole = board.next_lost(), board.next_hole()
+        lost, hole = board.next_lost(), self.tags.next_hole()
         assert (lost - board.head if lost >= 0 else -1) == kernel.next_lost()
         assert (hole - board.head if hole >= 0 else -1) == kernel.next_hole()
 
@@ -223,10 +226,12 @@ class Both:
                 blocks.append((start, end))
         if blocks:
             kernel.sacktag(blocks, ack, recovery=recovery, loss=loss)
-            board.tag_blocks(blocks, ack, una, recovery, loss)
+            self.tags.tag_blocks(blocks, ack, una, recovery, loss)
             self.check_counts()
         if ack > una:
-            assert board.clean(ack, self.now) == kernel.clean(ack, self.now)
+            acked = board.clean(ack, self.now)
+            self.tags.acknowledged(acked)
+            assert acked == kernel.clean(ack, self.now)
             assert board.rtt_jiffies == (-1 if kernel.rtt is None else kernel.rtt)
 
     def check_counts(self) -> None:
@@ -239,7 +244,7 @@ class Both:
         kernel = self.kernel
         if kernel.undo_marker < 0:
             kernel.undo_marker = kernel.una
-            self.board.mark_undo(self.board.undo_retrans)
+            self.board.undo.mark(self.board.undo.retrans)
         segment = kernel.queue[number]
         segment.tags |= {"R", "E"}
         segment.mark, segment.sent = kernel.nxt, self.now
@@ -299,18 +304,60 @@ def test_what_is_held_lost_and_on_its_way_is_the_kernels(
             packets, upto = rest
             high = kernel.una + upto * MSS
             kernel.mark_head_lost(packets, high)
-            board.mark_head_lost(packets, high)
+            both.tags.mark_head_lost(packets, high)
         elif what == "resend":
             both.resend(kernel.next_lost())
         elif what == "fill":
             both.resend(kernel.next_hole())
         elif what == "loss":
             assert board.all_lost(rest[0]) == kernel.enter_loss(forget=bool(rest[0]))
+            both.tags.restart(rest[0])
         else:
             board.none_lost()
             for segment in kernel.queue:
                 segment.tags.discard("L")
         both.check()
+
+
+CHANGES = st.tuples(
+    st.sampled_from(
+        [
+            *("append", "append", "take_first", "lose", "lose", "mark_sacked", "resent", "resent"),
+            *("retransmission_gone", "mark_first_lost", "all_lost", "none_lost", "forget_held"),
+        ]
+    ),
+    st.integers(0, 9),
+    st.booleans(),
+)
+
+
+@given(st.lists(CHANGES, max_size=80))
+@example([("append", 0, False), ("append", 0, False), ("lose", 1, False), ("resent", 1, False)])
+def test_counts_are_those_of_tags_after_each_change(changes: list[tuple[str, int, bool]]) -> None:
+    board = Scoreboard(sender_rules("6.18"), SendSequence(MSS), sack=True, reordering=3)
+    for what, place, forget in changes:
+        number = board.head + place % max(board.packets_out(), 1)
+        if what == "append":
+            board.append((board.tail + 1) * MSS, 0, 0)
+        elif board.packets_out() == 0:
+            continue
+        elif what == "all_lost":
+            board.all_lost(forget)
+        elif what == "resent":
+            # only what is not on its way already
+            if not board.tags_of(number) & (SACKED | RETRANS):
+                board.resent(number, 1)
+        elif what == "mark_sacked":
+            if not board.tags_of(number) & SACKED:
+                board.mark_sacked(number)
+        elif what in {"lose", "retransmission_gone"}:
+            getattr(board, what)(number)
+        else:
+            getattr(board, what)()
+        tags = [board.tags_of(each) for each in range(board.head, board.tail)]
+        counts = [sum(tag & kind > 0 for tag in tags) for kind in (SACKED, LOST, RETRANS)]
+        assert counts == [board.sacked_out, board.lost_out, board.retrans_out]
+        assert not any(tag & SACKED and tag & LOST for tag in tags)
 
 
 @pytest.mark.parametrize(
@@ -323,23 +370,23 @@ def test_duplicate_acks_that_have_been_accounted_for(held: int, acked: int, left
     for number in range(9 + acked):
         board.append((number + 1) * MSS, 0, 0)
     for _ in range(held):
-        board.duplicate_ack()
+        assert not board.count_duplicate()
     board.clean(acked * MSS, 1)
     # without SACK the count is kept apart from the segments
-    board.sacked_out = held
-    board.eat_duplicates(acked)
+    assert board.sacked_out == held
+    assert board.eat_duplicates(acked) == (held == 9)
     assert board.sacked_out == left
 
 
-def test_more_duplicates_than_segments_show_reordering() -> None:
+def test_more_duplicates_than_segments_can_come_are_not_counted() -> None:
     board = Scoreboard(sender_rules("2.6.18"), SendSequence(MSS), sack=False, reordering=3)
     for number in range(6):
         board.append((number + 1) * MSS, 0, 0)
     for _ in range(5):
-        board.duplicate_ack()
-    assert (board.sacked_out, board.reordering) == (5, 3)
-    board.duplicate_ack()
-    assert (board.sacked_out, board.reordering) == (5, 6)
+        assert not board.count_duplicate()
+    assert board.sacked_out == 5
+    assert board.count_duplicate()
+    assert board.sacked_out == 5
 
 
 @pytest.mark.parametrize(("rto", "lost"), [(7, 3), (8, 2), (9, 1), (10, 0)])
@@ -347,6 +394,7 @@ def test_segments_older_than_the_timeout_are_lost(rto: int, lost: int) -> None:
     board = Scoreboard(sender_rules("2.6.18"), SendSequence(MSS), sack=True, reordering=3)
     for number in range(3):
         board.append((number + 1) * MSS, number, 0)
-    assert board.head_age(10) == 10
-    board.mark_timed_out(10, rto)
+    tags = CountedTags(sender_rules("2.6.18"), board)
+    assert tags.head_age(10) == 10
+    tags.mark_timed_out(10, rto)
     assert board.lost_out == lost
