@@ -221,7 +221,7 @@ class Apic:
             mask: smp_affinity as a bit mask.
             now: the CPUs that the interrupt is programmed to; none when it is new.
         """
-        named = [cpu for cpu in self.cpus if mask >> cpu.cpu_id & 1]
+        named = [cpu for cpu in self.cpus if cpu.online and mask >> cpu.cpu_id & 1]
         if not named:
             message = f"irq {irq}: smp_affinity names none of the machine's {len(self.cpus)} CPUs"
             raise SimulationError(message)

@@ -24,6 +24,8 @@ cdef class Cpu(Component):
     cdef readonly int node
     cdef readonly int socket
     cdef readonly int bus
+    cdef public int core
+    cdef public bint online
     cdef public Cpu sibling
     cdef public Softirqs softirqs
     cdef public Dispatcher dispatcher

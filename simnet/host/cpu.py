@@ -135,7 +135,7 @@ class Cpu(Component):
         tick_ps: timer tick (1 / HZ).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - a statement an attribute
         self,
         sim: Simulator,
         path: str,
@@ -151,6 +151,8 @@ class Cpu(Component):
         self.node = node
         self.socket = socket
         self.bus = bus
+        self.core = cpu_id
+        self.online = True
         self.sibling: Cpu = None
         self.softirqs: Softirqs = None
         self.dispatcher: Dispatcher = None

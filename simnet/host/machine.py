@@ -17,15 +17,30 @@ if TYPE_CHECKING:
     from simnet.host.memory import Memory
     from simnet.kernel.simulator import Simulator
 
-__all__ = ["Layout", "Machine"]
+__all__ = ["Layout", "Machine", "Place"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a logical CPU is.
+
+    Attributes:
+        node: number of its node.
+        socket: number of its socket in the machine.
+        core: number of its core in the machine; -1 if the CPU is off line.
+    """
+
+    node: int = 0
+    socket: int = 0
+    core: int = -1
 
 
 @dataclass(frozen=True)
 class Layout:
     """How many of what, and the constants of the kernel that runs on it.
 
-    CPUs are numbered node by node, socket by socket, core by core; the threads of a core are
-    neighbours.
+    CPUs are numbered node by node, socket by socket, core by core, and the threads of a core are
+    neighbours, unless `places` says where each one is.
     """
 
     nodes: int
@@ -41,11 +56,20 @@ class Layout:
     net_rx_time_limit_jiffies: int
     idle_balance: bool = False
     softirq_rules: SoftirqRules = field(default_factory=SoftirqRules)
+    places: tuple[Place, ...] = ()
 
     @property
     def cpus_per_socket(self) -> int:
         """Logical CPUs of a socket."""
         return self.cores_per_socket * self.threads_per_core
+
+    def every_place(self) -> tuple[Place, ...]:
+        """Return where each CPU is, by number."""
+        return self.places or tuple(
+            Place(socket // self.sockets_per_node, socket, number // self.threads_per_core)
+            for number in range(self.nodes * self.sockets_per_node * self.cpus_per_socket)
+            for socket in (number // self.cpus_per_socket,)
+        )
 
 
 class Machine:
@@ -59,6 +83,10 @@ class Machine:
         layout: sizes and constants.
         costs: of its CPUs.
         memory: its latencies.
+
+    Attributes:
+        cpus: by number; those off line, too.
+        online: those that run.
     """
 
     def __init__(
@@ -70,24 +98,27 @@ class Machine:
         self.costs = costs
         self.memory = memory
         self.cpus: list[Cpu] = []
-        sockets_per_bus = layout.sockets_per_node // layout.buses_per_node or 1
-        for number in range(layout.nodes * layout.sockets_per_node * layout.cpus_per_socket):
-            socket = number // layout.cpus_per_socket
-            self.cpus.append(
-                Cpu(
-                    sim,
-                    f"{path}.cpu{number}",
-                    number,
-                    socket // layout.sockets_per_node,
-                    socket,
-                    socket // sockets_per_bus,
-                    layout.smt_slowdown_permille,
-                    layout.tick_ps,
-                )
+        cores: dict[int, list[Cpu]] = {}
+        for number, place in enumerate(layout.every_place()):
+            cpu = Cpu(
+                sim,
+                f"{path}.cpu{number}",
+                number,
+                place.node,
+                place.socket,
+                self._bus(place, layout),
+                layout.smt_slowdown_permille,
+                layout.tick_ps,
             )
-        if layout.threads_per_core == 2:  # noqa: PLR2004 - siblings come in pairs
-            for cpu in self.cpus:
-                cpu.sibling = self.cpus[cpu.cpu_id ^ 1]
+            cpu.core = place.core
+            cpu.online = place.core >= 0
+            self.cpus.append(cpu)
+            if cpu.online:
+                cores.setdefault(place.core, []).append(cpu)
+        self.online = [cpu for cpu in self.cpus if cpu.online]
+        for threads in cores.values():
+            if len(threads) == 2:  # noqa: PLR2004 - siblings come in pairs
+                threads[0].sibling, threads[1].sibling = threads[1], threads[0]
         self.apic = Apic(self.cpus)
         self.scheduler = Scheduler(
             sim,
@@ -113,3 +144,10 @@ class Machine:
                 costs.ledger,
             )
             Ksoftirqd(self.scheduler, cpu)
+
+    def _bus(self, place: Place, layout: Layout) -> int:
+        """Number of a CPU's front-side bus in the machine."""
+        if layout.places:
+            # a node's controller is behind one bus
+            return place.node
+        return place.socket // (layout.sockets_per_node // layout.buses_per_node or 1)

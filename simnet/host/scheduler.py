@@ -216,7 +216,7 @@ class Scheduler(Dispatcher):
         waiting: cython.bint = False
         self.balance_timer = 0
         for cpu in self.cpus:
-            if self._idle(cpu):
+            if cpu.online and self._idle(cpu):
                 self._pull(cpu)
                 if len(cpu.runqueue) > 0:
                     cpu.kick()
@@ -292,7 +292,11 @@ class Scheduler(Dispatcher):
         From the nodes down to the cores and their threads, the least loaded group is taken, its
         own only if no other is clearly less loaded. The process itself counts where it is.
         """
-        allowed = [c for c in self.cpus if task.allowed is None or c.cpu_id in task.allowed]
+        allowed = [
+            cpu
+            for cpu in self.cpus
+            if cpu.online and (task.allowed is None or cpu.cpu_id in task.allowed)
+        ]
         here = starter if starter in allowed else allowed[0]
         for level in ("node", "core", "thread"):
             groups: dict[int, list[Cpu]] = {}

@@ -56,10 +56,10 @@ def make_machine(
     costs: Costs | None = None,
     memory: Memory | None = None,
     rules: SoftirqRules | None = None,
-    **layout: int,
+    **layout: Any,
 ) -> Machine:
     """A small machine: one CPU unless `layout` says more."""
-    usual = {
+    usual: dict[str, Any] = {
         "nodes": 1,
         "sockets_per_node": 1,
         "buses_per_node": 1,
@@ -72,8 +72,7 @@ def make_machine(
         "max_softirq_restart": 10,
         "net_rx_time_limit_jiffies": 1,
     }
-    balanced = bool(layout.pop("idle_balance", False))
-    plan = Layout(**(usual | layout), idle_balance=balanced, softirq_rules=rules or SoftirqRules())
+    plan = Layout(**(usual | layout), softirq_rules=rules or SoftirqRules())
     return Machine(sim, path, plan, costs or make_costs(), memory or make_memory(plan.nodes))
 
 

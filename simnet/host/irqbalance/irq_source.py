@@ -111,18 +111,17 @@ def cpu_tree(machine: Machine, banned: frozenset[int] = frozenset()) -> CpuTree:
         machine: its nodes, sockets, cores and threads.
         banned: CPUs that are left out (IRQBALANCE_BANNED_CPUS).
     """
-    threads = machine.layout.threads_per_core
     nodes: dict[int, Domain] = {}
     packages: dict[int, Domain] = {}
     caches: dict[int, Domain] = {}
     cpus: list[Domain] = []
-    for cpu in machine.cpus:
+    for cpu in machine.online:
         node = nodes.setdefault(cpu.node, Domain(cpu.node))
         node.mask |= 1 << cpu.cpu_id
         if cpu.cpu_id in banned:
             continue
         package = _child(packages, cpu.socket, node, cpu.cpu_id)
-        cache = _child(caches, cpu.cpu_id // threads, package, cpu.cpu_id)
+        cache = _child(caches, cpu.core, package, cpu.cpu_id)
         cpus.append(Domain(cpu.cpu_id, 1 << cpu.cpu_id, cpu, cache))
         cache.children.append(cpus[-1])
         package.mask |= 1 << cpu.cpu_id

@@ -17,7 +17,7 @@
     effective.host.ports[3].name, .node, .irq
     effective.host.ports[3].nic.rx_usecs_ps     see parts/nic/drivers; each port has its own
     effective.host.ports[3].smp_affinity        CPUs of the mask, ascending: (5,)
-    effective.host.cpu_count, .cpus_per_node, .node_of(cpu)
+    effective.host.cpu_count, .online, .cpus_of(node), .node_of(cpu)
     effective.host.ports[3].enslaved            a slave of the bond; .unplugged_ps, .plugged_ps
     effective.host.ports[3].quickack            of the routes through it
     effective.peers[1]                          a Host, too; its ports[k] likewise
@@ -157,8 +157,8 @@ class Host(_HostWithParts):
     """
 
     @property
-    def cpus_per_node(self) -> int:
-        """Logical CPUs of a node."""
+    def _cpus_per_node(self) -> int:
+        """Logical CPUs of a node, where all have as many."""
         for part in host_parts():
             if part.cpus and (found := getattr(self, part.place)) is not None:
                 return int(getattr(found, part.cpus))
@@ -167,11 +167,25 @@ class Host(_HostWithParts):
     @property
     def cpu_count(self) -> int:
         """Logical CPUs of the machine."""
-        return self.machine.nodes * self.cpus_per_node
+        return max(self.online) + 1 if self.machine.node_cpus else len(self.online)
+
+    @property
+    def online(self) -> tuple[int, ...]:
+        """The logical CPUs that run."""
+        listed = self.machine.node_cpus
+        if listed:
+            return tuple(sorted(cpu for cpus in listed for cpu in cpus))
+        return tuple(range(self.machine.nodes * self._cpus_per_node))
+
+    def cpus_of(self, node: int) -> tuple[int, ...]:
+        """Return the logical CPUs of a node."""
+        if self.machine.node_cpus:
+            return self.machine.node_cpus[node]
+        return tuple(range(node * self._cpus_per_node, (node + 1) * self._cpus_per_node))
 
     def node_of(self, cpu: int) -> int:
         """Return the node of a logical CPU."""
-        return cpu // self.cpus_per_node
+        return next(node for node in range(self.machine.nodes) if cpu in self.cpus_of(node))
 
 
 class Flow(Section):

@@ -193,12 +193,21 @@ class Places:
             raise entry.error(f"{named['port']} has no queue {way}-{chosen}: it has {legal}")
         return range(chosen, chosen + 1)
 
+    def online(self, host: Path) -> tuple[int, ...]:
+        """Return the logical CPUs of a host that run."""
+        listed = self._tree.get((*host, "machine"))["node_cpus"]
+        if listed:
+            return tuple(sorted(cpu for cpus in listed for cpu in cpus))
+        return tuple(range(self.cpu_count(host)))
+
     def cpu_count(self, host: Path) -> int:
-        """Return how many logical CPUs a host has."""
+        """Return how many numbers the logical CPUs of a host have."""
         for part in host_parts():
             if part.cpus and part.place in self._tree.get(host):
                 return int(getattr(part.section(**self._tree.get((*host, part.place))), part.cpus))
         machine = self._tree.get((*host, "machine"))
+        if machine["node_cpus"]:
+            return 1 + int(max(cpu for cpus in machine["node_cpus"] for cpu in cpus))
         cpu = self._tree.get((*host, "cpu"))
         sockets = machine["nodes"] * machine["sockets_per_node"]
         return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])

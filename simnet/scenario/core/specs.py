@@ -12,6 +12,7 @@ from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, 
 
 __all__ = [
     "Choice",
+    "CpuSets",
     "Edges",
     "Feature",
     "Flag",
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 
+_CPULIST: Final = re.compile("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
+# CONFIG_NR_CPUS of x86-64 is at most 8192
+_LAST_CPU: Final = 8191
 _HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
 
 
@@ -242,6 +246,42 @@ class Edges(Spec):
         node = {"type": "integer", "minimum": 0}
         pair = {"type": "array", "items": node, "minItems": 2, "maxItems": 2}
         return {"type": "array", "items": pair}
+
+
+@dataclass(frozen=True)
+class CpuSets(Spec):
+    """Sets of logical CPUs that have none in common, as the kernel lists them: ``0-3,8``."""
+
+    def parse(self, raw: Any) -> Value:
+        """Return each set's CPUs, ascending; see :meth:`Spec.parse`."""
+        sets = tuple(_cpulist(one) for one in raw) if isinstance(raw, (list, tuple)) else ()
+        if not all(sets):
+            raise UnitError('expected lists of CPUs such as ["0-3,8-11", "4-7"]')
+        every = [cpu for one in sets for cpu in one]
+        if len(set(every)) != len(every):
+            raise UnitError("expected each CPU in one of the lists")
+        return sets
+
+    def text(self, value: Any) -> str:
+        """Return the sets as ``0-3,8-11 4-7``."""
+        return " ".join(",".join(map(str, one)) for one in value)
+
+    def value_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the value as written in a file."""
+        return {"type": "array", "items": {"type": "string", "pattern": _CPULIST.pattern}}
+
+
+def _cpulist(text: Any) -> tuple[int, ...]:
+    """Return the CPUs of ``0-3,8``; none if it is no such list."""
+    if not isinstance(text, str) or not _CPULIST.fullmatch(text):
+        return ()
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not int(first) <= int(last or first) <= _LAST_CPU:
+            return ()
+        found.update(range(int(first), int(last or first) + 1))
+    return tuple(sorted(found))
 
 
 def time(doc: str, low: str, high: str) -> Quantity:

@@ -42,7 +42,7 @@ def activity_of(
         blocked: processes that wait for a disk.
         iowait_ps: idle time of its CPUs in which a process waited for a disk.
     """
-    times = [cpu.times() for cpu in machine.cpus]
+    times = [cpu.times() for cpu in machine.online]
 
     def ticks(*modes: str) -> int:
         return sum(time[f"{mode}_ticks"] for time in times for mode in modes)
@@ -51,7 +51,7 @@ def activity_of(
         time_ps=machine.sim.now,
         interrupts=interrupts + machine.scheduler.ipis,
         context_switches=machine.scheduler.switches,
-        runnable=sum((cpu.current is not None) + len(cpu.runqueue) for cpu in machine.cpus),
+        runnable=sum((cpu.current is not None) + len(cpu.runqueue) for cpu in machine.online),
         blocked=blocked,
         idle_ps=sum(time["idle_ps"] for time in times),
         iowait_ps=iowait_ps,

@@ -136,7 +136,7 @@ def cpus(
         flows: names of the flows that each CPU works for, by number; None for all.
     """
     found = []
-    for cpu in machine.cpus:
+    for cpu in machine.online:
         times = cpu.times()
         split = tuple((name, times[f"{name}_ps"]) for name in _CONTEXTS)
         stolen = times["steal_ps"]

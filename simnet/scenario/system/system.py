@@ -269,7 +269,7 @@ class System:
             nic.advance(now)
         return Snapshot(
             time_ps=now,
-            cpus=tuple(self._cpu_times(cpu) for cpu in self.machine.cpus),
+            cpus=tuple(self._cpu_times(cpu) for cpu in self.machine.online),
             ports=tuple(_port_counts(nic) for nic in self.nics),
             flows=tuple(
                 FlowCounts(name, port, receiver.delivered, receiver.latency_buckets())
@@ -291,7 +291,7 @@ class System:
             self.machine,
             raised + waiting.interrupts(),
             blocked=waiting.blocked(),
-            iowait_ps=sum(waiting.iowait_ps(cpu) for cpu in self.machine.cpus),
+            iowait_ps=sum(waiting.iowait_ps(cpu) for cpu in self.machine.online),
         )
 
     def _cpu_times(self, cpu: Cpu) -> CpuTimes:
@@ -314,9 +314,9 @@ class System:
 
         The same as in a snapshot, at a fiftieth of its cost.
         """
-        times = [cpu.times() for cpu in self.machine.cpus]
+        times = [cpu.times() for cpu in self.machine.online]
         rest = sum(time["idle_ps"] + time["steal_ps"] for time in times)
-        worked = self.env.sim.now * len(self.machine.cpus) - rest
+        worked = self.env.sim.now * len(self.machine.online) - rest
         return sum(receiver.delivered for _, _, receiver in self.flows), worked
 
     def fingerprint(self) -> str:

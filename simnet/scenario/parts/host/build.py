@@ -10,7 +10,7 @@ from simnet.host.buffers import Buffers
 from simnet.host.cache import LastLevelCache
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
-from simnet.host.machine import Layout, Machine
+from simnet.host.machine import Layout, Machine, Place
 from simnet.host.memory import Memory, distances
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import stream
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.host.schema import Cpu, Kernel
+    from simnet.scenario.parts.host.schema import Machine as MachineModel
     from simnet.scenario.parts.network.schema import Switch
 
 __all__ = [
@@ -118,6 +119,7 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
             softirq_rules=(
                 softirq_rules(kernel.version) if kernel.system == "linux" else SoftirqRules()
             ),
+            places=_places(machine),
         ),
         make_costs(host),
         Memory(
@@ -147,6 +149,16 @@ def _cache(cpu: Cpu) -> LastLevelCache:
         cpu.ddio_ways,
         whole_ns(cpu.memory.local_latency_ps - cpu.memory.llc_latency_ps),
     )
+
+
+def _places(machine: MachineModel) -> tuple[Place, ...]:
+    """Where each logical CPU is, if the model lists them."""
+    found: dict[int, list[int]] = {}
+    for sets in (machine.node_cpus, machine.package_cpus, machine.core_cpus):
+        for number, cpus in enumerate(sets):
+            for cpu in cpus:
+                found.setdefault(cpu, []).append(number)
+    return tuple(Place(*found.get(cpu, ())) for cpu in range(max(found, default=-1) + 1))
 
 
 def _options(host: Host) -> int:

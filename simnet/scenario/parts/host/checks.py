@@ -16,6 +16,7 @@ __all__ = ["SECOND_PS", "check_machines", "check_timer"]
 
 SECOND_PS: Final = 10**12
 
+_LISTED: Final = ("node_cpus", "package_cpus", "core_cpus")
 # of each two the first is nearer, and costs no more; what a machine has several of then
 _NEARER: Final = (
     ("local_latency_ps", "remote_latency_ps", "nodes"),
@@ -35,6 +36,7 @@ def check_machines(tree: Tree, table: Table) -> None:
     for place in (("host",), *(("peers", number) for number in range(len(tree.get(("peers",)))))):
         _check_ports(tree, place, table)
         _check_links(tree, place, table)
+        _check_cpus(tree, place, table)
         _check_memory(tree, place, table)
 
 
@@ -79,6 +81,32 @@ def _check_links(tree: Tree, place: Path, table: Table) -> None:
     if sockets % buses:
         message = f"the sockets of a node must fill its buses: {sockets} sockets, {buses} buses"
         raise error(message, "buses_per_node", "sockets_per_node")
+
+
+def _check_cpus(tree: Tree, place: Path, table: Table) -> None:
+    """Refuse lists of CPUs that do not fit each other."""
+    machine = tree.get((*place, "machine"))
+    listed = {field: [set(cpus) for cpus in machine[field]] for field in _LISTED}
+
+    def error(message: str, field: str, *others: str) -> InputError:
+        paths = ((*place, "machine", name) for name in others)
+        return table.error((*place, "machine", field), "system", message, *paths)
+
+    every = [set().union(*sets) for sets in listed.values()]
+    if not any(every):
+        return
+    if any(one != every[0] for one in every):
+        raise error("expected the same CPUs in all three lists, or no list", *_LISTED)
+    if len(listed["node_cpus"]) != machine["nodes"]:
+        message = f"expected a list for each of {machine['nodes']} nodes"
+        raise error(message, "node_cpus", "nodes")
+    if machine["buses_per_node"] != 1:
+        raise error("expected 1 where CPUs are listed", "buses_per_node", "node_cpus")
+    for field in ("node_cpus", "package_cpus"):
+        for core in listed["core_cpus"]:
+            if not any(core <= cpus for cpus in listed[field]):
+                message = f"the CPUs of a core are in several lists: {sorted(core)}"
+                raise error(message, field, "core_cpus")
 
 
 def _check_memory(tree: Tree, place: Path, table: Table) -> None:

@@ -9,6 +9,7 @@ from pydantic import Field
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import (
     Choice,
+    CpuSets,
     Edges,
     Feature,
     Flag,
@@ -139,8 +140,9 @@ class ServerPort(Section):
 class Machine(Section):
     """A machine without its CPUs and NICs: nodes, sockets, buses, links between nodes.
 
-    Logical CPUs are numbered node by node, socket by socket, core by core; the threads of a core
-    are neighbours.
+    Logical CPUs are numbered node by node, socket by socket, core by core, and the threads of a
+    core are neighbours, unless `node_cpus`, `package_cpus` and `core_cpus` list them. A CPU that
+    these leave out is off line.
     """
 
     nodes: Annotated[int, count("NUMA nodes", 1, 64)]
@@ -158,6 +160,15 @@ class Machine(Section):
         int, rate("the bus of one NIC, both ports together", "1 Mbit/s", "100 Tbit/s")
     ]
     links: Annotated[tuple[tuple[int, int], ...], Edges("pairs of nodes joined by a link")]
+    node_cpus: Annotated[
+        tuple[tuple[int, ...], ...], CpuSets("logical CPUs of each node; none: in order")
+    ] = ()
+    package_cpus: Annotated[
+        tuple[tuple[int, ...], ...], CpuSets("logical CPUs of each socket; none: in order")
+    ] = ()
+    core_cpus: Annotated[
+        tuple[tuple[int, ...], ...], CpuSets("logical CPUs of each core; none: in order")
+    ] = ()
     apic: Annotated[
         str,
         Choice(

@@ -83,10 +83,22 @@ def make_apic(host: Host, machine: Machine, cpu: Cpu, kernel: Kernel, *, seed: i
 
 
 def _ids(machine: Machine, cpu: Cpu) -> tuple[int, ...]:
+    if machine.node_cpus:
+        # what firmware numbers is not known: by socket, in the order of its CPUs
+        return _listed_ids(machine)
     sockets = machine.nodes * machine.sockets_per_node
     return apic_ids(
         sockets, cpu.cores_per_socket * cpu.threads_per_core, machine.apic_ids_per_socket
     )
+
+
+def _listed_ids(machine: Machine) -> tuple[int, ...]:
+    most = max(map(len, machine.package_cpus))
+    ids: dict[int, int] = {}
+    numbers = apic_ids(len(machine.package_cpus), most, machine.apic_ids_per_socket)
+    for socket, cpus in enumerate(machine.package_cpus):
+        ids.update(zip(cpus, numbers[socket * most :], strict=False))
+    return tuple(ids.get(cpu, 0) for cpu in range(max(ids) + 1))
 
 
 def place_interrupts(

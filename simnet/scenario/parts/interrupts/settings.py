@@ -71,7 +71,7 @@ class Interrupts:
         """Give every interrupt the mask that the chosen map says, or the kernel's default."""
         self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
         for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
-            everyone = tuple(range(self._places.cpu_count(host)))
+            everyone = self._places.online(host)
             for number in range(len(self.tree.get((*host, "ports")))):
                 parameter = Parameter(
                     value=everyone,
@@ -170,6 +170,8 @@ class Interrupts:
             raise entry.error(
                 f"CPU {cpus[-1]} is beyond the machine: {name} has CPUs 0 to {cpu_count - 1}"
             )
+        if cpus and not set(cpus).intersection(self._places.online(host)):
+            raise entry.error(f"no CPU of {ranges(list(cpus))} is on line")
 
     def check_queues(self, entry: Entry, count: Any, path: Path) -> None:
         """Refuse more queues than the adapter has; those that go take their settings along."""

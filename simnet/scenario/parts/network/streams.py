@@ -297,8 +297,7 @@ class _Builder(Ground):
             return frozenset(flow.cpus)
         if flow.cpubind_node is None:
             return None
-        cpus = self.effective.host.cpus_per_node
-        return frozenset(range(flow.cpubind_node * cpus, (flow.cpubind_node + 1) * cpus))
+        return frozenset(self.effective.host.cpus_of(flow.cpubind_node))
 
     def _netserver(
         self, flow: Flow, machine: Machine, socket: TcpSocket, cpus: frozenset[int] | None = None
