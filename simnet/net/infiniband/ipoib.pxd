@@ -10,7 +10,6 @@ cdef class Ipoib(Nic):
     cdef int ib_mtu
     cdef long long rx_usecs_ps
     cdef int rx_frames
-    cdef long long acknowledged_ps
     cdef int page_bytes
     cdef long long jiffy_ps
     cdef long long loss_ppm

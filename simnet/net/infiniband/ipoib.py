@@ -94,7 +94,7 @@ class Ipoib(Nic):
         self.ib_mtu = ib_mtu
         self.rx_usecs_ps = rx_usecs_ps
         self.rx_frames = rx_frames
-        self.acknowledged_ps = acknowledged_ps if connected else 0
+        self.tx.report_ps = acknowledged_ps if connected else 0
         self.page_bytes = page_bytes
         self.jiffy_ps = jiffy_ps
         self.loss_ppm = loss_ppm
@@ -136,12 +136,12 @@ class Ipoib(Nic):
                 skb = self.incoming.head
                 rx_at = skb.arrival_ps if skb is not None else _NEVER
             else:
-                self.tx_seen += 1
+                self.tx.seen += 1
                 if self.connected:
                     self._completed(tx_at)
                 tx_at = self._next_sent_ps()
         self.announced = self.arrived
-        self.tx_announced = self.tx_seen
+        self.tx.announced = self.tx.seen
         if self.deadline_ps <= now and self.unmasked and not self.asserted:
             self.raise_line()
         return 0
@@ -149,8 +149,8 @@ class Ipoib(Nic):
     def _next_sent_ps(self) -> cython.longlong:
         """When the next send completes; NEVER if none is outstanding."""
         when: cython.longlong = _NEVER
-        if self.tx_seen < self.tx_sent:
-            when = self.tx_ends[self.tx_seen & self.tx_mask]
+        if self.tx.seen < self.tx.sent:
+            when = self.tx.ends[self.tx.seen & self.tx.mask]
         return when
 
     def _receive(self, skb: Skb) -> cython.int:
@@ -181,15 +181,15 @@ class Ipoib(Nic):
         count: cython.int = self.completions
         deadline: cython.longlong = self.deadline_ps
         skb: Skb = self.incoming.head
-        position: cython.longlong = self.tx_seen
+        position: cython.longlong = self.tx.seen
         rx_at: cython.longlong
         tx_at: cython.longlong
         at: cython.longlong
         while True:
             rx_at = skb.arrival_ps if skb is not None else _NEVER
             tx_at = _NEVER
-            if self.connected and position < self.tx_sent:
-                tx_at = self.tx_ends[position & self.tx_mask]
+            if self.connected and position < self.tx.sent:
+                tx_at = self.tx.ends[position & self.tx.mask]
             at = rx_at if rx_at <= tx_at else tx_at
             if at >= deadline:
                 return deadline
@@ -206,7 +206,7 @@ class Ipoib(Nic):
     def has_work(self) -> cython.bint:
         """Whether the receive completion queue has entries."""
         return self.announced > self.consumed or (
-            self.connected and self.tx_announced > self.tx_reclaimed
+            self.connected and self.tx.announced > self.tx.reclaimed
         )
 
     def acknowledge(self, now: cython.longlong) -> cython.int:
@@ -230,14 +230,10 @@ class Ipoib(Nic):
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Start polling: as many packets as the weight says, whatever is left of the round's."""
-        self._place(cpu)
-        self._count_moved(cpu)
+        self._read_status(cpu, work_ps)
         self.limit = self.weight
         self.done = 0
         self.pending = 0
-        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
-        self.ledger.softirq += work_ps + self.costs.poll_ps
-        self.ledger.device_lines += self.far_line_ps
         return self._next_completion(cpu, softirq)
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
@@ -315,9 +311,9 @@ class Ipoib(Nic):
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """`napi_complete` and the doorbell that arms the queue."""
         self.finishing = True
-        self.ledger.softirq += self.mmio_ps - self.far_mmio_ps
-        self.ledger.device_lines += self.far_mmio_ps
-        cpu.run(_LEVEL_SOFT, softirq, self._taken_debt() + self.mmio_ps, _MODE_SOFTIRQ)
+        self.ledger.softirq += self.access.near_mmio_ps
+        self.ledger.device_lines += self.access.far_mmio_ps
+        cpu.run(_LEVEL_SOFT, softirq, self._taken_debt() + self.access.mmio_ps, _MODE_SOFTIRQ)
         return _CONTINUES
 
     def _taken_debt(self) -> cython.longlong:
@@ -329,28 +325,28 @@ class Ipoib(Nic):
         """`ib_poll_cq`: entries of the receive completion queue, at most as many as asked for."""
         count: cython.longlong = self.announced - self.consumed
         if self.connected:
-            count += self.tx_announced - self.tx_reclaimed
+            count += self.tx.announced - self.tx.reclaimed
         return asked if count > asked else cython.cast(cython.int, count)
 
     def _sent_first(self) -> cython.bint:
         """Whether the next entry of the queue is a send."""
         sent_ps: cython.longlong
-        if not self.connected or self.tx_reclaimed == self.tx_announced:
+        if not self.connected or self.tx.reclaimed == self.tx.announced:
             return False
-        sent_ps = self.tx_ends[self.tx_reclaimed & self.tx_mask]
+        sent_ps = self.tx.ends[self.tx.reclaimed & self.tx.mask]
         return self.ring.head is None or sent_ps < self.ring.head.arrival_ps
 
     def _packet_ps(self, cpu: Cpu, skb: Skb) -> cython.longlong:
         """Work of the driver and IP on a received packet."""
         length: cython.int = self._ip_bytes(skb.wire_bytes)
         endpoint: Endpoint = skb.endpoint
-        work: cython.longlong = self.frame_ps
+        work: cython.longlong = self.near_frame_ps + self.access.far_frame_ps
         if self.connected and length > _COPYBREAK_BYTES:
             # the pages go up with the packet: others are posted in their place
             work += (length + self.page_bytes - 1) // self.page_bytes * self.costs.rx_page_ps
         work = self.spread.vary(work)
-        self.ledger.driver += work - self.far_frame_ps
-        self.ledger.device_lines += self.far_frame_ps
+        self.ledger.driver += work - self.access.far_frame_ps
+        self.ledger.device_lines += self.access.far_frame_ps
         if endpoint.freer is not None and endpoint.freer is not cpu:
             work += self.buffers.allocated_ps(cpu, endpoint.freer)
         return work
@@ -375,7 +371,7 @@ class Ipoib(Nic):
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What work request and doorbell of one packet cost, and sends reclaimed before it."""
         work: cython.longlong = Nic.transmit_cost_ps(self, cpu)
-        if not self.connected and self.tx_sent - self.tx_reclaimed > _MAX_SEND_CQE:
+        if not self.connected and self.tx.sent - self.tx.reclaimed > _MAX_SEND_CQE:
             self.advance(self.sim.now)
             work += self._poll_tx(cpu)
         return work
@@ -401,13 +397,10 @@ class Ipoib(Nic):
             self.lost += 1
             return 0
         skb.wire_bytes = length + self._overhead_bytes(length)
-        end_ps = self.serializer.end_ps(self.sim.now + self.fetch_ps, skb.wire_bytes)
-        self.tx_ends[self.tx_sent & self.tx_mask] = end_ps + self.acknowledged_ps
-        self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
-        self.tx_sent += 1
+        end_ps = self.tx.post(skb, self.sim.now)
         self.tx_packets += 1
         self.tx_bytes += length
-        if self.tx_sent - self.tx_reclaimed == self.tx_ring:
+        if self.tx.sent - self.tx.reclaimed == self.tx.size:
             self.stopped = True
             if not self.connected:
                 self._await_send()
@@ -419,7 +412,7 @@ class Ipoib(Nic):
 
         `ipoib_send_comp_handler`: `mod_timer(&priv->poll_timer, jiffies)`.
         """
-        when: cython.longlong = self.tx_ends[self.tx_seen & self.tx_mask]
+        when: cython.longlong = self.tx.ends[self.tx.seen & self.tx.mask]
         if self.drain_timer == 0:
             if when < self.sim.now:
                 when = self.sim.now
@@ -432,7 +425,7 @@ class Ipoib(Nic):
         before: cython.longlong = self.debt_ps
         work: cython.longlong
         self.debt_ps = 0
-        while self.tx_reclaimed < self.tx_announced:
+        while self.tx.reclaimed < self.tx.announced:
             self._reclaim_one(cpu)
         work = self.debt_ps
         self.debt_ps = before
@@ -440,16 +433,8 @@ class Ipoib(Nic):
 
     def _reclaim_one(self, cpu: Cpu) -> cython.int:
         """`ipoib_cm_handle_tx_wc`: free what was sent; restart the queue when half is free."""
-        toucher: Cpu = self.tx_touchers[self.tx_reclaimed & self.tx_mask]
-        queue_ps: cython.longlong = self.queue.touch(cpu)
-        self.ledger.completion += self.costs.tx_completion_ps
-        self.ledger.socket_lines += queue_ps
-        self.debt_ps += self.costs.tx_completion_ps + queue_ps
-        if toucher is not cpu:
-            self.debt_ps += self.buffers.freed_ps(cpu, toucher)
-        self.tx_reclaimed += 1
-        self.tx_freer = cpu
-        if self.stopped and self.tx_sent - self.tx_reclaimed <= self.tx_ring >> 1:
+        self.debt_ps += self.tx.reclaim(cpu, 1)
+        if self.stopped and self.tx.sent - self.tx.reclaimed <= self.tx.size >> 1:
             self.stopped = False
             while self.qdisc.count > 0 and not self.stopped:
                 self._send_now(self.qdisc.pop())

@@ -65,6 +65,6 @@ class Bnx2(Tg3):
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What one frame costs from `cpu`: the doorbell is two registers, index and byte count."""
         work: cython.longlong = Nic.transmit_cost_ps(self, cpu)
-        self.ledger.tcp_send += self.mmio_ps - self.far_mmio_ps
-        self.ledger.device_lines += self.far_mmio_ps
-        return work + self.mmio_ps
+        self.ledger.tcp_send += self.access.near_mmio_ps
+        self.ledger.device_lines += self.access.far_mmio_ps
+        return work + self.access.mmio_ps

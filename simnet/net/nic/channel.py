@@ -72,14 +72,14 @@ class Channel(Nic):
                 self.ring.append(skb)
                 self.rx_cq.completed(skb.arrival_ps)
             skb = self.incoming.head
-        while self.tx_seen < self.tx_sent:
-            at = self.tx_ends[self.tx_seen & self.tx_mask]
+        while self.tx.seen < self.tx.sent:
+            at = self.tx.ends[self.tx.seen & self.tx.mask]
             if at > now:
                 break
-            self.tx_seen += 1
+            self.tx.seen += 1
             self.tx_cq.completed(at)
         self.announced = self.arrived
-        self.tx_announced = self.tx_seen
+        self.tx.announced = self.tx.seen
         fired = self.rx_cq.fire(now)
         if self.tx_cq.fire(now) or fired:
             self._notify()
@@ -121,10 +121,10 @@ class Channel(Nic):
         cq: CompletionQueue = self.tx_cq
         count: cython.longlong = cq.count
         deadline: cython.longlong = cq.deadline_ps
-        position: cython.longlong = self.tx_seen
+        position: cython.longlong = self.tx.seen
         at: cython.longlong
-        while position < self.tx_sent:
-            at = self.tx_ends[position & self.tx_mask]
+        while position < self.tx.sent:
+            at = self.tx.ends[position & self.tx.mask]
             if at > deadline:
                 break
             count += 1
@@ -181,18 +181,13 @@ class Channel(Nic):
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Reclaim sent frames, start on received ones."""
-        reclaimed: cython.longlong = self.tx_reclaimed
-        self._place(cpu)
-        self._count_moved(cpu)
+        reclaimed: cython.longlong = self.tx.reclaimed
+        self._read_status(cpu, work_ps)
         self.limit = budget
-        self.done = 0
-        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
-        self.ledger.softirq += work_ps + self.costs.poll_ps
-        self.ledger.device_lines += self.far_line_ps
         self.advance(self.sim.now)
-        self.tx_announced = min(self.tx_announced, reclaimed + self.tx_budget)
+        self.tx.announced = min(self.tx.announced, reclaimed + self.tx_budget)
         self._reclaim(cpu)
-        self.ran_out = self.tx_reclaimed - reclaimed == self.tx_budget
+        self.ran_out = self.tx.reclaimed - reclaimed == self.tx_budget
         return self._next_frames(cpu, softirq)
 
     def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
@@ -220,9 +215,9 @@ class Channel(Nic):
             self.ran_out = True
         if self.ran_out or not self.instance.completing(self.done, holds=False):
             return 0
-        self.ledger.softirq += self.doorbells * (self.mmio_ps - self.far_mmio_ps)
-        self.ledger.device_lines += self.doorbells * self.far_mmio_ps
-        return self.doorbells * self.mmio_ps
+        self.ledger.softirq += self.doorbells * self.access.near_mmio_ps
+        self.ledger.device_lines += self.doorbells * self.access.far_mmio_ps
+        return self.doorbells * self.access.mmio_ps
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
@@ -245,7 +240,7 @@ class Channel(Nic):
         if self.instance.completed(cpu, softirq):
             self._poll_completed(now)
             self.rx_cq.arm(now, self.announced - self.consumed)
-            self.tx_cq.arm(now, self.tx_announced - self.tx_reclaimed)
+            self.tx_cq.arm(now, self.tx.announced - self.tx.reclaimed)
             self.advance(now)
             self.arm()
         return _DONE

@@ -84,7 +84,7 @@ class Cxgb4(OffloadingNic):
         self.deadline_ps = _NEVER
         self.tso = tso
         # whether a descriptor is a later part of what the one before began
-        self.tx_parts = array("b", [0]) * (self.tx_mask + 1)
+        self.tx_parts = array("b", [0]) * (self.tx.mask + 1)
         self.tx_endpoint: Endpoint = None
         self.tx_end_seq = 0
         self.tx_cut_bytes = 0
@@ -106,15 +106,15 @@ class Cxgb4(OffloadingNic):
                 self.ring.append(skb)
                 self._entry(skb.arrival_ps)
             skb = self.incoming.head
-        while self.tx_seen < self.tx_sent:
-            if self.tx_ends[self.tx_seen & self.tx_mask] > now:
+        while self.tx.seen < self.tx.sent:
+            if self.tx.ends[self.tx.seen & self.tx.mask] > now:
                 break
-            self.tx_seen += 1
-            if self.qdisc.count > 0 and self.tx_seen == self.tx_sent:
+            self.tx.seen += 1
+            if self.qdisc.count > 0 and self.tx.seen == self.tx.sent:
                 # the frame that filled the ring asked for an egress update
-                self._entry(self.tx_ends[(self.tx_seen - 1) & self.tx_mask])
+                self._entry(self.tx.ends[(self.tx.seen - 1) & self.tx.mask])
         self.announced = self.arrived
-        self.tx_announced = self.tx_seen
+        self.tx.announced = self.tx.seen
         if self.unmasked and not self.asserted and self.deadline_ps <= now:
             self.raise_line()
         return 0
@@ -142,8 +142,8 @@ class Cxgb4(OffloadingNic):
         spare: cython.int = self.posted
         drained: cython.longlong = _NEVER
         at: cython.longlong
-        if self.qdisc.count > 0 and self.tx_seen < self.tx_sent:
-            drained = self.tx_ends[(self.tx_sent - 1) & self.tx_mask]
+        if self.qdisc.count > 0 and self.tx.seen < self.tx.sent:
+            drained = self.tx.ends[(self.tx.sent - 1) & self.tx.mask]
         while True:
             at = _NEVER
             if skb is not None and spare > 0:
@@ -193,13 +193,8 @@ class Cxgb4(OffloadingNic):
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Start polling: as many entries as the weight says, whatever is left of the round's."""
-        self._place(cpu)
-        self._count_moved(cpu)
+        self._read_status(cpu, work_ps)
         self.limit = self.weight
-        self.done = 0
-        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
-        self.ledger.softirq += work_ps + self.costs.poll_ps
-        self.ledger.device_lines += self.far_line_ps
         self.advance(self.sim.now)
         if self.qdisc.count > 0:
             self._reclaim(cpu)
@@ -224,9 +219,9 @@ class Cxgb4(OffloadingNic):
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Write the index of the queue, which arms it unless the weight is used up."""
         self.phase = _FINISHED
-        self.ledger.softirq += self.mmio_ps - self.far_mmio_ps
-        self.ledger.device_lines += self.far_mmio_ps
-        return self._run(cpu, softirq, self.mmio_ps)
+        self.ledger.softirq += self.access.near_mmio_ps
+        self.ledger.device_lines += self.access.far_mmio_ps
+        return self._run(cpu, softirq, self.access.mmio_ps)
 
     # -- transmit -------------------------------------------------------------------------------
 
@@ -244,7 +239,7 @@ class Cxgb4(OffloadingNic):
         self.tx_cut_bytes = self.tx_cut_bytes + length if part else length
         self.tx_endpoint = skb.endpoint
         self.tx_end_seq = skb.end_seq
-        self.tx_parts[self.tx_sent & self.tx_mask] = part
+        self.tx_parts[self.tx.sent & self.tx.mask] = part
         return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
 
     def flush(self) -> cython.int:
@@ -257,18 +252,14 @@ class Cxgb4(OffloadingNic):
         work: cython.longlong = Nic.transmit_cost_ps(self, cpu)
         count: cython.int = 0
         self.advance(self.sim.now)
-        while self.tx_reclaimed < self.tx_announced:
-            if self.tx_parts[self.tx_reclaimed & self.tx_mask]:
-                self.tx_reclaimed += 1
+        while self.tx.reclaimed < self.tx.announced:
+            if self.tx_parts[self.tx.reclaimed & self.tx.mask]:
+                self.tx.reclaimed += 1
                 continue
             if count == _MAX_TX_RECLAIM:
                 break
             count += 1
-            if self.tx_touchers[self.tx_reclaimed & self.tx_mask] is not cpu:
-                work += self.buffers.freed_ps(
-                    cpu, self.tx_touchers[self.tx_reclaimed & self.tx_mask]
-                )
-            self.tx_reclaimed += 1
-        self.tx_freer = cpu
+            work += self.tx.free(cpu)
+        self.tx.freer = cpu
         self.ledger.completion += count * self.costs.tx_completion_ps
         return work + count * self.costs.tx_completion_ps

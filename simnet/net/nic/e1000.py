@@ -54,20 +54,20 @@ class E1000(Nic):
                     self.cause_ps = skb.arrival_ps
                 self.ring.append(skb)
             skb = self.incoming.head
-        while self.tx_seen < self.tx_sent:
-            at = self.tx_ends[self.tx_seen & self.tx_mask]
+        while self.tx.seen < self.tx.sent:
+            at = self.tx.ends[self.tx.seen & self.tx.mask]
             if at > now:
                 break
             if self.tx_deadline_ps < at and self.tx_deadline_ps < self.cause_ps:
                 self.cause_ps = self.tx_deadline_ps
             self.tx_deadline_ps = at + self.tx_delay_ps
-            self.tx_seen += 1
+            self.tx.seen += 1
         if self.tx_deadline_ps <= now:
             if self.tx_deadline_ps < self.cause_ps:
                 self.cause_ps = self.tx_deadline_ps
             self.tx_deadline_ps = _NEVER
         self.announced = self.arrived
-        self.tx_announced = self.tx_seen
+        self.tx.announced = self.tx.seen
         if (
             self.unmasked
             and not self.asserted
@@ -83,13 +83,13 @@ class E1000(Nic):
         when: cython.longlong = self.cause_ps
         at: cython.longlong = self.tx_deadline_ps
         earliest: cython.longlong = self.last_irq_ps + self.throttle_ps
-        position: cython.longlong = self.tx_seen
+        position: cython.longlong = self.tx.seen
         end: cython.longlong
         if when > earliest:
             if self.incoming.head is not None and self.incoming.head.arrival_ps < when:
                 when = self.incoming.head.arrival_ps
-            while position < self.tx_sent:
-                end = self.tx_ends[position & self.tx_mask]
+            while position < self.tx.sent:
+                end = self.tx.ends[position & self.tx.mask]
                 if end > at:
                     break
                 at = end + self.tx_delay_ps

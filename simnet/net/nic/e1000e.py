@@ -122,7 +122,7 @@ class E1000e(E1000):
         self.rx_total_bytes = 0
         self.tx_total_packets = 0
         self.tx_total_bytes = 0
-        self.tx_lengths = array("q", [0]) * (self.tx_mask + 1)
+        self.tx_lengths = array("q", [0]) * (self.tx.mask + 1)
 
     # -- the throttle ---------------------------------------------------------------------
 
@@ -168,11 +168,11 @@ class E1000e(E1000):
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Reclaim transmitted frames, start on received ones."""
-        position: cython.longlong = self.tx_reclaimed
+        position: cython.longlong = self.tx.reclaimed
         verdict: cython.int = Nic.poll_begin(self, cpu, softirq, budget, work_ps)
-        self.tx_total_packets += self.tx_reclaimed - position
-        while position < self.tx_reclaimed:
-            self.tx_total_bytes += self.tx_lengths[position & self.tx_mask]
+        self.tx_total_packets += self.tx.reclaimed - position
+        while position < self.tx.reclaimed:
+            self.tx_total_bytes += self.tx_lengths[position & self.tx.mask]
             position += 1
         return verdict
 
@@ -207,5 +207,5 @@ class E1000e(E1000):
 
     def _send_now(self, skb: Skb) -> cython.int:
         """Put a frame on the wire, and keep its length for the driver's count."""
-        self.tx_lengths[self.tx_sent & self.tx_mask] = skb.wire_bytes - _UNCOUNTED_BYTES
+        self.tx_lengths[self.tx.sent & self.tx.mask] = skb.wire_bytes - _UNCOUNTED_BYTES
         return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends

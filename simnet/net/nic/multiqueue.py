@@ -99,7 +99,7 @@ class MultiqueuePort(Port):
         self.rss = rss
         self.xps: XpsMap = xps
         for queue in queues:
-            queue.serializer = queues[0].serializer
+            queue.tx.serializer = queues[0].tx.serializer
 
     # -- what a Nic has, too --------------------------------------------------------------------
 

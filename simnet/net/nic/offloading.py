@@ -115,14 +115,14 @@ class OffloadingNic(Nic):
     def _frame_work_ps(self, cpu: Cpu) -> cython.longlong:
         """The driver's work for the next frame, what the stack does with it excluded."""
         skb: Skb = self.ring.head
-        extra: cython.longlong = self.far_frame_ps
+        extra: cython.longlong = self.access.far_frame_ps
         work: cython.longlong
         if self.makes_each:
             extra += self.costs.skb_alloc_ps
             self.ledger.skb += self.costs.skb_alloc_ps
         work = self.spread.vary(self.costs.driver_rx_ps + extra)
-        self.ledger.driver += work - self.far_frame_ps
-        self.ledger.device_lines += self.far_frame_ps
+        self.ledger.driver += work - self.access.far_frame_ps
+        self.ledger.device_lines += self.access.far_frame_ps
         return work + self._pages_ps(cpu, skb)
 
     def _pages_ps(self, cpu: Cpu, skb: Skb) -> cython.longlong:

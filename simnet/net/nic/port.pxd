@@ -3,41 +3,30 @@ from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.interrupt cimport IrqLine
 from simnet.host.ledger cimport Ledger
-from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.softirq.softirq cimport SoftirqNetRx
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue
+from simnet.net.nic.device_access cimport DeviceAccess
+from simnet.net.nic.transmit_ring cimport TransmitRing
 from simnet.net.steering.steering cimport Steering
-from simnet.net.link.wire cimport Path, Port, Serializer
+from simnet.net.link.wire cimport Path, Port
 
 cdef class Nic(Port):
     cdef readonly object name
     cdef public IrqLine line
     cdef Costs costs
     cdef Ledger ledger
-    cdef Memory memory
+    cdef readonly DeviceAccess access
     cdef public Path path_out
     cdef SkbQueue ring
     cdef readonly SkbQueue qdisc
     cdef int qdisc_limit
     cdef int posted
     cdef int buffer_node
-    cdef int descriptor_bytes
     cdef long long arrived
     cdef long long consumed
     cdef long long announced
-    cdef long long tx_sent
-    cdef long long tx_seen
-    cdef long long tx_announced
-    cdef long long tx_reclaimed
-    cdef int tx_ring
-    cdef int tx_mask
-    cdef long long[::1] tx_ends
-    cdef list tx_touchers
+    cdef readonly TransmitRing tx
     cdef Buffers buffers
-    cdef SharedLines queue
-    cdef Cpu tx_freer
-    cdef public Serializer serializer
-    cdef long long fetch_ps
     cdef bint unmasked
     cdef bint asserted
     cdef long long timer
@@ -49,16 +38,7 @@ cdef class Nic(Port):
     cdef int done
     cdef int returned
     cdef long long debt_ps
-    cdef int placed_bus
-    cdef long long placed_version
-    cdef long long counted_bytes
-    cdef long long counted_frames
-    cdef long long frame_ps
-    cdef long long far_frame_ps
-    cdef long long far_line_ps
-    cdef long long far_header_ps
-    cdef long long mmio_ps
-    cdef long long far_mmio_ps
+    cdef long long near_frame_ps
     cdef public bint per_frame
     cdef public Steering steering
     cdef public Spread spread
@@ -76,8 +56,7 @@ cdef class Nic(Port):
     cpdef bint has_work(self) except? -1
     cpdef int arm(self) except -1
     cpdef int raise_line(self) except -1
-    cdef int _place(self, Cpu cpu) except -1
-    cdef int _count_moved(self, Cpu cpu) except -1
+    cdef int _read_status(self, Cpu cpu, long long work_ps) except -1
     cdef Cpu _asserted_to(self)
     cdef int _send_message(self) except -1
     cdef Skb _taken(self, Cpu cpu)

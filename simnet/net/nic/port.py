@@ -12,18 +12,17 @@ unmasked, an event stands at the next time at which it would be asserted.
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
 from simnet.host.costs import Spread
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
-from simnet.host.memory import SharedLines
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue
-from simnet.net.link.wire import Path, Port, Serializer
+from simnet.net.link.wire import Path, Port
+from simnet.net.nic.device_access import DeviceAccess
 from simnet.net.nic.net_device import NetDevice
+from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.steering.steering import Steering
 
 __all__ = ["NEVER", "Nic"]
@@ -49,37 +48,28 @@ class Nic(Port):
             To be set before the first frame comes.
     """
 
-    def __init__(self, device: NetDevice) -> None:  # noqa: PLR0915 - a statement an attribute
+    def __init__(self, device: NetDevice) -> None:
         super().__init__(device.sim, device.path, device.weight, device.node)
         self.name = device.name
         self.line: IrqLine = None
         self.costs = device.costs
         self.ledger = device.costs.ledger
-        self.memory = device.memory
+        # of a received frame, in a device on the own node
+        self.near_frame_ps = self.costs.driver_rx_ps + self.costs.skb_alloc_ps + self.costs.ip_rx_ps
+        self.access = DeviceAccess(
+            device.memory, device.node, device.descriptor_bytes, self.costs.line_bytes
+        )
         self.path_out: Path = None
         self.ring = SkbQueue()
         self.qdisc = SkbQueue()
         self.qdisc_limit = device.qdisc_limit
         self.posted = device.rx_buffers
         self.buffer_node = device.node
-        self.descriptor_bytes = device.descriptor_bytes
         self.arrived = 0
         self.consumed = 0
         self.announced = 0
-        self.tx_sent = 0
-        self.tx_seen = 0
-        self.tx_announced = 0
-        self.tx_reclaimed = 0
-        self.tx_ring = device.tx_ring
-        slots = 1 << device.tx_ring.bit_length()
-        self.tx_mask = slots - 1
-        self.tx_ends = array("q", [0]) * slots
-        self.tx_touchers: list[Cpu | None] = [None] * slots
+        self.tx = TransmitRing(device)
         self.buffers = device.buffers
-        self.queue = SharedLines(device.memory, device.queue_lines)
-        self.tx_freer: Cpu = None
-        self.serializer = Serializer(device.rate_bps)
-        self.fetch_ps = device.fetch_ps
         self.dma_ps = device.dma_ps
         self.unmasked = True
         self.asserted = False
@@ -92,16 +82,6 @@ class Nic(Port):
         self.done = 0
         self.returned = 0
         self.debt_ps = 0
-        self.placed_bus = -1
-        self.placed_version = 0
-        self.counted_bytes = 0
-        self.counted_frames = 0
-        self.frame_ps = 0
-        self.far_frame_ps = 0
-        self.far_line_ps = 0
-        self.far_header_ps = 0
-        self.mmio_ps = 0
-        self.far_mmio_ps = 0
         self.per_frame = False
         self.steering: Steering = None
         self.spread = Spread(0, 0)
@@ -152,7 +132,7 @@ class Nic(Port):
 
     def has_work(self) -> cython.bint:
         """Whether the driver sees frames to receive or to reclaim."""
-        return self.announced > self.consumed or self.tx_announced > self.tx_reclaimed
+        return self.announced > self.consumed or self.tx.announced > self.tx.reclaimed
 
     # -- interrupt ------------------------------------------------------------------------
 
@@ -198,9 +178,11 @@ class Nic(Port):
         """Assert the interrupt line."""
         cpu: Cpu = self._asserted_to()
         # the handler compares the tag in the status block, which the device has just written
-        self.ledger.hardirq += self.costs.hardirq_ps + 2 * (self.mmio_ps - self.far_mmio_ps)
-        self.ledger.device_lines += self.far_line_ps + 2 * self.far_mmio_ps
-        cpu.raise_irq(self, self.costs.hardirq_ps + 2 * self.mmio_ps + self.far_line_ps)
+        self.ledger.hardirq += self.costs.hardirq_ps + 2 * self.access.near_mmio_ps
+        self.ledger.device_lines += self.access.far_line_ps + 2 * self.access.far_mmio_ps
+        cpu.raise_irq(
+            self, self.costs.hardirq_ps + 2 * self.access.mmio_ps + self.access.far_line_ps
+        )
         return 0
 
     def _asserted_to(self) -> Cpu:
@@ -211,7 +193,7 @@ class Nic(Port):
         if self.timer != 0:
             self.sim.cancel(self.timer)
             self.timer = 0
-        self._place(cpu)
+        self.access.use_from(cpu)
         return cpu
 
     def _send_message(self) -> cython.int:
@@ -233,70 +215,34 @@ class Nic(Port):
             softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
             softirqs.schedule(self)
 
-    def _place(self, cpu: Cpu) -> cython.int:
-        """Work out what the device's memory and registers cost from `cpu`'s node.
-
-        What begins with `far_` is the part that a device on the own node does not cost.
-        """
-        node: cython.int = cpu.node
-        version: cython.longlong = 0
-        if self.memory.interconnect is not None:
-            version = self.memory.interconnect.version
-        if cpu.bus == self.placed_bus and version == self.placed_version:
-            return 0
-        self.placed_bus = cpu.bus
-        self.placed_version = version
-        self.mmio_ps = self.memory.mmio_write_ps(node, self.node)
-        self.far_mmio_ps = self.mmio_ps - self.memory.mmio_write_ps(node, node)
-        # descriptors and status block live on the device's node, and the device writes them
-        self.far_line_ps = self.memory.beyond_ps(cpu, self.node, self.node)
-        # buffers are allocated by the CPU that polls or sends: home here, used from there
-        self.far_header_ps = self.memory.beyond_ps(cpu, node, self.node)
-        self.far_frame_ps = (
-            self.far_header_ps
-            + (self.far_line_ps // 1000 * self.descriptor_bytes // self.costs.line_bytes) * 1000
-        )
-        self.frame_ps = self.costs.driver_rx_ps + self.costs.skb_alloc_ps + self.far_frame_ps
-        if self.steering is None:
-            # else the stack runs where the packet is steered to, and is paid there
-            self.frame_ps += self.costs.ip_rx_ps
-        return 0
-
-    def _count_moved(self, cpu: Cpu) -> cython.int:
-        """Note what has crossed the machine since the last poll.
-
-        The device has moved frames to and from the memory that they were in; the CPU has read
-        their descriptors.
-        """
-        size: cython.longlong = self.rx_bytes + self.tx_bytes
-        frames: cython.longlong = self.rx_packets + self.tx_packets
-        if frames == self.counted_frames:
-            return 0
-        self.memory.transferred(self.node, self.buffer_node, size - self.counted_bytes)
-        self.memory.fetched(
-            cpu, self.node, (frames - self.counted_frames) * self.descriptor_bytes, 1
-        )
-        self.counted_bytes = size
-        self.counted_frames = frames
-        return 0
-
     # -- the poll -------------------------------------------------------------------------
 
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Read the status block, reclaim transmitted frames, start on received ones."""
-        self._place(cpu)
         self.limit = self.quota if self.quota < budget else budget
-        self._count_moved(cpu)
-        self.done = 0
         self.returned = 0
-        self.debt_ps = work_ps + self.costs.poll_ps + self.far_line_ps
-        self.ledger.softirq += work_ps + self.costs.poll_ps
-        self.ledger.device_lines += self.far_line_ps
+        self._read_status(cpu, work_ps)
         self.advance(self.sim.now)
         self._reclaim(cpu)
         return self._next_frames(cpu, softirq)
+
+    def _read_status(self, cpu: Cpu, work_ps: cython.longlong) -> cython.int:
+        """Start a poll on `cpu`, which owes `work_ps` already: read what the device has written."""
+        self.access.use_from(cpu)
+        self.access.count_moved(
+            cpu,
+            self.buffer_node,
+            self.rx_packets + self.tx_packets,
+            self.rx_bytes + self.tx_bytes,
+        )
+        self.done = 0
+        work_ps += self.costs.poll_ps
+        self.debt_ps = work_ps + self.access.far_line_ps
+        self.ledger.softirq += work_ps
+        self.ledger.device_lines += self.access.far_line_ps
+        return 0
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
@@ -351,6 +297,7 @@ class Nic(Port):
     def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         seen: cython.longlong
         work: cython.longlong = self.debt_ps
+        frame_ps: cython.longlong
         frames_ps: cython.longlong = 0
         skb: Skb
         endpoint: Endpoint
@@ -376,11 +323,15 @@ class Nic(Port):
                     skb = skb.next
                     self.batch += 1
             seen = self.batch
+            frame_ps = self.near_frame_ps + self.access.far_frame_ps
+            if self.steering is not None:
+                # the stack runs where the packet is steered to, and is paid there
+                frame_ps -= self.costs.ip_rx_ps
             while seen > 0:
                 seen -= 1
-                frames_ps += self.spread.vary(self.frame_ps)
-            self.ledger.driver += frames_ps - self.batch * self.far_frame_ps
-            self.ledger.device_lines += self.batch * self.far_frame_ps
+                frames_ps += self.spread.vary(frame_ps)
+            self.ledger.driver += frames_ps - self.batch * self.access.far_frame_ps
+            self.ledger.device_lines += self.batch * self.access.far_frame_ps
             if endpoint.freer is not None and endpoint.freer is not cpu:
                 seen = self.batch
                 while seen > 0:
@@ -395,9 +346,9 @@ class Nic(Port):
 
     def _closing_ps(self) -> cython.longlong:
         """Mailboxes that end a poll: return ring consumer, standard ring producer, interrupt."""
-        self.ledger.softirq += 3 * (self.mmio_ps - self.far_mmio_ps)
-        self.ledger.device_lines += 3 * self.far_mmio_ps
-        return 3 * self.mmio_ps
+        self.ledger.softirq += 3 * self.access.near_mmio_ps
+        self.ledger.device_lines += 3 * self.access.far_mmio_ps
+        return 3 * self.access.mmio_ps
 
     # -- transmit -------------------------------------------------------------------------
 
@@ -408,18 +359,15 @@ class Nic(Port):
         takes the lines back from its node; the doorbell, uncached, waits for them.
         """
         far_ps: cython.longlong
-        queue_ps: cython.longlong = self.queue.touch(cpu)
-        self._place(cpu)
-        far_ps = self.far_mmio_ps + self.far_line_ps + self.far_header_ps
-        self.ledger.tcp_send += self.mmio_ps - self.far_mmio_ps
+        self.access.use_from(cpu)
+        far_ps = self.access.far_mmio_ps + self.access.far_line_ps + self.access.far_header_ps
+        self.ledger.tcp_send += self.access.near_mmio_ps
         self.ledger.device_lines += far_ps
-        self.ledger.socket_lines += queue_ps
-        queue_ps += self.buffers.allocated_ps(cpu, self.tx_freer)
-        return self.mmio_ps - self.far_mmio_ps + far_ps + queue_ps
+        return self.access.near_mmio_ps + far_ps + self.tx.use_ps(cpu)
 
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame; call `flush` after the last of a burst."""
-        if self.qdisc.count > 0 or self.tx_sent - self.tx_reclaimed >= self.tx_ring:
+        if self.qdisc.count > 0 or self.tx.sent - self.tx.reclaimed >= self.tx.size:
             if self.qdisc.count >= self.qdisc_limit:
                 self.qdisc_drops += 1
             else:
@@ -429,11 +377,7 @@ class Nic(Port):
         return 0
 
     def _send_now(self, skb: Skb) -> cython.int:
-        posted_ps: cython.longlong = self.sim.now + self.fetch_ps
-        end_ps: cython.longlong = self.serializer.end_ps(posted_ps, skb.wire_bytes)
-        self.tx_ends[self.tx_sent & self.tx_mask] = end_ps
-        self.tx_touchers[self.tx_sent & self.tx_mask] = skb.toucher
-        self.tx_sent += 1
+        end_ps: cython.longlong = self.tx.post(skb, self.sim.now)
         self.tx_packets += 1
         self.tx_bytes += skb.wire_bytes
         self.path_out.send(skb, end_ps)
@@ -447,23 +391,10 @@ class Nic(Port):
 
     def _reclaim(self, cpu: Cpu) -> cython.int:
         """Free transmitted frames and send what waited for their descriptors."""
-        toucher: Cpu
-        queue_ps: cython.longlong
-        done_ps: cython.longlong
-        if self.tx_reclaimed < self.tx_announced:
-            done_ps = (self.tx_announced - self.tx_reclaimed) * self.costs.tx_completion_ps
-            queue_ps = self.queue.touch(cpu)
-            self.ledger.completion += done_ps
-            self.ledger.socket_lines += queue_ps
-            self.debt_ps += done_ps + queue_ps
-            while self.tx_reclaimed < self.tx_announced:
-                toucher = self.tx_touchers[self.tx_reclaimed & self.tx_mask]
-                if toucher is not cpu:
-                    self.debt_ps += self.buffers.freed_ps(cpu, toucher)
-                self.tx_reclaimed += 1
-            self.tx_freer = cpu
+        if self.tx.reclaimed < self.tx.announced:
+            self.debt_ps += self.tx.reclaim(cpu, self.tx.announced - self.tx.reclaimed)
         if self.qdisc.count > 0:
-            while self.qdisc.count > 0 and self.tx_sent - self.tx_reclaimed < self.tx_ring:
+            while self.qdisc.count > 0 and self.tx.sent - self.tx.reclaimed < self.tx.size:
                 self._send_now(self.qdisc.pop())
             self.path_out.flush()
         return 0

@@ -76,8 +76,8 @@ class Tg3(Nic):
             skb = self.incoming.head
             rx_at = skb.arrival_ps if skb is not None else _NEVER
             tx_at = _NEVER
-            if self.tx_seen < self.tx_sent:
-                tx_at = self.tx_ends[self.tx_seen & self.tx_mask]
+            if self.tx.seen < self.tx.sent:
+                tx_at = self.tx.ends[self.tx.seen & self.tx.mask]
             at = rx_at if rx_at <= tx_at else tx_at
             deadline = self.rx_deadline_ps
             if self.tx_deadline_ps < deadline:
@@ -124,7 +124,7 @@ class Tg3(Nic):
         return 0
 
     def _completed(self, at: cython.longlong) -> cython.int:
-        self.tx_seen += 1
+        self.tx.seen += 1
         self.tx_count += 1
         if self.clrtick or self.tx_deadline_ps >= _UNTIMED:
             self.tx_deadline_ps = at + (self.tx_usecs_ps if self.unmasked else self.tx_usecs_irq_ps)
@@ -137,7 +137,7 @@ class Tg3(Nic):
     def _update(self) -> cython.int:
         """Write the status block; assert the interrupt if it is unmasked."""
         self.announced = self.arrived
-        self.tx_announced = self.tx_seen
+        self.tx.announced = self.tx.seen
         if self.shared_update:
             self.rx_count = 0
             self.tx_count = 0
@@ -154,7 +154,7 @@ class Tg3(Nic):
         rx_at: cython.longlong = self.rx_deadline_ps
         tx_at: cython.longlong = self.tx_deadline_ps
         at: cython.longlong
-        position: cython.longlong = self.tx_seen
+        position: cython.longlong = self.tx.seen
         by_count: cython.bint = False
         skb: Skb = self.incoming.head
         while skb is not None and skb.arrival_ps <= rx_at:
@@ -169,8 +169,8 @@ class Tg3(Nic):
                     rx_at = skb.arrival_ps + self.rx_usecs_ps
             skb = skb.next
         count = self.tx_count
-        while position < self.tx_sent:
-            at = self.tx_ends[position & self.tx_mask]
+        while position < self.tx.sent:
+            at = self.tx.ends[position & self.tx.mask]
             if at > tx_at or at > rx_at:
                 break
             count += 1

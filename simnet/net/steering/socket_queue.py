@@ -84,7 +84,7 @@ class SocketQueue(Port):
     def _ooo_okay(self) -> cython.bint:
         """Whether the next packet may go another way: none that went before can come later."""
         if self.rule_waits:
-            return self.queue.tx_reclaimed >= self.posted
+            return self.queue.tx.reclaimed >= self.posted
         return self.socket.board.in_flight() <= self.socket.staged.count
 
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
@@ -97,7 +97,7 @@ class SocketQueue(Port):
         """Queue a frame; call `flush` after the last of a burst."""
         self.queue.transmit(skb)
         if self.rule_waits:
-            self.posted = self.queue.tx_sent + self.queue.qdisc.count
+            self.posted = self.queue.tx.sent + self.queue.qdisc.count
         return 0
 
     def flush(self) -> cython.int:

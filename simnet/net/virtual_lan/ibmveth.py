@@ -138,10 +138,8 @@ class Ibmveth(Nic):
 
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """Mapping, H_SEND_LOGICAL_LAN and unmapping of one frame, its length apart."""
-        queue_ps: cython.longlong = self.queue.touch(cpu)
-        self.ledger.socket_lines += queue_ps
         self.ledger.hypervisor += self.send_ps
-        return queue_ps + self.send_ps
+        return self.tx.use_ps(cpu) + self.send_ps
 
     def length_cost_ps(self, cpu: Cpu, wire_bytes: cython.longlong) -> cython.longlong:
         """Copying one frame to the receiver, line by line, and mapping it, page by page."""

@@ -1,0 +1,28 @@
+from simnet.host.buffers cimport Buffers
+from simnet.host.costs cimport Costs
+from simnet.host.cpu cimport Cpu
+from simnet.host.memory cimport SharedLines
+from simnet.net.link.skb cimport Skb
+from simnet.net.link.wire cimport Serializer
+
+cdef class TransmitRing:
+    cdef int size
+    cdef int mask
+    cdef Costs costs
+    cdef Buffers buffers
+    cdef SharedLines lines
+    cdef public Serializer serializer
+    cdef long long fetch_ps
+    cdef long long report_ps
+    cdef readonly long long sent
+    cdef long long seen
+    cdef long long announced
+    cdef long long reclaimed
+    cdef list writers
+    cdef Cpu freer
+    cdef long long[::1] ends
+
+    cpdef long long use_ps(self, Cpu cpu) except? -1
+    cpdef long long post(self, Skb skb, long long now) except? -1
+    cpdef long long free(self, Cpu cpu) except? -1
+    cpdef long long reclaim(self, Cpu cpu, long long count) except? -1

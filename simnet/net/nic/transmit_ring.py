@@ -1,0 +1,92 @@
+"""The transmit ring of a driver: frames in the order posted, from doorbell to freed buffer.
+
+Four counters follow one another: the driver posts a frame (`sent`), its last bit leaves and the
+chip takes note (`seen`), the driver can see that (`announced`), and frees the buffer
+(`reclaimed`). A frame's descriptor is its number's place in the ring.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.host.memory import SharedLines
+from simnet.net.link.skb import Skb
+from simnet.net.link.wire import Serializer
+from simnet.net.nic.net_device import NetDevice
+
+__all__ = ["TransmitRing"]
+
+
+@cython.final
+@cython.cclass
+class TransmitRing:
+    """The frames that a driver has posted and not yet freed.
+
+    Args:
+        device: whose ring it is.
+
+    Attributes:
+        size: usable descriptors.
+        serializer: the sending end of the link; rings of one port share it.
+        report_ps: from a frame's last bit until the chip takes note.
+        ends: when it does so of each descriptor's frame; by `number & mask`.
+        freer: the CPU that has freed frames last; None before the first.
+    """
+
+    def __init__(self, device: NetDevice) -> None:
+        slots = 1 << device.tx_ring.bit_length()
+        self.size = device.tx_ring
+        self.mask = slots - 1
+        self.costs = device.costs
+        self.buffers = device.buffers
+        self.serializer = Serializer(device.rate_bps)
+        self.fetch_ps = device.fetch_ps
+        self.report_ps = 0
+        self.lines = SharedLines(device.memory, device.queue_lines)
+        self.sent = 0
+        self.seen = 0
+        self.announced = 0
+        self.reclaimed = 0
+        self.ends = array("q", [0]) * slots
+        self.writers: list[Cpu | None] = [None] * slots
+        self.freer: Cpu = None
+
+    def use_ps(self, cpu: Cpu) -> cython.longlong:
+        """What the lines of queue and buffer cost `cpu`, which sends a frame."""
+        lines_ps: cython.longlong = self.lines.touch(cpu)
+        if lines_ps > 0:
+            self.costs.ledger.socket_lines += lines_ps
+        if self.freer is not None and self.freer is not cpu:
+            lines_ps += self.buffers.allocated_ps(cpu, self.freer)
+        return lines_ps
+
+    def post(self, skb: Skb, now: cython.longlong) -> cython.longlong:
+        """Take a frame from the CPU that has written it; return when its last bit leaves."""
+        slot: cython.longlong = self.sent & self.mask
+        end_ps: cython.longlong = self.serializer.end_ps(now + self.fetch_ps, skb.wire_bytes)
+        self.sent += 1
+        self.ends[slot] = end_ps + self.report_ps
+        self.writers[slot] = skb.toucher
+        return end_ps
+
+    def free(self, cpu: Cpu) -> cython.longlong:
+        """Free the oldest frame on `cpu`; return what its buffer's lines cost."""
+        writer: Cpu = self.writers[self.reclaimed & self.mask]
+        self.reclaimed += 1
+        self.freer = cpu
+        return 0 if writer is cpu else self.buffers.freed_ps(cpu, writer)
+
+    def reclaim(self, cpu: Cpu, count: cython.longlong) -> cython.longlong:
+        """Free the `count` oldest frames in a poll on `cpu`; return the work."""
+        work: cython.longlong = count * self.costs.tx_completion_ps
+        lines_ps: cython.longlong = self.lines.touch(cpu)
+        self.costs.ledger.completion += work
+        self.costs.ledger.socket_lines += lines_ps
+        work += lines_ps
+        while count > 0:
+            count -= 1
+            work += self.free(cpu)
+        return work
