@@ -10,7 +10,7 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.host.memory import Memory
+from simnet.net.nic.net_device import NetDevice
 
 __all__ = ["DeviceAccess"]
 
@@ -23,10 +23,7 @@ class DeviceAccess:
     What begins with `far_` is the part that a device on the CPU's own node does not cost.
 
     Args:
-        memory: of the host.
-        node: NUMA node that the device is attached to.
-        descriptor_bytes: of one frame's receive descriptors.
-        line_bytes: of a cache line.
+        device: which one it is.
 
     Attributes:
         mmio_ps: writing a register.
@@ -36,12 +33,12 @@ class DeviceAccess:
         far_frame_ps: a received frame's header and descriptors.
     """
 
-    def __init__(self, memory: Memory, node: int, descriptor_bytes: int, line_bytes: int) -> None:
-        self.memory = memory
-        self.interconnect = memory.interconnect
-        self.node = node
-        self.descriptor_bytes = descriptor_bytes
-        self.line_bytes = line_bytes
+    def __init__(self, device: NetDevice) -> None:
+        self.memory = device.memory
+        self.interconnect = device.memory.interconnect
+        self.node = device.node
+        self.descriptor_bytes = device.descriptor_bytes
+        self.line_bytes = device.costs.line_bytes
         self.bus = -1
         self.version = 0
         self.mmio_ps = 0

@@ -56,9 +56,7 @@ class Nic(Port):
         self.ledger = device.costs.ledger
         # of a received frame, in a device on the own node
         self.near_frame_ps = self.costs.driver_rx_ps + self.costs.skb_alloc_ps + self.costs.ip_rx_ps
-        self.access = DeviceAccess(
-            device.memory, device.node, device.descriptor_bytes, self.costs.line_bytes
-        )
+        self.access = DeviceAccess(device)
         self.path_out: Path = None
         self.ring = SkbQueue()
         self.qdisc = SkbQueue()
