@@ -15,9 +15,11 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.net.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.net_device import NetDevice
+from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
 __all__ = ["Channel"]
@@ -26,15 +28,21 @@ _NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
+_ABSORBED = cython.declare(cython.int, 0)
+_FINISHED = cython.declare(cython.int, 3)
+_ALL = cython.declare(cython.longlong, -1)
+_MS_PS = cython.declare(cython.longlong, 1_000_000_000)
 _PRIORITY_NIC = cython.declare(cython.int, 1)
 
 
-class Channel(Nic):
+class Channel(OffloadingNic):
     """One channel of a port.
 
     Args:
         device: what the chips and drivers have in common.
+        gro: receive offload of its NAPI instance.
+        tso: the device cuts large segments.
+        page_bytes: of a page of receive buffers; 0: not told apart from other work.
         tx_budget: sent frames that one poll reclaims.
         doorbells: registers written to arm the completion queues.
 
@@ -43,14 +51,27 @@ class Channel(Nic):
         rx_cq, tx_cq: completion queues of received and of sent frames.
     """
 
-    def __init__(self, device: NetDevice, *, tx_budget: int, doorbells: int) -> None:
-        super().__init__(device)
+    def __init__(
+        self,
+        device: NetDevice,
+        gro: Gro,
+        *,
+        tso: bool,
+        page_bytes: int,
+        tx_budget: int,
+        doorbells: int,
+    ) -> None:
+        super().__init__(device, gro, tso=tso, makes_each=True, page_bytes=page_bytes)
         self.instance = NapiInstance(self, device.costs)
         self.rx_cq = CompletionQueue()
         self.tx_cq = CompletionQueue()
         self.tx_budget = tx_budget
         self.doorbells = doorbells
+        self.flushes_full = True
         self.ran_out = False
+        self.ended = False
+        self.arms = False
+        self.tx_whole = 0
         self.polled_bytes = 0
 
     # -- the chip -----------------------------------------------------------------------------
@@ -77,9 +98,12 @@ class Channel(Nic):
             if at > now:
                 break
             self.tx.seen += 1
-            self.tx_cq.completed(at)
+            if not self._is_part(self.tx.seen):
+                # a large segment is reported when all of it has left
+                self.tx_whole = self.tx.seen
+                self.tx_cq.completed(at)
         self.announced = self.arrived
-        self.tx.announced = self.tx.seen
+        self.tx.announced = self.tx_whole
         fired = self.rx_cq.fire(now)
         if self.tx_cq.fire(now) or fired:
             self._notify()
@@ -127,11 +151,13 @@ class Channel(Nic):
             at = self.tx.ends[position & self.tx.mask]
             if at > deadline:
                 break
+            position += 1
+            if self._is_part(position):
+                continue
             count += 1
             deadline = cq.due_ps(count, at, deadline)
             if count >= cq.frames:
                 break
-            position += 1
         return deadline
 
     # -- interrupt ----------------------------------------------------------------------------
@@ -148,7 +174,8 @@ class Channel(Nic):
         """Place the event at the next interrupt."""
         when: cython.longlong
         self.armed_by_count = False
-        when = self.next_update()
+        # a shorter period may have been programmed since the first entry
+        when = max(self.next_update(), self.sim.now)
         if self.timer != 0:
             if self.armed_ps <= when:
                 # looked at again when the event comes
@@ -181,27 +208,47 @@ class Channel(Nic):
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Reclaim sent frames, start on received ones."""
-        reclaimed: cython.longlong = self.tx.reclaimed
         self._read_status(cpu, work_ps)
         self.limit = budget
         self.advance(self.sim.now)
-        self.tx.announced = min(self.tx.announced, reclaimed + self.tx_budget)
-        self._reclaim(cpu)
-        self.ran_out = self.tx.reclaimed - reclaimed == self.tx_budget
-        return self._next_frames(cpu, softirq)
+        self.ended = False
+        self.ran_out = self._reclaim(cpu) == self.tx_budget
+        return self._next_entry(cpu, softirq)
 
-    def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
-        """Start on what is in the ring; it is looked at again after the work of the last frame."""
+    def _reclaim(self, cpu: Cpu) -> cython.int:
+        """Free what has been sent, up to the budget, and send what waited; return how many."""
+        count: cython.int = 0
         work: cython.longlong
+        if self.tx.reclaimed < self.tx.announced:
+            work = self.tx.lines.touch(cpu)
+            self.ledger.socket_lines += work
+            while self.tx.reclaimed < self.tx.announced and count < self.tx_budget:
+                count += 1
+                work += self.tx.free(cpu)
+                while self._is_part(self.tx.reclaimed):
+                    self.tx.reclaimed += 1
+            self.ledger.completion += count * self.costs.tx_completion_ps
+            self.debt_ps += work + count * self.costs.tx_completion_ps
+        if self.qdisc.count > 0:
+            while self.qdisc.count > 0 and self.tx.sent - self.tx.reclaimed < self.tx.size:
+                self._send_now(self.qdisc.pop())
+            self.path_out.flush()
+        return count
+
+    def _is_part(self, number: cython.longlong) -> cython.bint:
+        """Whether the frame of that number is a later part of what the one before began."""
+        return number < self.tx.sent and self.tx_parts[number & self.tx.mask] != 0
+
+    def _next_entry(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Start on what is in the ring; it is looked at again after the work of the last frame."""
         if 0 < self.done < self.limit and self.debt_ps > 0:
             self.advance(self.sim.now)
             if self.announced == self.consumed:
-                work = self.debt_ps
-                self.debt_ps = 0
-                self.batch = 0
-                cpu.run(_LEVEL_SOFT, softirq, work, softirq.mode)
-                return _CONTINUES
-        return Nic._next_frames(self, cpu, softirq)  # noqa: SLF001 - the method that it extends
+                self.phase = _ABSORBED
+                return self._run(cpu, softirq, 0)
+        return OffloadingNic._next_entry(  # noqa: SLF001 - the method that it extends
+            self, cpu, softirq
+        )
 
     def _taken(self, cpu: Cpu) -> Skb:
         """Take the next frame out of the ring, and count its bytes as the driver does."""
@@ -209,23 +256,48 @@ class Channel(Nic):
         self.polled_bytes += skb.wire_bytes
         return skb
 
-    def _closing_ps(self) -> cython.longlong:
-        """What is left to do when no frame is left, or none may be taken: arm the queues."""
+    def _end(self) -> cython.int:
+        """No frame is left, or none may be taken: `napi_complete_done`, unless all is used up."""
+        if self.ended:
+            return 0
+        self.ended = True
         if self.done >= self.limit:
             self.ran_out = True
-        if self.ran_out or not self.instance.completing(self.done, holds=False):
+        self.arms = not self.ran_out and self.instance.completing(self.done, self.gro.held > 0)
+        return 0
+
+    def _flush_held(self) -> cython.int:
+        """Let held packets go, the young ones only if the poll is over and nothing else will."""
+        young: cython.longlong = self.sim.now // self.jiffy_ps
+        self._end()
+        if self.ran_out:
+            # net_rx_action, of a poll that is to be repeated: by the jiffy if that is short
+            if self.jiffy_ps > _MS_PS:
+                young = _ALL
+        elif self.instance.in_busy_poll:
             return 0
-        self.ledger.softirq += self.doorbells * self.access.near_mmio_ps
-        self.ledger.device_lines += self.doorbells * self.access.far_mmio_ps
-        return self.doorbells * self.access.mmio_ps
+        elif not self.instance.keeps_young:
+            young = _ALL
+        self.gro.flush(young)
+        return 0
+
+    def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Arm the queues, if the poll is over."""
+        work: cython.longlong = 0
+        self._end()
+        self.phase = _FINISHED
+        if self.arms:
+            work = self.doorbells * self.access.mmio_ps
+            self.ledger.softirq += self.doorbells * self.access.near_mmio_ps
+            self.ledger.device_lines += self.doorbells * self.access.far_mmio_ps
+        return self._run(cpu, softirq, work)
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
-        now: cython.longlong
+        now: cython.longlong = self.sim.now
         work: cython.int
-        if not self.finishing:
-            return Nic.poll_step(self, cpu, softirq)
-        now = self.sim.now
+        if self._goes_on(cpu, softirq):
+            return _CONTINUES
         # what has come until now found only the buffers posted before
         self.advance(now)
         self.posted += self.done

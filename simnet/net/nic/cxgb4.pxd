@@ -1,6 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.softirq cimport SoftirqNetRx
-from simnet.net.link.skb cimport Endpoint, Skb
+from simnet.net.link.skb cimport Skb
 from simnet.net.nic.offloading cimport OffloadingNic
 from simnet.net.nic.port cimport Nic
 
@@ -9,10 +9,5 @@ cdef class Cxgb4(OffloadingNic):
     cdef readonly long long frames
     cdef long long entries
     cdef long long deadline_ps
-    cdef bint tso
-    cdef signed char[::1] tx_parts
-    cdef Endpoint tx_endpoint
-    cdef long long tx_end_seq
-    cdef long long tx_cut_bytes
     cdef long long _timed(self, long long at) except? -1
     cdef int _entry(self, long long at) except -1

@@ -22,14 +22,12 @@ and not for each frame.
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.gro import Gro
-from simnet.net.link.skb import Endpoint, Skb
+from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
@@ -42,7 +40,6 @@ _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
 # MAX_TX_RECLAIM
 _MAX_TX_RECLAIM = cython.declare(cython.int, 16)
-_MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
 # intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt
 _TIMERS_PS = tuple(us * 10**6 for us in (5, 10, 20, 50, 100, 200))
 _COUNTS = (1, 4, 8, 16)
@@ -75,19 +72,13 @@ class Cxgb4(OffloadingNic):
         gro: Gro,
         tso: bool,
     ) -> None:
-        super().__init__(device, gro, makes_each=False)
+        super().__init__(device, gro, tso=tso, makes_each=False)
         if holdoff_ps == 0 and frames == 0:
             frames = 1
         self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else _NEVER
         self.frames = _nearest(_COUNTS, frames) if frames else _NEVER
         self.entries = 0
         self.deadline_ps = _NEVER
-        self.tso = tso
-        # whether a descriptor is a later part of what the one before began
-        self.tx_parts = array("b", [0]) * (self.tx.mask + 1)
-        self.tx_endpoint: Endpoint = None
-        self.tx_end_seq = 0
-        self.tx_cut_bytes = 0
 
     # -- the response queue -------------------------------------------------------------------
 
@@ -224,28 +215,6 @@ class Cxgb4(OffloadingNic):
         return self._run(cpu, softirq, self.access.mmio_ps)
 
     # -- transmit -------------------------------------------------------------------------------
-
-    def _send_now(self, skb: Skb) -> cython.int:
-        """Put a frame on the wire, and note whether it is cut from the same as the one before."""
-        length: cython.longlong = skb.end_seq - skb.seq
-        part: cython.bint = (
-            self.tso
-            and length > 0
-            and self.tx_cut_bytes > 0
-            and skb.endpoint is self.tx_endpoint
-            and skb.seq == self.tx_end_seq
-            and self.tx_cut_bytes + length <= _MAX_TSO_BYTES
-        )
-        self.tx_cut_bytes = self.tx_cut_bytes + length if part else length
-        self.tx_endpoint = skb.endpoint
-        self.tx_end_seq = skb.end_seq
-        self.tx_parts[self.tx.sent & self.tx.mask] = part
-        return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
-
-    def flush(self) -> cython.int:
-        """End of a burst: what follows is not cut from the same."""
-        self.tx_endpoint = None
-        return Nic.flush(self)
 
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What one frame costs from `cpu`, with the reclaiming of earlier ones."""

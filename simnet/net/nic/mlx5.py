@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.net.gro import Gro
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import RX_PROFILES, TX_PROFILES, Dim
@@ -40,6 +41,9 @@ class Mlx5(Channel):
 
     Args:
         device: what the chips and drivers have in common.
+        gro: receive offload of its NAPI instance.
+        tso: the device cuts large segments.
+        page_bytes: of a page of receive buffers; 0: not told apart from other work.
         rx: usecs, in ps, and frames, of the receive queue.
         tx: of the transmit queue.
         rx_cqe, tx_cqe: CQE mode, else EQE mode.
@@ -50,7 +54,10 @@ class Mlx5(Channel):
     def __init__(
         self,
         device: NetDevice,
+        gro: Gro,
         *,
+        tso: bool,
+        page_bytes: int,
         rx: tuple[int, int],
         tx: tuple[int, int],
         rx_cqe: bool,
@@ -59,7 +66,14 @@ class Mlx5(Channel):
         adaptive_tx: bool,
         command_ps: int,
     ) -> None:
-        super().__init__(device, tx_budget=_TX_CQ_POLL_BUDGET, doorbells=_DOORBELLS)
+        super().__init__(
+            device,
+            gro,
+            tso=tso,
+            page_bytes=page_bytes,
+            tx_budget=_TX_CQ_POLL_BUDGET,
+            doorbells=_DOORBELLS,
+        )
         self.rx_cq.moderate(rx[0], rx[1], rx_cqe)
         self.tx_cq.moderate(tx[0], tx[1], tx_cqe)
         self.rx_dim: Dim = Dim() if adaptive_rx else None

@@ -7,11 +7,18 @@ from simnet.net.nic.port cimport Nic
 cdef class OffloadingNic(Nic):
     cdef readonly Gro gro
     cdef bint makes_each
+    cdef bint flushes_full
     cdef int page_bytes
     cdef long long jiffy_ps
     cdef int phase
+    cdef bint tso
+    cdef signed char[::1] tx_parts
+    cdef Endpoint tx_endpoint
+    cdef long long tx_end_seq
+    cdef long long tx_cut_bytes
     cdef int _finish(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef bint _goes_on(self, Cpu cpu, SoftirqNetRx softirq) except? -1
+    cdef int _flush_held(self) except -1
     cdef int _next_entry(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef int _run(self, Cpu cpu, SoftirqNetRx softirq, long long work) except? -1
     cdef long long _frame_work_ps(self, Cpu cpu) except? -1

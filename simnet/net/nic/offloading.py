@@ -11,12 +11,14 @@ an `sk_buff` is made for what goes up alone.
 
 from __future__ import annotations
 
+from array import array
+
 import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.gro import Gro
-from simnet.net.link.skb import Skb
+from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
@@ -24,12 +26,12 @@ __all__ = ["OffloadingNic"]
 
 _CONTINUES = cython.declare(cython.int, 0)
 _LEVEL_SOFT = cython.declare(cython.int, 1)
-_MODE_SOFTIRQ = cython.declare(cython.int, 3)
 # what the piece of work that has just been executed was
 _ABSORBED = cython.declare(cython.int, 0)
 _FRAME = cython.declare(cython.int, 1)
 _FLUSH = cython.declare(cython.int, 2)
 _FINISHED = cython.declare(cython.int, 3)
+_MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
 _ALL = cython.declare(cython.longlong, -1)
 
 
@@ -39,17 +41,25 @@ class OffloadingNic(Nic):
     Args:
         device: what the chips and drivers have in common.
         gro: receive offload of its NAPI instance.
+        tso: the device cuts large segments.
         makes_each: an `sk_buff` is made for each frame (`napi_gro_receive`).
         page_bytes: of a page of receive buffers; 0: pages are not told apart from the other work.
     """
 
     def __init__(
-        self, device: NetDevice, gro: Gro, *, makes_each: bool, page_bytes: int = 0
+        self, device: NetDevice, gro: Gro, *, tso: bool, makes_each: bool, page_bytes: int = 0
     ) -> None:
         super().__init__(device)
         self.gro = gro
         self.makes_each = makes_each
+        self.flushes_full = False
         self.phase = _ABSORBED
+        self.tso = tso
+        # whether a descriptor is a later part of what the one before began
+        self.tx_parts = array("b", [0]) * (self.tx.mask + 1)
+        self.tx_endpoint: Endpoint = None
+        self.tx_end_seq = 0
+        self.tx_cut_bytes = 0
         self.page_bytes = page_bytes
         self.jiffy_ps = device.jiffy_ps
 
@@ -62,9 +72,7 @@ class OffloadingNic(Nic):
         if self.phase == _FINISHED:
             return False
         if self.phase == _FLUSH:
-            # napi_complete_done flushes; a poll that used up its weight only hands up
-            if self.done < self.limit:
-                self.gro.flush(_ALL)
+            self._flush_held()
             self._hand_up(cpu)
             self._finish(cpu, softirq)
             return True
@@ -73,6 +81,12 @@ class OffloadingNic(Nic):
             self._hand_up(cpu)
         self._next_entry(cpu, softirq)
         return True
+
+    def _flush_held(self) -> cython.int:
+        """`napi_complete_done` flushes; a poll that used up its weight only hands up."""
+        if self.done < self.limit:
+            self.gro.flush(_ALL)
+        return 0
 
     def _next_entry(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Start on what is in the queue."""
@@ -97,7 +111,8 @@ class OffloadingNic(Nic):
             work = self._frame_work_ps(cpu)
             self.phase = _FRAME
         elif count == 0 and (
-            self.gro.up.count > 0 or (self.gro.held > 0 and self.done < self.limit)
+            self.gro.up.count > 0
+            or (self.gro.held > 0 and (self.done < self.limit or self.flushes_full))
         ):
             # napi_gro_flush, gro_normal_list: until then nothing has cost above the driver
             self.phase = _FLUSH
@@ -109,7 +124,7 @@ class OffloadingNic(Nic):
         """Execute a piece of work, with what earlier effects caused."""
         work += self.debt_ps
         self.debt_ps = 0
-        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
+        cpu.run(_LEVEL_SOFT, softirq, work, softirq.mode)
         return _CONTINUES
 
     def _frame_work_ps(self, cpu: Cpu) -> cython.longlong:
@@ -163,3 +178,27 @@ class OffloadingNic(Nic):
         else:
             self.debt_ps += work + self.steering.deliver(skb, cpu)
         return 0
+
+    # -- transmit -------------------------------------------------------------------------------
+
+    def _send_now(self, skb: Skb) -> cython.int:
+        """Put a frame on the wire, and note whether it is cut from the same as the one before."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        part: cython.bint = (
+            self.tso
+            and length > 0
+            and self.tx_cut_bytes > 0
+            and skb.endpoint is self.tx_endpoint
+            and skb.seq == self.tx_end_seq
+            and self.tx_cut_bytes + length <= _MAX_TSO_BYTES
+        )
+        self.tx_cut_bytes = self.tx_cut_bytes + length if part else length
+        self.tx_endpoint = skb.endpoint
+        self.tx_end_seq = skb.end_seq
+        self.tx_parts[self.tx.sent & self.tx.mask] = part
+        return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
+
+    def flush(self) -> cython.int:
+        """End of a burst: what follows is not cut from the same."""
+        self.tx_endpoint = None
+        return Nic.flush(self)

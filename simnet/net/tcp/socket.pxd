@@ -60,6 +60,7 @@ cdef class TcpSocket(TcpConnection):
     cdef long long waiting
     cdef public int page_bytes
     cdef public bint gso
+    cdef public int per_large
     cdef bint coalesces
 
     cdef int expect(self, int kind) except -1

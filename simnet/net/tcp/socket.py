@@ -66,8 +66,9 @@ class TcpSocket(TcpConnection):
         latency: histogram of the times from a frame's arrival to its processing, if several
             sockets share one.
 
-    `gso`: large segments are cut before they come to the device. `page_bytes`: of a page of receive
-    buffers, 0 where pages are not told apart from other work.
+    `gso`: large segments are cut before they come to the device. `per_large`: segments that share
+    an `sk_buff` of the send queue. `page_bytes`: of a page of receive buffers, 0 where pages are
+    not told apart from other work.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
     send instead.
     """
@@ -131,6 +132,7 @@ class TcpSocket(TcpConnection):
         self.waiting = 0
         self.page_bytes = 0
         self.gso = False
+        self.per_large = 1
         self.coalesces = receiver.coalesces_backlog
         self.latency = LogHistogram() if latency is None else latency
         self.spread = Spread(0, 0)
@@ -342,12 +344,14 @@ class TcpSocket(TcpConnection):
     def send_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy `length` bytes of the user into buffers that the port's device has read before.
 
-        Each line has to be taken back from the device's node before it can be written, and
-        stores are carried out in order, so nothing overlaps. The user's own buffers are small
-        and stay in the cache.
+        Each line has to be taken back from the device's node before it can be written. Stores are
+        carried out in order, so nothing overlaps; where caches are modelled, CPUs ask for lines
+        ahead of their stores. The user's own buffers are small and stay in the cache.
         """
         lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
         far_ps: cython.longlong = lines * (self.memory.beyond_ps(cpu, cpu.node, self.nic.node))
+        if self.cache is not None:
+            far_ps = far_ps // 1000 // self.costs.copy_overlap * 1000
         self.ledger.copy += lines * self.costs.copy_line_ps
         self.ledger.copy_lines += far_ps
         return lines * self.costs.copy_line_ps + far_ps + self._checksum_ps(length)
@@ -487,6 +491,7 @@ class TcpSocket(TcpConnection):
     def _clean_queue(self, cpu: Cpu, acked: cython.longlong) -> cython.longlong:
         """`tcp_clean_rtx_queue`: fetch the lines of `acked` segments from who sent them."""
         work: cython.longlong = 0
+        acked = (acked + self.per_large - 1) // self.per_large
         while acked > 0 and self.send_toucher is not cpu:
             acked -= 1
             work += self.buffers.freed_ps(cpu, self.send_toucher)

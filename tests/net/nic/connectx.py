@@ -9,11 +9,14 @@ from simnet.host.cpu import PROCESS, SYSTEM, Cpu
 from simnet.host.softirq.busy_poll import BusyPoller
 from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
+from simnet.net.gro import Gro, gro_rules
 from simnet.net.nic.mlx5 import Mlx5
 from tests.host.parts import MS, NS, US, make_costs, make_machine
 from tests.net.parts import Line, Sink, connect, feed, frame, make_device
 
 MLX5: dict[str, Any] = {
+    "tso": False,
+    "page_bytes": 0,
     "rx": (8 * US, 128),
     "tx": (8 * US, 128),
     "rx_cqe": True,
@@ -42,14 +45,15 @@ class Bench:
         self.machine = make_machine(
             self.sim,
             "host",
-            make_costs(**COSTS),
+            make_costs(**COSTS | options.pop("costs", {})),
             None,
             softirq_rules(version),
             cores_per_socket=cpus,
         )
         rings = {"rx_buffers": 1023, "tx_ring": 1023, "rate_bps": 10**11} | (device or {})
         made = make_device(self.sim, self.machine, **rings)
-        self.nic = Mlx5(made, **(MLX5 | options))
+        offload = Gro(gro_rules(options.pop("gro", "5.3")), enabled=options.pop("merges", False))
+        self.nic = Mlx5(made, offload, **(MLX5 | options))
         self.nic.line = self.line = Line(self.sim, 50, "eth0", self.machine.cpus, 1)
         connect(self.nic, per_frame=per_frame)
         self.sink = Sink(self.sim, work_ps=work_ps)
@@ -58,7 +62,11 @@ class Bench:
 
     def another(self) -> Mlx5:
         """Make a second port."""
-        nic = Mlx5(make_device(self.sim, self.machine, "eth1"), **MLX5)
+        nic = Mlx5(
+            make_device(self.sim, self.machine, "eth1"),
+            Gro(gro_rules("5.3"), enabled=False),
+            **MLX5,
+        )
         nic.line = Line(self.sim, 51, "eth1", self.machine.cpus, 1)
         connect(nic)
         return nic

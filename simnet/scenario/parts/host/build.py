@@ -56,6 +56,8 @@ _ETHERNET_OVERHEAD_BYTES = 38
 _IP_TCP_BYTES = 40
 _TIMESTAMP_BYTES = 12
 _MAX_TCP_HEADER_BYTES = 192
+# GSO_MAX_SIZE
+_LARGE_BYTES = 65536
 # segments that one large frame holds in the mean
 _TSO_SEGMENTS = 8
 _ETHERNET_MSS = 1460
@@ -332,11 +334,9 @@ def make_socket(  # noqa: PLR0913 (where it is, by what, and to what)
         checksum_by_cpu=port.nic.checksum_by_cpu,
         latency=latency,
     )
-    socket.gso = (
-        kernel.system == "linux"
-        and sender_rules(kernel.version).always_gso
-        and not port.nic.segments
-    )
+    if kernel.system == "linux" and sender_rules(kernel.version).always_gso:
+        socket.gso = not port.nic.segments
+        socket.per_large = _LARGE_BYTES // _mss(host, port)
     socket.page_bytes = port.nic.page_bytes
     socket.spread = make_spread(host, path, seed)
     return socket

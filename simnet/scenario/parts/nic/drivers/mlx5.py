@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
-from simnet.scenario.parts.nic.schema import BusLatency, Ethernet, Multiqueue, RxModeration
+from simnet.scenario.parts.nic.schema import (
+    BusLatency,
+    Ethernet,
+    Multiqueue,
+    ReceiveOffload,
+    RxModeration,
+)
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -15,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DRIVER"]
 
+# of Ethernet and a VLAN; headroom and skb_shared_info of a frame in one piece; mlx5 of Linux 5.4
+_FRAME_HEADER_BYTES: Final = 18
+_AROUND_LINEAR_BYTES: Final = 64 + 320
+_STRIDE_BYTES: Final = 64
 # what `ethtool -C` takes, by what it sets
 _COALESCE: Final = {
     "adaptive-rx": "adaptive_rx",
@@ -24,7 +34,7 @@ _COALESCE: Final = {
 }
 
 
-class Mlx5(BusLatency, RxModeration, Multiqueue, Ethernet):
+class Mlx5(BusLatency, ReceiveOffload, RxModeration, Multiqueue, Ethernet):
     """A port whose channels have a completion queue for each direction."""
 
     driver: Literal["mlx5"]
@@ -58,12 +68,28 @@ class Mlx5(BusLatency, RxModeration, Multiqueue, Ethernet):
             for name, target in _COALESCE.items()
         )
 
+    @property
+    def page_bytes(self) -> int:
+        """Pages of the receive buffers (`mlx5e_page_alloc`)."""
+        return 4096
+
+    @property
+    def frame_buffer_bytes(self) -> int:
+        """A stride that holds a full frame, or as many as it takes (`mlx5e_skb_from_cqe_mpwrq`)."""
+        full = self.mtu_bytes + _FRAME_HEADER_BYTES
+        if full + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
+            return self.rx_buffer_bytes
+        return -(-full // _STRIDE_BYTES) * _STRIDE_BYTES + self.copybreak_bytes
+
     def make(self, slot: Slot) -> Device:
         """Return one channel."""
         from simnet.net.nic import mlx5
 
         return mlx5.Mlx5(
             slot.device,
+            self.offload(slot),
+            tso=self.tso,
+            page_bytes=self.page_bytes,
             rx=(self.rx_usecs_ps, self.rx_frames),
             tx=(self.tx_usecs_ps, self.tx_frames),
             rx_cqe=self.rx_cqe_mode,
