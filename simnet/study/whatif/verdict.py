@@ -321,7 +321,7 @@ def change_text(change: Change) -> str:
     return f"{change.percent:+.1f} % (95 %: {hull.low:+.1f} to {hull.high:+.1f})"
 
 
-_ORDER: tuple[Answer, ...] = ("yes", "cannot tell", "no difference", "no")
+_ORDER: tuple[Answer, ...] = ("yes", "no difference", "cannot tell", "no")
 
 
 def rank(
@@ -329,13 +329,19 @@ def rank(
 ) -> tuple[int, int, float]:
     """Sort key, best first: verdict, throughput in steps of the margin, CPU time per byte.
 
-    For an open-loop load it is verdict, throughput, latency.
+    For an open-loop load it is verdict, throughput, latency; of jobs it is verdict and real time.
+    What is open and expected to be worse stands among what is worse, by how much it is.
     """
     by_name = {change.metric: change.percent or 0.0 for change in found}
     if REAL_TIME in by_name:
-        return _ORDER.index(answer), round(by_name[REAL_TIME] / MARGIN_PERCENT), by_name[REAL_TIME]
-    steps = round(by_name[THROUGHPUT] / MARGIN_PERCENT)
-    return _ORDER.index(answer), -steps, by_name[TAIL if open_loop else CPU_PER_BYTE]
+        last = by_name[REAL_TIME]
+        worse = round(last / MARGIN_PERCENT)
+    else:
+        last = by_name[TAIL if open_loop else CPU_PER_BYTE]
+        worse = -round(by_name[THROUGHPUT] / MARGIN_PERCENT)
+    if answer == "cannot tell" and worse > 0:
+        answer = "no"
+    return _ORDER.index(answer), worse, last
 
 
 def exit_status(answers: Sequence[Answer]) -> int:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from simnet.study.run.result import Result
 from simnet.study.whatif.verdict import (
     CPU_PER_BYTE,
+    REAL_TIME,
     TAIL,
     THROUGHPUT,
     Answer,
@@ -196,9 +197,30 @@ def test_the_best_comes_first() -> None:
         ("yes", _changes((10, 12), (5, 6))),
         ("yes", _changes((8, 9), (-9, -7))),
         ("yes", _changes((8, 9), (-5, -4))),
-        ("cannot tell", _changes((-3, 20))),
         ("no difference", _changes((0, 0))),
+        ("cannot tell", _changes((-3, 20))),
+        ("cannot tell", _changes((-3, 3))),
+        ("no", _changes((0, 0), (5, 6))),
         ("no", _changes((-3, -2))),
+        ("cannot tell", _changes((-40, 4))),
+        ("no", _changes((-50, -30))),
+    ]
+    keys = [rank(answer, found) for answer, found in ordered]
+    assert all(one < other for one, other in pairwise(keys))
+
+
+def test_jobs_that_take_three_times_as_long_come_last_however_open_that_is() -> None:
+    def jobs(low: float, high: float) -> tuple[Change, ...]:
+        return tuple(
+            one.model_copy(update={"metric": REAL_TIME}) for one in _changes((low, high))[:1]
+        )
+
+    ordered: list[tuple[Answer, tuple[Change, ...]]] = [
+        ("yes", jobs(-9, -7)),
+        ("no difference", jobs(-0.2, 0.2)),
+        ("cannot tell", jobs(-40, 3)),
+        ("no", jobs(2, 4)),
+        ("cannot tell", jobs(-20, 500)),
     ]
     keys = [rank(answer, found) for answer, found in ordered]
     assert all(one < other for one, other in pairwise(keys))
