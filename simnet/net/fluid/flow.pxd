@@ -6,6 +6,7 @@ cdef class FlowGroup
 
 cdef class MessageReceiver(Component):
     cpdef int message_arrived(self, Message message) except -1
+    cpdef int message_sent(self, Message message) except -1
 
 cdef class Message:
     cdef readonly long long size_bytes
@@ -52,6 +53,11 @@ cdef class Flow:
     cdef public bint stalled
     cdef public long long stalls
     cdef public long long timer_ps
+    cdef public bint threaded
+    cdef public bint reading
+    cdef public int arrived
+    cdef public long long credit
+    cdef public bint shut
     cdef public Message head
     cdef public Message tail
     cdef public Message coming
@@ -60,6 +66,7 @@ cdef class Flow:
     cdef public long long bytes
     cdef public long long retransmitted_bytes
     cpdef int advance(self, long long now) except -1
+    cpdef bint closes(self) except -1
     cpdef int predict(self) except -1
 
 cdef class FlowGroup:

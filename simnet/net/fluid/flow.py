@@ -27,14 +27,22 @@ _NS_PS = cython.declare(cython.longlong, 1000)
 _NEVER_PS = cython.declare(cython.longlong, 1 << 62)
 # of a link's capacity in use, from which on it counts as saturated: 255 of 256
 _NEARLY_BITS = cython.declare(cython.int, 8)
+_NO_LIMIT = cython.declare(cython.longlong, -1)
 
 
 class MessageReceiver(Component):
     """Who receives messages, a component."""
 
     def message_arrived(self, message: Message) -> cython.int:
-        """The last byte of a message has come."""
+        """The last byte of a message has come.
+
+        Returns 1 if the thread that reads a threaded flow works on it until `FlowFabric.taken`.
+        """
         raise NotImplementedError(self.path)
+
+    def message_sent(self, message: Message) -> cython.int:
+        """The last byte of a message that took time has left."""
+        return 0
 
 
 @cython.final
@@ -127,6 +135,11 @@ class Flow:
         egress: position in `links` of the switch's egress port.
         latency_ps: from the last byte's departure to its receiver.
         rate: now, see `rate_units`.
+        threaded: a thread reads it, which takes time for a message.
+        reading: the thread works on a message.
+        arrived: messages that wait for it in the socket.
+        credit: what may be sent before the thread reads on; -1 for no limit.
+        shut: nothing may be sent before that.
         messages, bytes: delivered.
         retransmitted_bytes: lost with a link and sent again.
     """
@@ -156,6 +169,11 @@ class Flow:
         self.stalled = False
         self.stalls = 0
         self.timer_ps = 0
+        self.threaded = False
+        self.reading = False
+        self.arrived = 0
+        self.credit = _NO_LIMIT
+        self.shut = False
         self.head: Message = None
         self.tail: Message = None
         self.coming: Message = None
@@ -172,20 +190,24 @@ class Flow:
     def advance(self, now: cython.longlong) -> cython.int:
         """Count what has been sent since the rate changed last."""
         elapsed_ps: cython.longlong = now - self.updated_ps
+        sent: cython.longlong
         if self.rate > 0 and elapsed_ps > 0:
-            self.remaining -= elapsed_ps // _US_PS * self.rate
-            self.remaining -= elapsed_ps % _US_PS * self.rate // _US_PS
-            if self.remaining < 0:
-                self.remaining = 0
+            sent = elapsed_ps // _US_PS * self.rate + elapsed_ps % _US_PS * self.rate // _US_PS
+            self.remaining = max(self.remaining - sent, 0)
+            if self.credit >= 0:
+                self.credit = max(self.credit - sent, 0)
         self.updated_ps = now
         return 0
 
+    def closes(self) -> cython.bint:
+        """Whether the window closes before the message at the head is through."""
+        return 0 <= self.credit < self.remaining
+
     def predict(self) -> cython.int:
-        """When the message at the head is through, at this rate."""
+        """When the message at the head is through, or the window closed, at this rate."""
+        left: cython.longlong = self.credit if self.closes() else self.remaining
         if self.rate > 0:
-            self.finish_ps = (
-                self.updated_ps + (self.remaining * _US_PS + self.rate - 1) // self.rate
-            )
+            self.finish_ps = self.updated_ps + (left * _US_PS + self.rate - 1) // self.rate
         else:
             self.finish_ps = _NEVER_PS
         return 0

@@ -13,6 +13,9 @@ cdef class FlowFabric(Component):
     cdef readonly long long shares
     cpdef int send(self, Flow flow, Message message) except -1
     cpdef void on_event(self, int kind, long long arg) except *
+    cdef int _hand_over(self, Flow flow) except -1
+    cpdef int taken(self, Flow flow) except -1
+    cdef int _reopen(self, Flow flow) except -1
     cdef int _wait(self, Flow flow) except -1
     cdef int _resume(self, Flow flow) except -1
     cdef int _finish(self) except -1

@@ -14,6 +14,9 @@ in the switch, counted for the port that they came in by. When that port's share
 full, its sender is paused, and all of its flows with it. The sender's rings take turns, so then no
 flow of this port is faster than the slowest that waits in the switch: head-of-line blocking.
 
+A thread that reads a flow and works on a message leaves what follows in the socket: no more than a
+window of it. So the sender stops when so much has left, and starts again when the thread reads on.
+
 Rates change only when a flow starts or stops, so a message costs two events however long it is.
 Left out: slow start, and the wire time of ACKs, under 1 % of the other direction.
 """
@@ -36,6 +39,7 @@ __all__ = ["FlowFabric"]
 _UNIT_BITS = cython.declare(cython.int, 16)
 _NEVER_PS = cython.declare(cython.longlong, 1 << 62)
 _LONGEST_BYTES = cython.declare(cython.longlong, 64 << 20)
+_NO_LIMIT = cython.declare(cython.longlong, -1)
 _LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
 
 _FINISH = cython.declare(cython.int, 0)
@@ -152,6 +156,8 @@ class FlowFabric(Component):
             lost = min(sent, flow.window_bytes << _UNIT_BITS)
             flow.remaining += lost
             flow.retransmitted_bytes += lost >> _UNIT_BITS
+            if flow.credit >= 0:
+                flow.credit += lost
         self._leave(flow)
         flow.stalled = True
         flow.stalls += 1
@@ -177,13 +183,14 @@ class FlowFabric(Component):
             flow.tail.next = message
             flow.tail = message
         elif message.size_bytes <= self.small_bytes and not flow.stalled:
-            return self._through(flow, message)
+            self._through(flow, message)
+            return message.receiver.message_sent(message)
         else:
             flow.head = message
             flow.tail = message
             flow.remaining = message.size_bytes << _UNIT_BITS
             flow.updated_ps = self.sim.now
-            if not flow.stalled:
+            if not flow.stalled and not flow.shut:
                 self._join(flow)
                 self._reallocate()
         return 0
@@ -191,7 +198,6 @@ class FlowFabric(Component):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """Messages are through, or one has come, or a stalled flow goes on."""
         flow: Flow
-        message: Message
         if kind == _FINISH:
             self.event = 0
             self.event_ps = _NEVER_PS
@@ -199,16 +205,51 @@ class FlowFabric(Component):
             return
         if kind == _DELIVER:
             flow = self.flows[arg]
-            message = flow.coming
-            flow.coming = message.next
-            message.next = None
-            flow.messages += 1
-            flow.bytes += message.size_bytes
-            message.receiver.message_arrived(message)
+            if flow.reading:
+                flow.arrived += 1
+            else:
+                self._hand_over(flow)
             return
         flow = self.flows[arg >> 32]
         if flow.stalls == arg & _LOW_BITS:
             self._resume(flow)
+
+    def _hand_over(self, flow: Flow) -> cython.int:
+        """The receiver gets the message that came first."""
+        message: Message = flow.coming
+        flow.advance(self.sim.now)
+        flow.coming = message.next
+        message.next = None
+        flow.messages += 1
+        flow.bytes += message.size_bytes
+        flow.reading = message.receiver.message_arrived(message) > 0
+        if flow.reading and flow.credit < 0:
+            flow.credit = flow.window_bytes << _UNIT_BITS
+        return self._reopen(flow)
+
+    def taken(self, flow: Flow) -> cython.int:
+        """The thread of a flow is done with a message and reads the next one from the socket."""
+        flow.reading = False
+        while flow.arrived > 0 and not flow.reading:
+            flow.arrived -= 1
+            flow.credit += flow.coming.size_bytes << _UNIT_BITS
+            self._hand_over(flow)
+        return self._reopen(flow)
+
+    def _reopen(self, flow: Flow) -> cython.int:
+        """The window is as open as the socket is empty; all of it while the thread waits."""
+        if flow.credit < 0:
+            return 0
+        flow.advance(self.sim.now)
+        if not flow.reading:
+            flow.credit = _NO_LIMIT
+        if not flow.shut:
+            flow.predict()
+        elif flow.credit != 0:
+            flow.shut = False
+            if flow.head is not None and not flow.stalled:
+                self._join(flow)
+        return self._reallocate()
 
     def _resume(self, flow: Flow) -> cython.int:
         """The retransmission timer has expired."""
@@ -219,20 +260,30 @@ class FlowFabric(Component):
                 return self._wait(flow)
         flow.stalled = False
         flow.updated_ps = self.sim.now
-        if flow.head is not None:
+        flow.shut = flow.shut and flow.credit == 0
+        if flow.head is not None and not flow.shut:
             self._join(flow)
             self._reallocate()
         return 0
 
     def _finish(self) -> cython.int:
-        """Messages whose time has come are through; the next ones of their flows begin."""
+        """Messages are through, and the next ones of their flows begin; or windows close."""
         now: cython.longlong = self.sim.now
+        shuts: cython.bint
         flow: Flow
         message: Message
         for flow in self.flows:
             if flow.finish_ps > now:
                 continue
+            shuts = flow.closes()
+            flow.advance(now)
+            if shuts:
+                flow.shut = True
+                self._leave(flow)
+                continue
             message = flow.head
+            if flow.threaded and flow.credit < 0 and message.size_bytes > self.small_bytes:
+                flow.credit = flow.window_bytes << _UNIT_BITS
             flow.head = message.next
             message.next = None
             self._through(flow, message)
@@ -244,6 +295,7 @@ class FlowFabric(Component):
                 flow.remaining = flow.head.size_bytes << _UNIT_BITS
                 flow.updated_ps = now
                 flow.predict()
+            message.receiver.message_sent(message)
         return self._reallocate()
 
     def _through(self, flow: Flow, message: Message) -> cython.int:

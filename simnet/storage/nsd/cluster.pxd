@@ -1,6 +1,7 @@
 from simnet.net.fluid.flow cimport Flow, Message, new_message
 from simnet.net.fluid.flow_fabric cimport FlowFabric
 from simnet.storage.nsd.nsd cimport NsdRequest
+from simnet.storage.nsd.receiver cimport ReceiverThread
 from simnet.storage.nsd.server cimport Frontend, NsdServer
 from simnet.storage.raid.track cimport mix
 
@@ -22,6 +23,8 @@ cdef class NsdCluster(Frontend):
     cdef int clients
     cdef long long message_bytes
     cdef long long inline_bytes
+    cdef readonly list server_threads
+    cdef readonly list client_threads
     cdef readonly list rebuilds
     cdef readonly long long reads
     cdef readonly long long writes
@@ -34,3 +37,6 @@ cdef class NsdCluster(Frontend):
     cpdef int fetch(self, NsdRequest request) except -1
     cpdef int answer(self, NsdRequest request) except -1
     cpdef int message_arrived(self, Message message) except -1
+    cpdef int message_read(self, Message message) except -1
+    cpdef int message_sent(self, Message message) except -1
+    cdef int _take(self, Message message) except -1

@@ -7,7 +7,8 @@ a file, however many there are; files may lie over each other, which changes no 
 
 A read is a short message to the server, and the data back; a write a short message, one back that
 asks for the data, the data, and a short acknowledgement. All messages between a client and a server
-share one connection each way, in order.
+share one connection each way, in order. At either end a thread reads it (see `receiver`); a client
+that `attach` has not given processors reads in no time.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from typing import Any
 
 import cython
 
+from simnet.host.lpar import LparCpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.fluid.flow import Flow, Message, new_message
 from simnet.storage.disk.surface import Surface
 from simnet.storage.nsd.fabric import NsdFabric
 from simnet.storage.nsd.model import ClusterModel
 from simnet.storage.nsd.nsd import NsdRequest
+from simnet.storage.nsd.receiver import ReceiverThread
 from simnet.storage.nsd.server import Frontend, NsdServer
 from simnet.storage.raid.rebuild import Rebuild
 from simnet.storage.raid.track import mix
@@ -79,12 +82,50 @@ class NsdCluster(Frontend):
         self.clients = model.fabric.clients
         self.message_bytes = model.fabric.message_bytes
         self.inline_bytes = model.server.inline_write_bytes
+        # the threads that read the connections, in the order of these
+        self.server_threads: list[Any] = [
+            self._thread(flow, f"server{n % self.count}.reader{n // self.count}", n % self.count)
+            for n, flow in enumerate(self.to_servers)
+        ]
+        self.client_threads: list[Any] = [None] * len(self.to_clients)
         self.rebuilds: list[Any] = []
         self.reads = 0
         self.writes = 0
         self.read_bytes = 0
         self.written_bytes = 0
         self.under_way = 0
+
+    def _thread(self, flow: Flow, name: str, server: int) -> ReceiverThread:
+        """A server's thread that reads a connection."""
+        return ReceiverThread(
+            self.sim,
+            f"{self.path}.{name}",
+            self.flows,
+            flow,
+            self,
+            self.model.server.net_ps_kib,
+            pool=self.servers[server].cpus,
+        )
+
+    def attach(self, client: int, cpu: LparCpu, ps_kib: int) -> None:
+        """Let the threads that read a client's connections run on its processors.
+
+        Args:
+            client: its number.
+            cpu: its processors.
+            ps_kib: time that a thread has to work for a KiB.
+        """
+        for server in range(len(self.servers)):
+            number = client * len(self.servers) + server
+            self.client_threads[number] = ReceiverThread(
+                self.sim,
+                f"{self.path}.client{client}.reader{server}",
+                self.flows,
+                self.to_clients[number],
+                self,
+                ps_kib,
+                lpar=cpu,
+            )
 
     def counters(self) -> dict[str, int]:
         """Requests and bytes."""
@@ -169,11 +210,47 @@ class NsdCluster(Frontend):
         )
 
     def message_arrived(self, message: Message) -> cython.int:
-        """A message has come, to a server or to a client."""
+        """A message has come, to a server or to a client: its thread works on data."""
+        request: NsdRequest = message.tag
+        number: cython.int = request.client * self.count + request.server
+        server: NsdServer
+        thread: ReceiverThread
+        if message.kind == _REQUEST:
+            server = self.servers[request.server]
+            return server.arrive(request)
+        thread = self.server_threads[number]
+        if message.kind != _DATA:
+            thread = self.client_threads[number]
+        if thread is None or (message.kind == _ANSWER and request.write):
+            return self._take(message)
+        return thread.work(message, request.size_bytes)
+
+    def message_read(self, message: Message) -> cython.int:
+        """A thread is done with data; if it has to send them, it goes on when they are sent."""
+        request: NsdRequest = message.tag
+        number: cython.int = request.client * self.count + request.server
+        thread: ReceiverThread = self.server_threads[number]
+        self._take(message)
+        if message.kind == _FETCH:
+            return 0
+        if message.kind == _ANSWER:
+            thread = self.client_threads[number]
+        return thread.go_on()
+
+    def message_sent(self, message: Message) -> cython.int:
+        """The client's thread that has sent a write's data goes on."""
+        request: NsdRequest = message.tag
+        thread: ReceiverThread
+        if message.kind == _DATA:
+            thread = self.client_threads[request.client * self.count + request.server]
+            if thread is not None:
+                return thread.go_on()
+        return 0
+
+    def _take(self, message: Message) -> cython.int:
+        """Do what a message is for."""
         request: NsdRequest = message.tag
         server: NsdServer = self.servers[request.server]
-        if message.kind == _REQUEST:
-            return server.arrive(request)
         if message.kind == _FETCH:
             return self.flows.send(
                 self.to_servers[request.client * self.count + request.server],

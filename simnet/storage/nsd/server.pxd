@@ -1,11 +1,11 @@
 from simnet.kernel.priority cimport CPU
-from simnet.net.fluid.flow cimport MessageReceiver
 from simnet.storage.nsd.cpu_pool cimport CpuPool
 from simnet.storage.raid.declustered cimport DeclusteredRaid
 from simnet.storage.nsd.nsd cimport NsdRequest
+from simnet.storage.nsd.receiver cimport MessageReader
 from simnet.storage.raid.track cimport TrackOp, TrackOwner
 
-cdef class Frontend(MessageReceiver):
+cdef class Frontend(MessageReader):
     cpdef int fetch(self, NsdRequest request) except -1
     cpdef int answer(self, NsdRequest request) except -1
 
@@ -52,6 +52,7 @@ cdef class NsdServer(TrackOwner):
     cdef int _keep(self, long long key, long long begin, long long end) except -1
     cpdef void on_event(self, int kind, long long arg) except *
     cdef int _read(self, NsdRequest request) except -1
+    cdef int _pass_on(self, NsdRequest request) except -1
     cdef int _send(self, NsdRequest request) except -1
     cpdef int take(self, NsdRequest request) except -1
     cpdef int track_done(self, TrackOp op) except -1

@@ -22,11 +22,11 @@ from typing import Any
 import cython
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.fluid.flow import MessageReceiver
 from simnet.storage.disk.surface import Surface
 from simnet.storage.nsd.cpu_pool import CpuPool
 from simnet.storage.nsd.model import ClusterModel
 from simnet.storage.nsd.nsd import NsdRequest
+from simnet.storage.nsd.receiver import MessageReader
 from simnet.storage.raid.declustered import DeclusteredRaid
 from simnet.storage.raid.fast_write import FastWriteLog
 from simnet.storage.raid.track import TrackOp, TrackOwner
@@ -39,7 +39,7 @@ __all__ = ["Frontend", "NsdServer"]
 _KIB_BITS = cython.declare(cython.int, 10)
 
 
-class Frontend(MessageReceiver):
+class Frontend(MessageReader):
     """What a server needs to talk to clients, a component."""
 
     def fetch(self, request: NsdRequest) -> cython.int:
@@ -239,6 +239,7 @@ class NsdServer(TrackOwner):
         if not request.write:
             self._read(request)
         elif request.size_bytes <= self.inline_bytes:
+            self._pass_on(request)
             self.take(request)
         else:
             self.frontend.fetch(request)
@@ -269,13 +270,17 @@ class NsdServer(TrackOwner):
 
     def _send(self, request: NsdRequest) -> cython.int:
         """Send what was read."""
-        self.cpus.book(self.sim.now, (request.size_bytes >> _KIB_BITS) * self.net_ps_kib)
+        self._pass_on(request)
         return self.frontend.answer(request)
 
-    def take(self, request: NsdRequest) -> cython.int:
-        """The data of a write have come."""
-        end: cython.longlong = request.offset_bytes + request.size_bytes
+    def _pass_on(self, request: NsdRequest) -> cython.int:
+        """Copy data between memory and socket."""
         self.cpus.book(self.sim.now, (request.size_bytes >> _KIB_BITS) * self.net_ps_kib)
+        return 0
+
+    def take(self, request: NsdRequest) -> cython.int:
+        """The data of a write have been read from the socket."""
+        end: cython.longlong = request.offset_bytes + request.size_bytes
         if request.size_bytes <= self.fast_bytes and request.size_bytes < self.block_bytes:
             self.logged += 1
             self.log.write(request, self)

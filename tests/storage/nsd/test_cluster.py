@@ -17,7 +17,7 @@ from tests.storage.nsd.parts import MIB, MS, Caller, S, run_streams, small, whol
 
 BLOCK = 8 * MIB
 # events, reads, writes, latencies of two clients in ps; a change has to be explained
-GOLDEN = (1278, 44, 29, [3879027736786, 5170612024270])
+GOLDEN = (1297, 42, 29, [3972769266377, 4888306692337])
 REQUESTS = st.lists(
     st.tuples(
         st.integers(0, 1),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build_clients"]
 
-_MIB = 1 << 20
+_KIB, _MIB = 1 << 10, 1 << 20
 _FS = 1000
 _TEST_20 = "20-test"
 _AT_ONCE = {_TEST_20: 20, "30-test": 30}
@@ -111,8 +111,9 @@ def _node(env: Environment, number: int, lpars: Lpars, scale: Scale, cluster: An
         cluster=cluster,
         cpu=cpu,
         tuning=tuning,
-        daemon_fs_per_byte=lpars.daemon_mib_ps * _FS // _MIB,
+        daemon_fs_per_byte=max(lpars.daemon_mib_ps - lpars.receive_mib_ps, 0) * _FS // _MIB,
     )
+    cluster.attach(number, cpu, lpars.receive_mib_ps * _KIB // _MIB)
     return Node(number, name, cpu, client)
 
 

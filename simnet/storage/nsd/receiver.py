@@ -1,0 +1,98 @@
+"""The thread at one end of a connection: while it works on a message, it reads no other.
+
+Each pair of nodes has one TCP connection, and each end of it one thread that reads
+(`receiverThreadsPerSocket`, 1 unless set). It copies a block's data between socket and memory and
+computes their checksum (`nsdClientCksumTypeRemote`), which is over the whole block: it is known
+when the last byte is there. A client's thread that is asked for the data of a write sends them,
+before it reads on. Meanwhile the socket takes no more than the TCP window (RFC 9293, 3.8.6): what
+comes next stops after so many bytes, whatever the line could carry.
+
+So line and thread take turns, block by block, and at a client the two directions of a connection
+do, too. That the thread itself sends is assumed: the daemon's threads are not published.
+"""
+
+# mypy: no-strict-optional
+from __future__ import annotations
+
+import cython
+
+from simnet.host.lpar import LparCpu
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+from simnet.net.fluid.flow import Flow, Message, MessageReceiver
+from simnet.net.fluid.flow_fabric import FlowFabric
+from simnet.storage.nsd.cpu_pool import CpuPool
+
+if not cython.compiled:
+    from simnet.kernel.priority import CPU
+
+__all__ = ["MessageReader", "ReceiverThread"]
+
+_KIB_BITS = cython.declare(cython.int, 10)
+
+
+class MessageReader(MessageReceiver):
+    """Who receives messages by threads, a component."""
+
+    def message_read(self, message: Message) -> cython.int:
+        """The work on a message is done; `ReceiverThread.go_on` has to follow."""
+        raise NotImplementedError(self.path)
+
+
+@cython.final
+@cython.cclass
+class ReceiverThread(Component):
+    """The thread of one end of a connection.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        flows: what carries messages.
+        flow: the connection's, to this end.
+        reader: gets what is read.
+        ps_kib: CPU time to copy and check a KiB.
+        pool: a server's CPUs, or None.
+        lpar: a partition's processors, or None.
+    """
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        flows: FlowFabric,
+        flow: Flow,
+        reader: MessageReader,
+        ps_kib: int,
+        *,
+        pool: CpuPool | None = None,
+        lpar: LparCpu | None = None,
+    ) -> None:
+        super().__init__(sim, path)
+        self.flows = flows
+        self.flow = flow
+        self.reader = reader
+        self.ps_kib = ps_kib
+        self.pool = pool
+        self.lpar = lpar
+        self.message: Message = None
+        flow.threaded = True
+
+    def work(self, message: Message, size_bytes: cython.longlong) -> cython.int:
+        """Copy and check so many bytes for a message; return 1, since that takes time."""
+        work_ps: cython.longlong = (size_bytes >> _KIB_BITS) * self.ps_kib
+        self.message = message
+        if self.lpar is not None:
+            self.lpar.run(self, 0, work_ps, work_ps)
+        else:
+            self.sim.at(self.pool.book(self.sim.now, work_ps), self, 0, 0, CPU)
+        return 1
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The work is done."""
+        message: Message = self.message
+        self.message = None
+        self.reader.message_read(message)
+
+    def go_on(self) -> cython.int:
+        """Read the next message."""
+        return self.flows.taken(self.flow)
