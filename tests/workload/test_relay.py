@@ -294,6 +294,7 @@ def _busy(sigma: float, balance: str) -> list[float]:
     return [1 - one for one in idle]
 
 
+@pytest.mark.compiled
 def test_unequal_connections_in_turn_fill_one_cpu_while_others_idle() -> None:
     equal, unequal = _busy(0.0, "round_robin"), _busy(1.75, "round_robin")
     assert max(equal) < 0.85
