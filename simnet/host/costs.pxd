@@ -22,6 +22,8 @@ cdef class Costs:
     cdef readonly long long user_recv_ps
     cdef readonly long long user_send_ps
     cdef readonly long long user_relay_ps
+    cdef readonly long long user_request_ps
+    cdef readonly long long user_loop_ps
     cdef readonly long long epoll_event_ps
     cdef readonly long long copy_line_ps
     cdef readonly long long csum_line_ps

@@ -32,6 +32,8 @@ COST_NAMES = (
     "user_recv",
     "user_send",
     "user_relay",
+    "user_request",
+    "user_loop",
     "epoll_event",
     "copy_line",
     "csum_line",
@@ -83,6 +85,8 @@ class Costs:
         self.user_recv_ps = ps["user_recv"]
         self.user_send_ps = ps["user_send"]
         self.user_relay_ps = ps["user_relay"]
+        self.user_request_ps = ps["user_request"]
+        self.user_loop_ps = ps["user_loop"]
         self.epoll_event_ps = ps["epoll_event"]
         self.copy_line_ps = ps["copy_line"]
         self.csum_line_ps = ps["csum_line"]

@@ -1,3 +1,4 @@
+from simnet.host.idle cimport IdleStates
 from simnet.kernel.component cimport Component
 from simnet.kernel.simulator cimport Simulator
 
@@ -36,6 +37,8 @@ cdef class Cpu(Component):
     cdef public object current
     cdef public list runqueue
     cdef public bint need_resched
+    cdef public IdleStates idle_states
+    cdef bint waking
     cdef readonly int level
     cdef long long slow_permille
     cdef long long tick_ps

@@ -25,6 +25,7 @@ from typing import Any
 
 import cython
 
+from simnet.host.idle import IdleStates
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
@@ -64,6 +65,9 @@ _SOFTIRQ = cython.declare(cython.int, 3)
 _IRQ = cython.declare(cython.int, 4)
 _STEAL = cython.declare(cython.int, 5)
 _FULL_SPEED = cython.declare(cython.longlong, 1000)
+# events: the running piece of work ends; an idle state has been left
+_ENDS = cython.declare(cython.int, 0)
+_WAKES = cython.declare(cython.int, 1)
 
 _MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt", "stolen")
 
@@ -159,12 +163,13 @@ class Cpu(Component):
         # the thread of a virtual processor that it is, if any; whether that is not running, and
         # whether there is something to execute nevertheless; the mode that ticks count for then
         self.virtual: VirtualProcessor = None
-        self.away = False
-        self.wants = False
+        self.away = self.wants = False
         self.interrupted = _IDLE
         self.current: Any = None
         self.runqueue: list[Any] = []
-        self.need_resched = False
+        # without idle states it is never late; waking: an interrupt waits for it to leave one
+        self.idle_states: IdleStates = None
+        self.need_resched = self.waking = False
         self.level = -1
         # how long work takes while the sibling is busy, while it idles, and the first at full pace
         self.slow_permille = slow_permille
@@ -260,6 +265,9 @@ class Cpu(Component):
         """Deliver a hard interrupt whose handler takes `work_ps`."""
         self.hard_interrupts += 1
         self.given_ps += work_ps
+        if self.idle_states is not None and self.level < 0 and not self.waking:
+            self.waking = True
+            self.sim.after(self.idle_states.left_ps(self.sim.now), self, _WAKES, 0, 2)
         if self.set2 or self.irqs_waiting > 0:
             self.irq_contexts.append(context)
             self.irq_works.append(work_ps)
@@ -286,7 +294,11 @@ class Cpu(Component):
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
-        """End of the running piece of work."""
+        """End of the running piece of work, or of an idle state."""
+        if kind == _WAKES:
+            self.waking = False
+            self._dispatch()
+            return
         self.timer = 0
         if self.end_ps > self.sim.now:
             # the sibling has slowed the work down since the event was placed
@@ -323,6 +335,8 @@ class Cpu(Component):
             if self.away:
                 if not self.wants:
                     self._want()
+                return 0
+            if self.waking:
                 return 0
             if self.set2:
                 level = _HARDIRQ
@@ -417,6 +431,8 @@ class Cpu(Component):
             self.mode = _IDLE
         self.level = level
         if (was < 0) != (level < 0):
+            if self.idle_states is not None and level < 0:
+                self.idle_states.entered(self.sim.now)
             if self.sibling is not None:
                 self.sibling._sibling_changed()  # noqa: SLF001 - C method of this class
             if self.virtual is not None:
@@ -511,7 +527,7 @@ class Cpu(Component):
     def _place_event(self) -> cython.int:
         """Have `on_event` called at the end of the running piece (it may end later than that)."""
         self.timer_ps = self.end_ps
-        self.timer = self.sim.at(self.end_ps, self, 0, 0, 2)
+        self.timer = self.sim.at(self.end_ps, self, _ENDS, 0, 2)
         return 0
 
     def _settle(self) -> cython.int:

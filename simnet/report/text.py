@@ -30,7 +30,7 @@ def text(result: Result) -> str:
     if result.jobs:
         return "\n".join([totals, jobs_text(result)])
     parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]
-    parts.append(_messages(result))
+    parts += [_key_value(result), _messages(result)]
     return "\n".join(part for part in parts if part)
 
 
@@ -123,6 +123,29 @@ def _messages(result: Result) -> str:
                 _us(late.p50),
                 _us(late.p99),
                 _us(late.p999),
+            )
+        ],
+    )
+
+
+def _key_value(result: Result) -> str:
+    """The workers' CPUs as sar has them, and how their queues were served."""
+    found = result.key_value
+    if found is None:
+        return ""
+    rates = (found.interrupts_per_s, found.polls_per_s, found.sleeps_per_s)
+    return columns(
+        (
+            *("workers' CPUs", "%usr", "%sys", "%soft", "%idle", "irq/s", "polls/s", "sleeps/s"),
+            *("pkt/poll", "events/wait"),
+        ),
+        [
+            (
+                "mean",
+                *(f"{getattr(found, mode):.2f}" for mode in ("user", "system", "softirq", "idle")),
+                *(f"{rate:.0f}" for rate in rates),
+                f"{found.packets_per_poll:.2f}",
+                f"{found.events_per_wait:.2f}",
             )
         ],
     )

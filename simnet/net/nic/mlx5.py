@@ -98,12 +98,16 @@ class Mlx5(Channel):
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """An interrupt is due, or a completion queue has been changed (`mlx5e_rx_dim_work`)."""
+        if kind == _UPDATE:
+            Channel.on_event(self, _UPDATE, arg)
+            return
+        # what has come until now is under what was programmed before
+        self.advance(self.sim.now)
         if kind == _RX_APPLIED:
             _apply(self.rx_dim, self.rx_cq, RX_PROFILES)
-        elif kind == _TX_APPLIED:
-            _apply(self.tx_dim, self.tx_cq, TX_PROFILES)
         else:
-            Channel.on_event(self, _UPDATE, arg)
+            _apply(self.tx_dim, self.tx_cq, TX_PROFILES)
+        self.arm()
 
 
 def _apply(

@@ -4,6 +4,7 @@ from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
+from simnet.host.softirq.napi_instance cimport NapiInstance
 
 cdef class Epoll
 
@@ -11,6 +12,7 @@ cdef class EpollItem:
     cdef readonly Epoll epoll
     cdef EpollItem following
     cdef readonly bint listed
+    cdef public NapiInstance napi
     cpdef long long callback(self, Cpu cpu) except? -1
     cpdef bint has_events(self) except? -1
 
@@ -19,6 +21,11 @@ cdef class Epoll:
     cdef Memory memory
     cdef readonly SharedLines lines
     cdef int runqueue_lines
+    cdef readonly bint edge_triggered
+    cdef public long long busy_poll_usecs
+    cdef public int busy_poll_budget
+    cdef public bint prefer_busy_poll
+    cdef public NapiInstance napi
     cdef public Task worker
     cdef public bint waiting
     cdef EpollItem first
@@ -27,4 +34,8 @@ cdef class Epoll:
     cdef readonly long long callbacks
     cpdef long long ready(self, EpollItem item, Cpu cpu) except? -1
     cpdef long long touch(self, Cpu cpu) except? -1
+    cpdef bint busy_polls(self) except -1
+    cpdef bint busy_poll_over(self, long long from_ps, long long now) except -1
+    cdef int _link(self, EpollItem item) except -1
     cpdef EpollItem take(self)
+    cpdef long long harvest(self, list ready, long long most) except? -1

@@ -1,14 +1,23 @@
 """epoll: which of thousands of sockets a process should look at.
 
-Source: fs/eventpoll.c of Linux 2.6.18 to 2.6.38 (`ep_poll_callback`, `ep_poll`,
+Source: fs/eventpoll.c of Linux 2.6.18 to 2.6.38 and 6.12 (`ep_poll_callback`, `ep_poll`,
 `ep_send_events`). A socket that becomes readable, or writable after it was full, is linked to the
 ready list once, and the process that sleeps in epoll_wait is woken. epoll_wait takes items off the
-head, asks each what it has, and hands over those that have something: edge triggered (EPOLLET, as
-nginx asks for it), so none goes back to the list by itself. The list and its lock are written by
-every CPU that receives, and by the process.
+head, asks each what it has, and hands over those that have something. Edge triggered (EPOLLET, as
+nginx asks for it) none goes back to the list by itself; level triggered, as libevent has it, one
+that was handed over goes to the list's end, and the next call asks it again. The list and its lock
+are written by every CPU that receives, and by the process.
+
+Since 5.11 (`ep_busy_loop`) epoll_wait polls the device itself for a while before it sleeps, if a
+socket has told it which queue serves it; since 6.9 each instance has its own time, budget and
+preference (`EPIOCSPARAMS`). A process that prefers busy polling and has got events leaves
+interrupts suspended, and resumes them before it sleeps (`ep_suspend_napi_irqs`,
+`ep_resume_napi_irqs`, 6.13).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import cython
 
@@ -16,8 +25,11 @@ from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
+from simnet.host.softirq.napi_instance import NapiInstance
 
 __all__ = ["Epoll", "EpollItem"]
+
+_BUSY_UNIT_PS = cython.declare(cython.longlong, 1_024_000)
 
 
 class EpollItem:
@@ -28,10 +40,12 @@ class EpollItem:
 
     Attributes:
         listed: it is on the ready list.
+        napi: instance that polls its socket's queue (`sk_napi_id`); None if that is not known.
     """
 
     def __init__(self, epoll: Epoll) -> None:
         self.epoll = epoll
+        self.napi: NapiInstance = None
         self.following: EpollItem = None
         self.listed = False
 
@@ -53,8 +67,11 @@ class Epoll:
         costs, memory: of the host.
         lines: cache lines that linking or taking off an item writes.
         runqueue_lines: cache lines that waking a process on another CPU writes.
+        edge_triggered: sockets are watched so; else level triggered.
 
     Attributes:
+        busy_poll_usecs, busy_poll_budget, prefer_busy_poll: of `EPIOCSPARAMS`.
+        napi: instance that it polls; None until a socket with one has had something.
         worker: the process.
         waiting: it sleeps in epoll_wait.
         length: items on the ready list.
@@ -62,12 +79,23 @@ class Epoll:
     """
 
     def __init__(
-        self, costs: Costs, memory: Memory, lines: int = 0, runqueue_lines: int = 0
+        self,
+        costs: Costs,
+        memory: Memory,
+        lines: int = 0,
+        runqueue_lines: int = 0,
+        *,
+        edge_triggered: bool = True,
     ) -> None:
         self.costs = costs
         self.memory = memory
         self.lines = SharedLines(memory, lines)
         self.runqueue_lines = runqueue_lines
+        self.edge_triggered = edge_triggered
+        self.busy_poll_usecs = 0
+        self.busy_poll_budget = 8
+        self.prefer_busy_poll = False
+        self.napi: NapiInstance = None
         self.worker: Task = None
         self.waiting = False
         self.first: EpollItem = None
@@ -81,13 +109,9 @@ class Epoll:
         wakeup: cython.longlong
         self.callbacks += 1
         if not item.listed:
-            item.listed = True
-            if self.last is None:
-                self.first = item
-            else:
-                self.last.following = item
-            self.last = item
-            self.length += 1
+            self._link(item)
+        if item.napi is not None and self.busy_polls():
+            self.napi = item.napi
         if self.waiting and self.worker.wake_on(cpu):
             self.waiting = False
             wakeup = self.costs.wakeup_ps
@@ -96,6 +120,31 @@ class Epoll:
             self.costs.ledger.wakeup += wakeup
             work += wakeup
         return work
+
+    def busy_polls(self) -> cython.bint:
+        """`ep_busy_loop_on`: epoll_wait polls before it sleeps."""
+        return self.busy_poll_usecs > 0 or self.prefer_busy_poll
+
+    def busy_poll_over(self, from_ps: cython.longlong, now: cython.longlong) -> cython.bint:
+        """Whether there are events, or the time since `from_ps` is over (`busy_loop_ep_timeout`).
+
+        The kernel counts in units of 1024 ns.
+        """
+        return self.first is not None or (
+            self.busy_poll_usecs == 0
+            or now // _BUSY_UNIT_PS > from_ps // _BUSY_UNIT_PS + self.busy_poll_usecs
+        )
+
+    def _link(self, item: EpollItem) -> cython.int:
+        """Put an item at the end of the list."""
+        item.listed = True
+        if self.last is None:
+            self.first = item
+        else:
+            self.last.following = item
+        self.last = item
+        self.length += 1
+        return 0
 
     def touch(self, cpu: Cpu) -> cython.longlong:
         """Cost of bringing the list and its lock to `cpu`."""
@@ -117,3 +166,27 @@ class Epoll:
             if item.has_events():
                 return item
         return None
+
+    def harvest(self, ready: list[Any], most: cython.longlong) -> cython.longlong:
+        """`ep_send_events`: take up to `most` items that have something; return how many it asked.
+
+        What is at the list when it begins is asked once, in order.
+        """
+        item: EpollItem
+        asked: cython.longlong = 0
+        left: cython.longlong = self.length
+        while left > 0 and len(ready) < most:
+            item = self.first
+            self.first = item.following
+            if self.first is None:
+                self.last = None
+            item.following = None
+            item.listed = False
+            self.length -= 1
+            left -= 1
+            asked += 1
+            if item.has_events():
+                ready.append(item)
+                if not self.edge_triggered:
+                    self._link(item)
+        return asked

@@ -12,6 +12,9 @@ from tests.net.nic.connectx import Bench
 
 NEVER = 1 << 62
 
+# what an event of the channel means: DIM's command is through
+_RX_APPLIED = 1
+
 
 class TestCompletionQueue:
     def made(self, *, cqe: bool, usecs: int = 8, frames: int = 128) -> CompletionQueue:
@@ -155,6 +158,20 @@ class TestChannel:
         bench.run(10_000)
         assert bench.nic.rx_dim.profile_ix == 2
         assert bench.nic.rx_cq.period_ps == 16 * US
+
+    def test_what_has_come_before_keeps_the_timer_it_came_under(self) -> None:
+        """A frame is sent when the timer, as it is then, would have expired already."""
+        bench = Bench(adaptive_rx=True, rx=(64 * US, 128))
+        bench.feed(10)
+        bench.run(20)
+        bench.nic.on_event(_RX_APPLIED, 0)
+        assert bench.nic.rx_cq.period_ps == 2 * US
+        bench.run(30)
+        bench.send()
+        bench.run(73)
+        assert bench.line.total == 1  # of the sent frame
+        bench.run(100)
+        assert bench.napi.poll_packets == 1
 
 
 gaps = st.lists(st.sampled_from([0, 1, 2, 5, 7, 8, 9, 20, 60]), min_size=1, max_size=60)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simnet.host.buffers import Buffers
 from simnet.host.cache import LastLevelCache
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
+from simnet.host.idle import IdleStates
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine, Place
 from simnet.host.memory import Memory, distances
@@ -140,6 +141,14 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
         ),
     )
     interconnect.watch(made.cpus)
+    if cpu.idle_exit_ps > 0:
+        for one in made.cpus:
+            one.idle_states = IdleStates(
+                cpu.idle_enter_ps,
+                cpu.idle_exit_ps,
+                cpu.deep_idle_exit_ps,
+                cpu.deep_idle_residency_ps,
+            )
     made.apic = make_apic(made, machine, cpu, kernel, seed=seed)
     return made
 

@@ -57,6 +57,12 @@ class Costs(Section):
         int, cycles("checksum of one cache line, where the CPU computes it; copying is extra")
     ] = 0
     user_relay_cycles: Annotated[int, cycles("application code of a relay on one message")] = 0
+    user_request_cycles: Annotated[
+        int, cycles("application code of a key-value server on one request")
+    ] = 0
+    user_loop_cycles: Annotated[
+        int, cycles("application code of an event loop, each time that it waits for events")
+    ] = 0
     epoll_event_cycles: Annotated[
         int, cycles("queueing one event of epoll and handing it over")
     ] = 0
@@ -123,6 +129,18 @@ class Cpu(Section):
     ]
     stall_permille: Annotated[
         int, ratio("share of the cycles of all costs that waits for local memory", "0", "0.95")
+    ] = 0
+    idle_enter_ps: Annotated[
+        int, time("from having nothing to do to halting (C1)", "0 us", "100 us")
+    ] = 0
+    idle_exit_ps: Annotated[
+        int, time("from an interrupt to its handler, on a CPU that halts (C1)", "0 us", "100 us")
+    ] = 0
+    deep_idle_exit_ps: Annotated[
+        int, time("likewise in the deeper state (C2); 0: there is none", "0 us", "10 ms")
+    ] = 0
+    deep_idle_residency_ps: Annotated[
+        int, time("idle time for which the deeper state is worth while", "0 us", "100 ms")
     ] = 0
     costs: Costs
     memory: Memory

@@ -319,7 +319,7 @@ class Multiqueue(Nic):
             raise given.error("rss_table_entries", f"expected a power of two, got {entries}")
         test, port = given.tree.get(("workload", "test")), given.tree.get(given.port)
         for field in ("rx_queues", "tx_queues"):
-            if given[field] == 1 or (test == "relay" and not port["enslaved"]):
+            if given[field] == 1 or (test in ("relay", "memcached") and not port["enslaved"]):
                 continue
             what = "a slave of a bond" if port["enslaved"] else f"workload.test = {test}"
             message = f"{port['name']} has several queues, {what} uses one: expected 1"

@@ -1,0 +1,32 @@
+"""A key-value server and its clients."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import Part, Setup, Subject, late
+from simnet.scenario.parts.memcached.schema import Memcached
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject(
+    "memcached",
+    parts=(
+        Part(
+            "memcached",
+            Memcached,
+            key="memcached",
+            doc="server and clients, with test = memcached",
+            order=115,
+        ),
+    ),
+    setups=(
+        Setup(
+            late("memcached.build:build"),
+            types=("memcached",),
+            tests=("memcached",),
+            doc=", memcached answers mutilate",
+            order=15,
+        ),
+    ),
+    check=late("memcached.checks:check_memcached"),
+    columns=late("memcached.columns:COLUMNS"),
+)

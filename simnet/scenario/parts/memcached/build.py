@@ -1,0 +1,241 @@
+"""Build a key-value server: workers, connections, and the clients behind its port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.random import stream
+from simnet.net.link.skb import Header, Station
+from simnet.net.nic.channel import Channel
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.remote.hosts import RemoteHosts
+from simnet.scenario.parts.host.build import (
+    PS,
+    frame_overhead_bytes,
+    join,
+    make_receiver,
+    make_sender,
+    make_socket,
+)
+from simnet.scenario.parts.memcached.columns import KeyValueCounts
+from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.nic.build import send_by
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import DropCount, MessageCounts, System
+from simnet.workload.memcached_system import Clients, KeyValuePort, Server, connect_memcached
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.host.softirq.napi_instance import NapiInstance
+    from simnet.net.tcp.receive.receiver import TcpReceiver
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.memcached.schema import Memcached
+    from simnet.workload.memcached_system import KeyValue
+    from simnet.workload.mutilate import Requests
+
+__all__ = ["build"]
+
+_SERVICE_PORT: Final = 11211
+_SERVER: Final = 0x0A000001
+_FIRST_CLIENT: Final = 0x0A000002
+# net.ipv4.ip_local_port_range
+_FIRST_LOCAL_PORT: Final = 32768
+_LOCAL_PORTS: Final = 61000 - 32768
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """Responses as a flow: their bytes, and how late they were."""
+
+    requests: Requests
+
+    @property
+    def delivered(self) -> int:
+        """Payload bytes that clients have got."""
+        return self.requests.delivered_bytes
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the times from a request to its response: (upper ps, count)."""
+        return self.requests.latency_buckets()
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What is read of a built server."""
+
+    made: KeyValue
+    machine: Machine
+    port: Any
+
+    def key_value(self) -> KeyValueCounts:
+        """Polls of the port's queues, calls of the workers, and time of their CPUs."""
+        queues = [
+            queue
+            for queue in getattr(self.port, "queues", [self.port])
+            if isinstance(queue, Channel)
+        ]
+        cpus = [worker.cpu for worker in self.made.workers]
+        times = [cpu.times() for cpu in cpus]
+        worked = self.made.counters()
+        switches_ps = worked["sleeps"] * self.machine.costs.context_switch_ps
+        return KeyValueCounts(
+            interrupts=sum(queue.instance.interrupts for queue in queues),
+            polls=sum(queue.instance.polls for queue in queues),
+            poll_packets=sum(queue.instance.poll_packets for queue in queues),
+            polls_empty=sum(queue.instance.polls_empty for queue in queues),
+            waits=worked["waits"],
+            events=worked["events"],
+            sleeps=worked["sleeps"],
+            user_ps=sum(time["user_ps"] for time in times),
+            system_ps=sum(time["system_ps"] for time in times) - switches_ps,
+            softirq_ps=sum(time["softirq_ps"] + time["irq_ps"] for time in times),
+            idle_ps=sum(time["idle_ps"] for time in times),
+        )
+
+    def drops(self) -> tuple[DropCount, ...]:
+        """What was dropped before the transmit rings."""
+        return (DropCount("qdisc", self.port.name, self.port.qdisc_drops),)
+
+    def messages(self) -> MessageCounts:
+        """Requests."""
+        requests = self.made.requests
+        return MessageCounts(requests.offered, requests.delivered, self.made.retransmitted())
+
+
+def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Put server and clients together; see `build` of the system."""
+    ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
+    given = effective.memcached
+    if given is None:
+        message = "a configuration without memcached"
+        raise ValueError(message)
+    behind = _Behind(ground, given)
+    kernel = effective.host.kernel
+    made = connect_memcached(
+        ground.sim,
+        ground.machine,
+        port=behind.port(),
+        server=Server(
+            cpus=range(given.first_cpu, given.first_cpu + given.workers),
+            by_queue=given.napi_ids,
+            max_events=given.max_events,
+            busy_poll_usecs=given.busy_poll_usecs,
+            busy_poll_budget=given.busy_poll_budget,
+            prefer_busy_poll=given.prefer_busy_poll,
+            epoll_lines=kernel.epoll_lines,
+            runqueue_lines=kernel.runqueue_lines,
+        ),
+        clients=Clients(
+            threads=given.hosts * given.threads,
+            connections=given.connections,
+            rate_mhz=given.qps * 1000,
+            arrivals=given.arrivals,
+            records=given.records,
+            update_permille=given.update_permille,
+            wake_ps=given.client_wake_ps,
+            read_ps=given.client_read_ps,
+            write_ps=given.client_write_ps,
+        ),
+        seed=seed,
+    )
+    path = NetworkPath(effective, ground.machine, ground.ports)
+    rate = behind.far_port.nic.link_rate_bps
+    path.far_links.append(("clients", behind.far, rate, None))
+    counts = _Counts(made, ground.machine, behind.nic)
+    return System(
+        ground.env,
+        ground.machine,
+        ground.ports,
+        [("requests", behind.nic.name, _Answers(made.requests))],
+        {"memcached": made},
+        drops=counts.drops,
+        messages=counts.messages,
+        offers=path,
+        counters={"key_value": counts.key_value},
+        ground=ground,
+    )
+
+
+class _Behind:
+    """The server's port, the clients' hosts behind it, and how a connection's ends are made."""
+
+    def __init__(self, ground: Ground, given: Memcached) -> None:
+        effective = ground.effective
+        self.ground = ground
+        self.given = given
+        self.host = effective.host
+        self.far_host = effective.peers[0]
+        self.far_port = self.far_host.ports[0]
+        self.nic = ground.ports[0]
+        self.latency = LogHistogram()
+        luck = stream(ground.seed, "memcached.ports")
+        # each host counts up from where it is
+        self.first_ports = [int(luck.below(_LOCAL_PORTS)) for _ in range(given.hosts)]
+        self.here, self.there = Station(0), Station(1)
+        self.far = RemoteHosts(ground.sim, "clients", self.far_port.nic.link_rate_bps)
+        join(ground.sim, effective.lan, self.nic, self.far, self.far, per_frame=ground.per_frame)
+
+    def port(self) -> KeyValuePort:
+        """What the workload needs to know of it."""
+        return KeyValuePort(
+            far=self.far,
+            make_socket=self._socket,
+            make_end=self._end,
+            make_header=self._header,
+            queue=self._queue,
+            napi=self._napi,
+            jiffy_ps=PS // self.far_host.kernel.hz,
+            overhead_bytes=frame_overhead_bytes(self.far_host),
+            service_ps=self.given.client_kernel_ps,
+        )
+
+    def _socket(self, connection: int, path: str) -> TcpSocket:
+        ground = self.ground
+        socket = make_socket(
+            ground.sim,
+            self.host,
+            self.host.ports[0],
+            ground.machine,
+            self.nic,
+            path=f"{path}.socket",
+            seed=ground.seed,
+            far=self.far_port,
+            latency=self.latency,
+        )
+        coming = self._header(connection)
+        going = Header(
+            self.here,
+            self.there,
+            coming.destination_ip,
+            coming.source_ip,
+            coming.destination_port,
+            coming.source_port,
+        )
+        send_by(self.nic, socket, ground.machine, self.host, going, seed=ground.seed)
+        return socket
+
+    def _end(self) -> tuple[TcpSender, TcpReceiver]:
+        sender = make_sender(self.far_host, self.far_port, self.host.ports[0])
+        return sender, make_receiver(self.far_host, self.far_port)
+
+    def _header(self, connection: int) -> Header:
+        """Addresses of the frames of a client."""
+        of_host = self.given.threads * self.given.connections
+        host, number = divmod(connection, of_host)
+        local = _FIRST_LOCAL_PORT + (self.first_ports[host] + number) % _LOCAL_PORTS
+        return Header(self.there, self.here, _FIRST_CLIENT + host, _SERVER, local, _SERVICE_PORT)
+
+    def _queue(self, connection: int) -> int:
+        """The queue that receives its frames."""
+        if not isinstance(self.nic, MultiqueuePort):
+            return 0
+        return int(self.nic.rss.queue(self._header(connection)))
+
+    def _napi(self, queue: int) -> NapiInstance | None:
+        """The instance of a queue; None of a driver that has none."""
+        nic = self.nic.queues[queue] if isinstance(self.nic, MultiqueuePort) else self.nic
+        return nic.instance if isinstance(nic, Channel) else None

@@ -1,0 +1,105 @@
+"""What a key-value server's CPUs and queues did: counters, and what a result says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from simnet.scenario.core.subject import Column
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
+
+__all__ = ["COLUMNS", "KeyValueCounts", "KeyValueUse"]
+
+_PS_PER_S: Final = 10**12
+_MODES: Final = ("user", "system", "softirq", "idle")
+Percent = Annotated[float, Field(ge=0.0, le=100.0)]
+Rate = Annotated[float, Field(ge=0.0)]
+
+
+@dataclass(frozen=True)
+class KeyValueCounts:
+    """Cumulative counters.
+
+    Attributes:
+        interrupts: of the port's queues.
+        polls, poll_packets, polls_empty: of their NAPI instances, by softirqs and by processes.
+        waits, events, sleeps: of the workers in epoll_wait.
+        user_ps, system_ps, softirq_ps, idle_ps: time of the workers' CPUs as this kernel's tick
+            counts it, see `KeyValueUse`.
+    """
+
+    interrupts: int
+    polls: int
+    poll_packets: int
+    polls_empty: int
+    waits: int
+    events: int
+    sleeps: int
+    user_ps: int
+    system_ps: int
+    softirq_ps: int
+    idle_ps: int
+
+
+class KeyValueUse(BaseModel):
+    """Rates of a key-value server's port, and CPU time of its workers' CPUs as `sar -u` says it.
+
+    On a kernel that does not account interrupts apart, a tick that falls into a hard interrupt is
+    seen in the softirq that follows. Idle time is exact, the way into and out of idle included;
+    the switch to a process that ends it is in no column, so columns are shares of their sum.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    interrupts_per_s: Rate
+    polls_per_s: Rate
+    packets_per_poll: Rate
+    empty_polls_per_s: Rate
+    events_per_wait: Rate
+    sleeps_per_s: Rate
+    user: Percent
+    system: Percent
+    softirq: Percent
+    idle: Percent
+
+
+def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
+    """Rates and shares between two snapshots; None for another system."""
+    first, last = start.more.get("key_value"), end.more.get("key_value")
+    if first is None or last is None:
+        return None
+    elapsed_ps = end.time_ps - start.time_ps
+
+    def more(name: str) -> int:
+        count: Any = getattr(last, name) - getattr(first, name)
+        return int(count)
+
+    def per_s(name: str) -> float:
+        return more(name) * _PS_PER_S / elapsed_ps
+
+    total = sum(more(f"{mode}_ps") for mode in _MODES)
+    return KeyValueUse(
+        interrupts_per_s=per_s("interrupts"),
+        polls_per_s=per_s("polls"),
+        packets_per_poll=more("poll_packets") / max(more("polls"), 1),
+        empty_polls_per_s=per_s("polls_empty"),
+        events_per_wait=more("events") / max(more("waits"), 1),
+        sleeps_per_s=per_s("sleeps"),
+        **{mode: 100 * more(f"{mode}_ps") / total for mode in _MODES},
+    )
+
+
+COLUMNS: Final = (
+    Column(
+        "key_value",
+        KeyValueUse | None,
+        "of a key-value server",
+        _use,
+        default=None,
+        order=60,
+    ),
+)

@@ -1,0 +1,253 @@
+"""Put a key-value server together: connections, workers, and the clients at the far ends.
+
+A connection goes to the worker of the queue that receives its frames (memcached's `-N`, by
+`SO_INCOMING_NAPI_ID`). Connections are established when the simulation begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simnet.kernel.random import stream
+from simnet.kernel.watch import counted
+from simnet.net.tcp.endpoint import TcpEndpoint
+from simnet.net.tcp.epoll import Epoll
+from simnet.workload.memcached import MemcachedConnection, MemcachedWorker
+from simnet.workload.mutilate import Gaps, MutilateConnection, MutilateThread, Requests
+from simnet.workload.netperf import Start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.host.softirq.napi_instance import NapiInstance
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.link.skb import Header
+    from simnet.net.remote.hosts import RemoteHosts
+    from simnet.net.tcp.receive.receiver import TcpReceiver
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.tcp.socket import TcpSocket
+
+__all__ = ["Clients", "KeyValue", "KeyValuePort", "Server", "connect_memcached"]
+
+
+@dataclass(frozen=True)
+class KeyValuePort:
+    """The server's device, and what is behind it.
+
+    Attributes:
+        far: the clients' hosts; both paths between them and the device are the caller's to make.
+        make_socket: (number of the connection, component path) gives the server's end. Its `nic`
+            is set; its `remote` and windows are set here.
+        make_end: gives TCP's two halves on a client's host.
+        make_header: (number) gives the addresses in the frames from there.
+        queue: (number) gives the queue that receives a connection's frames.
+        napi: (queue) gives the instance that polls it; None where there is none.
+        jiffy_ps: of the clients' hosts.
+        overhead_bytes: what a segment from there takes on the wire beyond its payload.
+        service_ps: from a frame's arrival at a client's host to its processing by TCP there.
+    """
+
+    far: RemoteHosts
+    make_socket: Callable[[int, str], TcpSocket]
+    make_end: Callable[[], tuple[TcpSender, TcpReceiver]]
+    make_header: Callable[[int], Header]
+    queue: Callable[[int], int]
+    napi: Callable[[int], NapiInstance | None]
+    jiffy_ps: int
+    overhead_bytes: int
+    service_ps: int
+
+
+@dataclass(frozen=True)
+class Server:
+    """The worker threads.
+
+    Attributes:
+        cpus: the CPU of each.
+        by_queue: a connection goes to the worker of its queue; else to one after the other.
+        max_events: of one epoll_wait.
+        epoll_lines: cache lines that linking an item to the ready list writes.
+        runqueue_lines: cache lines that waking a process on another CPU writes.
+        busy_poll_usecs, busy_poll_budget, prefer_busy_poll: of each epoll instance.
+    """
+
+    cpus: Sequence[int]
+    by_queue: bool
+    max_events: int
+    epoll_lines: int = 0
+    runqueue_lines: int = 0
+    busy_poll_usecs: int = 0
+    busy_poll_budget: int = 8
+    prefer_busy_poll: bool = False
+
+
+@dataclass(frozen=True)
+class Clients:
+    """What asks.
+
+    Attributes:
+        threads: of all hosts together.
+        connections: of each thread.
+        rate_mhz: requests a second of all, times 1000; 0: as fast as they are answered.
+        arrivals: distribution of the gaps, one of `ARRIVALS`.
+        records: that the server holds.
+        update_permille: share of the requests that are `set`.
+        wake_ps, read_ps, write_ps: see `MutilateThread`.
+        start_ps: when the load begins.
+    """
+
+    threads: int
+    connections: int
+    rate_mhz: int
+    arrivals: str
+    records: int
+    update_permille: int
+    wake_ps: int
+    read_ps: int
+    write_ps: int
+    start_ps: int = 0
+
+
+@dataclass
+class KeyValue:
+    """What `connect_memcached` has made.
+
+    Attributes:
+        requests: counters and latencies.
+        workers: the threads of the server.
+        threads: those of the clients.
+        connections: the server's ends.
+    """
+
+    requests: Requests
+    workers: list[MemcachedWorker]
+    threads: list[MutilateThread] = field(default_factory=list)
+    connections: list[MemcachedConnection] = field(default_factory=list)
+
+    def retransmitted(self) -> int:
+        """Segments that were sent again, by any end."""
+        ends = [one.socket.sender for one in self.connections]
+        ends += [one.client.endpoint.sender for one in self.connections]
+        return sum(sender.output.retransmissions for sender in ends)
+
+    def counters(self) -> dict[str, int]:
+        """What the workers did."""
+        counts: dict[str, int] = {}
+        for worker in self.workers:
+            for name, count in worker.counters().items():
+                counts[name] = counts.get(name, 0) + count
+        return counts
+
+
+def connect_memcached(
+    sim: Simulator,
+    machine: Machine,
+    *,
+    port: KeyValuePort,
+    server: Server,
+    clients: Clients,
+    seed: int,
+    path: str = "memcached",
+) -> KeyValue:
+    """Make the workers, the clients and their connections.
+
+    Args:
+        sim: the simulation.
+        machine: that the workers run on.
+        port: the device of the server.
+        server: its workers.
+        clients: what asks.
+        seed: of all random streams.
+        path: component path.
+    """
+    requests = Requests(clients.records, clients.update_permille, stream(seed, f"{path}.requests"))
+    made = KeyValue(requests, _make_workers(machine, server, path))
+    count = clients.threads * clients.connections
+    mean_ps = 10**15 * count // clients.rate_mhz if clients.rate_mhz else 0
+    for number in counted(f"{path}.threads", clients.threads):
+        name = f"{path}.thread{number}"
+        thread = MutilateThread(
+            sim,
+            name,
+            requests=requests,
+            gaps=Gaps(clients.arrivals, mean_ps, stream(seed, name)),
+            wake_ps=clients.wake_ps,
+            read_ps=clients.read_ps,
+            write_ps=clients.write_ps,
+        )
+        made.threads.append(thread)
+        for place in range(clients.connections):
+            connection = number * clients.connections + place
+            worker = port.queue(connection) if server.by_queue else connection
+            epoll = made.workers[worker % len(made.workers)].epoll
+            client = MutilateConnection(thread)
+            made.connections.append(
+                _connect(sim, port, connection, epoll, client, f"{path}.connection{connection}")
+            )
+            thread.start(client, clients.start_ps)
+    return made
+
+
+def _make_workers(machine: Machine, server: Server, path: str) -> list[MemcachedWorker]:
+    made = []
+    for number, cpu in enumerate(server.cpus):
+        name = f"{path}.worker{number}"
+        epoll = Epoll(
+            machine.costs,
+            machine.memory,
+            server.epoll_lines,
+            server.runqueue_lines,
+            edge_triggered=False,
+        )
+        epoll.busy_poll_usecs = server.busy_poll_usecs
+        epoll.busy_poll_budget = server.busy_poll_budget
+        epoll.prefer_busy_poll = server.prefer_busy_poll
+        worker = MemcachedWorker(
+            machine.scheduler,
+            name,
+            machine.cpus[cpu],
+            epoll,
+            max_events=server.max_events,
+            allowed=frozenset({cpu}),
+        )
+        Start(machine.sim, f"{name}.start", worker, 0)
+        made.append(worker)
+    return made
+
+
+def _connect(
+    sim: Simulator,
+    port: KeyValuePort,
+    number: int,
+    epoll: Epoll,
+    client: MutilateConnection,
+    path: str,
+) -> MemcachedConnection:
+    """Make both ends of a connection."""
+    socket = port.make_socket(number, path)
+    sender, receiver = port.make_end()
+    end = TcpEndpoint(
+        sim,
+        f"{path}.far",
+        sender=sender,
+        receiver=receiver,
+        application=client,
+        path_out=port.far.uplink,
+        jiffy_ps=port.jiffy_ps,
+        overhead_bytes=port.overhead_bytes,
+        service_ps=port.service_ps,
+    )
+    client.endpoint = end
+    end.peer, socket.remote = socket, end
+    end.header = port.make_header(number)
+    sender.open_window(socket.receiver.syn_window)
+    socket.sender.open_window(receiver.syn_window)
+    for one in (sender, socket.sender):
+        one.output.nodelay = True
+    made = MemcachedConnection(epoll, socket, client)
+    napi = port.napi(port.queue(number))
+    if napi is not None:
+        made.napi = napi
+    return made
