@@ -240,7 +240,8 @@ def _connect(
         service_ps=port.service_ps,
     )
     client.endpoint = end
-    end.peer, socket.remote = socket, end
+    end.connect(socket)
+    socket.connect(end)
     end.header = port.make_header(number)
     sender.open_window(socket.receiver.syn_window)
     socket.sender.open_window(receiver.syn_window)

@@ -273,7 +273,8 @@ def _connect(
         overhead_bytes=port.overhead_bytes,
     )
     application.endpoint = end
-    end.peer, socket.remote = socket, end
+    end.connect(socket)
+    socket.connect(end)
     if port.make_header is not None:
         end.header = port.make_header(number)
     sender.open_window(socket.receiver.syn_window)

@@ -332,7 +332,7 @@ def make_socket(
         **(usual | options),
     )
     if remote:
-        socket.remote = Sink(sim, f"{path}.peer")
+        socket.connect(Sink(sim, f"{path}.peer"))
         socket.sender.open_window(1 << 20)
     return socket
 

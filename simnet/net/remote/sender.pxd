@@ -14,7 +14,6 @@ cdef class RemoteSender(Port):
     cdef long long mmio_ps
     cdef long long throttle_ps
     cdef long long jiffy_ps
-    cdef int overhead_bytes
     cdef readonly long long message_bytes
     cdef int job
     cdef int acks

@@ -83,7 +83,7 @@ class RemoteSender(Port):
         self.mmio_ps = mmio_ps
         self.throttle_ps = throttle_ps
         self.jiffy_ps = jiffy_ps
-        self.overhead_bytes = overhead_bytes
+        sender.output.overhead_bytes = overhead_bytes
         self.message_bytes = message_bytes
         self.job = _IDLE
         self.acks = 0
@@ -260,16 +260,17 @@ class RemoteSender(Port):
 
     def _stage(self, jiffy: cython.longlong) -> cython.longlong:
         """Make the segments that the windows allow; return the work of sending them."""
-        frames: cython.longlong = self.sender.output.stage(
-            self.staged, self.receiver, self.overhead_bytes, None, jiffy
-        )
+        frames: cython.longlong = self.sender.output.stage(self.staged, None, jiffy)
         return (self.costs.tcp_tx_ps + self.mmio_ps) * frames
 
     def _send_staged(self) -> cython.int:
         """Serialise the staged frames onto the wire."""
+        skb: Skb
         if self.staged.count > 0:
             while self.staged.count > 0:
-                self.link.send(self.staged.pop(), self.sim.now)
+                skb = self.staged.pop()
+                skb.endpoint = self.receiver
+                self.link.send(skb, self.sim.now)
             self.link.path_out.flush()
         self._arm_rto()
         return 0
@@ -291,7 +292,7 @@ class RemoteSender(Port):
             and self.sender.timer_expired(jiffy)
         ):
             self._stage(jiffy)
-            self.sender.output.stage_probe(self.staged, self.receiver, self.overhead_bytes, None)
+            self.sender.output.stage_probe(self.staged, None)
             self._send_staged()
         else:
             self._arm_rto()

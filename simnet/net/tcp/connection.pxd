@@ -40,6 +40,7 @@ cdef class TcpConnection(Endpoint):
     cdef Reassembly held
     cdef ReceiveQueue queue
     cdef readonly SkbQueue staged
+    cdef readonly Endpoint remote
     cdef public Header header
     cdef long long jiffy_ps
     cdef long long rto_event

@@ -45,6 +45,7 @@ class TcpConnection(Endpoint):
         path: component path.
         sender, receiver: the protocol's state.
         jiffy_ps: length of a jiffy.
+        overhead_bytes: of a segment on the wire beyond its payload.
 
     `header` stands in the frames that it sends, None where the path alone says where they go.
     """
@@ -57,6 +58,7 @@ class TcpConnection(Endpoint):
         sender: TcpSender,
         receiver: TcpReceiver,
         jiffy_ps: int,
+        overhead_bytes: int,
     ) -> None:
         super().__init__(sim, path)
         self.sender = sender
@@ -70,12 +72,14 @@ class TcpConnection(Endpoint):
         self.recovery = sender.recovery
         self.validation = sender.validation
         self.sending = sender.output
+        self.sending.overhead_bytes = overhead_bytes
         self.received = receiver.seq
         self.delack = receiver.delack
         self.window = receiver.window
         self.held = receiver.window.held
         self.queue = receiver.window.queue
         self.staged = SkbQueue()
+        self.remote: Endpoint = None
         self.header: Header = None
         self.jiffy_ps = jiffy_ps
         self.rto_event = 0
@@ -87,6 +91,10 @@ class TcpConnection(Endpoint):
         self.acks_sent = 0
         self.delayed_acks = 0
         self.compressed_ps = 0
+
+    def connect(self, remote: Endpoint) -> None:
+        """Whatever is sent is for `remote`; without one the path alone says whose it is."""
+        self.remote = remote
 
     # -- cache lines ------------------------------------------------------------------------
 

@@ -21,12 +21,10 @@ cdef class Sink(Application):
 
 cdef class TcpEndpoint(TcpConnection):
     cdef readonly Application application
-    cdef public Endpoint peer
     cdef readonly Uplink path_out
     cdef long long service_ps
     cdef long long free_ps
     cdef SkbQueue waiting
-    cdef int overhead_bytes
     cdef bint full
     cdef readonly long long segments_received
 

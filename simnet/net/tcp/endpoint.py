@@ -13,7 +13,7 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.link.skb import Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp.connection import TcpConnection
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.window import ReceiveWindow
@@ -104,7 +104,7 @@ class TcpEndpoint(TcpConnection):
         overhead_bytes: of a segment on the wire beyond its payload.
         service_ps: what a segment that arrives keeps the host busy for.
 
-    `peer` is the other end; set it, then call `connect`.
+    Once it is connected to the other end and knows that one's window, call `begin`.
     """
 
     def __init__(
@@ -120,18 +120,23 @@ class TcpEndpoint(TcpConnection):
         overhead_bytes: int,
         service_ps: int = 0,
     ) -> None:
-        super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
+        super().__init__(
+            sim,
+            path,
+            sender=sender,
+            receiver=receiver,
+            jiffy_ps=jiffy_ps,
+            overhead_bytes=overhead_bytes,
+        )
         self.application = application
         self.path_out = path_out
-        self.peer: Endpoint = None
-        self.overhead_bytes = overhead_bytes
         self.service_ps = service_ps
         self.free_ps = 0
         self.waiting = SkbQueue()
         self.full = False
         self.segments_received = 0
 
-    def connect(self) -> None:
+    def begin(self) -> None:
         """The handshake is over and the peer's window known: let the application begin."""
         self.application.writable(self)
 
@@ -163,7 +168,7 @@ class TcpEndpoint(TcpConnection):
         if cython.compiled:
             self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.header), cython.sizeof(Header))
-            prefetch(cython.cast(cython.p_void, self.peer), 304)
+            prefetch(cython.cast(cython.p_void, self.remote), 304)
         return 0
 
     def expect(self, kind: cython.int) -> cython.int:
@@ -256,7 +261,7 @@ class TcpEndpoint(TcpConnection):
     def _output(self) -> cython.int:
         """`tcp_write_xmit`: send what may go now, each segment with an acknowledgement."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
-        self.sending.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
+        self.sending.stage(self.staged, None, jiffy)
         self._transmit(jiffy)
         return 0
 
@@ -264,6 +269,7 @@ class TcpEndpoint(TcpConnection):
         skb: Skb
         while self.staged.count > 0:
             skb = self.staged.pop()
+            skb.endpoint = self.remote
             skb.header = self.header
             self.acknowledge_with(skb, jiffy)
             self.receiver.delack.data_sent(jiffy)
@@ -272,11 +278,11 @@ class TcpEndpoint(TcpConnection):
 
     def _send_ack(self) -> cython.int:
         """`tcp_send_ack`."""
-        size: cython.int = self.overhead_bytes
+        size: cython.int = self.sending.overhead_bytes
         skb: Skb
         if size < _MIN_WIRE_BYTES:
             size = _MIN_WIRE_BYTES
-        skb = new_skb(self.peer, 0, 0, 0, 0, size, False)
+        skb = new_skb(self.remote, 0, 0, 0, 0, size, False)
         skb.header = self.header
         self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)
         self.acks_sent += 1
@@ -297,8 +303,8 @@ class TcpEndpoint(TcpConnection):
             self.rto_event = 0
             self.timer.set_time(self.sim.now)
             if self.timer.overdue(jiffy) and self.sender.timer_expired(jiffy):
-                self.sending.stage(self.staged, self.peer, self.overhead_bytes, None, jiffy)
-                self.sending.stage_probe(self.staged, self.peer, self.overhead_bytes, None)
+                self.sending.stage(self.staged, None, jiffy)
+                self.sending.stage_probe(self.staged, None)
             self._transmit(jiffy)
         else:
             self.delack_event = 0

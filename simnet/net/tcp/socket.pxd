@@ -18,7 +18,6 @@ from simnet.net.link.wire cimport Port
 
 cdef class TcpSocket(TcpConnection):
     cdef public Port nic
-    cdef public Endpoint remote
     cdef readonly SharedLines lines
     cdef readonly SkbQueue backlog
     cdef public EpollItem poll
@@ -31,8 +30,6 @@ cdef class TcpSocket(TcpConnection):
     cdef Ledger ledger
     cdef Memory memory
     cdef Buffers buffers
-    cdef int header_bytes
-    cdef int wire_overhead
     cdef bint low_latency
     cdef long long csum_line_ps
     cdef public SocketFlowTable flows

@@ -19,7 +19,7 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.link.skb import Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.connection import TcpConnection
@@ -94,17 +94,21 @@ class TcpSocket(TcpConnection):
         checksum_by_cpu: bool = False,
         latency: LogHistogram | None = None,
     ) -> None:
-        super().__init__(sim, path, sender=sender, receiver=receiver, jiffy_ps=jiffy_ps)
+        super().__init__(
+            sim,
+            path,
+            sender=sender,
+            receiver=receiver,
+            jiffy_ps=jiffy_ps,
+            overhead_bytes=header_bytes + wire_overhead,
+        )
         self.nic = nic
-        self.remote: Endpoint = None
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
         self.lines = SharedLines(memory, shared_lines)
         self.buffers = buffers
         self.runqueue_lines = runqueue_lines
-        self.header_bytes = header_bytes
-        self.wire_overhead = wire_overhead
         self.low_latency = low_latency
         self.csum_line_ps = costs.csum_line_ps if checksum_by_cpu else 0
         self.flows: SocketFlowTable = None
@@ -521,7 +525,7 @@ class TcpSocket(TcpConnection):
         """`tcp_send_ack`: transmit a pure ACK; return the work."""
         work: cython.longlong
         skb: Skb
-        bytes_on_wire: cython.int = self.wire_overhead + self.header_bytes
+        bytes_on_wire: cython.int = self.sending.overhead_bytes
         if bytes_on_wire < _MIN_WIRE_BYTES:
             bytes_on_wire = _MIN_WIRE_BYTES
         self.acks_sent += 1
@@ -550,8 +554,6 @@ class TcpSocket(TcpConnection):
         self.timer.set_time(self.sim.now)
         frames = self.sending.stage(
             self.staged,
-            self.remote,
-            self.wire_overhead + self.header_bytes,
             cpu,
             self.sim.now // self.jiffy_ps,
         )
@@ -588,6 +590,7 @@ class TcpSocket(TcpConnection):
         if self.staged.count > 0:
             while self.staged.count > 0:
                 skb = self.staged.pop()
+                skb.endpoint = self.remote
                 skb.header = self.header
                 if self.receiver.segments > 0:
                     self.acknowledge_with(skb, jiffy)
@@ -651,9 +654,7 @@ class TcpSocket(TcpConnection):
         # while the user owns the socket: look again later
         if self.timer.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
             self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
-            if self.sending.stage_probe(
-                self.staged, self.remote, self.wire_overhead + self.header_bytes, self.timer_cpu
-            ):
+            if self.sending.stage_probe(self.staged, self.timer_cpu):
                 self.send_toucher = self.timer_cpu
                 self.send_staged()
         return self.arm_rto(jiffy)

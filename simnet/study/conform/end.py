@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint as Peer
 from simnet.net.link.skb import SkbQueue
 from simnet.net.tcp.ecn import ECE, Ecn
 from simnet.net.tcp.receive.queue import SkbSizes
@@ -136,8 +135,6 @@ class Endpoint(Component):
         self.fresh_from = 0
         self.peer_scale = connection.peer_scale
         self.staged = SkbQueue()
-        # without a receiver: segments are checked as they leave, and take no time
-        self.peer = Peer(self.sim, "peer")
         self.cpu = Cpu(self.sim, "cpu", 0, 0, 0, 0, 1000, self.jiffy_ps)
         self.wanted = 0
         self.transmitted = False
@@ -183,8 +180,8 @@ class Endpoint(Component):
                 self.rto_ps = -1
                 self._refresh()
                 if self.sender.timer_expired(self._jiffy):
-                    self.sender.output.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
-                    self.sender.output.stage_probe(self.staged, self.peer, 0, self.cpu)
+                    self.sender.output.stage(self.staged, self.cpu, self._jiffy)
+                    self.sender.output.stage_probe(self.staged, self.cpu)
                 self._transmit(timer=True)
         elif self.sim.now == self.compressed_ps and self.receiver.compression.compressed > 0:
             self._acknowledge(timer=True)
@@ -329,7 +326,7 @@ class Endpoint(Component):
         self.sender.timer.set_time(self.sim.now)
 
     def _output(self) -> None:
-        self.sender.output.stage(self.staged, self.peer, 0, self.cpu, self._jiffy)
+        self.sender.output.stage(self.staged, self.cpu, self._jiffy)
         self._transmit()
 
     def _transmit(self, *, timer: bool = False) -> None:

@@ -233,8 +233,8 @@ class TcpPath:
         )
         self.left = self._endpoint("left", left, self.forward)
         self.right = self._endpoint("right", right, self.backward)
-        self.left.peer = self.right
-        self.right.peer = self.left
+        self.left.connect(self.right)
+        self.right.connect(self.left)
         self.forward.destination = self.right
         self.backward.destination = self.left
         self.left.sender.open_window(self.right.receiver.syn_window)
@@ -320,6 +320,6 @@ class TcpPath:
         """Go on for so long."""
         if not self._connected:
             self._connected = True
-            self.left.connect()
-            self.right.connect()
+            self.left.begin()
+            self.right.begin()
         self.sim.run_until(self.sim.now + time_ps)

@@ -69,7 +69,7 @@ class End:
             overhead_bytes=78,
             service_ps=service_ps,
         )
-        self.socket.peer = Peer(self.sim, "peer")
+        self.socket.connect(Peer(self.sim, "peer"))
         self.socket.sender.open_window(1 << 20)
 
     def comes(self, first: int, last: int, *, ack: int = 0, push: bool = False) -> int:
@@ -98,7 +98,7 @@ class TestWriting:
         assert end.sent() == [(0, 0, 1000, 0), (0, 1000, 2000, 0), (0, 2000, 3000, 0)]
         assert [frame.wire_bytes for frame in end.wire.frames] == [1078] * 3
         assert all(frame.header is header for frame in end.wire.frames)
-        assert all(frame.endpoint is end.socket.peer for frame in end.wire.frames)
+        assert all(frame.endpoint is end.socket.remote for frame in end.wire.frames)
         assert {frame.window for frame in end.wire.frames} == {end.socket.receiver.seq.rcv_wnd}
         end.sim.run_until(2 * JIFFY)
         end.comes(0, 0, ack=2000)
@@ -144,7 +144,7 @@ class TestWriting:
     def test_a_source_writes_what_it_has(self, total: int, written: int) -> None:
         source = BulkSource(total)
         end = End(source)
-        end.socket.connect()
+        end.socket.begin()
         assert (source.written, end.socket.sender.seq.write_seq) == (written, written)
         end.comes(0, 0, ack=1000)
         end.comes(0, 0, ack=2000)
@@ -156,7 +156,7 @@ class TestWriting:
 
     def test_a_sink_reads_all_and_writes_nothing(self) -> None:
         end = End(Sink())
-        end.socket.connect()
+        end.socket.begin()
         end.comes(0, 1000)
         end.comes(1000, 1700)
         assert (end.socket.delivered, end.socket.receiver.readable()) == (1700, 0)
@@ -195,7 +195,7 @@ class TestAcks:
         end.comes(0, 1000)
         (frame,) = end.wire.frames
         assert (frame.wire_bytes, frame.ack, frame.seq, frame.end_seq) == (84, 1000, 0, 0)
-        assert (frame.header is header, frame.endpoint is end.socket.peer) == (True, True)
+        assert (frame.header is header, frame.endpoint is end.socket.remote) == (True, True)
         assert end.socket.acks_sent == 1
 
     def test_it_rides_on_data_that_go_anyway(self) -> None:

@@ -78,7 +78,7 @@ class Pair:
                 SWITCH_PS,
                 False,  # noqa: FBT003 - as the path's other users
             )
-            self.sockets[here].remote = self.sockets[there]
+            self.sockets[here].connect(self.sockets[there])
         self.client, self.server = ends
         for end in (self.server, self.client):
             end.wake_on(end.cpu)

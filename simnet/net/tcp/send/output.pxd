@@ -1,5 +1,5 @@
 from simnet.host.cpu cimport Cpu
-from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.link.skb cimport Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.recovery cimport OPEN, Recovery
 from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
@@ -20,6 +20,7 @@ cdef class SendOutput:
     cdef readonly long long segments
     cdef public long long nagle_limit
     cdef readonly int burst_left
+    cdef public int overhead_bytes
     cdef bint deferred_limited
     cdef public bint nodelay
     cdef public bint cork
@@ -41,28 +42,28 @@ cdef class SendOutput:
     cdef bint _acks_late(self) except? -1
     cdef bint may_send_now(self) except? -1
     cpdef long long stage(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
+        self, SkbQueue queue, Cpu cpu, long long now_jiffy
     ) except? -1
     cdef int _send(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long length,
+        self, SkbQueue queue, Cpu cpu, long long length,
         long long now_jiffy
     ) except -1
     cdef int _append(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long seq,
+        self, SkbQueue queue, Cpu cpu, long long seq,
         long long end_seq, bint push, long long now_jiffy
     ) except -1
     cdef long long _stage_again(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
+        self, SkbQueue queue, Cpu cpu, long long now_jiffy
     ) except? -1
     cdef long long _start_of(self, long long number) except? -1
     cdef long long _sent_with_sack(
-        self, long long prior_nxt, bint alone, SkbQueue queue, Endpoint remote, int overhead_bytes,
+        self, long long prior_nxt, bint alone, SkbQueue queue,
         Cpu cpu, long long now_jiffy
     ) except? -1
     cdef long long _stage_loss_probe(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu, long long now_jiffy
+        self, SkbQueue queue, Cpu cpu, long long now_jiffy
     ) except? -1
     cpdef bint stage_probe(
-        self, SkbQueue queue, Endpoint remote, int overhead_bytes, Cpu cpu
+        self, SkbQueue queue, Cpu cpu
     ) except? -1
     cdef int timed_out(self) except -1

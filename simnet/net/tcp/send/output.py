@@ -10,7 +10,7 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
+from simnet.net.link.skb import Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.recovery.sack_recovery import SackRecovery
@@ -50,6 +50,7 @@ class SendOutput:
     Attributes:
         nodelay, cork: TCP_NODELAY and TCP_CORK.
         nagle_limit: Nagle's algorithm holds no longer segment back.
+        overhead_bytes: of a segment on the wire beyond its payload.
         burst_left: segments that the NIC will still cut from the last frame.
         segments: sent for the first time; `retransmissions` come on top.
     """
@@ -71,6 +72,7 @@ class SendOutput:
         self.timer: SendTimer = recovery.timer
         self.congestion: Congestion = recovery.congestion
         self.sacks: SackRecovery | None = recovery if isinstance(recovery, SackRecovery) else None
+        self.overhead_bytes = 0
         self.tso = tso
         self.tso_win_divisor = tso_win_divisor
         self.timestamps = timestamps
@@ -192,16 +194,14 @@ class SendOutput:
     def stage(
         self,
         queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
         cpu: Cpu,
         now_jiffy: cython.longlong,
     ) -> cython.longlong:
-        """`tcp_write_xmit`: append the segments that may go now to `queue`, for `remote`.
+        """`tcp_write_xmit`: append the segments that may go now to `queue`.
 
-        `cpu` makes them (None where CPUs are not told apart); `overhead_bytes` is what a segment
-        takes on the wire beyond its payload. Returns how many frames the stack handles: with TSO
-        one of them is cut into several segments by the NIC.
+        `cpu` makes them (None where CPUs are not told apart); whom they are for is written on them
+        when they leave. Returns how many frames the stack handles: with TSO one of them is cut into
+        several segments by the NIC.
         """
         frames: cython.longlong = 0
         large: cython.int
@@ -209,7 +209,7 @@ class SendOutput:
         prior_nxt: cython.longlong = self.seq.snd_nxt
         alone: cython.bint = self.board.head == self.board.tail
         if self.recovery.retransmitting or self.timer.resends_head:
-            frames = self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
+            frames = self._stage_again(queue, cpu, now_jiffy)
         while True:
             large = self.burst_left
             self.deferred_limited = False
@@ -218,19 +218,15 @@ class SendOutput:
                 if self.validation.limited_when_sent:
                     self.validation.note_limit(prior_nxt, self.deferred_limited)
                 if self.sacks is not None:
-                    frames += self._sent_with_sack(
-                        prior_nxt, alone, queue, remote, overhead_bytes, cpu, now_jiffy
-                    )
+                    frames += self._sent_with_sack(prior_nxt, alone, queue, cpu, now_jiffy)
                 return frames
-            self._send(queue, remote, overhead_bytes, cpu, length, now_jiffy)
+            self._send(queue, cpu, length, now_jiffy)
             if large == 0:
                 frames += 1
 
     def _send(
         self,
         queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
         cpu: Cpu,
         length: cython.longlong,
         now_jiffy: cython.longlong,
@@ -250,15 +246,11 @@ class SendOutput:
             self.small_end = end_seq
         if self.recovery.state != OPEN:
             self.recovery.sent()
-        return self._append(
-            queue, remote, overhead_bytes, cpu, end_seq - length, end_seq, push, now_jiffy
-        )
+        return self._append(queue, cpu, end_seq - length, end_seq, push, now_jiffy)
 
     def _append(
         self,
         queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
         cpu: Cpu,
         seq: cython.longlong,
         end_seq: cython.longlong,
@@ -266,10 +258,10 @@ class SendOutput:
         now_jiffy: cython.longlong,
     ) -> cython.int:
         skb: Skb
-        size: cython.longlong = overhead_bytes + end_seq - seq
+        size: cython.longlong = self.overhead_bytes + end_seq - seq
         if size < _MIN_WIRE_BYTES:
             size = _MIN_WIRE_BYTES
-        skb = new_skb(remote, seq, end_seq, 0, 0, size, push)
+        skb = new_skb(None, seq, end_seq, 0, 0, size, push)
         skb.toucher = cpu
         if self.timer.rtt.fine:
             self.last_sent_us = self.timer.now_us
@@ -290,8 +282,6 @@ class SendOutput:
     def _stage_again(
         self,
         queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
         cpu: Cpu,
         now_jiffy: cython.longlong,
     ) -> cython.longlong:
@@ -300,7 +290,7 @@ class SendOutput:
         number: cython.longlong
         start: cython.longlong
         if self.timer.take_loss_probe():
-            return self._stage_loss_probe(queue, remote, overhead_bytes, cpu, now_jiffy)
+            return self._stage_loss_probe(queue, cpu, now_jiffy)
         self.recovery.resending()
         while self.board.tail > self.board.head:
             if self.timer.take_head():
@@ -315,8 +305,6 @@ class SendOutput:
                 break
             self._append(
                 queue,
-                remote,
-                overhead_bytes,
                 cpu,
                 start,
                 self.board.end_of(number),
@@ -340,15 +328,13 @@ class SendOutput:
         prior_nxt: cython.longlong,
         alone: cython.bint,
         queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
         cpu: Cpu,
         now_jiffy: cython.longlong,
     ) -> cython.longlong:
         """What `tcp_write_xmit` does last; return how many frames were sent again."""
         if self.sacks.new_first and self.seq.snd_nxt == prior_nxt:
             self.sacks.nothing_new()
-            return self._stage_again(queue, remote, overhead_bytes, cpu, now_jiffy)
+            return self._stage_again(queue, cpu, now_jiffy)
         if self.seq.snd_nxt != prior_nxt:
             self.sacks.sent_new(alone, now_jiffy)
         return 0
@@ -356,8 +342,6 @@ class SendOutput:
     def _stage_loss_probe(
         self,
         queue: SkbQueue,
-        remote: Endpoint,
-        overhead_bytes: cython.int,
         cpu: Cpu,
         now_jiffy: cython.longlong,
     ) -> cython.longlong:
@@ -368,12 +352,10 @@ class SendOutput:
             self.timer.rearm(now_jiffy)
             return 0
         if fresh:
-            self._send(queue, remote, overhead_bytes, cpu, length, now_jiffy)
+            self._send(queue, cpu, length, now_jiffy)
         else:
             self._append(
                 queue,
-                remote,
-                overhead_bytes,
                 cpu,
                 self._start_of(self.board.tail - 1),
                 self.seq.snd_nxt,
@@ -384,13 +366,9 @@ class SendOutput:
         self.sacks.probed(fresh, now_jiffy)
         return 1
 
-    def stage_probe(
-        self, queue: SkbQueue, remote: Endpoint, overhead_bytes: cython.int, cpu: Cpu
-    ) -> cython.bint:
+    def stage_probe(self, queue: SkbQueue, cpu: Cpu) -> cython.bint:
         """`tcp_xmit_probe_skb` if `probing`: old data, whose answer tells the window."""
         if not self.timer.take_probe():
             return False
-        self._append(
-            queue, remote, overhead_bytes, cpu, self.seq.snd_una - 1, self.seq.snd_una, False, _NONE
-        )
+        self._append(queue, cpu, self.seq.snd_una - 1, self.seq.snd_una, False, _NONE)
         return True

@@ -163,7 +163,8 @@ class _Builder(Ground):
                 seed=self.seed,
                 far=self.effective.host.ports[flow.port],
             )
-            mine.remote, other.remote = other, mine
+            mine.connect(other)
+            other.connect(mine)
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
             if not self._enslaved(flow):
                 mine.header, other.header = _headers(flow, len(receivers))

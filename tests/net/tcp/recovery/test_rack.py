@@ -20,7 +20,7 @@ from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 from tests.host.parts import MS, US
-from tests.net.tcp.send.test_sender import CPU, MSS, PEER, make
+from tests.net.tcp.send.test_sender import CPU, MSS, make
 
 RTO, PROBE, REORDERING = 0, 1, 2
 SECOND = 1000 * MS
@@ -42,7 +42,7 @@ class Connection:
         """Segments that go out now."""
         queue = SkbQueue()
         self.sender.timer.set_time(1000 * ms * US)
-        self.sender.output.stage(queue, PEER, 90, CPU, ms)
+        self.sender.output.stage(queue, CPU, ms)
         return [queue.pop().seq // MSS for _ in range(queue.count)]
 
     def ack(

@@ -137,7 +137,7 @@ class TestSender:
         assert sender.timer.rto == 301
         sender.open_window(1 << 20)
         sender.seq.write(1448, True)  # noqa: FBT003
-        sender.output.stage(SkbQueue(), PEER, 0, CPU, 0)
+        sender.output.stage(SkbQueue(), CPU, 0)
         sender.acknowledge(1448, 1 << 20, 1, None, -1, False)  # noqa: FBT003
         # a round trip of a tick: the least
         assert sender.timer.rto == 101

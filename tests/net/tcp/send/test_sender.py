@@ -40,7 +40,7 @@ def staged(sender: TcpSender, jiffy: int = 0) -> list[tuple[int, int]]:
     """Send what may be sent; return first and last byte plus one of each segment."""
     queue = SkbQueue()
     sender.timer.set_time(4000 * jiffy * US)
-    sender.output.stage(queue, PEER, 90, CPU, jiffy)
+    sender.output.stage(queue, CPU, jiffy)
     segments = [queue.pop() for _ in range(queue.count)]
     return [(skb.seq, skb.end_seq) for skb in segments]
 
