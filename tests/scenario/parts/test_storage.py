@@ -111,7 +111,7 @@ def test_the_schedulers_of_client_and_server_are_set_by_their_files_in_sysfs() -
             "random-read: 57344000 B of files, sdc has 56623104 B",
         ),
         (
-            {"ffsb.random-read.read_block": "8 KiB"},
+            {"ffsb.random-read.read_block": "8 KiB", "ffsb.random-read.read": "4 KiB"},
             (
                 "ffsb.random-read.read_block: random-read: no block of 8192 B fits into the 4096 B"
                 " that it reads at random places of a file"

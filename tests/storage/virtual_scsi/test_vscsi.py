@@ -10,6 +10,8 @@ from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 
 SECOND = 10**12
+# each read in another file: the client's scheduler waits for no thread
+FAR = {"ffsb.random-read.read": "4 KiB"}
 
 
 def system(**settings: str) -> Any:
@@ -44,11 +46,11 @@ def rates(built: Any, seconds: int) -> dict[str, int]:
 
 @pytest.mark.parametrize("limit", [3, 16])
 def test_a_client_keeps_two_of_the_requests_that_its_server_grants(limit: int) -> None:
-    assert most_in_flight(system(limit=str(limit))) == [limit - 2]
+    assert most_in_flight(system(limit=str(limit), adapters="1")) == [limit - 2]
 
 
 def test_an_adapter_for_each_disk_has_a_limit_for_each() -> None:
-    found = most_in_flight(system(adapters="3"))
+    found = most_in_flight(system(limit="16", adapters="3", **FAR))
     assert len(found) == 3
     assert max(found) == 14
     assert sum(found) > 20
@@ -56,11 +58,41 @@ def test_an_adapter_for_each_disk_has_a_limit_for_each() -> None:
 
 def test_disks_of_a_full_adapter_take_turns() -> None:
     # sdb's requests are 60 times as large as the others', and sdd's queue is the longest
-    built = system()
+    noop = {"peer:/sys/block/sdc/queue/scheduler": "noop"}
+    built = system(limit="16", adapters="1", **noop, **FAR, **{"sdb.read_ahead": "768 KiB"})
     before = rates(built, 4)
     found = {name: n - before[name] for name, n in rates(built, 4).items()}
     assert found["sdd"] == pytest.approx(found["sdc"], rel=0.2)
     assert found["sdb"] == pytest.approx(found["sdc"], rel=0.4)
+
+
+def test_a_server_that_anticipates_stays_with_writes_until_a_read_is_too_old() -> None:
+    crossed: dict[str, float] = {}
+    found: dict[str, int] = {}
+    for scheduler in ("noop", "anticipatory"):
+        built = system(**{"peer:/sys/block/sdc/queue/scheduler": scheduler})
+        before = rates(built, 4)
+        found = {name: n - before[name] for name, n in rates(built, 4).items()}
+        disk = built.parts["storage"].server_queues["sdc"].target.disk
+        crossed[scheduler] = disk.seek_cylinders / disk.commands
+    assert crossed["anticipatory"] < 0.5 * crossed["noop"]
+    assert found["sdd"] > 4 * found["sdc"]
+
+
+def test_random_reads_of_one_file_leave_the_client_one_by_one() -> None:
+    # its scheduler waits for the thread that read near by; in another file it is not near
+    waits = []
+    for size in ("4 KiB", "128 KiB"):
+        read = {"ffsb.random-read.read": size, "ffsb.random-write.num_threads": "0"}
+        built = system(**read)
+        built.run(3 * SECOND)
+        adapter = built.parts["storage"].queues["sdc"].target.adapter
+        held = []
+        for _ in range(200):
+            built.run(SECOND // 100)
+            held.append(adapter.busy)
+        waits.append(sum(held) / len(held))
+    assert waits[0] > 3 * waits[1]
 
 
 def test_a_server_splits_what_its_queue_does_not_take_at_once() -> None:
@@ -91,7 +123,7 @@ def test_the_server_pays_for_copying() -> None:
 
 
 def test_an_interrupt_of_the_client_is_an_answer_of_the_server() -> None:
-    built = system()
+    built = system(adapters="1")
     built.run(SECOND)
     (adapter,) = adapters(built)
     assert adapter.interrupt.line.total == adapter.server.answers.messages
