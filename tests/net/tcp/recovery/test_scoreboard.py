@@ -6,6 +6,7 @@ block; the scoreboard may take short cuts.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from simnet.net.tcp.recovery.counted_tags import CountedTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
 from simnet.net.tcp.send.sequence import SendSequence
+from tests.house.trees import ROOT
 
 MSS = 1000
 SACKED, RETRANS, LOST = 1, 2, 4
@@ -317,6 +319,27 @@ def test_what_is_held_lost_and_on_its_way_is_the_kernels(
             for segment in kernel.queue:
                 segment.tags.discard("L")
         both.check()
+
+
+def test_nobody_else_writes_tags_or_counts() -> None:
+    """An attribute that Python may only read can still be written by a compiled module."""
+    kept = {"sacked_out", "lost_out", "retrans_out", "tagged", "head", "tail", "hint"}
+    written = []
+    for file in sorted((ROOT / "simnet" / "net" / "tcp").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+                continue
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                match target:
+                    case ast.Attribute(value=owner, attr=name) if name in kept:
+                        of_board = ast.unparse(owner).endswith("board")
+                    case ast.Subscript(value=owner, slice=place) if "TAG" in ast.unparse(place):
+                        of_board = ast.unparse(owner).endswith("board.ring")
+                    case _:
+                        of_board = False
+                if of_board:
+                    written.append(f"{file.name}:{node.lineno}: {ast.unparse(target)}")
+    assert written == []
 
 
 CHANGES = st.tuples(
