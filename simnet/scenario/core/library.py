@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from simnet import _share
 from simnet.errors import InputError
+from simnet.faults import sentence
 from simnet.files import read_text
 from simnet.scenario.core import toml
 from simnet.scenario.core.files import ScenarioFile
@@ -50,7 +51,6 @@ MODELS: Final = {one.kind: one.section for one in _KINDS}
 MODEL_FOLDERS: Final = {one.kind: one.folder for one in _KINDS}
 """Where the models of each kind lie, below the folder of models."""
 _LONGEST_SHOWN: Final = 60
-_PLAIN_STARTS: Final = {"Input should be": "expected", "String should": "should"}
 
 
 def model_names(kind: ModelKind) -> tuple[str, ...]:
@@ -227,26 +227,21 @@ def _translate(
 
 
 def _message(detail: ErrorDetails, form: type[BaseModel], unknown: str) -> str:
-    kind, given, message = detail["type"], detail["input"], detail["msg"]
+    kind, given = detail["type"], detail["input"]
     if kind == "extra_forbidden":
         name = str(detail["loc"][-1])
         what = unknown if len(detail["loc"]) == 1 else "unknown key"
         return f"{what}{nearest(name, _keys_at(form, detail['loc'][:-1]))}"
-    if kind == "missing":
-        return "missing"
     if kind in {"model_type", "model_attributes_type", "dict_type"}:
         keys = _keys_at(form, detail["loc"])
         if "value" in keys:
             return 'expected a table such as {value = ..., state = "assumed", source = "..."}'
         return f"expected a table with the keys {', '.join(keys)}"
-    if kind in {"value", "range"}:
-        return message
-    for words, plain in _PLAIN_STARTS.items():
-        if message.startswith(words):
-            message = f"{plain}{message.removeprefix(words)}"
+    if kind in {"missing", "value", "range"}:
+        return sentence(detail)
     shown = repr(given)
     known = len(shown) <= _LONGEST_SHOWN and not isinstance(given, (dict, list))
-    return f"{message[0].lower()}{message[1:]}" + (f", got {shown}" if known else "")
+    return sentence(detail) + (f", got {shown}" if known else "")
 
 
 def _keys_at(form: type[BaseModel], path: toml.KeyPath) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simnet._share import folder
 from simnet.errors import InputError
+from simnet.faults import first_fault
 from simnet.scenario.core import toml
 from simnet.scenario.core.library import nearest
 from simnet.study.calibrate.calibrate import DURATION, SEEDS, Runs
@@ -72,8 +73,7 @@ def stages(directory: Path | None = None) -> dict[str, dict[str, Stage]]:
         try:
             form = _File.model_validate(document.data)
         except ValidationError as error:
-            first = error.errors()[0]
-            raise document.error(first["msg"], first["loc"]) from error
+            raise document.error(*first_fault(error)) from error
         found.setdefault(form.scenario, {}).update({one.name: one for one in form.stage})
     return found
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simnet.errors import InputError
+from simnet.faults import first_fault
 from simnet.files import read_text
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.recording import MS_PS, Expected, Recording
@@ -83,9 +84,9 @@ def _parsed(line: str, file: str, number: int) -> _Trace:
     try:
         return _Trace.model_validate(json.loads(line))
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(first["msg"], file=file, line=number, key=key or None) from error
+        message, keys = first_fault(error)
+        key = ".".join(map(str, keys)) or None
+        raise InputError(message, file=file, line=number, key=key) from error
     except RecursionError as error:
         raise InputError("no JSON: nested too deeply", file=file, line=number) from error
     except json.JSONDecodeError as error:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from simnet._share import folder
 from simnet.errors import InputError
+from simnet.faults import first_fault
 from simnet.scenario.core import toml
 from simnet.scenario.core.library import nearest
 
@@ -114,5 +115,4 @@ def _read(path: Path, form: type[_Form]) -> _Form:
     try:
         return form.model_validate(document.data)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise document.error(first["msg"], first["loc"]) from error
+        raise document.error(*first_fault(error)) from error

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from simnet._share import folder
 from simnet.errors import InputError
+from simnet.faults import first_fault
 from simnet.files import read_bytes, write_text
 
 _SCHEMA: Literal["simnet.predictions/1"] = "simnet.predictions/1"
@@ -103,6 +104,5 @@ def _read(path: Path) -> Frozen:
     try:
         return Frozen.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise InputError(first["msg"], file=path, key=key or None) from error
+        message, keys = first_fault(error)
+        raise InputError(message, file=path, key=".".join(map(str, keys)) or None) from error

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from simnet._share import folder
 from simnet.errors import InputError
+from simnet.faults import first_fault
 from simnet.files import read_bytes, write_text
 from simnet.study.validate.kinds import KINDS, log_factor
 
@@ -98,6 +99,5 @@ def _read(path: Path) -> Residuals:
             read_bytes(path, most_bytes=_MOST_BYTES, kind="list of residuals")
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        raise InputError(first["msg"], file=path, key=key or None) from error
+        message, keys = first_fault(error)
+        raise InputError(message, file=path, key=".".join(map(str, keys)) or None) from error

@@ -105,9 +105,9 @@ def test_an_unknown_tuning_names_the_nearest(name: str, key: str | None, message
     ("old", "new", "error"),
     [
         ("[tunings.numactl]", '[tunings."a b"]',
-         "tunings.a b: should match pattern '^[A-Za-z0-9][A-Za-z0-9_-]*$', got 'a b'"),
+         "tunings.a b: expected a text of the form ^[A-Za-z0-9][A-Za-z0-9_-]*$, got 'a b'"),
         ('"numactl --preferred" = "nic"', '"numactl --preferred" = {value = "nic", source = 1}',
-         "tunings.numactl.numactl --preferred.source: expected a valid string, got 1"),
+         "tunings.numactl.numactl --preferred.source: expected a text, got 1"),
         ('"numactl --preferred" = "nic"', '"numactl --prefered" = "nic"',
          "numactl --prefered: unknown knob; did you mean numactl --preferred?"),
         ('"numactl --preferred" = "nic"', '"numactl --preferred" = "4"',
