@@ -22,7 +22,6 @@ __all__ = ["DelayedAck"]
 _NONE = cython.declare(cython.longlong, -1)
 # TCP_MIN_MSS
 _MIN_MSS = cython.declare(cython.longlong, 88)
-_NEVER = cython.declare(cython.longlong, 1 << 40)
 # what the window field of a header holds
 _LARGEST_FIELD = cython.declare(cython.longlong, 65535)
 
@@ -67,12 +66,14 @@ class DelayedAck:
         self.held = window.held
         self.queue = window.queue
         self.compression = compression
-        self.ato_min = timing.jiffies(timing.ato_min_ps)
-        self.delack_min = timing.jiffies(timing.delack_min_ps) or self.ato_min
-        self.delack_max = timing.jiffies(timing.delack_max_ps)
-        self.rto_jiffies = timing.jiffies(timing.rto_ps)
-        self.delack_limit = timing.jiffies(timing.delack_limit_ps) or _NEVER
-        self.srtt_jiffies = timing.jiffies(timing.srtt_ps) or _NEVER
+        (
+            self.ato_min,
+            self.delack_max,
+            self.rto_jiffies,
+            self.delack_min,
+            self.delack_limit,
+            self.srtt_jiffies,
+        ) = timing.in_jiffies
         self.max_quickacks = max_quickacks
         self.min_rcvmss = min_rcvmss
         self.option_bytes = option_bytes

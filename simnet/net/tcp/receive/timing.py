@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 __all__ = ["AckTiming"]
+
+_NEVER: Final = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,14 @@ class AckTiming:
     delack_limit_ps: int = 0
     srtt_ps: int = 0
 
-    def jiffies(self, time_ps: int) -> int:
-        """So long in jiffies, rounded up."""
-        return -(-time_ps // self.jiffy_ps)
+    @cached_property
+    def in_jiffies(self) -> tuple[int, ...]:
+        """All but the first, rounded up; a limit that there is not is beyond any time."""
+        ato_min, delack_max, rto, delack_min, limit, srtt = (
+            -(-time_ps // self.jiffy_ps)
+            for time_ps in (
+                *(self.ato_min_ps, self.delack_max_ps, self.rto_ps),
+                *(self.delack_min_ps, self.delack_limit_ps, self.srtt_ps),
+            )
+        )
+        return ato_min, delack_max, rto, delack_min or ato_min, limit or _NEVER, srtt or _NEVER

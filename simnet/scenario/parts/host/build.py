@@ -262,6 +262,13 @@ def _receiver_rules(version: str, adv_win_scale: int) -> ReceiverRules:
     return replace(rules, adv_win_scale=adv_win_scale) if rules.adv_win_scale > 0 else rules
 
 
+@cache
+def _ack_timing(jiffy_ps: int, times_ps: tuple[int, int, int, int, int]) -> AckTiming:
+    """What all receivers of a host share, too."""
+    # the round trip is that of the handshake; the kernel counts what is shorter as a jiffy
+    return AckTiming(jiffy_ps, *times_ps, jiffy_ps)
+
+
 def make_receiver(host: Host, port: Port) -> TcpReceiver:
     """The receiving half of a connection."""
     kernel = host.kernel
@@ -278,15 +285,15 @@ def make_receiver(host: Host, port: Port) -> TcpReceiver:
         ),
         rmem_max=kernel.tcp_rmem_bytes[2],
         rcvbuf_locked=locked > 0,
-        timing=AckTiming(
-            jiffy_ps=PS // kernel.hz,
-            ato_min_ps=kernel.ato_min_ps,
-            delack_min_ps=kernel.delack_min_ps,
-            delack_max_ps=kernel.delack_max_ps,
-            rto_ps=_first_rto_ps(kernel),
-            delack_limit_ps=host.application.delack_max_ps,
-            # that of the handshake; the kernel counts what is shorter as a jiffy
-            srtt_ps=PS // kernel.hz,
+        timing=_ack_timing(
+            PS // kernel.hz,
+            (
+                kernel.ato_min_ps,
+                kernel.delack_max_ps,
+                _first_rto_ps(kernel),
+                kernel.delack_min_ps,
+                host.application.delack_max_ps,
+            ),
         ),
         max_quickacks=kernel.max_quickacks,
         min_rcvmss=kernel.min_rcvmss_bytes,
