@@ -25,8 +25,8 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # $(call install,PYTHON,WHAT) takes seconds with uv and a minute with pip, which can do it, too.
 install = { $(BIN)/uv pip install --quiet --python $(1) $(2) 2>/dev/null || $(1) -m pip install --quiet --no-compile $(2); }
 MECHANISMS := $(addprefix tests/,kernel host net storage laws)
-# What depends on the engine; everything else is the same Python on both.
-ON_BOTH_ENGINES := $(addprefix tests/,kernel host net workload laws)
+# What depends on the engine and is quick on both; tests/laws compares the two itself.
+ON_BOTH_ENGINES := $(addprefix tests/,kernel host net workload)
 
 .PHONY: help
 help: ## show this list
