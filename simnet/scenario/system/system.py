@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simnet.scenario.system.activity import activity_of
+from simnet.scenario.system.collector import COLLECTOR
 from simnet.scenario.system.resource import cpus, memory
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ __all__ = [
     "System",
     "Waiting",
 ]
-
-_ALLOCATIONS_PER_COLLECTION = 200_000
 
 
 @dataclass(frozen=True)
@@ -247,20 +245,8 @@ class System:
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
-        before = gc.get_threshold()
-        # frames come and go by the million and leave nothing to collect; what is there already
-        # need not be looked at again
-        if before[0]:
-            gc.set_threshold(max(before[0], _ALLOCATIONS_PER_COLLECTION), *before[1:])
-        freezes = gc.get_freeze_count() == 0
-        if freezes:
-            gc.freeze()
-        try:
+        with COLLECTOR.spared():
             self.env.run(until=self.env.sim.now + duration_ps)
-        finally:
-            gc.set_threshold(*before)
-            if freezes:
-                gc.unfreeze()
 
     def snapshot(self) -> Snapshot:
         """Read all counters."""

@@ -1,0 +1,67 @@
+"""Python's garbage collector, while a system is simulated.
+
+Frames come and go by the million and leave nothing to collect, and what is there already need not
+be looked at again and again: it is frozen. But what is unfrozen counts as old, and the collector
+comes to the old only when enough of the young have grown old by themselves. Systems of earlier
+runs, which have cycles, would stay for ever. So all is collected when there is a quarter more than
+after the last time: the collector's own rule.
+
+Source: Modules/gcmodule.c of CPython 3.11: `gc_freeze_impl`, `gc_unfreeze_impl`,
+`long_lived_pending`.
+"""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["COLLECTOR", "Collector"]
+
+# pools of frames and packets are allocated in thousands
+_ALLOCATIONS_PER_COLLECTION: Final = 200_000
+
+
+class Collector:
+    """The collector of this process.
+
+    Attributes:
+        kept: objects that were there after all were last collected; 0 before.
+    """
+
+    def __init__(self) -> None:
+        self.kept = 0
+
+    @contextmanager
+    def spared(self) -> Iterator[None]:
+        """Freeze what is there, and collect seldom."""
+        before = gc.get_threshold()
+        if before[0]:
+            gc.set_threshold(max(before[0], _ALLOCATIONS_PER_COLLECTION), *before[1:])
+        freezes = gc.get_freeze_count() == 0
+        if freezes:
+            self._freeze()
+        try:
+            yield
+        finally:
+            gc.set_threshold(*before)
+            if freezes:
+                gc.unfreeze()
+
+    def _freeze(self) -> None:
+        gc.freeze()
+        there = gc.get_freeze_count()
+        if self.kept == 0:
+            self.kept = there
+        elif 4 * there > 5 * self.kept:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+            self.kept = gc.get_freeze_count()
+
+
+COLLECTOR: Final = Collector()
+"""That of this process."""
