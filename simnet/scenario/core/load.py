@@ -19,6 +19,7 @@ from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Table
 from simnet.scenario.core.subject import host_parts, parts, setup_of
 from simnet.scenario.core.tree import Path, Tree, dotted
+from simnet.scenario.core.unread import idle_settings
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.irqbalance.schema import Balancer
 from simnet.scenario.parts.nic.schema import Nic
@@ -319,15 +320,16 @@ class _Assembly:
         self.tree.put_plain(("scenario",), scenario)
         self.tree.put_plain(("flows",), _flows(self.tree, table))
         del self.tree.values["cables"]  # the flows say what they connect
-        return Effective(
+        effective = Effective(
             **self.tree.values,
             provenance=self.tree.provenance,
             models=self.models,
             applied=tuple(table.applied),
-            remarks=tuple(table.remarks),
             captured=self.captured,
             tunings=tunings,
         )
+        remarks = (*table.remarks, *idle_settings(effective, table.origins))
+        return effective.model_copy(update={"remarks": remarks})
 
 
 def _receive_buffer(kernel: Mapping[str, Any]) -> int:

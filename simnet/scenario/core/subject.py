@@ -224,6 +224,7 @@ class Subject:
         columns: its fields of a result.
         lifts: what of it `explain --lift` tries larger.
         listings: commands whose output `--apply` takes.
+        idle: yields places of values, dotted, that nothing reads in a configuration, and why.
         typed: yields what is typed for several settings at once, of the configurations before and
             after a tuning.
     """
@@ -246,6 +247,7 @@ class Subject:
     columns: Callable[[], tuple[Column, ...]] = tuple
     lifts: Callable[[], tuple[Lifting, ...]] = tuple
     listings: Callable[[], tuple[Listed, ...]] = tuple
+    idle: Callable[[Effective], Iterable[tuple[str, str]]] = _none
     typed: Callable[[Effective, Effective], Iterable[Together]] = _none
 
 

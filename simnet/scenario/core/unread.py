@@ -1,17 +1,55 @@
-"""Values that models carry and that no mechanism reads.
+"""Values that no mechanism reads: never, or not as the rest of a configuration is.
 
-They are facts of the hardware or the kernel, and defaults of knobs that an administrator knows. A
-setting of one is accepted and reported as not modelled. Each subject names its own; a mechanism
-that starts to read one takes it off there. A test compares them with what the builder reads.
+The first are facts of the hardware or the kernel, and defaults of knobs that an administrator
+knows. A setting of one is accepted and reported as not modelled. Each subject names its own; a
+mechanism that starts to read one takes it off there. A test compares them with what the builder
+reads.
+
+The second are settings of another mode, test or workload than the configuration's. Each subject
+says which those are, and why (`Subject.idle`).
 """
 
 from __future__ import annotations
 
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.subject import subjects
 
-__all__ = ["UNREAD"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.core.entries import Entry
+
+__all__ = ["UNREAD", "idle_settings"]
 
 UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
+
+
+def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterator[str]:
+    """Yield a line for each setting of which no place is read.
+
+    Args:
+        effective: the configuration.
+        origins: the setting behind a changed value, by dotted path.
+    """
+    if not origins:
+        return
+    why = {place: text for subject in subjects() for place, text in subject.idle(effective)}
+    read: dict[str, bool] = {}
+    reasons: dict[str, str] = {}
+    for path, entry in origins.items():
+        reason = next((why[place] for place in _within(path) if place in why), "")
+        read[entry.name] = read.get(entry.name, False) or not reason
+        reasons.setdefault(entry.name, reason)
+    for name, reason in reasons.items():
+        if not read[name]:
+            yield f"{name}: has no effect in this scenario, because {reason}"
+
+
+def _within(path: str) -> Iterator[str]:
+    """Yield a dotted path and what it lies in."""
+    while path:
+        yield path
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]

@@ -14,5 +14,6 @@ SUBJECT = Subject(
     knobs=late("bonding.knobs:BONDING"),
     delayed_actions=late("bonding.build:delayed_actions"),
     typed=late("bonding.commands:typed"),
+    idle=late("bonding.idle:idle"),
     check_host=late("bonding.checks:check_bond"),
 )

@@ -10,5 +10,6 @@ SUBJECT = Subject(
     "steering",
     order=100,
     knobs=late("steering.knobs:STEERING"),
+    idle=late("steering.idle:idle"),
     check_host=late("steering.checks:check_steering"),
 )
