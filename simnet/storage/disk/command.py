@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from simnet.storage.disk.geometry import NOWHERE
+from simnet.storage.disk.mechanism import Access
 
 __all__ = ["Command", "DiskPartition", "Initiator", "Target", "disk_partitions"]
 
@@ -18,20 +18,13 @@ class Initiator(Protocol):
         """Take the completion of a command."""
 
 
-class Command:
-    """A read or a write of sectors of 512 bytes.
+class Command(Access):
+    """A read or a write as a driver sends it.
 
     Attributes:
-        sector, sectors: where, how many.
-        write: False for a read.
         owner: who sent it, an `Initiator`; None for what a disk does of itself.
         tag: the owner's; disks do not look at it.
-        submitted_ps: when the disk took it; set by the disk.
-        ready_ps: when the disk can act on it; set by the disk.
-        place: where it begins; set by the disk.
     """
-
-    __slots__ = ("owner", "place", "ready_ps", "sector", "sectors", "submitted_ps", "tag", "write")
 
     def __init__(
         self, sector: int, sectors: int, *, write: bool, owner: Any, tag: Any = None
@@ -43,7 +36,9 @@ class Command:
         self.tag = tag
         self.submitted_ps = 0
         self.ready_ps = 0
-        self.place = NOWHERE
+        self.cylinder = 0
+        self.head = 0
+        self.angle_ps = 0
 
     @property
     def end(self) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import cython
+
 from simnet.kernel.component import Component
-from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.model import DiskModel
+
+if not cython.compiled:
+    from simnet.kernel.priority import WIRE
 
 __all__ = ["Drive"]
 
@@ -23,53 +27,68 @@ class Drive(Component):
         in_disk: commands that it has taken and not completed.
         commands, read_sectors, written_sectors: completed.
         command_ps: commands in the disk, over time (ps times commands).
+        occupied_ps: time with any command in it.
         residence_ps: time that completed commands had been in the disk.
     """
 
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
         super().__init__(sim, path)
         self.model = model
+        self.size = model.sectors
+        self.depth = model.queue_depth
+        self.overhead_ps = model.command_overhead_ps
         self.bus_free_ps = 0
         self.served: dict[int, Command] = {}
-        self.in_disk = self.commands = self.read_sectors = self.written_sectors = 0
-        self.command_ps = self.residence_ps = self._changed_ps = 0
+        self.in_disk = 0
+        self.commands = 0
+        self.read_sectors = 0
+        self.written_sectors = 0
+        self.command_ps = 0
+        self.occupied_ps = 0
+        self.residence_ps = 0
+        self._changed_ps = 0
         self._served_number = 0
 
     @property
     def sectors(self) -> int:
         """Sectors that can be addressed."""
-        return self.model.sectors
+        return self.size
 
-    def submit(self, command: Command) -> bool:
+    def submit(self, command: Command) -> cython.bint:
         """Take a command; False if the queue is full.
 
         Raises:
             ValueError: sectors that the disk does not have.
         """
-        if command.sector < 0 or command.sectors < 1 or command.end > self.sectors:
-            raise ValueError(f"{self.path}: {command!r} is not within {self.sectors}")
-        if self.in_disk >= self.model.queue_depth:
+        end: cython.longlong = command.sector + command.sectors
+        if command.sector < 0 or command.sectors < 1 or end > self.size:
+            raise ValueError(f"{self.path}: {command!r} is not within {self.size}")
+        if self.in_disk >= self.depth:
             return False
         self._take(command)
         self._begin(command)
         return True
 
-    def _begin(self, command: Command) -> None:
+    def _begin(self, command: Command) -> cython.int:
         """Start on a command that has been taken."""
         raise NotImplementedError
 
-    def _take(self, command: Command) -> None:
+    def _take(self, command: Command) -> cython.int:
         self._count(1)
         command.submitted_ps = self.sim.now
-        command.ready_ps = self.sim.now + self.model.command_overhead_ps
+        command.ready_ps = self.sim.now + self.overhead_ps
+        return 0
 
-    def _complete_at(self, done_ps: int, command: Command, kind: int) -> None:
+    def _complete_at(
+        self, done_ps: cython.longlong, command: Command, kind: cython.int
+    ) -> cython.int:
         """Have an event of `kind`, whose argument is the command's key in `served`."""
         self._served_number += 1
         self.served[self._served_number] = command
         self.sim.at(done_ps, self, kind, self._served_number, WIRE)
+        return 0
 
-    def _complete(self, command: Command) -> None:
+    def _complete(self, command: Command) -> cython.int:
         self._count(-1)
         self.commands += 1
         self.residence_ps += self.sim.now - command.submitted_ps
@@ -78,9 +97,14 @@ class Drive(Component):
         else:
             self.read_sectors += command.sectors
         command.owner.command_done(command)
+        return 0
 
-    def _count(self, change: int) -> None:
+    def _count(self, change: cython.longlong) -> cython.int:
         """Add up commands over time."""
-        self.command_ps += self.in_disk * (self.sim.now - self._changed_ps)
+        elapsed_ps: cython.longlong = self.sim.now - self._changed_ps
+        self.command_ps += self.in_disk * elapsed_ps
+        if self.in_disk > 0:
+            self.occupied_ps += elapsed_ps
         self._changed_ps = self.sim.now
         self.in_disk += change
+        return 0

@@ -9,6 +9,8 @@ no garbage collection: a write costs one page program a page, however full the d
 
 from __future__ import annotations
 
+import cython
+
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.drive import Drive
@@ -22,7 +24,6 @@ class FlashDisk(Drive):
 
     Attributes:
         page_reads, page_programs: on all channels.
-        busy_ps: time that it held a command.
     """
 
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
@@ -34,28 +35,24 @@ class FlashDisk(Drive):
         # pages that are in the buffer, by the time at which they are programmed
         self.buffer_pages = max(model.cache_bytes // model.flash_page_bytes, 1)
         self.programs: list[int] = []
-        self.page_reads = self.page_programs = self.busy_ps = 0
+        self.page_reads = 0
+        self.page_programs = 0
 
     def counters(self) -> dict[str, int]:
         """Commands, pages, and how long it held commands."""
         names = ("commands", "read_sectors", "written_sectors", "page_reads", "page_programs")
         self._count(0)
-        times = ("busy_ps", "command_ps", "residence_ps")
-        return {name: getattr(self, name) for name in (*names, *times)}
+        times = {"busy_ps": self.occupied_ps, "command_ps": self.command_ps}
+        found = {name: getattr(self, name) for name in names}
+        return found | times | {"residence_ps": self.residence_ps}
 
-    def _begin(self, command: Command) -> None:
+    def _begin(self, command: Command) -> cython.int:
         done_ps = self._write(command) if command.write else self._read(command)
-        self._complete_at(done_ps, command, 0)
+        return self._complete_at(done_ps, command, 0)
 
-    def on_event(self, kind: int, arg: int) -> None:
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A command is complete."""
         self._complete(self.served.pop(arg))
-
-    def _count(self, change: int) -> None:
-        """Add up commands, and the time with any, over time."""
-        if self.in_disk:
-            self.busy_ps += self.sim.now - self._changed_ps
-        super()._count(change)
 
     def _pages(self, command: Command) -> range:
         return range(

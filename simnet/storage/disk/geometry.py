@@ -12,12 +12,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Final
 
 from simnet.host.costs import whole_ns
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-__all__ = ["NOWHERE", "Geometry", "Place", "SeekCurve", "Zone"]
+__all__ = ["Geometry", "Place", "SeekCurve", "Zone"]
 
 _SECOND_PS = 10**12
 # Mean of d and of sqrt(d) for the distance d of two random places of a line of length 1.
@@ -106,10 +105,6 @@ class Place:
     angle_ps: int
     left: int
     zone: Zone
-
-
-NOWHERE: Final = Place(0, 0, 0, 0, Zone(0, 0, 1))
-"""The place of what has not been placed."""
 
 
 class Geometry:

@@ -5,10 +5,11 @@ cdef class Surface:
     cdef long long heads
     cdef long long switch_ps
     cdef long long settle_ps
-    cdef long long overhead_ps
+    cdef readonly long long overhead_ps
     cdef long long bus_rate_bps
     cdef long long age_limit_ps
-    cdef bint sptf
+    cdef readonly long long cylinders
+    cdef readonly long long write_sectors
     cdef long long head_skew_ps
     cdef long long cylinder_skew_ps
     cdef int zones
@@ -27,17 +28,19 @@ cdef class Surface:
     cpdef long long bus_ps(self, long long sectors) except? -1
     cpdef int find(self, long long sector) except -1
     cpdef long long reach_ps(self, long long now, long long cylinder, long long head, long long settle_ps) except? -1
+    cpdef long long move_ps(self, long long distance, bint switch, long long settle_ps) except? -1
+    cpdef long long pass_at(self, long long now, long long angle_ps) except? -1
     cpdef long long arrive_ps(self, long long now, long long distance, bint switch, long long angle_ps, long long settle_ps) except? -1
 
 cdef class ReadAhead:
     cdef Surface surface
-    cdef bint going
-    cdef long long start
-    cdef long long sector
-    cdef long long time_ps
-    cdef long long cylinder
-    cdef long long head
-    cdef long long limit
+    cdef readonly bint going
+    cdef readonly long long start
+    cdef readonly long long sector
+    cdef readonly long long time_ps
+    cdef readonly long long cylinder
+    cdef readonly long long head
+    cdef readonly long long limit
     cdef int count
     cdef long long[::1] firsts
     cdef long long[::1] ends

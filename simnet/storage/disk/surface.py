@@ -1,7 +1,8 @@
 """The surface of a mechanical disk as tables, and what the disk reads ahead from it.
 
-The geometry is that of `simnet.storage.disk.geometry`, what is read ahead that of
-`simnet.storage.disk.cache`, both to the picosecond; here they are without an object a sector.
+The geometry is that of `simnet.storage.disk.geometry`, to the picosecond, without an object a
+sector. After a read the heads go on reading the following sectors until a command needs the arm or
+the segment is full. How far they have come is arithmetic, computed when it is read.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Surface:
     """Places and seek times of one kind of disk, as tables.
 
     Args:
-        model: a mechanical disk without write cache.
+        model: a mechanical disk; half of its buffer is for writes if these are cached.
 
     Attributes:
         at_track, at_left: of the sector found last, sectors of its track, and from it to the end.
@@ -38,10 +39,6 @@ class Surface:
     def __init__(self, model: DiskModel) -> None:
         if model.medium != "magnetic":
             raise ValueError(f"a {model.medium} disk has no surface")
-        if model.write_cache:
-            raise ValueError("an array's disk writes without a cache")
-        if model.queue_policy not in {"fcfs", "sptf"}:
-            raise ValueError(f"queue_policy {model.queue_policy!r} is not one of fcfs, sptf")
         geometry = Geometry(model)
         self.model = model
         self.sectors = geometry.sectors
@@ -52,7 +49,7 @@ class Surface:
         self.overhead_ps = model.command_overhead_ps
         self.bus_rate_bps = model.bus_rate_bps
         self.age_limit_ps = model.queue_age_limit_ps
-        self.sptf = model.queue_policy == "sptf"
+        self.cylinders = geometry.cylinders
         self.head_skew_ps = geometry.head_skew_ps
         self.cylinder_skew_ps = geometry.cylinder_skew_ps
         self.zones = len(geometry.zones)
@@ -61,7 +58,9 @@ class Surface:
         self.zone_track = array("q", [zone.track_sectors for zone in geometry.zones])
         self.seek_ns = _seek_table(geometry)
         self.segments = model.cache_segments
-        self.segment_sectors = model.cache_bytes // _SECTOR_BYTES // max(model.cache_segments, 1)
+        buffer_sectors = model.cache_bytes // _SECTOR_BYTES
+        self.write_sectors = buffer_sectors // 2 if model.write_cache else 0
+        self.segment_sectors = (buffer_sectors - self.write_sectors) // max(self.segments, 1)
         self.at_track = 1
         self.at_left = 0
         self.at_cylinder = 0
@@ -131,14 +130,22 @@ class Surface:
         settle_ps: cython.longlong,
     ) -> cython.longlong:
         """When an angle passes the heads, so many cylinders from here or at another head."""
-        wait_ps: cython.longlong
+        return self.pass_at(now + self.move_ps(distance, switch, settle_ps), angle_ps)
+
+    def move_ps(
+        self, distance: cython.longlong, switch: cython.bint, settle_ps: cython.longlong
+    ) -> cython.longlong:
+        """Time to a track so many cylinders away, or to another head; 0 to where the heads are."""
+        time_ps: cython.longlong = 0
         if distance != 0:
-            if distance < 0:
-                distance = -distance
-            now += self.seek_ns[distance] * _NS_PS + settle_ps
+            time_ps = self.seek_ns[distance if distance > 0 else -distance] * _NS_PS + settle_ps
         elif switch:
-            now += self.switch_ps + settle_ps
-        wait_ps = angle_ps - now % self.rotation_ps
+            time_ps = self.switch_ps + settle_ps
+        return time_ps
+
+    def pass_at(self, now: cython.longlong, angle_ps: cython.longlong) -> cython.longlong:
+        """When an angle next passes the heads."""
+        wait_ps: cython.longlong = angle_ps - now % self.rotation_ps
         if wait_ps < 0:
             wait_ps += self.rotation_ps
         return now + wait_ps
@@ -148,9 +155,6 @@ class Surface:
 @cython.cclass
 class ReadAhead:
     """What a disk goes on reading after a read, and what it has kept of earlier streams.
-
-    As `Stream` and `Segments` of `simnet.storage.disk.cache`. How far the heads have come is
-    arithmetic.
 
     Args:
         surface: of the disk.

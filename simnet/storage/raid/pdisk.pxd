@@ -1,24 +1,17 @@
 from simnet.kernel.component cimport Component
 from simnet.kernel.priority cimport WIRE
-from simnet.storage.disk.surface cimport ReadAhead, Surface
+from simnet.storage.disk.mechanism cimport Access, Mechanism
+from simnet.storage.disk.surface cimport Surface
 
-cdef class Strip
+cdef class Strip(Access)
 
 cdef class StripOwner(Component):
     cpdef int strip_done(self, Strip strip) except -1
 
-cdef class Strip:
+cdef class Strip(Access):
     cdef public StripOwner owner
     cdef public object tag
     cdef public int index
-    cdef readonly long long sector
-    cdef readonly long long sectors
-    cdef readonly bint write
-    cdef readonly long long submitted_ps
-    cdef long long ready_ps
-    cdef readonly long long cylinder
-    cdef readonly long long head
-    cdef readonly long long angle_ps
 
 cdef class SasPath:
     cdef readonly str name
@@ -30,7 +23,7 @@ cdef class SasPath:
 
 cdef class Pdisk(Component):
     cdef readonly Surface surface
-    cdef ReadAhead ahead
+    cdef readonly Mechanism mechanism
     cdef readonly SasPath lane
     cdef readonly SasPath adapter
     cdef int nr_requests
@@ -48,8 +41,6 @@ cdef class Pdisk(Component):
     cdef long long event
     cdef long long begun_ps
     cdef long long bus_free_ps
-    cdef long long cylinder
-    cdef long long head
     cdef readonly long long held
     cdef readonly long long largest
     cdef long long changed_ps
@@ -68,14 +59,9 @@ cdef class Pdisk(Component):
     cdef Strip _begin(self, list waiting)
     cdef Strip _next_above(self, list waiting, Strip strip)
     cdef int _complete(self, Strip strip) except -1
-    cdef bint _held(self, long long sector, long long end) except? -1
     cdef int _serve(self, Strip strip) except -1
     cdef long long _lanes(self, long long end_ps, long long sectors) except? -1
-    cdef int _freeze(self) except -1
-    cdef long long _execute(self, Strip strip) except? -1
     cdef int _take(self, Strip strip) except -1
     cdef int _start(self) except -1
-    cdef int _choose(self) except? -1
-    cdef long long _transfer(self, long long now, Strip strip) except? -1
 
 cpdef Strip new_strip(StripOwner owner, object tag, int index, long long sector, long long sectors, bint write)

@@ -1,8 +1,7 @@
 """The disks of a RAID array, with the block layer's queue before each and the SAS paths behind.
 
-The mechanism is that of `simnet.storage.disk.disk`: the same geometry, seek curve and order of
-commands (the least time until the first sector passes) and read-ahead, to the picosecond, for a
-disk without write cache. All that is known of a disk's surface is in tables that all disks share.
+Arm, platters, read-ahead and the order of commands are `simnet.storage.disk.mechanism`, for a disk
+without write cache. All that is known of a disk's surface is in tables that all disks share.
 
 Before the disk is the block layer of Linux 3.10: `nr_requests` of each direction are in the
 scheduler, others wait for a place, and the disk gets `queue_depth` commands. noop passes requests
@@ -23,8 +22,9 @@ import cython
 
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
+from simnet.storage.disk.mechanism import Access, Mechanism
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.storage.disk.surface import ReadAhead, Surface
+from simnet.storage.disk.surface import Surface
 
 if not cython.compiled:
     from simnet.kernel.priority import WIRE
@@ -50,31 +50,19 @@ class StripOwner(Component):
 
 
 @cython.final
-@cython.freelist(4096)
 @cython.cclass
-class Strip:
+class Strip(Access):
     """A command for one disk; made by `new_strip`.
 
     Attributes:
         owner: hears when it is done.
         tag: the owner's.
         index: the owner's.
-        sector, sectors: where, how many.
-        write: False for a read.
-        submitted_ps: when the disk's queue took it.
     """
 
     owner: StripOwner
     tag: Any
     index: cython.int
-    sector: cython.longlong
-    sectors: cython.longlong
-    write: cython.bint
-    submitted_ps: cython.longlong
-    ready_ps: cython.longlong
-    cylinder: cython.longlong
-    head: cython.longlong
-    angle_ps: cython.longlong
 
 
 def new_strip(
@@ -169,8 +157,10 @@ class Pdisk(Component):
         deadline: bool,
     ) -> None:
         super().__init__(sim, path)
+        if surface.write_sectors > 0:
+            raise ValueError(f"{path}: an array's disk writes without a cache")
         self.surface = surface
-        self.ahead = ReadAhead(surface)
+        self.mechanism = Mechanism(surface)
         self.lane = lane
         self.adapter = adapter
         self.nr_requests = nr_requests
@@ -188,8 +178,6 @@ class Pdisk(Component):
         self.event = 0
         self.begun_ps = 0
         self.bus_free_ps = 0
-        self.cylinder = 0
-        self.head = 0
         self.held = 0
         self.largest = 0
         self.changed_ps = 0
@@ -356,37 +344,21 @@ class Pdisk(Component):
     def _take(self, strip: Strip) -> cython.int:
         """The disk has a command."""
         surface: Surface = self.surface
-        ahead: ReadAhead = self.ahead
+        mechanism: Mechanism = self.mechanism
         end: cython.longlong = strip.sector + strip.sectors
         strip.ready_ps = self.sim.now + surface.overhead_ps
         if strip.write:
-            ahead.drop(strip.sector, end)
-            if ahead.going and strip.sector < ahead.limit and ahead.start < end:
-                self._freeze()
-                ahead.drop(strip.sector, end)
+            mechanism.overwrite(strip.sector, end, self.sim.now)
             # its data come first
             if self.bus_free_ps < strip.ready_ps:
                 self.bus_free_ps = strip.ready_ps
             self.bus_free_ps += surface.bus_ps(strip.sectors)
             strip.ready_ps = self.bus_free_ps
-        elif self._held(strip.sector, end):
+        elif mechanism.holds(strip.sector, end, self.sim.now, self.active is None):
             return self._serve(strip)
-        surface.find(strip.sector)
-        strip.cylinder = surface.at_cylinder
-        strip.head = surface.at_head
-        strip.angle_ps = surface.at_angle_ps
+        mechanism.locate(strip)
         self.queue.append(strip)
         return self._start()
-
-    def _held(self, sector: cython.longlong, end: cython.longlong) -> cython.bint:
-        """Whether a read is in the buffer. One that is just being read keeps the heads going."""
-        ahead: ReadAhead = self.ahead
-        if ahead.going and self.active is None:
-            ahead.advance(self.sim.now)
-            if ahead.start <= sector and end <= ahead.sector:
-                ahead.extend(end + self.surface.segment_sectors, self.sim.now)
-                return True
-        return ahead.hold(sector, end)
 
     def _serve(self, strip: Strip) -> cython.int:
         """Complete a read from the buffer."""
@@ -403,113 +375,24 @@ class Pdisk(Component):
         end_ps = max(end_ps, self.lane.book(self.sim.now, sectors))
         return max(end_ps, self.adapter.book(self.sim.now, sectors))
 
-    def _freeze(self) -> cython.int:
-        """Something else needs the arm."""
-        ahead: ReadAhead = self.ahead
-        if ahead.going:
-            ahead.stop(self.sim.now)
-            self.cylinder = ahead.cylinder
-            self.head = ahead.head
-        return 0
-
     def _start(self) -> cython.int:
         """Let the idle mechanism take on the next command."""
-        ahead: ReadAhead = self.ahead
+        mechanism: Mechanism = self.mechanism
         position: cython.int
         strip: Strip
         if self.active is not None or not self.queue:
             return 0
-        if ahead.going:
-            ahead.advance(self.sim.now)
-            self.cylinder = ahead.cylinder
-            self.head = ahead.head
-        position = self._choose()
+        mechanism.follow(self.sim.now)
+        position = mechanism.choose(self.queue, self.sim.now)
         strip = self.queue[position]
         del self.queue[position]
         self.active = strip
         self.begun_ps = self.sim.now
         self.event = self.sim.at(
-            self._lanes(self._execute(strip), strip.sectors), self, _MEDIUM, 0, WIRE
+            self._lanes(mechanism.execute(strip, self.sim.now), strip.sectors),
+            self,
+            _MEDIUM,
+            0,
+            WIRE,
         )
         return 0
-
-    def _execute(self, strip: Strip) -> cython.longlong:
-        """Move the mechanism for a command; return when it is done."""
-        surface: Surface = self.surface
-        ahead: ReadAhead = self.ahead
-        start_ps: cython.longlong = max(self.sim.now, strip.ready_ps)
-        end: cython.longlong = strip.sector + strip.sectors
-        end_ps: cython.longlong
-        if ahead.going:
-            ahead.advance(start_ps)
-            if not strip.write and ahead.start <= strip.sector <= ahead.sector:
-                # it begins in what is being read ahead: no seek, no rotation
-                ahead.extend(strip.sector, start_ps)
-                end_ps = ahead.read_until(end)
-                self.cylinder = ahead.cylinder
-                self.head = ahead.head
-                ahead.extend(end + surface.segment_sectors, end_ps)
-                return max(end_ps, start_ps + surface.bus_ps(strip.sectors))
-        self._freeze()
-        end_ps = self._transfer(start_ps, strip)
-        if strip.write:
-            return end_ps
-        ahead.begin(strip.sector, end, end_ps, self.cylinder, self.head)
-        return max(end_ps, start_ps + surface.bus_ps(strip.sectors))
-
-    def _choose(self) -> cython.int:
-        """The position of the command that goes next."""
-        surface: Surface = self.surface
-        ahead: ReadAhead = self.ahead
-        count: cython.int = len(self.queue)
-        strip: Strip = self.queue[0]
-        now: cython.longlong = self.sim.now
-        after_ps: cython.longlong
-        best_ps: cython.longlong = -1
-        best: cython.int = 0
-        position: cython.int
-        if count == 1 or not surface.sptf:
-            return 0
-        if surface.age_limit_ps > 0 and now - strip.submitted_ps > surface.age_limit_ps:
-            return 0
-        for position in range(count):
-            strip = self.queue[position]
-            after_ps = 0
-            if strip.ready_ps > now:
-                after_ps = strip.ready_ps - now
-            if (
-                not ahead.going
-                or strip.write
-                or strip.sector < ahead.start
-                or strip.sector > ahead.sector
-            ):
-                after_ps = surface.arrive_ps(
-                    now + after_ps,
-                    strip.cylinder - self.cylinder,
-                    strip.head != self.head,
-                    strip.angle_ps,
-                    surface.settle_ps if strip.write else 0,
-                )
-                after_ps -= now
-            if best_ps < 0 or after_ps < best_ps:
-                best_ps = after_ps
-                best = position
-        return best
-
-    def _transfer(self, now: cython.longlong, strip: Strip) -> cython.longlong:
-        """Seek, wait and pass sectors, track by track; return the end."""
-        surface: Surface = self.surface
-        settle_ps: cython.longlong = surface.settle_ps if strip.write else 0
-        sector: cython.longlong = strip.sector
-        left: cython.longlong = strip.sectors
-        count: cython.longlong
-        while left > 0:
-            surface.find(sector)
-            count = min(left, surface.at_left)
-            now = surface.reach_ps(now, self.cylinder, self.head, settle_ps)
-            now += count * surface.rotation_ps // surface.at_track
-            self.cylinder = surface.at_cylinder
-            self.head = surface.at_head
-            sector += count
-            left -= count
-        return now

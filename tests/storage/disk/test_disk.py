@@ -50,14 +50,15 @@ class TestGeometry:
     @pytest.mark.parametrize("name", ["scsi-15k-73gb", "sas-7k2-2tb"])
     def test_a_long_read_has_the_sustained_rate(self, name: str) -> None:
         model = replace(disk_model(name), cache_segments=0, command_overhead_ps=0)
-        tracks = Disk(Simulator(), "disk", model).geometry.heads * 4
+        tracks = model.heads * 4
         for sector, rate in ((0, model.outer_rate_bps), (-1, model.inner_rate_bps)):
             zone = Geometry(model).zones[sector]
             cylinders = tracks * zone.track_sectors
             ends_ps = []
             for sectors in (1, 1 + cylinders):
                 disk = Disk(Simulator(), "disk", model)
-                ends_ps.append(disk._execute(_command(disk, zone.first_sector, sectors)))
+                command = _command(disk, zone.first_sector, sectors)
+                ends_ps.append(disk.mechanism.execute(command, 0))
             found = cylinders * SECTOR * 8 * 10**12 / (ends_ps[1] - ends_ps[0])
             assert found == pytest.approx(rate, rel=0.003)
 
@@ -94,7 +95,7 @@ def _command(disk: Disk, sector: int, sectors: int) -> Any:
     from simnet.storage.disk.command import Command
 
     command = Command(sector, sectors, write=False, owner=None)
-    command.place = disk.geometry.place(sector)
+    disk.mechanism.locate(command)
     return command
 
 
@@ -103,13 +104,13 @@ class TestService:
         driver, disk = run(3)
         # sector 3 begins to pass at 3 ms and has passed at 4 ms
         assert driver.log == [(4000, 3)]
-        assert (disk.rotation_ps, disk.transfer_ps) == (3 * MS, MS)
+        assert (disk.mechanism.rotation_ps, disk.mechanism.transfer_ps) == (3 * MS, MS)
 
     def test_a_seek_comes_before_the_rotation(self) -> None:
         # cylinder 1 begins 2 ms later (skew); its sector 0 comes at 2 ms, just when the arm does
         driver, disk = run(10, seek_track_ps=2 * MS, seek_average_ps=2 * MS, seek_full_ps=2 * MS)
         assert driver.log == [(3000, 10)]
-        assert (disk.seek_ps, disk.rotation_ps) == (2 * MS, 0)
+        assert (disk.mechanism.seek_ps, disk.mechanism.rotation_ps) == (2 * MS, 0)
 
     def test_a_write_needs_longer_to_settle(self) -> None:
         sim = Simulator()
@@ -142,7 +143,7 @@ def seek_sum(policy: str) -> int:
     """Cylinders that the arm moves for the textbook's list, from cylinder 53."""
     sim = Simulator()
     disk = round_disk(sim, queue_policy=policy)
-    disk.cylinder = 53
+    disk.mechanism.cylinder = 53
     driver = Driver(sim, disk)
     # the mechanism is busy on cylinder 53 when the others come
     driver.send(530)
@@ -150,7 +151,7 @@ def seek_sum(policy: str) -> int:
         driver.send(cylinder * 10, at=1)
     driver.run()
     assert sorted(driver.order) == sorted([530, *(10 * c for c in CLASSIC)])
-    return disk.seek_cylinders
+    return disk.mechanism.seek_cylinders
 
 
 class TestQueue:
@@ -275,7 +276,7 @@ class TestWriteCache:
         assert disk.buffer.used == 1
         driver.run()
         assert disk.buffer.used == 0
-        assert disk.transfer_ps == MS
+        assert disk.mechanism.transfer_ps == MS
 
     def test_off_it_is_complete_on_the_medium(self) -> None:
         driver, _ = attach()
@@ -321,7 +322,7 @@ class TestPartitions:
         driver = Driver(sim, disk_partitions(disk, [("sda1", 0, 1000), ("sda2", 1000, 1000)])[1])
         driver.send(3)
         driver.run()
-        assert disk.seek_cylinders == 100
+        assert disk.mechanism.seek_cylinders == 100
         assert driver.log == [(4000, 3)]
 
     @pytest.mark.parametrize(
@@ -429,7 +430,7 @@ def test_random_reads_cost_what_the_data_sheet_adds_up_to() -> None:
     # mean seek, half a revolution, 8 sectors
     mean_ms = disk.busy_ps / count / MS
     assert mean_ms == pytest.approx(3.5 + 2.0 + 0.04, rel=0.05)
-    assert disk.rotation_ps / count / MS == pytest.approx(2.0, rel=0.08)
+    assert disk.mechanism.rotation_ps / count / MS == pytest.approx(2.0, rel=0.08)
     assert math.isclose(disk.command_ps, disk.residence_ps)
 
 

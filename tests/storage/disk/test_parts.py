@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from simnet.kernel.simulator import Simulator
-from simnet.storage.disk.cache import Segments, Stream, WriteBuffer
+from simnet.storage.disk.cache import WriteBuffer
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.flash import FlashDisk
 from simnet.storage.disk.geometry import Geometry, SeekCurve
 from simnet.storage.disk.model import DiskModel
+from simnet.storage.disk.surface import ReadAhead, Surface
 from tests.storage.disk.test_flash import MODEL
 from tests.storage.parts import MS, ROUND, SECTOR, US, Driver, round_disk
 
@@ -35,42 +36,54 @@ class TestWriteBuffer:
         assert buffer.used == 4
 
 
-class TestSegments:
+def read_ahead(segments: int, sectors: int) -> ReadAhead:
+    """Of a disk that keeps so many ranges of so many sectors."""
+    kept = segments * sectors * SECTOR
+    return ReadAhead(Surface(replace(ROUND, cache_segments=segments, cache_bytes=kept)))
+
+
+class TestKeptRanges:
+    def keep(self, ahead: ReadAhead, start: int, end: int) -> None:
+        """Read a range, and need the arm for something else at once."""
+        ahead.begin(start, end, 0, 0, 0)
+        ahead.stop(0)
+
     def test_the_oldest_range_makes_room_and_only_its_end_fits(self) -> None:
-        kept = Segments(2, 10)
+        kept = read_ahead(2, 10)
         for start, end in ((0, 4), (100, 130), (200, 200)):
-            kept.keep(start, end)
+            self.keep(kept, start, end)
         assert kept.hold(0, 4)
         assert not kept.hold(119, 121)
         assert kept.hold(120, 130)
         assert not kept.hold(200, 200)
         # the first was used before the second was
-        kept.keep(300, 305)
+        self.keep(kept, 300, 305)
         assert not kept.hold(0, 4)
         assert kept.hold(120, 130)
 
     def test_what_is_overwritten_is_forgotten(self) -> None:
-        kept = Segments(3, 10)
+        kept = read_ahead(3, 10)
         for start in (0, 20, 40):
-            kept.keep(start, start + 10)
+            self.keep(kept, start, start + 10)
         kept.drop(10, 20)
         assert kept.hold(0, 10)
         kept.drop(29, 41)
         assert [kept.hold(start, start + 10) for start in (0, 20, 40)] == [True, False, False]
 
     def test_without_segments_nothing_is_kept(self) -> None:
-        kept = Segments(0, 10)
-        kept.keep(0, 10)
+        kept = read_ahead(0, 10)
+        self.keep(kept, 0, 10)
+        assert not kept.going
         assert not kept.hold(0, 10)
 
 
-class TestStream:
+class TestReadAhead:
     """Ten sectors of a millisecond each pass in a revolution."""
 
-    def stream(self) -> Stream:
-        stream = Stream(Geometry(ROUND), 3, 5, 5 * MS, (0, 0))
-        assert (stream.limit, stream.sector, stream.start) == (5, 5, 3)
-        stream.extend(18, 5 * MS)
+    def stream(self) -> ReadAhead:
+        stream = read_ahead(1, 13)
+        stream.begin(3, 5, 5 * MS, 0, 0)
+        assert (stream.limit, stream.sector, stream.start) == (18, 5, 3)
         return stream
 
     @pytest.mark.parametrize(
@@ -79,15 +92,19 @@ class TestStream:
     )
     def test_whole_sectors_have_passed(self, now_us: int, reached: int) -> None:
         stream = self.stream()
-        assert stream.advance(now_us * US) == reached
+        stream.advance(now_us * US)
+        assert stream.sector == reached
         assert stream.cylinder == (1 if reached > 10 else 0)
 
     def test_one_that_came_to_a_stop_goes_on_from_then(self) -> None:
         stream = self.stream()
-        assert stream.advance(50 * MS) == 18
         stream.extend(20, 50 * MS)
-        # sector 18 comes round at 58 ms
-        assert [stream.advance(time * MS) for time in (58, 59, 60)] == [18, 19, 20]
+        # it had reached sector 18, which comes round at 58 ms
+        reached = []
+        for time in (58, 59, 60):
+            stream.advance(time * MS)
+            reached.append(stream.sector)
+        assert reached == [18, 19, 20]
         stream.extend(10, 60 * MS)
         assert stream.limit == 20
 

@@ -74,7 +74,7 @@ def test_a_server_that_anticipates_stays_with_writes_until_a_read_is_too_old() -
         before = rates(built, 4)
         found = {name: n - before[name] for name, n in rates(built, 4).items()}
         disk = built.parts["storage"].server_queues["sdc"].target.disk
-        crossed[scheduler] = disk.seek_cylinders / disk.commands
+        crossed[scheduler] = disk.mechanism.seek_cylinders / disk.commands
     assert crossed["anticipatory"] < 0.5 * crossed["noop"]
     assert found["sdd"] > 4 * found["sdc"]
 
