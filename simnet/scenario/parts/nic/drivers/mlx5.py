@@ -25,6 +25,8 @@ __all__ = ["DRIVER"]
 _FRAME_HEADER_BYTES: Final = 18
 _AROUND_LINEAR_BYTES: Final = 64 + 320
 _STRIDE_BYTES: Final = 64
+# en.h: MLX5E_RX_MAX_HEAD, what is copied into the sk_buff
+_MAX_HEAD_BYTES: Final = 256
 # what `ethtool -C` takes, by what it sets
 _COALESCE: Final = {
     "adaptive-rx": "adaptive_rx",
@@ -79,7 +81,7 @@ class Mlx5(BusLatency, ReceiveOffload, RxModeration, Multiqueue, Ethernet):
         full = self.mtu_bytes + _FRAME_HEADER_BYTES
         if full + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
             return self.rx_buffer_bytes
-        return -(-full // _STRIDE_BYTES) * _STRIDE_BYTES + self.copybreak_bytes
+        return -(-full // _STRIDE_BYTES) * _STRIDE_BYTES + _MAX_HEAD_BYTES
 
     def make(self, slot: Slot) -> Device:
         """Return one channel."""
