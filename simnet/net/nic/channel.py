@@ -18,6 +18,7 @@ from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.completion_queue import CompletionQueue
+from simnet.net.nic.device_access import DeviceAccess
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
@@ -63,6 +64,8 @@ class Channel(OffloadingNic):
     ) -> None:
         super().__init__(device, gro, tso=tso, makes_each=True, page_bytes=page_bytes)
         self.instance = NapiInstance(self, device.costs)
+        # another CPU may send in the middle of a poll
+        self.sending = DeviceAccess(device)
         self.rx_cq = CompletionQueue()
         self.tx_cq = CompletionQueue()
         self.tx_budget = tx_budget

@@ -16,6 +16,7 @@ cdef class Nic(Port):
     cdef Costs costs
     cdef Ledger ledger
     cdef readonly DeviceAccess access
+    cdef DeviceAccess sending
     cdef public Path path_out
     cdef SkbQueue ring
     cdef readonly SkbQueue qdisc

@@ -57,6 +57,7 @@ class Nic(Port):
         # of a received frame, in a device on the own node
         self.near_frame_ps = self.costs.driver_rx_ps + self.costs.skb_alloc_ps + self.costs.ip_rx_ps
         self.access = DeviceAccess(device)
+        self.sending = self.access
         self.path_out: Path = None
         self.ring = SkbQueue()
         self.qdisc = SkbQueue()
@@ -357,11 +358,12 @@ class Nic(Port):
         takes the lines back from its node; the doorbell, uncached, waits for them.
         """
         far_ps: cython.longlong
-        self.access.use_from(cpu)
-        far_ps = self.access.far_mmio_ps + self.access.far_line_ps + self.access.far_header_ps
-        self.ledger.tcp_send += self.access.near_mmio_ps
+        access: DeviceAccess = self.sending
+        access.use_from(cpu)
+        far_ps = access.far_mmio_ps + access.far_line_ps + access.far_header_ps
+        self.ledger.tcp_send += access.near_mmio_ps
         self.ledger.device_lines += far_ps
-        return self.access.near_mmio_ps + far_ps + self.tx.use_ps(cpu)
+        return access.near_mmio_ps + far_ps + self.tx.use_ps(cpu)
 
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame; call `flush` after the last of a burst."""

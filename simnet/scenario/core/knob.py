@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet.scenario.core.parameter import Spec, Value
-from simnet.scenario.core.specs import Flag, Quantity
+from simnet.scenario.core.specs import PORT_NAME, Flag, Quantity
 from simnet.scenario.core.units import UnitError, parse_quantity
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ __all__ = [
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
 # what stands for a place in a name; items of a part of hosts have names of letters
-_PLACES: Final = {"irq": r"\d+", "queue": r"\d{1,4}|\*", "port": r"[a-z]+\d+"}
+_PLACES: Final = {"irq": r"\d+", "queue": r"\d{1,4}|\*", "port": PORT_NAME}
 
 
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:

@@ -11,6 +11,7 @@ from simnet.scenario.core.parameter import SHAPE, Spec, Value
 from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
 
 __all__ = [
+    "PORT_NAME",
     "Choice",
     "CpuSets",
     "Edges",
@@ -180,6 +181,10 @@ class Feature(Flag):
         return "unknown"
 
 
+#: an interface's name: what Linux takes (`dev_valid_name`), in letters, digits and the usual marks
+PORT_NAME: Final = r"[A-Za-z_][A-Za-z0-9_.-]{0,14}"
+
+
 @dataclass(frozen=True)
 class PortName(Spec):
     """A network interface, or ``none``."""
@@ -191,12 +196,12 @@ class PortName(Spec):
 
     def check(self, value: Any) -> None:
         """Raise :class:`UnitError` unless ``value`` can be the name of an interface."""
-        if not re.fullmatch(r"none|[a-z]+[0-9]+", str(value)):
+        if not re.fullmatch(PORT_NAME, str(value)):
             raise UnitError(f"expected an interface such as eth0, or none, got {value!r}")
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
-        return {"type": "string", "pattern": "^(none|[a-z]+[0-9]+)$"}
+        return {"type": "string", "pattern": f"^{PORT_NAME}$"}
 
 
 @dataclass(frozen=True)

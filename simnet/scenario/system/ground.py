@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simnet.kernel.environment import Environment
-from simnet.net.nic.port import Nic
 from simnet.scenario.core.subject import subjects
 from simnet.scenario.parts.host.build import make_machine
 from simnet.scenario.parts.nic.build import make_port
@@ -33,7 +32,6 @@ class Ground:
         env, sim: the simulation.
         machine: the system under test.
         ports: of it.
-        nics: those with one queue, over which streams are simulated.
         kept: what subjects keep here for others or for later.
         counters: reads counters of subjects, by the name that a snapshot has them under.
         resources: lists the resources of subjects.
@@ -65,7 +63,6 @@ class Ground:
             )
             for port in host.ports
         ]
-        self.nics = [port for port in self.ports if isinstance(port, Nic)]
         for subject in subjects():
             subject.equip(self)
 

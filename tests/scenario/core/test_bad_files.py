@@ -75,7 +75,7 @@ DAMAGED = [
     ("server.toml", "nodes = {value = 4", "nodes = {value = 400", "nodes",
      "400 is outside the legal range 1 to 64"),
     ("server.toml", 'name = "eth0"', 'name = "Eth 0"', "ports[0].name",
-     "expected a text of the form ^[a-z]+[0-9]+$, got 'Eth 0'"),
+     "expected a text of the form ^[A-Za-z_][A-Za-z0-9_.-]{0,14}$, got 'Eth 0'"),
     ("kernel.toml", "hz = {value = 250,", 'hz = {value = "250 Hz",', "hz",
      "wrong kind of unit in '250 Hz': expected a plain number such as '64'"),
     ("kernel.toml", 'delack_min = {value = "40 ms",', "delack_min = {value = 40,", "delack_min",

@@ -22,7 +22,7 @@ SECTIONS: tuple[type[Section], ...] = (Machine, Cpu, Kernel, Switch, *Nic.varian
 VALUES = {str(path[-1]) for section in SECTIONS for path, _ in walk(section)}
 # the loader reads it: how many buffers a ring can hold, how large one of a socket can be, which
 # knobs a kernel has, and how many queues they are for
-IN_LOADER = {"rx_ring", "sb_max_bytes", "rps", "xps", "rx_queues", "tx_queues"}
+IN_LOADER = {"rx_ring", "sb_max_bytes", "rps", "xps", "irq_suspend", "rx_queues", "tx_queues"}
 
 
 def _taken_by_the_builder() -> set[str]:

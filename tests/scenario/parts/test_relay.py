@@ -88,11 +88,6 @@ def test_each_queue_has_its_interrupt() -> None:
     assert load(UNTUNED).ports[1].queue_affinity == (tuple(range(8)),) * 9
 
 
-def test_streams_are_refused_over_several_queues() -> None:
-    with pytest.raises(InputError, match="queues"):
-        load(TUNED, settings={"test": "netserver"})
-
-
 def test_a_relay_needs_its_table() -> None:
     with pytest.raises(InputError, match=r"no table \[relay\]"):
         load("x460-out-of-box", settings={"test": "relay"})

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import (
+    PORT_NAME,
     Choice,
     CpuSets,
     Edges,
@@ -149,7 +150,7 @@ class Cpu(Section):
 class ServerPort(Section):
     """A network port of a server."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z]+[0-9]+$", description="interface, as in eth0")]
+    name: Annotated[str, Field(pattern=f"^{PORT_NAME}$", description="interface, as in ens1f0np0")]
     node: Annotated[int, Field(ge=0, description="NUMA node that the NIC is attached to")]
     irq: Annotated[int, Field(ge=1, lt=4096, description="interrupt number")]
     nic: Annotated[str, Field(description="NIC model")]
@@ -331,6 +332,9 @@ class Kernel(NetworkOptions):
     rps: Annotated[bool, Feature("has receive packet and flow steering", since="2.6.35")] = False
     xps: Annotated[bool, Feature("has transmit packet steering", since="2.6.38")] = False
     gro: Annotated[bool, Feature("has generic receive offload", since="2.6.29")] = False
+    irq_suspend: Annotated[
+        bool, Feature("lets processes that poll busily suspend interrupts", since="6.13")
+    ] = False
     rps_sock_flow_entries: Annotated[
         int,
         count(

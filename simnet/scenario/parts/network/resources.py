@@ -74,7 +74,7 @@ class PeerPort:
     """
 
     name: str
-    nic: Nic
+    nic: Nic | MultiqueuePort
     rate_bps: int
     owner: str
     flows: tuple[str, ...]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import Port
+from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.remote.link import RemoteLink, RemotePort
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
@@ -26,7 +27,7 @@ from simnet.scenario.parts.host.build import (
 )
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort, SendingHalf
-from simnet.scenario.parts.nic.build import make_nic
+from simnet.scenario.parts.nic.build import make_port, send_by
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.system.ground import Ground
@@ -72,8 +73,9 @@ class _Builder(Ground):
             by_port[flow.port].append(flow)
         workload = self.effective.workload
         sends = workload.test == "tcp_rr" or not all(f.receives for f in self.effective.flows)
+        several = any(isinstance(port, MultiqueuePort) for port in self.ports)
         whole = workload.peers_simulated == "machines" or (
-            workload.peers_simulated == "auto" and sends
+            workload.peers_simulated == "auto" and (sends or several)
         )
         peers = [
             self.add_machine(host, f"peer{number}")
@@ -94,7 +96,7 @@ class _Builder(Ground):
                 self.sim,
                 self.effective,
                 self.machine,
-                self.nics,
+                [_single(port) for port in self.ports],
                 self.bonded,
                 seed=self.seed,
                 per_frame=self.per_frame,
@@ -104,11 +106,11 @@ class _Builder(Ground):
             for flow in self.effective.flows
         ]
         return System(
-            self.env, self.machine, self.nics, named, parts, offers=self.path, ground=self
+            self.env, self.machine, self.ports, named, parts, offers=self.path, ground=self
         )
 
-    def _nic(self, machine: Machine, host: Host, port: EffectivePort) -> Nic:
-        return make_nic(
+    def _made(self, machine: Machine, host: Host, port: EffectivePort) -> Nic | MultiqueuePort:
+        return make_port(
             self.sim,
             machine,
             host,
@@ -122,7 +124,7 @@ class _Builder(Ground):
         return bool(self.effective.ports[flow.port].enslaved)
 
     def _interface(self, flow: Flow) -> str:
-        return "bond0" if self._enslaved(flow) else str(self.nics[flow.port].name)
+        return "bond0" if self._enslaved(flow) else str(self.ports[flow.port].name)
 
     # -- one port and its peer --------------------------------------------------------------
 
@@ -130,24 +132,14 @@ class _Builder(Ground):
         """Streams between a port and a port of a peer, all of whose CPUs are simulated."""
         host = self.effective.peers[flows[0].peer]
         end = host.ports[flows[0].peer_port]
-        nic = self._nic(peer, host, end)
+        nic = self._made(peer, host, end)
         steering = steering_of(self, peer, host)
         if steering:
             steering.attach_port(nic, end, self.seed)
         names = tuple(flow.name for flow in flows)
         rate = end.nic.link_rate_bps
         self.path.far_ports.append(PeerPort(nic.path, nic, rate, _prefix(peer), names))
-        fabric = self.effective.fabric
-        if fabric:
-            made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
-            connect_by_fabric(made, fabric, self.nics[port], nic)
-            self.path.fabrics.append((made, names))
-        elif self.effective.hypervisor:
-            connect_by_hypervisor(
-                self.effective.hypervisor, self.nics[port], self.effective.host, nic, host
-            )
-        elif not self._enslaved(flows[0]):
-            self._connect(self.nics[port], nic, nic)
+        self._join(port, nic, host, flows)
         receivers: dict[str, Receiver] = {}
         for flow in flows:
             mine, allowed = self._socket(flow), self._allowed(flow)
@@ -168,6 +160,15 @@ class _Builder(Ground):
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
             if not self._enslaved(flow):
                 mine.header, other.header = _headers(flow, len(receivers))
+                send_by(
+                    self.ports[port],
+                    mine,
+                    self.machine,
+                    self.effective.host,
+                    mine.header,
+                    seed=self.seed,
+                )
+                send_by(nic, other, peer, host, other.header, seed=self.seed)
             for steered, socket in ((self.steering, mine), (steering, other)):
                 if steered:
                     steered.follow(socket)
@@ -188,8 +189,28 @@ class _Builder(Ground):
                 self._netperf(flow, here, mine, allowed)
             receivers[flow.name] = receiver
             if self._enslaved(flow):
-                self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
+                self.bonded.append(BondedFlow(flow, mine, _single(nic), other, peer))
         return receivers
+
+    def _join(
+        self, port: int, far: Nic | MultiqueuePort, far_host: Host, flows: list[Flow]
+    ) -> None:
+        """Link a port and that of a peer: by a fabric, a hypervisor or the switch."""
+        fabric, near = self.effective.fabric, self.ports[port]
+        if fabric:
+            made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
+            connect_by_fabric(made, fabric, _single(near), _single(far))
+            self.path.fabrics.append((made, tuple(flow.name for flow in flows)))
+        elif self.effective.hypervisor:
+            connect_by_hypervisor(
+                self.effective.hypervisor,
+                _single(near),
+                self.effective.host,
+                _single(far),
+                far_host,
+            )
+        elif not self._enslaved(flows[0]):
+            self._connect(near, far, far)
 
     def _transactions(
         self, flow: Flow, peer: Machine, mine: TcpSocket, other: TcpSocket
@@ -259,13 +280,15 @@ class _Builder(Ground):
             ]
         elif len(ends) > 1:
             self._connect(
-                self.nics[port], RemotePort(self.sim, name, ends[True], ends[False]), link
+                self.ports[port], RemotePort(self.sim, name, ends[True], ends[False]), link
             )
         else:
-            self._connect(self.nics[port], ends[flows[0].receives], link)
+            self._connect(self.ports[port], ends[flows[0].receives], link)
         return receivers
 
-    def _connect(self, nic: Nic, far: Port, outlet: Nic | RemoteLink) -> None:
+    def _connect(
+        self, nic: Nic | MultiqueuePort, far: Port, outlet: Nic | MultiqueuePort | RemoteLink
+    ) -> None:
         """Link both ports through the switch; `outlet` is what the far one sends by."""
         switch = self.effective.lan
         join(self.sim, switch, nic, far, outlet, per_frame=self.per_frame)
@@ -286,7 +309,7 @@ class _Builder(Ground):
             host,
             host.ports[flow.port],
             self.machine,
-            self.nics[flow.port],
+            self.ports[flow.port],
             path=f"flow.{flow.name}.{role}.socket",
             seed=self.seed,
             far=self.effective.peers[flow.peer].ports[flow.peer_port],
@@ -376,6 +399,11 @@ class _Builder(Ground):
         remote.poll_spread = make_spread(host, f"{path}.poll", self.seed)
         remote.read_spread = make_spread(host, f"{path}.read", self.seed)
         return remote
+
+
+def _single(port: Nic | MultiqueuePort) -> Nic:
+    """A port of a device that has one queue."""
+    return cast("Nic", port)
 
 
 def _prefix(machine: Machine) -> str:

@@ -6,7 +6,7 @@ ethtool(8).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob, Stage, ignored
 from simnet.scenario.core.schema import value_spec
@@ -16,6 +16,7 @@ from simnet.scenario.parts.nic.schema import (
     Ethernet,
     Multiqueue,
     Nic,
+    Polled,
     ReceiveOffload,
     Rings,
 )
@@ -40,6 +41,43 @@ _COALESCE: Final = tuple(
     for direction in ("rx", "tx")
     for what in ("usecs", "frames")
     for suffix in ("", "-irq")
+)
+
+_EACH_INSTANCE: Final = (
+    "for id in $(ynl --family netdev --dump napi-get --output-json --json"
+    ' "{{\\"ifindex\\": $(cat /sys/class/net/{port}/ifindex)}}" | jq .[].id); do'
+    " ynl --family netdev --do napi-set --json"
+    ' "{{\\"id\\": $id, \\"irq-suspend-timeout\\": {value}}}"; done'
+)
+
+
+def _napi(name: str, target: str, command: str, *, unit: str = "", **more: Any) -> Knob:
+    spec = value_spec(Polled, target)
+    return Knob(name, spec.doc, spec, "nic", target, command, unit=unit, **more)
+
+
+_SYS: Final = "/sys/class/net/{port}"
+_NAPI: Final = (
+    _napi(
+        f"{_SYS}/napi_defer_hard_irqs",
+        "napi_defer_hard_irqs",
+        f"echo {{value}} > {_SYS}/napi_defer_hard_irqs",
+        since="5.8",
+    ),
+    _napi(
+        f"{_SYS}/gro_flush_timeout",
+        "gro_flush_timeout_ps",
+        f"echo {{value}} > {_SYS}/gro_flush_timeout",
+        unit="ns",
+        since="3.19",
+    ),
+    _napi(
+        "netdev napi-set {port} irq-suspend-timeout",
+        "irq_suspend_timeout_ps",
+        _EACH_INSTANCE,
+        unit="ns",
+        feature="irq_suspend",
+    ),
 )
 
 ETHTOOL: Final = (
@@ -126,6 +164,7 @@ ETHTOOL: Final = (
         "echo {value} > /sys/class/net/{port}/weight",
         note="up to Linux 2.6.23",
     ),
+    *_NAPI,
     ignored(
         "ifconfig {port} txqueuelen",
         "packets queued for sending",

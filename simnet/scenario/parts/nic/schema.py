@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args
 
 from pydantic import Field
 
+from simnet.host.release import release
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, HashKey, count, rate, size, time
 from simnet.scenario.core.tree import DEFAULT, dotted
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from simnet.errors import InputError
+    from simnet.host.softirq.napi_instance import NapiInstance
     from simnet.net.gro import Gro
     from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic as Device
@@ -43,6 +45,10 @@ __all__ = [
 
 # of `simnet.net.nic.multiqueue`, which has a bit of a word for each
 _MOST_QUEUES: Final = 63
+# napi_defer_hard_irqs came with it
+_DEFERRAL: Final = (5, 8)
+# MIN_NAPI_ID with NR_CPUS of 8192; the numbers below stand for CPUs
+_FIRST_NAPI_ID: Final = 8193
 # preamble, header, FCS and gap
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 
@@ -295,6 +301,45 @@ class Coalescing(RxModeration):
         }
 
 
+class Polled(Nic):
+    """What the kernel keeps of each queue that NAPI polls."""
+
+    napi_defer_hard_irqs: Annotated[
+        int, count("polls without packets before the interrupt is enabled again", 0, 2**31 - 1)
+    ] = 0
+    gro_flush_timeout_ps: Annotated[
+        int, time("timer that polls while interrupts are deferred; 0: none", "0 ns", "1000 s")
+    ] = 0
+    irq_suspend_timeout_ps: Annotated[
+        int, time("longest suspension of interrupts by a process; 0: none", "0 ns", "1000 s")
+    ] = 0
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse what the kernel does not have; see `Nic.check`."""
+        super().check(given)
+        kernel = given.tree.get((*given.host, "kernel"))
+        version = kernel["version"]
+        place = (*given.host, "kernel")
+        if given["napi_defer_hard_irqs"] and release(version) < _DEFERRAL:
+            message = f"Linux {version} has no napi_defer_hard_irqs: it came with Linux 5.8"
+            path = (*given.port, "nic", "napi_defer_hard_irqs")
+            raise given.table.error(path, "system", message, place)
+        if given["irq_suspend_timeout_ps"] and not kernel["irq_suspend"]:
+            message = f"Linux {version} has no irq-suspend-timeout: it came with Linux 6.13"
+            path = (*given.port, "nic", "irq_suspend_timeout_ps")
+            raise given.table.error(path, "system", message, (*place, "irq_suspend"), place)
+
+    def configure(self, instance: NapiInstance, slot: Slot) -> None:
+        """Give a queue's NAPI instance its number and what is set."""
+        instance.napi_id = (
+            _FIRST_NAPI_ID + slot.host.ports.index(slot.port) * (_MOST_QUEUES + 1) + slot.queue
+        )
+        instance.defer_hard_irqs = self.napi_defer_hard_irqs
+        instance.gro_flush_timeout_ps = self.gro_flush_timeout_ps
+        instance.irq_suspend_timeout_ps = self.irq_suspend_timeout_ps
+
+
 class Multiqueue(Nic):
     """Several rings for each direction, and the hash that sorts received frames to them."""
 
@@ -317,10 +362,11 @@ class Multiqueue(Nic):
         entries = given["rss_table_entries"]
         if entries & (entries - 1):
             raise given.error("rss_table_entries", f"expected a power of two, got {entries}")
-        test, port = given.tree.get(("workload", "test")), given.tree.get(given.port)
+        port = given.tree.get(given.port)
+        ends = given.tree.get(("workload", "peers_simulated")) == "ends"
         for field in ("rx_queues", "tx_queues"):
-            if given[field] == 1 or (test in ("relay", "memcached") and not port["enslaved"]):
+            if given[field] == 1 or not (port["enslaved"] or ends):
                 continue
-            what = "a slave of a bond" if port["enslaved"] else f"workload.test = {test}"
-            message = f"{port['name']} has several queues, {what} uses one: expected 1"
+            what = "a slave of a bond" if port["enslaved"] else "workload.peers_simulated = ends"
+            message = f"{port['name']} has several queues, {what} knows one: expected 1"
             raise given.error(field, message)

@@ -11,6 +11,7 @@ from simnet.scenario.parts.nic.schema import (
     BusLatency,
     Ethernet,
     Multiqueue,
+    Polled,
     ReceiveOffload,
     RxModeration,
 )
@@ -36,7 +37,7 @@ _COALESCE: Final = {
 }
 
 
-class Mlx5(BusLatency, ReceiveOffload, RxModeration, Multiqueue, Ethernet):
+class Mlx5(BusLatency, ReceiveOffload, RxModeration, Polled, Multiqueue, Ethernet):
     """A port whose channels have a completion queue for each direction."""
 
     driver: Literal["mlx5"]
@@ -87,7 +88,7 @@ class Mlx5(BusLatency, ReceiveOffload, RxModeration, Multiqueue, Ethernet):
         """Return one channel."""
         from simnet.net.nic import mlx5
 
-        return mlx5.Mlx5(
+        made = mlx5.Mlx5(
             slot.device,
             self.offload(slot),
             tso=self.tso,
@@ -100,6 +101,8 @@ class Mlx5(BusLatency, ReceiveOffload, RxModeration, Multiqueue, Ethernet):
             adaptive_tx=self.adaptive_tx,
             command_ps=self.command_latency_ps,
         )
+        self.configure(made.instance, slot)
+        return made
 
 
 DRIVER = Mlx5

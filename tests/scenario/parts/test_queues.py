@@ -1,0 +1,166 @@
+"""Streams and requests over ports with several queues, and what NAPI's knobs change of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import simnet
+from simnet.errors import InputError
+from simnet.scenario.core import library
+from simnet.scenario.core.load import load
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
+
+SCENARIO = """
+kind = "scenario"
+description = "requests over a port with eight queues"
+
+[system]
+server = "server.toml"
+kernel = "linux-6.12"
+switch = "switch.toml"
+
+[[system.peers]]
+server = "server.toml"
+kernel = "linux-6.12"
+
+[workload]
+type = "netperf-tcp-stream"
+test = "tcp_rr"
+nodes = 1
+message = "1 B"
+connections = 100
+peers_simulated = "machines"
+
+[tuning]
+irqbalance = "off"
+"/proc/irq/80/smp_affinity" = "1"
+"/proc/irq/81/smp_affinity" = "2"
+"/proc/irq/82/smp_affinity" = "4"
+"/proc/irq/83/smp_affinity" = "8"
+"/proc/irq/84/smp_affinity" = "10"
+"/proc/irq/85/smp_affinity" = "20"
+"/proc/irq/86/smp_affinity" = "40"
+"/proc/irq/87/smp_affinity" = "80"
+
+[irqbalance]
+map = "none"
+
+[run]
+warm_up = "5 ms"
+duration = "15 ms"
+"""
+PORT = '[[ports]]\nname = "ens1f0np0"\nnode = 0\nirq = 80\nnic = "mellanox-connectx-5"\n'
+DEFERRED = {
+    "/sys/class/net/ens1f0np0/napi_defer_hard_irqs": "100",
+    "/sys/class/net/ens1f0np0/gro_flush_timeout": "50000",
+}
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("queues")
+    server = library.find_model("server", "dell-r410").read_text("utf-8")
+    (folder / "server.toml").write_text(server[: server.index("[[ports]]")] + PORT, "utf-8")
+    switch = library.find_model("switch", "ethernet-10g").read_text("utf-8")
+    (folder / "switch.toml").write_text(switch.replace("10 Gbit/s", "100 Gbit/s"), "utf-8")
+    path = folder / "rr.toml"
+    path.write_text(SCENARIO, "utf-8")
+    return path
+
+
+@cache
+def ran(scenario: Path, *settings: tuple[str, str], per_frame: bool = False) -> Result:
+    return simnet.run(str(scenario), settings=dict(settings), per_frame=per_frame)
+
+
+def serving(result: Result) -> set[int]:
+    """Return the CPUs that took interrupts of the port."""
+    return {int(cpu) for cpu, rate in result.interrupts[0].by_cpu.items() if rate > 0}
+
+
+def transactions(result: Result) -> float:
+    return sum(flow.transactions_per_s or 0 for flow in result.flows)
+
+
+def loaded(scenario: Path, **settings: str) -> Effective:
+    return load(str(scenario), settings=settings)
+
+
+def test_requests_are_spread_over_queues_and_their_cpus(scenario: Path) -> None:
+    assert [port.name for port in ran(scenario).ports] == ["ens1f0np0"]
+    assert serving(ran(scenario)) == set(range(8))
+
+
+def test_one_queue_serves_all_on_one_cpu(scenario: Path) -> None:
+    one = ran(scenario, ("nic.rx_queues", "1"), ("nic.tx_queues", "1"))
+    assert serving(one) <= {0}
+    assert transactions(one) < transactions(ran(scenario))
+
+
+@pytest.mark.parametrize("test", ["netserver", "netperf"])
+def test_streams_use_several_queues(scenario: Path, test: str) -> None:
+    result = ran(scenario, ("test", test), ("connections", "16"), ("message", "16 KiB"))
+    assert len(serving(result)) > 4
+    assert min(flow.goodput_bps for flow in result.flows) > 0
+
+
+def test_the_reference_with_one_event_a_frame_agrees(scenario: Path) -> None:
+    batched, reference = ran(scenario), ran(scenario, per_frame=True)
+    # work is booked when it begins, which is sooner for several frames at once
+    for what in ("flows", "ports", "interrupts", "cpus"):
+        assert getattr(batched, what) == getattr(reference, what)
+
+
+def test_deferral_takes_the_place_of_interrupts(scenario: Path) -> None:
+    deferred = ran(scenario, *DEFERRED.items())
+    assert deferred.ports[0].interrupts_per_s < ran(scenario).ports[0].interrupts_per_s / 10
+
+
+def test_only_ends_of_peers_know_one_queue(scenario: Path) -> None:
+    message = "ens1f0np0 has several queues, workload.peers_simulated = ends knows one: expected 1"
+    with pytest.raises(InputError, match=message):
+        loaded(scenario, peers_simulated="ends", test="netserver", connections="1")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"system.kernel": "linux-2.6.38", **DEFERRED},
+            "not in Linux 2.6.38: it came with Linux 5.8",
+        ),
+        (
+            {"netdev napi-set ens1f0np0 irq-suspend-timeout": "20000000"},
+            "not in this kernel, Linux 6.12: it has no IRQ_SUSPEND",
+        ),
+        (
+            {"nic.irq_suspend_timeout": "20 ms"},
+            "Linux 6.12 has no irq-suspend-timeout: it came with Linux 6.13",
+        ),
+        (
+            {"system.kernel": "linux-2.6.38", "nic.napi_defer_hard_irqs": "2"},
+            "Linux 2.6.38 has no napi_defer_hard_irqs: it came with Linux 5.8",
+        ),
+    ],
+)
+def test_what_the_kernel_lacks_names_the_version_that_has_it(
+    scenario: Path, settings: dict[str, str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        load(str(scenario), settings=settings)
+
+
+def test_suspension_is_typed_for_each_instance_of_the_port(scenario: Path) -> None:
+    name = "netdev napi-set ens1f0np0 irq-suspend-timeout"
+    made = loaded(scenario, **{"system.kernel": "linux-6.18", name: "20000000"})
+    assert made.ports[0].nic.irq_suspend_timeout_ps == 20 * 10**9  # type: ignore[attr-defined]
+    typed = next(knob.apply for knob in made.applied if knob.name == name)
+    assert "ynl --family netdev --do napi-set" in typed
+    assert '\\"irq-suspend-timeout\\": 20000000}' in typed
