@@ -11,7 +11,7 @@ SUBJECT = Subject(
     "nic",
     order=20,
     models=(ModelFiles("nic", "nics", Nic, order=30),),
-    unread=("tx_wake_threshold", "tagged_status"),
+    unread=("tx_wake_threshold", "tagged_status", "copybreak_bytes"),
     drivers=late("nic.drivers:drivers"),
     knobs=late("nic.knobs:ETHTOOL"),
     check_host=late("nic.checks:check_nics"),
