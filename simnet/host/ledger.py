@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import cython
 
-__all__ = ["MECHANISMS", "PLACEMENT", "Ledger"]
+__all__ = ["KINDS", "MECHANISMS", "PLACEMENT", "Ledger"]
 
 MECHANISMS = {
     "hardirq": "hard interrupt",
@@ -35,6 +35,8 @@ MECHANISMS = {
 }
 # of machines that have it: the others' listings do not name it
 _WHERE_DONE = ("pages", "copy_misses", "storage", "hypervisor")
+#: what profiles of a kernel sort its functions into
+KINDS = ("copy", "tcpip", "netdev", "skb", "mm", "lock", "sched", "other")
 PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
 
 
@@ -84,24 +86,21 @@ class Ledger:
         return {name: work for name, work in found.items() if work or name not in _WHERE_DONE}
 
     def kinds(self) -> dict[str, int]:
-        """The same work by kind, as profiles of a kernel sort its functions."""
-        return {
-            "copy": self.copy + self.copy_lines + self.copy_misses,
-            "tcpip": self.tcp_receive - self.skb_freed + self.tcp_ack + self.tcp_send + self.ip,
-            "netdev": self.driver
-            - self.skb
-            - self.ip
-            + self.softirq
-            + self.completion
-            + self.device_lines,
-            "skb": self.skb + self.skb_freed + self.skb_lines,
-            "mm": self.pages,
-            "lock": self.socket_lines,
-            "sched": self.wakeup,
-            "other": self.hardirq
+        """The same work by kind of `KINDS`, in ps."""
+        received = self.driver - self.skb - self.ip
+        parts = (
+            self.copy + self.copy_lines + self.copy_misses,
+            self.tcp_receive - self.skb_freed + self.tcp_ack + self.tcp_send + self.ip,
+            received + self.softirq + self.completion + self.device_lines,
+            self.skb + self.skb_freed + self.skb_lines,
+            self.pages,
+            self.socket_lines,
+            self.wakeup,
+            self.hardirq
             + self.checksum
             + self.syscall
             + self.application
             + self.storage
             + self.hypervisor,
-        }
+        )
+        return dict(zip(KINDS, parts, strict=True))

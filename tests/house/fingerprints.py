@@ -52,6 +52,10 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "tcp-rr-one-queue": Configuration("tcp-rr-one-queue", {"connections": "20"}, ("rps-ff",)),
     "ipoib-sunway": Configuration("ipoib-sunway"),
     "sw1621-t520": Configuration("sw1621-t520"),
+    "stream-100g": Configuration("stream-100g"),
+    "stream-100g, all optimisations and short flows": Configuration(
+        "stream-100g", tunings=("tso-gro", "jumbo", "arfs", "short-flows")
+    ),
     "vlan-half-cpu": Configuration("vlan-half-cpu", ms=20),
     "vscsi-parallel": Configuration("vscsi-parallel", ms=200),
     "one CPU at each end": Configuration("sw1621-t520", _ONE_CORE),

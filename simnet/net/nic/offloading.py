@@ -141,11 +141,13 @@ class OffloadingNic(Nic):
         return work + self._pages_ps(cpu, skb)
 
     def _pages_ps(self, cpu: Cpu, skb: Skb) -> cython.longlong:
-        """Allocating the pages of a frame, whose descriptors their last user has written."""
+        """Allocating the pages of a frame, each of which begins in one of its own."""
         work: cython.longlong
         if self.page_bytes == 0:
             return 0
-        work = skb.wire_bytes * self.costs.rx_page_ps // (2 * self.page_bytes)
+        work = (
+            (skb.wire_bytes + self.page_bytes - 1) // self.page_bytes * self.costs.rx_page_ps // 2
+        )
         self.ledger.pages += work
         return work
 

@@ -38,6 +38,7 @@ _NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PAGE_BYTES = cython.declare(cython.longlong, 4096)
+_ALL_PERMILLE = cython.declare(cython.longlong, 1000)
 _MAX_SKB_FRAGS = cython.declare(cython.longlong, 17)
 _PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
 
@@ -321,10 +322,11 @@ class TcpSocket(TcpConnection):
         """Copy lines of which the writer's last-level cache may have lost some."""
         far_ps: cython.longlong = self.memory.beyond_ps(cpu, home_node, writer_node)
         extra: cython.longlong
+        lost: cython.longlong
         waiting: cython.longlong = self._waiting()
         self.cache.waiting += waiting - self.waiting
         self.waiting = waiting
-        if home_node != cpu.node or writer_node != cpu.node:
+        if home_node != cpu.node:
             extra = lines * (far_ps + self.cache.miss_ps)
             extra = extra // 1000 // self.costs.copy_overlap * 1000
             self.memory.fetched(
@@ -332,7 +334,9 @@ class TcpSocket(TcpConnection):
             )
             self.ledger.copy_lines += extra
         else:
-            extra = lines * self.cache.lost_permille() // 1000 * self.cache.miss_ps
+            # what a device writes to another node's memory is in no cache
+            lost = self.cache.lost_permille() if writer_node == cpu.node else _ALL_PERMILLE
+            extra = lines * lost // 1000 * self.cache.miss_ps
             extra = extra // 1000 // self.costs.copy_overlap * 1000
             self.ledger.copy_misses += extra
         self.ledger.copy += lines * self.costs.copy_line_ps
@@ -385,7 +389,10 @@ class TcpSocket(TcpConnection):
         self, cpu: Cpu, length: cython.longlong, segments: cython.longlong
     ) -> cython.longlong:
         """The reader gives back pages and `sk_buff` that another CPU may have written last."""
-        pages: cython.longlong = (length + self.page_bytes - 1) // self.page_bytes
+        each: cython.longlong = self.receiver.delack.rcv_mss
+        pages: cython.longlong = (
+            (length + each - 1) // each * ((each + self.page_bytes - 1) // self.page_bytes)
+        )
         work: cython.longlong = pages * self.costs.rx_page_ps // 2
         lines: cython.longlong = 0
         if self.queue_toucher is not None and self.queue_toucher is not cpu:

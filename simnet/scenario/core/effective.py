@@ -203,6 +203,7 @@ class Flow(Section):
         preferred_node: node that its memory comes from; None for the node where it runs.
         cpus: CPUs that the process on the system may use; empty for those of `cpubind_node`.
         peer_cpus: CPUs that the process on the peer may use; empty for all.
+        asks: the system sends requests and gets responses, in place of a stream.
     """
 
     name: str
@@ -216,6 +217,7 @@ class Flow(Section):
     preferred_node: int | None = None
     cpus: tuple[int, ...] = ()
     peer_cpus: tuple[int, ...] = ()
+    asks: bool = False
 
 
 class _Start(Section):

@@ -59,6 +59,9 @@ class Workload(Section):
     connections: Annotated[
         int, count("streams of each test at each port, as iperf -P has it", 1, 1024)
     ] = 1
+    short_flows: Annotated[
+        int, count("flows of requests and responses beside the streams of each port", 0, 1024)
+    ] = 0
     reporter: Annotated[
         bool, Flag("iperf 2.0.2: a second thread looks for something to report at each tick")
     ] = False

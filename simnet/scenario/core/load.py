@@ -344,7 +344,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
 
     The bidirectional test has two on the first port of each node, and none on the others; in
     tcp_rr messages are requests, and what is received are responses. With several connections
-    there are as many of each.
+    there are as many of each. Flows of requests beside them come last.
     """
     workload = tree.get(("workload",))
     if setup_of(workload["test"], tree.values.__contains__):
@@ -352,6 +352,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     both = workload["test"] == "bidirectional"
     ends = peer_ports(tree)
     flows: list[dict[str, Any]] = []
+    short: list[dict[str, Any]] = []
     nodes = set()
     for number, port in enumerate(tree.get(("host", "ports"))):
         if port["node"] >= workload["nodes"] or (both and port["node"] in nodes):
@@ -363,6 +364,20 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
         }
         tests = ("netserver", "netperf") if both else (workload["test"],)
         count = workload["connections"]
+        short += [
+            {
+                "name": f"{port['name']}.short.{flow}",
+                "port": number,
+                "peer": ends[number][0],
+                "peer_port": ends[number][1],
+                "receives": False,
+                "message_bytes": workload["request_bytes"],
+                "recv_bytes": workload["response_bytes"],
+                "asks": True,
+                **bindings,
+            }
+            for flow in range(workload["short_flows"])
+        ]
         for test, stream in itertools.product(tests, range(count)):
             receiver = ("host",) if test == "netserver" else ("peers", ends[number][0])
             asks = test == "tcp_rr"
@@ -379,4 +394,4 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
                     **bindings,
                 }
             )
-    return flows
+    return flows + short

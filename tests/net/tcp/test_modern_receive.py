@@ -116,6 +116,10 @@ class TestCopy:
         assert bench.socket.copy_cost_ps(bench.far, 1000, 0, 0) == far_ps
         assert bench.costs.ledger.copy_lines == LINES * (60 + 55) * NS
 
+    def test_what_a_device_writes_to_another_node_s_memory_is_in_no_cache(self) -> None:
+        bench = Bench()
+        assert bench.socket.copy_cost_ps(bench.far, 1000, 1, 0) == LINES * (4 + 60) * NS
+
 
 class TestPages:
     def read(self, bench: Bench, reader: Any) -> int:

@@ -21,5 +21,7 @@ SUBJECT = Subject(
             order=10,
         ),
     ),
+    join=late("network.ends:join"),
+    columns=late("network.ends:COLUMNS"),
     lifts=late("network.lift:LIFTS"),
 )

@@ -172,7 +172,7 @@ class _Builder(Ground):
             for steered, socket in ((self.steering, mine), (steering, other)):
                 if steered:
                     steered.follow(socket)
-            if self.effective.workload.test == "tcp_rr":
+            if flow.asks or self.effective.workload.test == "tcp_rr":
                 receivers[flow.name] = self._transactions(flow, peer, mine, other)
                 continue
             receiver, sender = (mine, other) if flow.receives else (other, mine)

@@ -1,0 +1,17 @@
+"""The stream host: one TCP stream over 100 GbE, whose optimisations are switched on one by one."""
+
+from simnet.documents.stream.answers import ANSWERS
+from simnet.study.validate.document import Document
+
+__all__ = ["DOCUMENT"]
+
+DOCUMENT = Document(
+    name="stream",
+    answers=ANSWERS,
+    kinds={
+        "*_percent": "CPU share",
+        "*:share_*": "share",
+        "*_loss": "share",
+        "stream.*": "throughput",
+    },
+)
