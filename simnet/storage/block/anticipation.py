@@ -34,13 +34,12 @@ class Anticipation(Elevator):
         new_ttime_mean, new_seek_mean: what new processes do.
     """
 
-    antic_expire: int
-
     def __init__(self, queue: ScheduledQueue) -> None:
         self.last_sector = [0, 0]
         self.batch_kind = 0
         self.status = OFF
         self.antic_start = 0
+        self.antic_expire = 0
         self.process: ProcessHistory | None = None
         self.process_finished = False
         self.exit_prob = self.exit_no_coop = 0

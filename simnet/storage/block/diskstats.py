@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import cython
+
 from simnet.storage.block.request import READ, WRITE
 
 __all__ = ["DiskStats", "IostatRow", "Snapshot", "iostat"]
@@ -61,22 +63,25 @@ class DiskStats:
         self._ticks = [0, 0]
         self._busy = self._queue = self._stamp = 0
 
-    def round(self, now_ps: int) -> None:
+    def round(self, now_ps: cython.longlong) -> cython.int:
         """Account for the time since the last change (`disk_round_stats`)."""
-        jiffy = now_ps // self.jiffy_ps
+        jiffy: cython.longlong = now_ps // self.jiffy_ps
+        elapsed_ps: cython.longlong = now_ps - self._stamp_ps
+        elapsed: cython.longlong = jiffy - self._stamp
         if self.in_flight:
-            elapsed_ps, elapsed = now_ps - self._stamp_ps, jiffy - self._stamp
             self.busy_ps += elapsed_ps
             self.queue_ps += self.in_flight * elapsed_ps
             self._busy += elapsed
             self._queue += self.in_flight * elapsed
         self._stamp_ps = now_ps
         self._stamp = jiffy
+        return 0
 
-    def started(self, now_ps: int) -> None:
+    def started(self, now_ps: cython.longlong) -> cython.int:
         """A request was inserted."""
         self.round(now_ps)
         self.in_flight += 1
+        return 0
 
     def merged(self, now_ps: int, start_ps: int, earlier_ps: int) -> None:
         """A request became part of one that counts from `earlier_ps` earlier than before."""
@@ -84,7 +89,13 @@ class DiskStats:
         self.in_flight -= 1
         self.merged_ps += now_ps - start_ps - earlier_ps
 
-    def ended(self, now_ps: int, rw: int, sectors: int, start_ps: int) -> None:
+    def ended(
+        self,
+        now_ps: cython.longlong,
+        rw: cython.int,
+        sectors: cython.longlong,
+        start_ps: cython.longlong,
+    ) -> cython.int:
         """A request is complete."""
         self.sectors[rw] += sectors
         self.ios[rw] += 1
@@ -92,6 +103,7 @@ class DiskStats:
         self._ticks[rw] += now_ps // self.jiffy_ps - start_ps // self.jiffy_ps
         self.round(now_ps)
         self.in_flight -= 1
+        return 0
 
     def snapshot(self, now_ps: int, *, exact: bool = True) -> Snapshot:
         """Return the counters now, exactly or as a kernel that counts jiffies has them."""

@@ -41,13 +41,12 @@ class RequestLimit(Component):
         waits: how often a process slept for a request.
     """
 
-    elevator: Elevator
-    switching: Switching
-
     def __init__(
         self, sim: Simulator, path: str, hz: int, nr_requests: int, wakeup_ps: int
     ) -> None:
         super().__init__(sim, path)
+        self.elevator: Elevator = None
+        self.switching: Switching = None
         self.hz = hz
         self.wakeup_ps = wakeup_ps
         self.count = [0, 0]

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+import cython
+
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
@@ -100,7 +102,7 @@ class RequestQueue(RequestLimit):
         self._working = {_UNPLUG_WORK: False, _ELEVATOR_WORK: False}
         self._timers: dict[int, int] = {}
         self.switching = Switching(self, scheduler)
-        self.elevator: Elevator = self.switching.make(scheduler)
+        self.elevator = self.switching.make(scheduler)
 
     @property
     def jiffies(self) -> int:
@@ -117,7 +119,7 @@ class RequestQueue(RequestLimit):
         """Completions, if any command is in the device."""
         return "the device" if self.busy else None
 
-    def on_event(self, kind: int, arg: int) -> None:
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A timer of the queue or of its scheduler, kblockd, or a process that woke."""
         if kind == _UNPLUG_TIMER:
             self._unplug_event = 0

@@ -31,11 +31,6 @@ class IoContext:
         elevator_data: what schedulers remember of it, by scheduler.
     """
 
-    __slots__ = (
-        *("elevator_data", "ioprio", "ioprio_class", "last_waited", "name"),
-        *("nice", "nr_batch_requests", "running"),
-    )
-
     def __init__(
         self, name: str = "", *, ioprio_class: str = "none", ioprio: int = 4, nice: int = 0
     ) -> None:
@@ -82,8 +77,6 @@ class Bio:
         segments: pieces of memory; a page each unless given.
     """
 
-    __slots__ = ("context", "done", "sector", "sectors", "segments", "sync", "tag", "write")
-
     def __init__(
         self,
         sector: int,
@@ -129,12 +122,6 @@ class Request:
         sorted: it came through the scheduler.
         expires, key, is_sync, queue: the scheduler's.
     """
-
-    __slots__ = (
-        *("bios", "context", "elvpriv", "expires", "is_sync", "key", "no_merge", "queue", "rw"),
-        *("sector", "sectors", "segments", "sorted", "start_jiffy", "start_ps", "started"),
-        *("barrier", "sync", "write"),
-    )
 
     def __init__(self, bio: Bio, jiffy: int, now_ps: int) -> None:
         self.sector = bio.sector

@@ -16,8 +16,6 @@ __all__ = ["MergeHash", "SortList"]
 class SortList:
     """Requests by their first sector, no two with the same (`rb_root`)."""
 
-    __slots__ = ("_keys", "_requests")
-
     def __init__(self) -> None:
         self._keys: list[int] = []
         self._requests: list[Request] = []
@@ -75,8 +73,6 @@ class SortList:
 class MergeHash:
     """Requests by the sector after their last, to find what a bio can be appended to."""
 
-    __slots__ = ("_ends", "_key_of")
-
     def __init__(self) -> None:
         self._ends: dict[int, list[Request]] = {}
         self._key_of: dict[Request, int] = {}
@@ -99,7 +95,7 @@ class MergeHash:
         """Return a request that ends where `sector` begins; those that cannot grow are dropped."""
         chain = self._ends.get(sector, [])
         while chain:
-            request = chain[-1]
+            request: Request = chain[len(chain) - 1]
             if request.mergeable:
                 return request
             self.remove(request)

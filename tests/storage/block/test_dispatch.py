@@ -7,12 +7,40 @@ from typing import Any
 import pytest
 
 from simnet.kernel.histogram import LogHistogram
+from simnet.storage.block.noop import Noop
 from simnet.storage.block.request import Bio, IoContext, Request
 from tests.storage.parts import MS, US, Bench
 
 
 def request(sector: int, sectors: int = 8) -> Request:
     return Request(Bio(sector, sectors, write=False, context=IoContext("p")), 0, 0)
+
+
+class Listener(Noop):
+    """noop that notes what it is told of requests, timers and work."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench.queue)
+        self.sim = bench.sim
+        self.heard: list[tuple[str, int]] = []
+        self.times: list[int] = []
+        bench.queue.elevator = self
+
+    def activate(self, request: Request) -> None:
+        self.heard.append(("activate", request.sector))
+
+    def deactivate(self, request: Request) -> None:
+        self.heard.append(("deactivate", request.sector))
+
+    def completed(self, request: Request) -> None:
+        self.heard.append(("completed", request.sector))
+
+    def timer(self, number: int) -> None:
+        self.heard.append(("timer", number))
+        self.times.append(self.sim.now)
+
+    def work(self) -> None:
+        self.times.append(self.sim.now)
 
 
 def is_plugged(bench: Bench) -> bool:
@@ -159,21 +187,19 @@ class TestPlug:
 
     def test_work_that_is_under_way_is_not_scheduled_twice(self) -> None:
         bench = Bench(scheduler="noop", kblockd_ps=MS)
-        calls = []
-        queue: Any = bench.queue
-        queue.elevator.work = lambda: calls.append(bench.sim.now)
+        queue = bench.queue
+        listener = Listener(bench)
         queue.schedule_work()
         queue.schedule_work()
         bench.run(10 * MS)
         queue.schedule_work()
         bench.run(20 * MS)
-        assert calls == [MS, 11 * MS]
+        assert listener.times == [MS, 11 * MS]
 
     def test_a_scheduler_sets_timers_in_ticks_and_takes_them_back(self) -> None:
         bench = Bench(scheduler="noop", hz=1000)
-        queue: Any = bench.queue
-        calls: list[tuple[int, int]] = []
-        queue.elevator.timer = lambda number: calls.append((number, bench.sim.now))
+        queue = bench.queue
+        listener = Listener(bench)
         now = queue.jiffies
         queue.set_timer(0, now + 5)
         queue.set_timer(1, now + 3)
@@ -182,12 +208,13 @@ class TestPlug:
         assert queue.delete_timer(2)
         assert not queue.delete_timer(2)
         bench.run(10 * MS)
-        assert calls == [(1, 3 * MS), (0, 7 * MS)]
+        assert listener.heard == [("timer", 1), ("timer", 0)]
+        assert listener.times == [3 * MS, 7 * MS]
         assert not queue.delete_timer(1)
         # what is over is due at once
         queue.set_timer(3, now + 2)
         bench.run(11 * MS)
-        assert calls[-1] == (3, 10 * MS)
+        assert (listener.heard[-1], listener.times[-1]) == (("timer", 3), 10 * MS)
 
 
 class TestDriver:
@@ -216,14 +243,11 @@ class TestDriver:
 
     def test_a_scheduler_hears_when_the_driver_has_it_and_gives_it_back(self) -> None:
         bench = Bench(scheduler="noop", depth=8, room=1)
-        heard: list[tuple[str, int]] = []
-        elevator: Any = bench.queue.elevator
-        for name in ("activate", "deactivate", "completed"):
-            setattr(elevator, name, lambda request, name=name: heard.append((name, request.sector)))
+        listener = Listener(bench)
         for sector in (1000, 5000):
             bench.submit(sector, sync=True)
         bench.run(10 * MS)
-        assert heard == [
+        assert listener.heard == [
             *(("activate", 1000), ("activate", 5000), ("deactivate", 5000), ("completed", 1000)),
             *(("activate", 5000), ("completed", 5000)),
         ]

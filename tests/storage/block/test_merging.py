@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from simnet.storage.block.request import Bio
+from simnet.storage.block.request import Bio, IoContext
 from tests.storage.parts import MS, US, Bench
 
 
@@ -113,7 +112,7 @@ class TestMerging:
 
 
 def test_a_bio_of_a_part_of_a_page_has_one_segment() -> None:
-    owner: Any = SimpleNamespace()
+    owner = IoContext("owner")
     assert Bio(0, 1, write=False, context=owner).segments == 1
     assert Bio(0, 8, write=False, context=owner).segments == 1
     assert Bio(0, 9, write=False, context=owner).segments == 2

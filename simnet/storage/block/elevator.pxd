@@ -1,0 +1,5 @@
+from simnet.storage.block.request cimport Bio, Request
+
+cdef class Elevator:
+    cdef public object q
+    cdef public dict values
