@@ -203,6 +203,7 @@ class Knob:
             script has to set it at each boot, or a file of sysctls.
         by_hand: no command sets it.
         together: its subject says what is typed for it and others, see `Subject.typed`.
+        also: further attributes of the NIC that it sets to the same value.
         remark: what there is to say of a value; empty for nothing.
     """
 
@@ -224,6 +225,7 @@ class Knob:
     keep: str | None = None
     by_hand: bool = False
     together: bool = False
+    also: tuple[str, ...] = ()
     remark: Callable[[Any], str] | None = None
 
     @property

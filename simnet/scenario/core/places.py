@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.host.release import release
-from simnet.scenario.core.knob import CpuList
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
 from simnet.scenario.core.subject import HostPart, host_parts, parts
@@ -63,7 +62,7 @@ class Places:
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
         part = next((one for one in parts() if one.place == knob.scope), None)
-        pinned = isinstance(knob.spec, CpuList)
+        pinned = knob.scope == "flows" and knob.target == "cpus"
         if (part or knob.scope in _OWN) and host != ("host",) and not pinned:
             raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
@@ -141,7 +140,8 @@ class Places:
         elif knob.scope == "port" and self.queues(port) > 1:
             yield (*port, "queue_affinity", int(named["irq"]) - self._tree.get((*port, "irq")))
         elif knob.scope == "nic":
-            yield (*port, "nic", knob.target)
+            for target in (knob.target, *knob.also):
+                yield (*port, "nic", target)
         elif knob.scope != "none":
             yield (*port, knob.target)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.scenario.core.entries import PEER, Entry, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
-from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
+from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
@@ -325,10 +325,10 @@ class Table:
             self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
             return
         value = parsed(entry, knob)
-        if isinstance(knob.spec, CpuMask):
+        if isinstance(knob.spec, CpuMask) or knob.scope == "port":
             for path in paths:
                 self.interrupts.check_mask(entry, value, path[: path.index("ports")])
-        if isinstance(knob.spec, CpuList):
+        if knob.scope == "flows" and knob.target == "cpus":
             peer = is_peer(entry)
             self.interrupts.check_mask(entry, value, ("peers", 0) if peer else ("host",))
             target_name = f"peer_{knob.target}" if peer else knob.target

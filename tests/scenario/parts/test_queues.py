@@ -99,7 +99,7 @@ def test_requests_are_spread_over_queues_and_their_cpus(scenario: Path) -> None:
 
 
 def test_one_queue_serves_all_on_one_cpu(scenario: Path) -> None:
-    one = ran(scenario, ("nic.rx_queues", "1"), ("nic.tx_queues", "1"))
+    one = ran(scenario, ("ethtool -L ens1f0np0 combined", "1"))
     assert serving(one) <= {0}
     assert transactions(one) < transactions(ran(scenario))
 
@@ -155,6 +155,25 @@ def test_what_the_kernel_lacks_names_the_version_that_has_it(
 ) -> None:
     with pytest.raises(InputError, match=message):
         load(str(scenario), settings=settings)
+
+
+def test_channels_come_and_go_with_both_queues(scenario: Path) -> None:
+    nic = load(str(scenario), settings={"ethtool -L ens1f0np0 combined": "4"}).ports[0].nic
+    assert (nic.rx_queues, nic.tx_queues) == (4, 4)  # type: ignore[attr-defined]
+    message = (
+        "mlx5 has channels of both, not 4 receive and 8 transmit queues: ethtool -L ens1f0np0"
+        " combined N"
+    )
+    with pytest.raises(InputError, match=message):
+        load(str(scenario), settings={"ethtool -L ens1f0np0 rx": "4"})
+
+
+def test_interrupts_are_placed_by_lists_of_cpus(scenario: Path) -> None:
+    placed = {f"/proc/irq/{irq}/smp_affinity_list": "2,5" for irq in range(80, 88)}
+    affinity = load(str(scenario), settings=placed).ports[0].queue_affinity
+    assert set(affinity) == {(2, 5)}
+    with pytest.raises(InputError, match=r"CPU 9 is beyond the machine"):
+        load(str(scenario), settings={"/proc/irq/80/smp_affinity_list": "0-9"})
 
 
 def test_suspension_is_typed_for_each_instance_of_the_port(scenario: Path) -> None:

@@ -22,6 +22,15 @@ PLACEMENT: Final = (
         "echo {value} > /proc/irq/{irq}/smp_affinity",
     ),
     Knob(
+        "/proc/irq/{irq}/smp_affinity_list",
+        "the same as a list of CPUs",
+        CpuList("list of CPUs"),
+        "port",
+        "smp_affinity",
+        "echo {value} > /proc/irq/{irq}/smp_affinity_list",
+        since="3.0",
+    ),
+    Knob(
         "irqbalance",
         "daemon that places interrupts",
         Flag("on or off"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
 from simnet.scenario.parts.nic.schema import (
@@ -18,7 +18,7 @@ from simnet.scenario.parts.nic.schema import (
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
-    from simnet.scenario.parts.nic.schema import Slot
+    from simnet.scenario.parts.nic.schema import Given, Slot
 
 __all__ = ["DRIVER"]
 
@@ -52,9 +52,29 @@ class Mlx5(BusLatency, ReceiveOffload, RxModeration, Polled, Multiqueue, Etherne
     ]
 
     @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse receive and transmit queues that are not channels; see `Nic.check`."""
+        super().check(given)
+        if given["rx_queues"] != given["tx_queues"]:
+            name = given.tree.get(given.port)["name"]
+            queues = f"{given['rx_queues']} receive and {given['tx_queues']} transmit queues"
+            message = f"mlx5 has channels of both, not {queues}: ethtool -L {name} combined N"
+            raise given.error("rx_queues", message, "tx_queues")
+
+    @classmethod
     def knobs(cls) -> tuple[Knob, ...]:
-        """Return what `ethtool -C` sets beside times and numbers."""
-        return tuple(
+        """Return the number of channels, and what `ethtool -C` sets beside times and numbers."""
+        channels = Knob(
+            "ethtool -L {port} combined",
+            "channels, each with a receive and a transmit queue",
+            value_spec(cls, "rx_queues"),
+            "nic",
+            "rx_queues",
+            "ethtool -L {port} combined {value}",
+            also=("tx_queues",),
+            stage=Stage.QUEUES,
+        )
+        return channels, *(
             Knob(
                 f"ethtool -C {{port}} {name}",
                 value_spec(cls, target).doc,
