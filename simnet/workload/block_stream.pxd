@@ -3,7 +3,8 @@ from simnet.kernel.priority cimport CPU
 from simnet.kernel.random cimport RandomStream
 from simnet.storage.nsd.nsd cimport NsdRequest
 from simnet.storage.scale.pagepool cimport Buffer
-from simnet.storage.scale.client cimport BlockUser, Handle, ScaleClient
+from simnet.storage.scale.client cimport ScaleClient
+from simnet.storage.scale.files cimport BlockUser, Handle
 
 
 cdef class BlockStream(BlockUser):

@@ -23,7 +23,8 @@ from simnet.host.lpar import LparCpu
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.storage.nsd.nsd import NsdRequest
-from simnet.storage.scale.client import BlockUser, Handle, ScaleClient
+from simnet.storage.scale.client import ScaleClient
+from simnet.storage.scale.files import BlockUser, Handle
 from simnet.storage.scale.pagepool import Buffer
 
 if not cython.compiled:

@@ -10,7 +10,8 @@ from typing import Any
 from simnet.host.lpar import LparCpu
 from simnet.kernel.environment import Environment
 from simnet.kernel.random import stream
-from simnet.storage.scale.client import Handle, ScaleClient
+from simnet.storage.scale.client import ScaleClient
+from simnet.storage.scale.files import Handle
 from simnet.storage.scale.tokens import EVERYTHING, TokenManager
 from simnet.workload.block_stream import BlockStream, CallCosts, Pass
 from simnet.workload.sas_plan import Job, Step

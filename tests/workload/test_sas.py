@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.environment import Environment
-from simnet.storage.scale.client import ScaleClient, Tuning
+from simnet.storage.scale.client import ScaleClient
+from simnet.storage.scale.files import Tuning
 from simnet.storage.scale.tokens import TokenManager
 from simnet.workload.block_stream import CallCosts
 from simnet.workload.gpfsperf import Arguments, Gpfsperf

@@ -1,33 +1,13 @@
 from simnet.host.lpar cimport LparCpu
-from simnet.storage.nsd.nsd cimport NsdClient, NsdRequest, new_request
-from simnet.storage.scale.pagepool cimport (
-    CLEAN, DIRTY, FLUSHING, READING, Buffer, CachedFile, Pagepool
-)
+from simnet.storage.nsd.nsd cimport NsdRequest, new_request
+from simnet.storage.scale.files cimport FileTable, Handle
+from simnet.storage.scale.pagepool cimport CLEAN, DIRTY, FLUSHING, READING, Buffer, CachedFile
 
 
-cdef class BlockUser(NsdClient):
-    cpdef void block_ready(self, Handle handle) except *
-
-
-cdef class Handle:
-    cdef readonly CachedFile file
-    cdef readonly BlockUser user
-    cdef readonly long long next_block
-    cdef readonly long long window
-    cdef readonly long long asked
-    cdef readonly long long last_block
-    cdef readonly long long wanted
-    cdef readonly bint sequential
-    cdef bint queued
-    cdef readonly bint writes
-
-
-cdef class ScaleClient(NsdClient):
+cdef class ScaleClient(FileTable):
     cdef readonly int number
     cdef readonly object cluster
     cdef readonly LparCpu cpu
-    cdef readonly Pagepool pool
-    cdef readonly long long block_bytes
     cdef long long daemon_fs_per_byte
     cdef long long prefetch_threads
     cdef long long worker_threads
@@ -38,13 +18,10 @@ cdef class ScaleClient(NsdClient):
     cdef readonly long long background_bytes
     cdef readonly long long foreground
     cdef bint flush_turn
-    cdef readonly object files
-    cdef long long most_files
     cdef object hungry
     cdef object flushes
     cdef object short_of_memory
     cdef object short_of_share
-    cdef dict awaiting_clean
     cdef bint serving
     cdef bint served_again
     cdef readonly long long hits
@@ -53,17 +30,14 @@ cdef class ScaleClient(NsdClient):
     cdef readonly long long prefetched
     cdef readonly long long read_bytes
     cdef readonly long long written_bytes
-    cdef readonly long long dropped_bytes
     cdef readonly long long requests
     cdef readonly list bins
 
-    cpdef bint knows(self, long long number) except -1
     cpdef Buffer read(self, Handle handle, long long block)
     cpdef bint touch(self, Handle handle, long long block) except -1
     cdef int _follow(self, Handle handle, long long block) except -1
     cdef Buffer _ask_for(self, Handle handle, long long block)
     cpdef int part_received(self, long long size_bytes) except -1
-    cdef int _abandon(self, Handle handle) except -1
     cpdef int release(self, Handle handle, Buffer buffer) except -1
     cdef bint _keeps(self, CachedFile file, bint sequential) except -1
     cdef int _look_ahead(self, Handle handle) except -1

@@ -24,21 +24,20 @@ R. Haskin, "GPFS: A Shared-Disk File System for Large Computing Clusters" (FAST 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import cython
 
 from simnet.host.lpar import LparCpu
 from simnet.kernel.simulator import Simulator
-from simnet.storage.nsd.nsd import NsdClient, NsdRequest, new_request
-from simnet.storage.scale.pagepool import Buffer, CachedFile, Pagepool
+from simnet.storage.nsd.nsd import NsdRequest, new_request
+from simnet.storage.scale.files import FileTable, Handle, Tuning
+from simnet.storage.scale.pagepool import Buffer, CachedFile
 
 if not cython.compiled:
     from simnet.storage.scale.pagepool import CLEAN, DIRTY, FLUSHING, READING
 
-__all__ = ["BlockUser", "Handle", "ScaleClient", "Tuning"]
+__all__ = ["ScaleClient"]
 
 _PS_PER_S = cython.declare(cython.longlong, 10**12)
 _MB = cython.declare(cython.longlong, 10**6)
@@ -48,69 +47,9 @@ _SMOOTHING = cython.declare(cython.longlong, 8)
 _MOST_AHEAD = cython.declare(cython.longlong, 1 << 30)
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """Attributes of mmchconfig, and what a node's memory of files goes by.
-
-    Attributes:
-        pagepool_bytes, prefetch_percent, prefetch_threads, worker_threads, max_mb_per_s,
-        max_files_to_cache, seq_discard_threshold_bytes: as mmchconfig has them.
-        block_bytes: of the file system.
-    """
-
-    pagepool_bytes: int
-    block_bytes: int
-    prefetch_percent: int
-    prefetch_threads: int
-    worker_threads: int
-    max_mb_per_s: int
-    max_files_to_cache: int
-    seq_discard_threshold_bytes: int
-
-
-class BlockUser(NsdClient):
-    """Reads or writes blocks; its `block_ready` is called when one that it waited for is there."""
-
-    def block_ready(self, handle: Handle) -> None:
-        """The block that was asked for by `handle` may be in memory: ask again."""
-        raise NotImplementedError(self.path)
-
-
 @cython.final
 @cython.cclass
-class Handle:
-    """A file as one user has it open.
-
-    Attributes:
-        file, user: whose.
-        next_block: that follows in sequence; `sequential` says whether it was expected.
-        window: blocks to prefetch.
-        asked: the block after the last one prefetched.
-        last_block: the block after the last one of the file.
-        queued: whether it waits for its turn to prefetch.
-        writes: whether what it waits for is a buffer to write to.
-    """
-
-    def __init__(self, file: CachedFile, user: BlockUser, blocks: int) -> None:
-        self.file = file
-        self.user = user
-        self.next_block = 0
-        self.window = 1
-        self.asked = 0
-        self.last_block = blocks
-        self.wanted = 0
-        self.sequential = True
-        self.queued = False
-        self.writes = False
-
-    def not_in_sequence(self) -> None:
-        """What is read first from now on is not what follows, whichever it is."""
-        self.next_block = -1
-
-
-@cython.final
-@cython.cclass
-class ScaleClient(NsdClient):
+class ScaleClient(FileTable):
     """Pagepool, prefetch and write-behind of a node.
 
     Args:
@@ -126,7 +65,6 @@ class ScaleClient(NsdClient):
         hits, late, misses: blocks read that were in memory, on their way, neither.
         read_bytes, written_bytes: by requests to NSD servers, done.
         prefetched: blocks asked for ahead of their reader.
-        dropped_bytes: written to files that were deleted before they were on disk.
         bins: bytes that passed in each second of the simulation.
     """
 
@@ -141,114 +79,26 @@ class ScaleClient(NsdClient):
         tuning: Tuning,
         daemon_fs_per_byte: int,
     ) -> None:
-        super().__init__(sim, path)
+        super().__init__(sim, path, tuning)
         self.number = number
         self.cluster = cluster
         self.cpu = cpu
-        self.pool = Pagepool(tuning.pagepool_bytes, tuning.block_bytes, tuning.prefetch_percent)
-        self.block_bytes = tuning.block_bytes
         self.daemon_fs_per_byte = daemon_fs_per_byte
         self.prefetch_threads = tuning.prefetch_threads
         self.worker_threads = tuning.worker_threads
         self.max_bytes_s = tuning.max_mb_per_s * _MB
         self.discard_bytes = tuning.seq_discard_threshold_bytes
-        self.most_files = tuning.max_files_to_cache
         self.latency_ps = _FIRST_LATENCY_PS
         self.background = self.background_bytes = self.foreground = 0
         self.flush_turn = False
-        self.files: Any = {}
         self.hungry: Any = deque()
         self.flushes: Any = deque()
         self.short_of_memory: Any = deque()
         self.short_of_share: Any = deque()
-        self.awaiting_clean: dict[int, list[Any]] = {}
         self.serving = self.served_again = False
         self.hits = self.late = self.misses = self.prefetched = 0
-        self.read_bytes = self.written_bytes = self.dropped_bytes = self.requests = 0
+        self.read_bytes = self.written_bytes = self.requests = 0
         self.bins: list[int] = []
-
-    # -- files --------------------------------------------------------------------------------
-
-    def knows(self, number: cython.longlong) -> cython.bint:
-        """Whether the node has a file's inode in memory."""
-        return number in self.files
-
-    def open(self, number: int, size_bytes: int, user: BlockUser) -> Handle:
-        """Open a file; the least recently opened of too many is forgotten, if it is not in use."""
-        file: CachedFile = self.files.pop(number, None)
-        if file is None:
-            file = CachedFile(number, size_bytes)
-            if len(self.files) >= self.most_files:
-                self._forget_oldest()
-        file.size_bytes = max(file.size_bytes, size_bytes)
-        self.files[number] = file
-        file.opens += 1
-        return Handle(file, user, -(-size_bytes // self.block_bytes))
-
-    def _forget_oldest(self) -> None:
-        for number, file in self.files.items():
-            if file.opens == 0 and all(
-                b.state == CLEAN and b.pins == 0 for b in file.buffers.values()
-            ):
-                self._drop_all(file)
-                del self.files[number]
-                return
-
-    def close(self, handle: Handle) -> None:
-        """Close a file: what is left of it in dirty buffers is written behind, too."""
-        handle.file.opens -= 1
-        self._abandon(handle)
-        handle.last_block = 0
-        for block in sorted(handle.file.buffers):
-            buffer: Buffer = handle.file.buffers[block]
-            if buffer.state == DIRTY and buffer.pins == 0:
-                self._queue_flush(buffer)
-        self.serve()
-
-    def when_clean(self, number: int, call: Callable[[], Any]) -> None:
-        """Call `call()` as soon as nothing of a file is dirty any more."""
-        file: CachedFile = self.files.get(number)
-        if file is None or all(buffer.state <= CLEAN for buffer in file.buffers.values()):
-            call()
-        else:
-            self.awaiting_clean.setdefault(number, []).append(call)
-
-    def _notify_clean(self, file: CachedFile) -> None:
-        if all(buffer.state <= CLEAN for buffer in file.buffers.values()):
-            for call in self.awaiting_clean.pop(file.number):
-                call()
-
-    def give_up(self, number: int) -> None:
-        """A token has been revoked: write what is dirty, forget what is clean."""
-        file: CachedFile = self.files.get(number)
-        if file is None:
-            return
-        for block in sorted(file.buffers):
-            buffer: Buffer = file.buffers[block]
-            if buffer.state == CLEAN and buffer.pins == 0:
-                self.pool.drop(buffer)
-            elif buffer.state == DIRTY and buffer.pins == 0:
-                self._queue_flush(buffer)
-        self.serve()
-
-    def delete(self, number: int) -> None:
-        """Delete a file that is not open: what is not on disk yet is never written."""
-        file: CachedFile = self.files.pop(number, None)
-        if file is not None:
-            file.gone = True
-            self._drop_all(file)
-            self.serve()
-
-    def _drop_all(self, file: CachedFile) -> None:
-        for block in sorted(file.buffers):
-            buffer: Buffer = file.buffers[block]
-            if buffer.pins:
-                continue
-            if buffer.state == CLEAN:
-                self.pool.drop(buffer)
-            elif buffer.state == DIRTY:
-                self.dropped_bytes += buffer.last_bytes - buffer.first_bytes
-                self.pool.drop_dirty(buffer)
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -339,16 +189,6 @@ class ScaleClient(NsdClient):
         """Count a part of a block that has come."""
         self.read_bytes += size_bytes
         self._work(size_bytes)
-        return 0
-
-    def _abandon(self, handle: Handle) -> cython.int:
-        """What has been prefetched for a handle is no longer ahead of a reader."""
-        block: cython.longlong = handle.next_block
-        while block < handle.asked:
-            buffer: Buffer = self.pool.find(handle.file, block)
-            if buffer is not None:
-                self.pool.read(buffer)
-            block += 1
         return 0
 
     def release(self, handle: Handle, buffer: Buffer) -> cython.int:

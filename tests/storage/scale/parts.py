@@ -7,7 +7,8 @@ from typing import Any
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.simulator import Simulator
 from simnet.storage.nsd.nsd import NsdRequest
-from simnet.storage.scale.client import BlockUser, Handle, ScaleClient, Tuning
+from simnet.storage.scale.client import ScaleClient
+from simnet.storage.scale.files import BlockUser, Handle, Tuning
 
 PIECE = 20_000
 BLOCK = 32 * PIECE

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simnet.storage.scale.client import Handle
+from simnet.storage.scale.files import Handle
 from tests.storage.scale.parts import BLOCK, CLEAN, PIECE, Rig, User
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.simulator import Simulator
-from simnet.storage.scale.client import ScaleClient, Tuning
+from simnet.storage.scale.client import ScaleClient
+from simnet.storage.scale.files import Tuning
 from simnet.workload.block_stream import BlockStream, CallCosts, Pass
 from tests.workload.stand_in import StandIn
 

@@ -9,7 +9,8 @@ from simnet.kernel.environment import Environment
 from simnet.scenario.parts.nsd.build import make_cluster
 from simnet.scenario.parts.nsd.resources import nsd_resources
 from simnet.scenario.parts.scale.jobs import JobSystem
-from simnet.storage.scale.client import ScaleClient, Tuning
+from simnet.storage.scale.client import ScaleClient
+from simnet.storage.scale.files import Tuning
 from simnet.storage.scale.tokens import TokenManager
 from simnet.workload.block_stream import CallCosts
 from simnet.workload.gpfsperf import Arguments, Gpfsperf
