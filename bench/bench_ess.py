@@ -10,7 +10,7 @@ from simnet.scenario.core.load import load
 from simnet.scenario.parts.scale.build import build_clients
 
 WANTED_S = 60
-WANTED_US = 20
+WANTED_US = 16
 
 
 def main() -> None:

@@ -8,6 +8,9 @@ cdef class Burst:
     cdef readonly long long work_ps
     cdef readonly long long system_ps
     cdef readonly long long used_ps
+    cdef long long end_ps
+    cdef long long order
+    cdef bint before(self, Burst other) noexcept
 
 
 cdef class LparCpu(Component):
@@ -29,7 +32,9 @@ cdef class LparCpu(Component):
         self, Component owner, int kind, long long work_ps, long long system_ps
     ) except -1
     cpdef int background(self, long long work_ps) except -1
-    cdef int _add(self, Burst burst) except -1
+    cdef int _add(self, Burst burst, long long work_ps, long long system_ps) except -1
+    cdef int _push(self, Burst burst) except -1
+    cdef Burst _pop(self)
     cdef long long _speed(self) except? -1
     cdef int _advance(self) except -1
     cdef int _aim(self) except -1

@@ -16,7 +16,6 @@ the order of dispatch.
 # mypy: no-strict-optional
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +66,7 @@ class LparCores:
 
 
 @cython.final
+@cython.freelist(256)
 @cython.cclass
 class Burst:
     """Work that one thread does.
@@ -76,14 +76,22 @@ class Burst:
         work_ps: on a core of its own.
         system_ps: of that, in the kernel or the daemon.
         used_ps: time on a hardware thread, once it is done.
+        end_ps, order: when it is done, by the clock that all share; equals in order.
     """
 
-    def __init__(self, owner: Any, kind: int, work_ps: int, system_ps: int) -> None:
-        self.owner: Component = owner
-        self.kind = kind
-        self.work_ps = work_ps
-        self.system_ps = system_ps
-        self.used_ps = 0
+    owner: Component
+    kind: cython.int
+    work_ps: cython.longlong
+    system_ps: cython.longlong
+    used_ps: cython.longlong
+    end_ps: cython.longlong
+    order: cython.longlong
+
+    def before(self, other: Burst) -> cython.bint:
+        """Whether it is done before another one."""
+        if self.end_ps != other.end_ps:
+            return self.end_ps < other.end_ps
+        return self.order < other.order
 
 
 @cython.final
@@ -127,22 +135,74 @@ class LparCpu(Component):
 
         When it is done `owner.on_event(kind, used)` is called with the time on a thread, in ps.
         """
-        return self._add(Burst(owner, kind, max(work_ps, 1), system_ps))
+        burst: Burst = Burst.__new__(Burst)
+        burst.owner = owner
+        burst.kind = kind
+        return self._add(burst, max(work_ps, 1), system_ps)
 
     def background(self, work_ps: cython.longlong) -> cython.int:
         """Do the daemon's work, beside everything else."""
+        burst: Burst = Burst.__new__(Burst)
+        burst.owner = None
         if work_ps > 0:
-            self._add(Burst(None, 0, work_ps, work_ps))
+            self._add(burst, work_ps, work_ps)
         return 0
 
-    def _add(self, burst: Burst) -> cython.int:
+    def _add(
+        self, burst: Burst, work_ps: cython.longlong, system_ps: cython.longlong
+    ) -> cython.int:
         self._advance()
-        burst.used_ps = self._threads_ps
         self._order += 1
-        heapq.heappush(self._queue, (self._clock_ps + burst.work_ps, self._order, burst))
+        burst.work_ps = work_ps
+        burst.system_ps = system_ps
+        burst.used_ps = self._threads_ps
+        burst.end_ps = self._clock_ps + work_ps
+        burst.order = self._order
+        self._push(burst)
         self.busy += 1
         self._aim()
         return 0
+
+    def _push(self, burst: Burst) -> cython.int:
+        """Put a burst into the heap."""
+        at: cython.Py_ssize_t = len(self._queue)
+        above: cython.Py_ssize_t
+        other: Burst
+        self._queue.append(burst)
+        while at > 0:
+            above = (at - 1) // 2
+            other = self._queue[above]
+            if not burst.before(other):
+                break
+            self._queue[at] = other
+            at = above
+        self._queue[at] = burst
+        return 0
+
+    def _pop(self) -> Burst:
+        """Take the first burst from the heap."""
+        first: Burst = self._queue[0]
+        last: Burst = self._queue.pop()
+        count: cython.Py_ssize_t = len(self._queue)
+        at: cython.Py_ssize_t = 0
+        below: cython.Py_ssize_t = 1
+        other: Burst
+        right: Burst
+        while below < count:
+            other = self._queue[below]
+            if below + 1 < count:
+                right = self._queue[below + 1]
+                if right.before(other):
+                    other = right
+                    below += 1
+            if last.before(other):
+                break
+            self._queue[at] = other
+            at = below
+            below = 2 * at + 1
+        if count > 0:
+            self._queue[at] = last
+        return first
 
     def _speed(self) -> cython.longlong:
         """Of all threads together, in permille of one core."""
@@ -166,11 +226,13 @@ class LparCpu(Component):
         left_ps: cython.longlong
         end_ps: cython.longlong
         speed: cython.longlong
+        burst: Burst
         if self._timer:
             self.sim.cancel(self._timer)
             self._timer = 0
         if self.busy:
-            end_ps = self._queue[0][0]
+            burst = self._queue[0]
+            end_ps = burst.end_ps
             left_ps = max(end_ps - self._clock_ps, 0)
             speed = self._speed()
             left_ps = (left_ps * _PERMILLE * self.busy + speed - 1) // speed
@@ -181,14 +243,13 @@ class LparCpu(Component):
         """The first burst is done, and those that end with it."""
         burst: Burst
         done: list[Burst] = []
-        end_ps: cython.longlong
         self._timer = 0
         self._advance()
         while self.busy > 0:
-            end_ps = self._queue[0][0]
-            if end_ps > self._clock_ps + _NEAR_PS:
+            burst = self._queue[0]
+            if burst.end_ps > self._clock_ps + _NEAR_PS:
                 break
-            burst = heapq.heappop(self._queue)[2]
+            burst = self._pop()
             self.busy -= 1
             burst.used_ps = self._threads_ps - burst.used_ps
             self.done_ps += burst.work_ps

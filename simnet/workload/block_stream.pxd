@@ -10,7 +10,9 @@ from simnet.storage.scale.files cimport BlockUser, Handle
 cdef class BlockStream(BlockUser):
     cdef ScaleClient client
     cdef LparCpu cpu
-    cdef object costs
+    cdef long long call_bytes
+    cdef long long call_ps
+    cdef long long copy_fs_per_byte
     cdef readonly long long used_ps
     cdef readonly long long read_bytes
     cdef readonly long long written_bytes
@@ -47,6 +49,7 @@ cdef class BlockStream(BlockUser):
     cdef int _resume(self) except -1
     cpdef void block_ready(self, Handle handle) except *
     cpdef void on_event(self, int kind, long long arg) except *
+    cdef long long _calls_ps(self, long long size_bytes) except? -1
     cdef int _finish(self) except -1
     cdef int _compute(self) except -1
     cdef int _call(self) except -1

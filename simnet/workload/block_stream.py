@@ -56,11 +56,6 @@ class CallCosts:
     call_ps: int
     copy_fs_per_byte: int
 
-    def ps(self, size_bytes: int) -> int:
-        """Return the CPU time of moving so many bytes."""
-        calls = -(-size_bytes // self.call_bytes)
-        return calls * self.call_ps + size_bytes * self.copy_fs_per_byte // 1000
-
 
 @dataclass(frozen=True)
 class Pass:
@@ -118,7 +113,9 @@ class BlockStream(BlockUser):
         super().__init__(sim, path)
         self.client = client
         self.cpu = cpu
-        self.costs = costs
+        self.call_bytes = costs.call_bytes
+        self.call_ps = costs.call_ps
+        self.copy_fs_per_byte = costs.copy_fs_per_byte
         self.used_ps = self.read_bytes = self.written_bytes = self.io_wait_ps = 0
         self._done: Any = None
         self._block_bytes = client.block_bytes
@@ -216,7 +213,7 @@ class BlockStream(BlockUser):
         self._tile_bytes = size
         self._unwritten_bytes = out
         self._write_left -= out
-        system_ps = self.costs.ps(size if self._reading is not None else 0) + self.costs.ps(out)
+        system_ps = self._calls_ps(size if self._reading is not None else 0) + self._calls_ps(out)
         self.cpu.run(self, _BLOCK, system_ps + size * self._work_fs // _FS_PER_PS, system_ps)
         return 0
 
@@ -288,6 +285,11 @@ class BlockStream(BlockUser):
         else:
             self._call()
 
+    def _calls_ps(self, size_bytes: cython.longlong) -> cython.longlong:
+        """The CPU time of moving so many bytes."""
+        calls: cython.longlong = (size_bytes + self.call_bytes - 1) // self.call_bytes
+        return calls * self.call_ps + size_bytes * self.copy_fs_per_byte // _FS_PER_PS
+
     def _finish(self) -> cython.int:
         done = self._done
         self._done = None
@@ -327,7 +329,7 @@ class BlockStream(BlockUser):
         self._parts -= 1
         block = self._random.below(self._tiles)
         self._wait()
-        self.client.read_part(self._reading.file, block, self.costs.call_bytes, self)
+        self.client.read_part(self._reading.file, block, self.call_bytes, self)
         return 0
 
     def request_done(self, request: NsdRequest) -> cython.int:
@@ -335,7 +337,7 @@ class BlockStream(BlockUser):
         self._resume()
         self.client.part_received(request.size_bytes)
         self.read_bytes += request.size_bytes
-        work_ps: cython.longlong = self.costs.ps(request.size_bytes)
+        work_ps: cython.longlong = self._calls_ps(request.size_bytes)
         return self.cpu.run(self, _PART, work_ps, work_ps)
 
     def waiting_for(self) -> str | None:

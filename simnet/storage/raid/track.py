@@ -14,7 +14,11 @@ from simnet.storage.nsd.model import RaidModel
 
 __all__ = ["TrackLayout", "TrackOp", "TrackOwner", "mix"]
 
+# as literals in an expression they would be objects: they are larger than a signed 64-bit number
 _MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
+_STEP = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+_FIRST = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
+_SECOND = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
 _MOST_NSDS = cython.declare(cython.longlong, 4096)
 _ALIGN = 8
 
@@ -22,9 +26,9 @@ _ALIGN = 8
 @cython.overflowcheck(False)  # modulo 2**64, as the algorithm has it
 def mix(value: cython.ulonglong) -> cython.ulonglong:
     """Return 64 bits that look random (the finalizer of SplitMix64)."""
-    value = (value + 0x9E3779B97F4A7C15) & _MASK
-    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK
+    value = (value + _STEP) & _MASK
+    value = ((value ^ (value >> 30)) * _FIRST) & _MASK
+    value = ((value ^ (value >> 27)) * _SECOND) & _MASK
     return value ^ (value >> 31)
 
 
