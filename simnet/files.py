@@ -210,6 +210,7 @@ class NewFile:
             if self._part is not None:
                 if self._exclusive:
                     self._target.hardlink_to(self._part)
+                    self._part.unlink()
                 else:
                     self._part.replace(self._target)
             self.stream.close()

@@ -160,6 +160,7 @@ def test_a_device_is_written_to_and_stays(tmp_path: Path) -> None:
 def test_an_exclusive_file_replaces_nothing(tmp_path: Path) -> None:
     target = tmp_path / "a.json"
     write_text(target, "first", exclusive=True)
+    assert names(tmp_path) == ["a.json"]
     with pytest.raises(InputError, match=r"a\.json: cannot be written: File exists"):
         write_text(target, "second", exclusive=True)
     assert target.read_text(encoding="utf-8") == "first"
