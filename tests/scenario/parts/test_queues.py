@@ -168,6 +168,20 @@ def test_channels_come_and_go_with_both_queues(scenario: Path) -> None:
         load(str(scenario), settings={"ethtool -L ens1f0np0 rx": "4"})
 
 
+def test_the_indirection_table_leaves_queues_out(scenario: Path) -> None:
+    few = ran(scenario, ("ethtool -X ens1f0np0 equal", "3"))
+    softirq = [cpu.softirq for cpu in few.cpus]
+    # the others reclaim what their own processes have sent
+    assert min(softirq[:3]) > 4 * max(softirq[3:])
+    message = "expected at most the 8 receive queues that there are"
+    with pytest.raises(InputError, match=message):
+        load(str(scenario), settings={"ethtool -X ens1f0np0 equal": "9"})
+    made = load(str(scenario), settings={"ethtool -X ens1f0np0 equal": "3"})
+    assert [(knob.apply, knob.undo) for knob in made.applied if "-X" in knob.name] == [
+        ("ethtool -X ens1f0np0 equal 3", "ethtool -X ens1f0np0 default")
+    ]
+
+
 def test_interrupts_are_placed_by_lists_of_cpus(scenario: Path) -> None:
     placed = {f"/proc/irq/{irq}/smp_affinity_list": "2,5" for irq in range(80, 88)}
     affinity = load(str(scenario), settings=placed).ports[0].queue_affinity

@@ -125,7 +125,8 @@ def _rss(model: Multiqueue) -> Rss:
     if model.rss_key != "microsoft":
         key = bytes.fromhex(model.rss_key.replace(":", ""))
     first = 1 if model.rss_default_queue and model.rx_queues > 1 else 0
-    return Rss(Toeplitz(key), equal_table(model.rss_table_entries, model.rx_queues - first, first))
+    spread = model.rss_equal or model.rx_queues - first
+    return Rss(Toeplitz(key), equal_table(model.rss_table_entries, spread, first))
 
 
 def send_by(

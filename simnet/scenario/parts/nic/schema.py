@@ -354,11 +354,17 @@ class Multiqueue(Nic):
         int, count("entries of the RSS indirection table, a power of two", 1, 4096)
     ]
     rss_key: Annotated[str, HashKey("key of the RSS hash, 40 bytes")]
+    rss_equal: Annotated[
+        int, count("receive queues, from the first, that RSS sorts to; 0: all", 0, _MOST_QUEUES)
+    ] = 0
 
     @classmethod
     def check(cls, given: Given) -> None:
         """Refuse a table that no chip has, and queues that nothing sorts packets to."""
         super().check(given)
+        if given["rss_equal"] > given["rx_queues"]:
+            message = f"expected at most the {given['rx_queues']} receive queues that there are"
+            raise given.error("rss_equal", message, "rx_queues")
         entries = given["rss_table_entries"]
         if entries & (entries - 1):
             raise given.error("rss_table_entries", f"expected a power of two, got {entries}")

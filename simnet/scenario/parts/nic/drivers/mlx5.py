@@ -74,21 +74,38 @@ class Mlx5(BusLatency, ReceiveOffload, RxModeration, Polled, Multiqueue, Etherne
             also=("tx_queues",),
             stage=Stage.QUEUES,
         )
-        return channels, *(
+        rss = tuple(
             Knob(
-                f"ethtool -C {{port}} {name}",
+                f"ethtool -X {{port}} {name}",
                 value_spec(cls, target).doc,
                 value_spec(cls, target),
                 "nic",
                 target,
-                f"ethtool -C {{port}} {name} {{value}}",
-                since="5.15" if name.startswith("cqe") else "2.6.0",
-                note="before Linux 5.15 a private flag: ethtool --set-priv-flags PORT "
-                f"{name[-2:]}_cqe_moder on|off"
-                if name.startswith("cqe")
-                else "",
+                f"ethtool -X {{port}} {name} {{value}}",
+                unset="ethtool -X {port} default" if name == "equal" else "",
+                since="3.16" if name == "hkey" else "2.6.36",
             )
-            for name, target in _COALESCE.items()
+            for name, target in (("equal", "rss_equal"), ("hkey", "rss_key"))
+        )
+        return (
+            channels,
+            *rss,
+            *(
+                Knob(
+                    f"ethtool -C {{port}} {name}",
+                    value_spec(cls, target).doc,
+                    value_spec(cls, target),
+                    "nic",
+                    target,
+                    f"ethtool -C {{port}} {name} {{value}}",
+                    since="5.15" if name.startswith("cqe") else "2.6.0",
+                    note="before Linux 5.15 a private flag: ethtool --set-priv-flags PORT "
+                    f"{name[-2:]}_cqe_moder on|off"
+                    if name.startswith("cqe")
+                    else "",
+                )
+                for name, target in _COALESCE.items()
+            ),
         )
 
     @property
