@@ -118,7 +118,8 @@ class Cfq(CfqService):
         self._remove(request)
         queue.dispatched += 1
         self.q.dispatch_sort(request)
-        self.last_sector = self.q.head[-1].end
+        last: Request = self.q.head[len(self.q.head) - 1]
+        self.last_sector = last.end
 
     def _expired_request(self, queue: CfqQueue) -> Request | None:
         """`cfq_check_fifo`: once a slice, the oldest request if its time is over."""

@@ -29,12 +29,6 @@ class CfqQueue:
         on_rr, wait_request, must_alloc_slice, must_dispatch, fifo_expire, idle_window: flags.
     """
 
-    __slots__ = (
-        *("allocated", "fifo", "fifo_expire", "idle_window", "ioprio", "key", "must_alloc_slice"),
-        *("must_dispatch", "next", "dispatched", "on_rr", "place", "prio_class", "service_last"),
-        *("slice_end", "slice_left", "sort_list", "wait_request"),
-    )
-
     def __init__(self, key: IoContext | None, priority: tuple[str, int], slice_left: int) -> None:
         self.key = key
         self.prio_class, self.ioprio = priority

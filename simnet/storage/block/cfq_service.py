@@ -29,14 +29,12 @@ class CfqService(Elevator):
         last_end_request: jiffy of the last completion of another class than "idle".
     """
 
-    slice_idle: int
-
     def __init__(self, queue: ScheduledQueue) -> None:
         self.rr_lists: list[list[CfqQueue]] = [[] for _ in range(PRIORITIES)]
         self.busy_rr: list[CfqQueue] = []
         self.cur_rr: list[CfqQueue] = []
         self.idle_rr: list[CfqQueue] = []
-        self.busy_queues = 0
+        self.busy_queues = self.slice_idle = 0
         self.active: CfqQueue | None = None
         self.active_context: CfqContext | None = None
         self.cur_prio = self.cur_end_prio = 0
