@@ -20,6 +20,8 @@ __all__ = ["calibrate_command"]
 
 # what does not go with --cross-validate, and its option
 _OF_A_FIT: Final = {"messages": "--message", "duration": "--duration", "warm_up": "--warm-up"}
+# what progress covers: a fit learns from each batch what to simulate next
+_PART: Final = "one of several batches of simulations"
 
 
 @click.command("calibrate")
@@ -144,7 +146,7 @@ def _cross_validate(
     for document in documents if keep else ():
         check_place(residuals.path_of(document), key="--keep")
     for document in documents:
-        with progress(document) as callback:
+        with progress(f"{document}, {_PART}") as callback:
             one = study.cross_validate(
                 document,
                 seeds=tuple(range(1, seeds + 1)) if seeds else study.SEEDS,
@@ -183,7 +185,8 @@ def _fit(scenario: str, chosen: Stage, *, profiles: bool, **options: Any) -> Cal
     given = {name: value for name, value in options.items() if value}
     if "seeds" in given:
         given["seeds"] = tuple(range(1, given["seeds"] + 1))
-    with progress(f"stage {chosen.name}" if chosen.name else "simulating") as callback:
+    work = f"stage {chosen.name}" if chosen.name else "simulating"
+    with progress(f"{work}, {_PART}") as callback:
         return calibrate(
             chosen.against,
             chosen.parameters,

@@ -14,11 +14,13 @@ import simnet.study.calibrate.calibrate as study
 import simnet.study.calibrate.cross_validation as cross
 import simnet.study.calibrate.modelfile as files
 import simnet.study.validate.residuals as kept
+from simnet.report import progress
 from simnet.scenario.core.load import load
 from simnet.study.calibrate.calibrate import Calibration, Runs, Target
 from simnet.study.calibrate.cross_validation import CrossValidation
 from simnet.study.statistics.leastsquares import Direction, Estimate, Fit
 from simnet.study.validate.residuals import Residual
+from simnet.study.work.cases import Progress
 from simnet.study.work.vary import ranged
 from tests.cli.conftest import Simnet
 
@@ -26,6 +28,20 @@ SCENARIO = "x460-out-of-box"
 NAME = "intel-xeon-7040.costs.driver_rx_cycles"
 BEFORE = load(SCENARIO).provenance["host.cpu.costs.driver_rx_cycles"].value
 ID = "x460.listing1.cpu_busy_percent"
+
+
+def advance(progress: Progress | None) -> None:
+    """Two of nine simulations are done."""
+    assert progress is not None
+    progress(1, 9)
+    progress(2, 9)
+
+
+def validated(name: str) -> CrossValidation:
+    row = Residual(
+        id="i", key="k", kind="ratio", configuration=name, measured=2, fitted=2, left_out=2.5
+    )
+    return CrossValidation(name, (), (row,))
 
 
 @pytest.fixture
@@ -38,6 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         against: tuple[str, ...], parameters: tuple[str, ...], *, runs: Runs, **options: Any
     ) -> Calibration:
         said.append({"against": against, "parameters": parameters, "runs": runs, **options})
+        advance(runs.progress)
         value = 3000.0 + 100 * len(said)
         fit = Fit(
             (Estimate(NAME, value, 2900, 3300, identified=True),),
@@ -66,6 +83,29 @@ def test_options_reach_the_fit(simnet: Simnet, asked: list[dict[str, Any]]) -> N
     )  # fmt: skip
     assert "# means over 64 B, plus what they lacked" in out
     assert re.search(rf"^costs\.driver_rx_cycles +{BEFORE} +3100 ", out, re.MULTILINE)
+
+
+def test_time_to_go_is_that_of_one_batch(
+    simnet: Simnet, asked: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "SURE_S", 0)
+    monkeypatch.setattr(progress, "LONG_S", 0)
+
+    def cross_validate(name: str, *, progress: Progress, **_: object) -> CrossValidation:
+        advance(progress)
+        return validated(name)
+
+    monkeypatch.setattr(cross, "cross_validate", cross_validate)
+    some = ("--against", ID, "--parameter", NAME)
+    for work, arguments in {
+        "stage A": (SCENARIO, "--stage", "A"),
+        "simulating": (SCENARIO, *some),
+        "x460": ("x460", "--cross-validate"),
+    }.items():
+        status, _, err = simnet("calibrate", *arguments)
+        line = f"simnet: {work}, one of several batches of simulations: about .* to go\n"
+        assert (status, bool(re.fullmatch(line, err))) == (0, True), err
+    assert len(asked) == 2
 
 
 def test_json_holds_parameters_and_numbers(simnet: Simnet, asked: list[dict[str, Any]]) -> None:
@@ -163,10 +203,7 @@ def test_every_document_is_cross_validated_and_kept(
     simnet: Simnet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def cross_validate(name: str, **_: object) -> CrossValidation:
-        row = Residual(
-            id="i", key="k", kind="ratio", configuration=name, measured=2, fitted=2, left_out=2.5
-        )
-        return CrossValidation(name, (), (row,))
+        return validated(name)
 
     monkeypatch.setattr(cross, "cross_validate", cross_validate)
     monkeypatch.setattr(cross, "residuals", tuple)
