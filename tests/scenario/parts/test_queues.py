@@ -182,6 +182,18 @@ def test_the_indirection_table_leaves_queues_out(scenario: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("kernel", ["5.4", "5.14-rhel9", "6.1", "6.6", "6.12", "6.18"])
+def test_packets_of_one_queue_are_spread_by_any_kernel_of_today(
+    scenario: Path, kernel: str
+) -> None:
+    one = ("ethtool -L ens1f0np0 combined", "1"), ("system.kernel", f"linux-{kernel}")
+    alone = ran(scenario, *one)
+    spread = ran(scenario, *one, ("/sys/class/net/ens1f0np0/queues/rx-0/rps_cpus", "ff"))
+    assert max(cpu.softirq for cpu in alone.cpus[1:]) < 2
+    assert min(cpu.softirq for cpu in spread.cpus) > 5
+    assert transactions(spread) > transactions(alone)
+
+
 def test_interrupts_are_placed_by_lists_of_cpus(scenario: Path) -> None:
     placed = {f"/proc/irq/{irq}/smp_affinity_list": "2,5" for irq in range(80, 88)}
     affinity = load(str(scenario), settings=placed).ports[0].queue_affinity
