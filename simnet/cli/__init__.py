@@ -24,6 +24,7 @@ from simnet.cli.catalogue import list_command
 from simnet.cli.completion import VARIABLE, complete
 from simnet.cli.conform import conform_command
 from simnet.cli.explain import explain_command
+from simnet.cli.import_host import import_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
@@ -66,6 +67,7 @@ for _command in (
     validate_command,
     calibrate_command,
     conform_command,
+    import_command,
 ):
     _simnet.add_command(_command)
 

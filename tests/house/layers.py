@@ -18,6 +18,7 @@ FLOORS = (
     "storage",
     "workload",
     "scenario",
+    "importing",
     "study",
     "report",
     "cli",

@@ -1,0 +1,107 @@
+"""``simnet import``: a real host's files as models and a scenario."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from simnet.cli.output import answer, message, table
+from simnet.errors import InputError
+from simnet.printable import printable
+
+if TYPE_CHECKING:
+    from simnet.importing.folder_out import Imported
+
+__all__ = ["import_command"]
+
+_MOST_FOLDERS: Final = 1000
+
+
+@click.command("import")
+@click.argument("source", required=False, type=click.Path())
+@click.option("--live", is_flag=True, help="Read this machine.")
+@click.option("--script", is_flag=True, help="Print a shell script that collects a host's files.")
+@click.option(
+    "--workload",
+    type=click.Choice(["stream", "rr"]),
+    default="stream",
+    show_default=True,
+    help="What the scenario runs: TCP streams, or requests and responses.",
+)
+@click.option("--out", metavar="FOLDER", help="Where to write; a new folder here by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: what was read.")
+def import_command(
+    source: str | None,
+    workload: str,
+    out: str | None,
+    *,
+    live: bool,
+    script: bool,
+    as_json: bool,
+) -> None:
+    """Write a folder with models and a scenario of a real host.
+
+    SOURCE is a sosreport, a snapshot of /proc and /sys, or outputs of commands: a folder or a tar
+    archive (gz, bz2, xz). Nothing in it is executed.
+    """
+    if script:
+        from simnet.importing.script import SCRIPT
+
+        answer(SCRIPT, nl=False)
+        return
+    if (source is None) != live:
+        raise click.UsageError("expected a SOURCE, or --live, or --script")
+    from simnet.importing.folder_out import imported
+    from simnet.importing.source import read_live, read_source
+
+    found = imported(read_live() if source is None else read_source(source), workload)
+    folder = _free(source) if out is None else Path(out)
+    found.write(folder)
+    if as_json:
+        answer(json.dumps({"folder": str(folder), **found.summary()}, indent=2))
+        return
+    _print(found, folder)
+
+
+def _free(source: str | None) -> Path:
+    """Return the name of a new folder, after the source's."""
+    stem = "this-host" if source is None else Path(source).resolve().name.partition(".")[0]
+    for number in range(1, _MOST_FOLDERS):
+        folder = Path(f"simnet-{stem}" if number == 1 else f"simnet-{stem}-{number}")
+        if not folder.exists():
+            return folder
+    raise InputError("there are too many folders of this name", file=f"simnet-{stem}")
+
+
+def _print(found: Imported, folder: Path) -> None:
+    summary = found.summary()
+    counts = ", ".join(f"{summary[key]} {key}" for key in ("nodes", "packages", "cores", "cpus"))
+    host = summary["host"]
+    answer(printable(f"{host.get('cpu_model') or 'a host'}: {counts}"))
+    if host.get("kernel"):
+        answer(
+            printable(
+                f"Linux {host['kernel']}, {host.get('distribution', 'distribution not said')}"
+            )
+        )
+    answer("")
+    table(
+        "network ports",
+        ("port", "node", "driver", "queues"),
+        (
+            tuple(
+                "?" if nic[key] is None else str(nic[key])
+                for key in ("name", "node", "driver", "queues")
+            )
+            for nic in summary["nics"]
+        ),
+    )
+    states = [one["state"] for one in summary["values"]]
+    counts = f"{states.count('read')} values read, {states.count('assumed')} assumed"
+    answer(f"{counts}: see {folder}/IMPORT.md")
+    answer(f"simnet run {folder}/scenario.toml")
+    for note in found.notes:
+        message(note)

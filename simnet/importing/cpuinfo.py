@@ -1,0 +1,74 @@
+"""Topology from `/proc/cpuinfo`, for hosts of which nothing better was collected.
+
+Which keys there are depends on the architecture: x86 and IA-64 have `physical id` and `core id`,
+POWER and ARM only number their CPUs, s390 puts a CPU on a line. What is not said is not invented:
+each CPU is a core, and all are one package.
+
+Source: `show_cpuinfo` of arch/*/kernel of Linux.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Final
+
+from simnet.importing.cpulist import MOST_CPUS
+from simnet.importing.topology import Node, Topology, groups_of
+
+__all__ = ["cpuinfo_fields", "cpuinfo_topology"]
+
+_S390: Final = re.compile(r"processor (\d{1,5}):")
+# of the first lines of a CPU, or of the machine; keys differ in case
+_MODEL: Final = ("model name", "cpu model", "cpu", "family", "Processor", "isa")
+
+
+def cpuinfo_topology(text: str, source: str) -> Topology | None:
+    """Return what the text tells; None if it numbers no CPU."""
+    entries = _entries(text)
+    if not entries:
+        return None
+    cores: dict[tuple[str, str], set[int]] = defaultdict(set)
+    packages: dict[str, set[int]] = defaultdict(set)
+    for cpu, fields in entries.items():
+        package = fields.get("physical id", "")
+        core = fields.get("core id", f"cpu {cpu}")
+        cores[package, core].add(cpu)
+        packages[package].add(cpu)
+    cpus = frozenset(entries)
+    return Topology(
+        cpus,
+        groups_of(map(frozenset, cores.values())),
+        groups_of(map(frozenset, packages.values())),
+        (Node(0, cpus),),
+        source=source,
+    )
+
+
+def cpuinfo_fields(text: str) -> dict[str, str]:
+    """Return the first value of each key, with `model name` whatever the architecture calls it."""
+    found: dict[str, str] = {}
+    for key, value in _lines(text):
+        found.setdefault(key, value)
+    name = next((found[key] for key in _MODEL if found.get(key)), "")
+    return {**found, "model name": name}
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    parts = (line.partition(":") for line in text.splitlines())
+    return [(key.strip(), value.strip()) for key, sign, value in parts if sign]
+
+
+def _entries(text: str) -> dict[int, dict[str, str]]:
+    found: dict[int, dict[str, str]] = {}
+    fields: dict[str, str] = {}
+    for key, value in _lines(text):
+        s390 = _S390.match(f"{key}:")
+        number = s390[1] if s390 else value
+        if key in {"processor", "cpu number"} or s390:
+            if not number.isdecimal() or int(number) >= MOST_CPUS:
+                continue
+            fields = found.setdefault(int(number), {})
+        else:
+            fields[key] = value
+    return found

@@ -1,0 +1,273 @@
+"""The folder that an import writes: `models/`, `scenario.toml`, `IMPORT.md`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.errors import InputError
+from simnet.files import NewFile
+from simnet.importing.cpulist import cpulist_text
+from simnet.importing.lookup import nearest_nic
+from simnet.importing.models import (
+    Draft,
+    cpu_draft,
+    kernel_draft,
+    nic_draft,
+    placed,
+    plain,
+    server_draft,
+    switch_draft,
+)
+from simnet.importing.nics import ReadNic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simnet.importing.host import ReadHost
+
+__all__ = ["WORKLOADS", "Imported", "imported"]
+
+WORKLOADS: Final = {
+    "stream": ("netserver", '"64 KiB"'),
+    "rr": ("tcp_rr", '"1 B"'),
+}
+"""Names of workloads: netperf's test, and its message."""
+_GIGABIT: Final = 10**9
+_MOST_PORTS: Final = 8
+_FIRST_IRQ: Final = 64
+_COLUMNS: Final = ("file", "name", "value", "state", "source")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import makes of a host.
+
+    Attributes:
+        host: as it was read.
+        drafts: the models, by file name.
+        scenario: text of the scenario.
+        ports: those that the model has.
+        notes: one line each: what is assumed of the whole, what was left out.
+    """
+
+    host: ReadHost
+    drafts: dict[str, Draft]
+    scenario: str
+    ports: tuple[ReadNic, ...]
+    notes: tuple[str, ...]
+
+    def values(self) -> list[dict[str, str]]:
+        """Return every value of the models: file, name, value, state, source."""
+        found = []
+        for file, draft in self.drafts.items():
+            for name, table in _tables(draft.document):
+                state = {"measured": "read", "assumed": "assumed"}[str(table["state"])]
+                found.append(
+                    {
+                        "file": f"models/{file}",
+                        "name": name,
+                        "value": str(table["value"]),
+                        "state": state,
+                        "source": str(table["source"]),
+                    }
+                )
+        return found
+
+    def write(self, folder: Path) -> None:
+        """Write the folder; nothing of it is there if one file fails.
+
+        Raises:
+            InputError: the folder exists and is not empty, or cannot be written.
+        """
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError("expected a folder that is empty or not there yet", file=folder)
+        texts = {f"models/{name}": draft.text() for name, draft in self.drafts.items()}
+        texts["scenario.toml"] = self.scenario
+        texts["IMPORT.md"] = self.report()
+        try:
+            (folder / "models").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", file=folder) from error
+        made: list[Path] = []
+        try:
+            for name, text in texts.items():
+                with NewFile(folder / name) as stream:
+                    stream.write(text.encode())
+                made.append(folder / name)
+        except BaseException:
+            for path in made:
+                path.unlink(missing_ok=True)
+            raise
+
+    def report(self) -> str:
+        """Return IMPORT.md: what was read and from where, what is assumed."""
+        rows = [f"| {' | '.join(_cell(one[key]) for key in _COLUMNS)} |" for one in self.values()]
+        topology = self.host.topology
+        lines = [
+            "# Imported host",
+            "",
+            (
+                f"{len(topology.nodes)} NUMA nodes, {len(topology.packages)} packages,"
+                f" {len(topology.cores)} cores, {len(topology.cpus)} CPUs on line"
+                f" ({cpulist_text(topology.cpus)})."
+            ),
+            "",
+            *(f"- {note}" for note in self.notes),
+            "",
+            f"| {' | '.join(_COLUMNS)} |",
+            "| --- | --- | --- | --- | --- |",
+            *rows,
+            "",
+        ]
+        return "\n".join(lines)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what `simnet import --json` prints."""
+        topology = self.host.topology
+        return {
+            "schema": "simnet.import/1",
+            "nodes": len(topology.nodes),
+            "packages": len(topology.packages),
+            "cores": len(topology.cores),
+            "cpus": len(topology.cpus),
+            "offline_cpus": sorted(topology.offline),
+            "caches": [
+                {
+                    "level": cache.level,
+                    "size_bytes": cache.size_bytes,
+                    "line_bytes": cache.line_bytes,
+                    "cpus": cpulist_text(cache.cpus),
+                }
+                for cache in topology.caches
+            ],
+            "host": {name: found.value for name, found in self.host.values.items()},
+            "nics": [
+                {
+                    "name": nic.name,
+                    "node": nic.number("node", -1) if "node" in nic.values else None,
+                    "driver": nic.text("driver") or None,
+                    "queues": nic.number("rx_queues", 0) or None,
+                }
+                for nic in self.host.nics
+            ],
+            "notes": list(self.notes),
+            "values": self.values(),
+        }
+
+
+def _tables(document: Any, before: str = "") -> list[tuple[str, Any]]:
+    found = []
+    for key, value in document.items():
+        if isinstance(value, dict):
+            if "state" in value:
+                found.append((f"{before}{key}", value))
+            else:
+                found += _tables(value, f"{before}{key}.")
+    return found
+
+
+def _cell(text: str) -> str:
+    return plain(text, 200).replace("|", "\\|")
+
+
+def imported(host: ReadHost, workload: str = "stream") -> Imported:
+    """Return models and scenario of a host.
+
+    Args:
+        host: as it was read.
+        workload: one of `WORKLOADS`.
+    """
+    notes: list[str] = []
+    chosen, assumed = _ports(host, notes)
+    nodes, _ = placed(host)
+    numbers = [node.number for node in host.topology.nodes if node.cpus]
+    irqs, ports, drafts = (
+        _FIRST_IRQ,
+        [],
+        {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)},
+    )
+    for nic in chosen:
+        number = nic.number("node", numbers[0] if numbers else 0)
+        place = numbers.index(number) if number in numbers else 0
+        ports.append((nic.name, min(place, len(nodes) - 1), irqs))
+        # an interrupt for each queue
+        irqs += max(nic.number("rx_queues", 1), 64)
+        drafts[f"nic-{nic.name}.toml"] = nic_draft(nic)
+    drafts["server.toml"] = server_draft(host, ports)
+    rate = max(nic.number("link_bps", _GIGABIT) for nic in chosen)
+    drafts["switch.toml"] = switch_draft(rate, {})
+    notes += _remarks(host, chosen, assumed=assumed)
+    test, message = WORKLOADS[workload]
+    at = 1 + max(place for _, place, _ in ports)
+    scenario = _SCENARIO.format(test=test, message=message, nodes=at)
+    return Imported(host, drafts, scenario, tuple(chosen), tuple(notes))
+
+
+def _ports(host: ReadHost, notes: list[str]) -> tuple[list[ReadNic], bool]:
+    """Return the ports of the model: those whose link is up, or the first, or one made up."""
+    up = [nic for nic in host.nics if "link_bps" in nic.values]
+    if up:
+        if len(up) > _MOST_PORTS:
+            notes.append(f"only the first {_MOST_PORTS} ports with a link are in the model")
+        return up[:_MOST_PORTS], False
+    if host.nics:
+        notes.append("no port says how fast its link is: the first one is in the model")
+        return [host.nics[0]], False
+    nic = ReadNic("eth0")
+    notes.append("no network port was found: eth0 is assumed, with one link of the NIC's model")
+    return [nic], True
+
+
+def _remarks(host: ReadHost, chosen: list[ReadNic], *, assumed: bool) -> list[str]:
+    topology = host.topology
+    found = [
+        "the processor's costs are those of a related one and not calibrated: see models/cpu.toml"
+    ]
+    if not assumed:
+        found += [
+            f"{nic.name}: the driver {plain(nic.text('driver') or 'of unknown name', 40)} is not"
+            f" modelled, another one's rules are used"
+            for nic in chosen
+            if not nearest_nic(nic.text("driver"))[1]
+        ]
+    if topology.offline:
+        found.append(f"CPUs off line: {cpulist_text(topology.offline)}")
+    if topology.disallowed:
+        found.append(
+            f"CPUs that the snapshot's process could not use: {cpulist_text(topology.disallowed)}"
+        )
+    if max(map(len, topology.cores)) > 2:  # noqa: PLR2004 - two threads are modelled
+        found.append("cores have more than two threads: that these slow each other is left out")
+    found.append("the peer is a machine like this one: nothing says what it is")
+    return found
+
+
+_SCENARIO: Final = """\
+kind = "scenario"
+description = "An imported host and a peer like it"
+
+[system]
+server = "models/server.toml"
+kernel = "models/kernel.toml"
+switch = "models/switch.toml"
+
+[[system.peers]]
+server = "models/server.toml"
+kernel = "models/kernel.toml"
+
+[workload]
+type = "netperf-tcp-stream"
+test = "{test}"
+nodes = {nodes}
+message = {message}
+peers_simulated = "machines"
+
+[irqbalance]
+map = "none"
+
+[run]
+warm_up = "50 ms"
+duration = "100 ms"
+seed = 1
+"""

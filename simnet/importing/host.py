@@ -1,0 +1,204 @@
+"""A host as its files tell it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simnet.errors import InputError
+from simnet.importing.cpuinfo import cpuinfo_fields, cpuinfo_topology
+from simnet.importing.cpuset import allowed
+from simnet.importing.lscpu import lscpu_fields, lscpu_table, lscpu_topology
+from simnet.importing.lstopo import lstopo_topology
+from simnet.importing.nics import Read, ReadNic, read_nics
+from simnet.importing.numactl import numactl_distances, numactl_nodes
+from simnet.importing.outputs import Outputs
+from simnet.importing.sysfs_topology import sysfs_distances, sysfs_topology
+from simnet.importing.topology import Topology
+
+if TYPE_CHECKING:
+    from simnet.importing.files import Files
+
+__all__ = ["ReadHost", "read_host"]
+
+_VERSION: Final = re.compile(r"(?:Linux version|Linux \S+) (\d+\.\d+(?:\.\d+)?)([\w.+~-]*)")
+_OS: Final = re.compile(r"^(ID|VERSION_ID|PRETTY_NAME)=[\"']?([^\"'\n]*)", re.MULTILINE)
+_BASE: Final = "sys/devices/system/cpu/cpu0/cpufreq/base_frequency"
+_GHZ: Final = re.compile(r"@ (\d{1,2}\.\d{1,3}) ?GHz")
+_MHZ: Final = re.compile(r"(\d{2,6})(?:\.\d+)?")
+_SYSCTLS: Final = re.compile(r"^([a-z][\w.-]{2,100}) ?= ?([^\n]{0,200})$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class ReadHost:
+    """What was read.
+
+    Attributes:
+        topology: of its CPUs.
+        nics: its ports.
+        values: by name: `architecture`, `vendor`, `cpu_model`, `clock_hz`, `kernel`,
+            `distribution`.
+        sysctls: by name, as printed.
+        sysctl_source: where they were read.
+    """
+
+    topology: Topology
+    nics: tuple[ReadNic, ...]
+    values: dict[str, Read]
+    sysctls: dict[str, str]
+    sysctl_source: str
+
+
+def read_host(files: Files, *, flat: bool) -> ReadHost:
+    """Read all that is understood of a host's files.
+
+    Args:
+        files: of the host.
+        flat: see `Outputs`.
+
+    Raises:
+        InputError: nothing says which CPUs there are.
+    """
+    outputs = Outputs(files, flat=flat)
+    topology = _topology(files, outputs)
+    if topology is None:
+        expected = (
+            "expected /proc and /sys, or the output of lscpu, lstopo or numactl, or /proc/cpuinfo"
+        )
+        raise InputError(f"nothing here says which CPUs the host has: {expected}", file=files.label)
+    values: dict[str, Read] = {}
+    _processor(files, outputs, values)
+    _software(files, outputs, values)
+    told = outputs.one("sysctl -a")
+    sysctls = {} if told is None else dict(_SYSCTLS.findall(told.text))
+    return ReadHost(
+        topology,
+        read_nics(files, outputs, topology),
+        values,
+        sysctls,
+        "" if told is None else told.name,
+    )
+
+
+def _topology(files: Files, outputs: Outputs) -> Topology | None:
+    """Return the topology from the best source that there is."""
+    found = sysfs_topology(files)
+    if found is not None:
+        cpus, nodes = allowed(files)
+        if cpus is not None or nodes is not None:
+            found = found.restricted(found.cpus if cpus is None else cpus, nodes)
+        return _with_distances(found, sysfs_distances(files, found.nodes))
+    table = outputs.one("lscpu -e")
+    if table is not None:
+        found = lscpu_table(table.text, table.name)
+    xml = outputs.one("lstopo")
+    if found is None and xml is not None:
+        found = lstopo_topology(xml.text, xml.name)
+    listed = outputs.one("lscpu")
+    if found is None and listed is not None:
+        found = lscpu_topology(lscpu_fields(listed.text), listed.name)
+    cpuinfo = outputs.one("cpuinfo")
+    if found is None and cpuinfo is not None:
+        found = cpuinfo_topology(cpuinfo.text, cpuinfo.name)
+    numa = outputs.one("numactl -H")
+    if numa is None:
+        return found
+    return _with_nodes(found, numa.text, numa.name)
+
+
+def _with_distances(of: Topology, distances: tuple[tuple[int, ...], ...]) -> Topology:
+    return Topology(
+        of.cpus,
+        of.cores,
+        of.packages,
+        of.nodes,
+        of.caches,
+        distances,
+        of.offline,
+        of.disallowed,
+        of.source,
+    )
+
+
+def _with_nodes(found: Topology | None, text: str, source: str) -> Topology | None:
+    """Return a topology with the nodes that numactl lists, if it knows them with their memory."""
+    nodes = numactl_nodes(text)
+    cpus = frozenset().union(*(node.cpus for node in nodes))
+    if not nodes or not cpus:
+        return found
+    if found is None:
+        single = tuple(frozenset((cpu,)) for cpu in sorted(cpus))
+        packages = tuple(node.cpus for node in nodes if node.cpus)
+        found = Topology(cpus, single, packages, nodes, source=source)
+    return Topology(
+        found.cpus, found.cores, found.packages, nodes, found.caches,
+        numactl_distances(text, nodes), found.offline, found.disallowed, found.source,
+    )  # fmt: skip
+
+
+def _processor(files: Files, outputs: Outputs, values: dict[str, Read]) -> None:
+    """Note the processor's maker, model and clock.
+
+    The clock is what the maker names, not what it happened to be while the processor was idle.
+    """
+
+    def put(key: str, value: int | str | None, source: str) -> None:
+        if value:
+            values.setdefault(key, Read(value, source))
+
+    base = files.number(_BASE)
+    put("clock_hz", base and base * 1000, _BASE)
+    listed = outputs.one("lscpu")
+    told = outputs.one("cpuinfo")
+    fields_of_list = {} if listed is None else lscpu_fields(listed.text)
+    if listed is not None:
+        fields = fields_of_list
+        put("clock_hz", _named_clock(fields.get("Model name", "")), listed.name)
+        put("architecture", fields.get("Architecture"), listed.name)
+        put("vendor", fields.get("Vendor ID"), listed.name)
+        put("cpu_model", fields.get("Model name"), listed.name)
+        put("hypervisor", fields.get("Hypervisor vendor"), listed.name)
+    if told is not None:
+        fields = cpuinfo_fields(told.text)
+        put("clock_hz", _named_clock(fields["model name"]), told.name)
+        put("vendor", fields.get("vendor_id"), told.name)
+        put("cpu_model", fields.get("model name"), told.name)
+        for key in ("cpu MHz", "clock"):
+            put("clock_hz", _clock(fields.get(key, "")), told.name)
+    if listed is not None:
+        for key in ("CPU max MHz", "CPU MHz"):
+            put("clock_hz", _clock(fields_of_list.get(key, "")), listed.name)
+
+
+def _named_clock(model: str) -> int | None:
+    """Return the clock in a processor's name, as in `@ 2.00GHz`."""
+    matched = _GHZ.search(model)
+    return round(float(matched[1]) * 1000) * 10**6 if matched else None
+
+
+def _clock(text: str) -> int | None:
+    matched = _MHZ.match(text)
+    return int(matched[1]) * 10**6 if matched else None
+
+
+def _software(files: Files, outputs: Outputs, values: dict[str, Read]) -> None:
+    """Note kernel and distribution."""
+    told = outputs.one("uname -a")
+    places = [(told.name, told.text)] if told is not None else []
+    places += [(name, text) for name in ("proc/version",) if (text := files.text(name))]
+    release = files.text("proc/sys/kernel/osrelease")
+    if release:
+        places.append(("proc/sys/kernel/osrelease", f"Linux version {release}"))
+    for name, text in places:
+        matched = _VERSION.search(text)
+        if matched is not None:
+            values.setdefault("kernel", Read(f"{matched[1]}{matched[2]}", name))
+    told = outputs.one("os-release")
+    if told is not None:
+        fields = dict(_OS.findall(told.text))
+        name = fields.get("PRETTY_NAME") or " ".join(
+            fields[key] for key in ("ID", "VERSION_ID") if key in fields
+        )
+        if name:
+            values.setdefault("distribution", Read(name, told.name))

@@ -1,0 +1,290 @@
+"""Model files of a host: what was read is measured, all else is assumed, and says from where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import tomlkit
+
+from simnet.files import read_text
+from simnet.importing.cpulist import cpulist_text
+from simnet.importing.lookup import nearest_cpu, nearest_kernel, nearest_nic, release_of
+from simnet.printable import printable
+from simnet.scenario.core.library import find_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from simnet.importing.host import ReadHost
+    from simnet.importing.nics import ReadNic
+
+__all__ = ["Draft", "cpu_draft", "kernel_draft", "nic_draft", "server_draft", "switch_draft"]
+
+_GIB: Final = 1 << 30
+_LONGEST: Final = 300
+_LONGEST_NAME: Final = 100
+
+
+class Draft:
+    """A model in the making, from one of ours or from nothing.
+
+    Args:
+        kind: of model.
+        description: one line.
+        base: the name of our model that it starts from; empty for none.
+        folder: of our models, for the base.
+    """
+
+    def __init__(self, kind: Any, description: str, base: str = "") -> None:
+        self.base = base
+        if base:
+            text = read_text(find_model(kind, base))
+            # the line that says where the schema is would be wrong in another folder
+            self.document = tomlkit.parse(text.removeprefix(text.partition("kind = ")[0]))
+        else:
+            self.document = tomlkit.document()
+        self.document["kind"] = kind
+        self.document["description"] = plain(description, _LONGEST_NAME)
+        self.document.pop("notes", None)
+        self.values: list[tuple[str, str, str, str]] = []
+
+    def assume_all(self, *, wider: bool) -> None:
+        """Mark every value as assumed; with `wider`, give costs half to twice their value."""
+        for table in (self.document, *(v for v in self.document.values() if _is_section(v))):
+            for value in table.values():
+                if not isinstance(value, dict) or "state" not in value:
+                    continue
+                source = f"as in {self.base}: {value['source']}"
+                value["state"], value["source"] = "assumed", plain(source, _LONGEST)
+                number, _, unit = str(value["value"]).partition(" ")
+                if wider and unit == "cycles" and number.isdecimal() and int(number):
+                    value["low"] = f"{int(number) // 2} cycles"
+                    value["high"] = f"{2 * int(number)} cycles"
+
+    def read(self, key: str, value: Any, source: str) -> None:
+        """Set what was read from a file."""
+        self._set(key, value, "measured", f"read from {source}")
+
+    def assume(self, key: str, value: Any, why: str, low: Any = None, high: Any = None) -> None:
+        """Set what is not known."""
+        self._set(key, value, "assumed", why)
+        if low is not None:
+            self.document[key]["low"], self.document[key]["high"] = low, high
+
+    def _set(self, key: str, value: Any, state: str, source: str) -> None:
+        table = tomlkit.inline_table()
+        table.update({"value": value, "state": state, "source": plain(source, _LONGEST)})
+        self.document[key] = table
+
+    def text(self) -> str:
+        """Return the file."""
+        return tomlkit.dumps(self.document)
+
+
+def plain(text: str, most: int) -> str:
+    """Return a stranger's text on one line, without control characters, and not too long."""
+    return printable(" ".join(text.split()))[:most]
+
+
+def _is_section(value: Any) -> bool:
+    return isinstance(value, dict) and "state" not in value
+
+
+def _text_of(host: ReadHost, key: str) -> str:
+    found = host.values.get(key)
+    return str(found.value) if found is not None else ""
+
+
+def cpu_draft(host: ReadHost) -> Draft:
+    """Return the processor: clock, threads and caches as read, costs of a related one."""
+    name = " ".join((_text_of(host, "cpu_model"), _text_of(host, "vendor"))).strip()
+    base = nearest_cpu(name)
+    draft = Draft("cpu", f"{name or 'a processor of unknown name'}; costs as in {base}", base)
+    draft.assume_all(wider=True)
+    topology = host.topology
+    clock = host.values.get("clock_hz")
+    if clock is not None:
+        draft.read("clock", f"{int(clock.value) // 10**6} MHz", clock.source)
+    threads = max(map(len, topology.cores))
+    packages = max(len(topology.packages), 1)
+    draft.read("threads_per_core", min(threads, 8), topology.source)
+    cores = -(-len(topology.cores) // packages)
+    draft.read("cores_per_socket", min(cores, 256), topology.source)
+    vendor = _text_of(host, "vendor")
+    if vendor in {"GenuineIntel", "AuthenticAMD"}:
+        draft.document["vendor"] = tomlkit.inline_table()
+        draft.read(
+            "vendor", "amd" if vendor == "AuthenticAMD" else "intel", host.values["vendor"].source
+        )
+    lines = [cache.line_bytes for cache in topology.caches if cache.line_bytes]
+    if lines:
+        draft.read("cache_line", f"{max(lines)} B", topology.source)
+    private = [
+        cache
+        for cache in topology.caches
+        if cache.size_bytes and any(cache.cpus <= core for core in topology.cores)
+    ]
+    if private:
+        largest = max(private, key=lambda cache: cache.level)
+        draft.read("cache", f"{largest.size_bytes >> 10} KiB", topology.source)
+    return draft
+
+
+def kernel_draft(host: ReadHost) -> Draft:
+    """Return the kernel: version and sysctls as read, constants of the nearest version."""
+    version = _text_of(host, "kernel")
+    base = nearest_kernel(version or "6.18")
+    draft = Draft(
+        "kernel", f"Linux {version or 'of unknown version'}; constants as in {base}", base
+    )
+    draft.assume_all(wider=False)
+    release = release_of(version)
+    if release:
+        draft.document["version"] = ".".join(map(str, release))
+    for key, (sysctl, unit) in _SYSCTLS.items():
+        words = host.sysctls.get(sysctl, "").split()
+        if key not in draft.document or not words or not all(one.isdecimal() for one in words):
+            continue
+        value = [f"{one} {unit}" for one in words] if unit else [int(one) for one in words]
+        draft.read(key, value if len(value) > 1 else value[0], host.sysctl_source)
+    for key, sysctl in _FLAGS.items():
+        word = host.sysctls.get(sysctl, "").strip()
+        if key in draft.document and word in {"0", "1"}:
+            draft.read(key, word == "1", host.sysctl_source)
+    return draft
+
+
+_SYSCTLS: Final = {
+    "netdev_budget": ("net.core.netdev_budget", ""),
+    "netdev_max_backlog": ("net.core.netdev_max_backlog", ""),
+    "dev_weight": ("net.core.dev_weight", ""),
+    "rmem_default": ("net.core.rmem_default", "B"),
+    "rmem_max": ("net.core.rmem_max", "B"),
+    "wmem_default": ("net.core.wmem_default", "B"),
+    "wmem_max": ("net.core.wmem_max", "B"),
+    "tcp_rmem": ("net.ipv4.tcp_rmem", "B"),
+    "tcp_wmem": ("net.ipv4.tcp_wmem", "B"),
+    "tcp_reordering": ("net.ipv4.tcp_reordering", ""),
+}
+_FLAGS: Final = {
+    "tcp_timestamps": "net.ipv4.tcp_timestamps",
+    "tcp_sack": "net.ipv4.tcp_sack",
+    "tcp_window_scaling": "net.ipv4.tcp_window_scaling",
+    "tcp_moderate_rcvbuf": "net.ipv4.tcp_moderate_rcvbuf",
+}
+
+
+def nic_draft(nic: ReadNic) -> Draft:
+    """Return a port: link, rings and queues as read, the rest of its driver's model."""
+    driver = nic.text("driver")
+    base, same = nearest_nic(driver)
+    what = f"{driver or 'a driver of unknown name'}"
+    known = "" if same else f"; simulated as {base}, as its own driver is not modelled"
+    draft = Draft("nic", f"{nic.name}, {what}{known}", base)
+    draft.assume_all(wider=False)
+    for key, name, unit in _OF_NIC:
+        found = nic.values.get(name)
+        if found is None or key not in draft.document:
+            continue
+        value = f"{found.value} {unit}" if unit else found.value
+        draft.read(key, value, found.source)
+    rate = nic.values.get("link_bps")
+    if rate is not None:
+        draft.read("link_rate", f"{int(rate.value) // 10**6} Mbit/s", rate.source)
+    ring = nic.values.get("rx_ring")
+    if ring is not None and "rx_buffers_posted" in draft.document:
+        draft.read("rx_buffers_posted", max(int(ring.value) - 1, 1), ring.source)
+    return draft
+
+
+_OF_NIC: Final = (
+    ("mtu", "mtu_bytes", "B"),
+    ("rx_ring", "rx_ring", ""),
+    ("tx_ring", "tx_ring", ""),
+    ("rx_queues", "rx_queues", ""),
+    ("tx_queues", "tx_queues", ""),
+)
+
+
+def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, int]]) -> Draft:
+    """Return the machine.
+
+    Args:
+        host: as it was read.
+        ports: name, place of the node in the model, and interrupt of each.
+    """
+    topology = host.topology
+    nodes, packages = placed(host)
+    draft = Draft("server", _text_of(host, "distribution") or "an imported host")
+    draft.document["cpu"] = "cpu.toml"
+    source = topology.source
+    draft.read("nodes", len(nodes), source)
+    draft.assume("sockets_per_node", max(-(-len(packages) // len(nodes)), 1), "packages by nodes")
+    draft.assume("buses_per_node", 1, "a memory controller a node")
+    memory = max(node.memory_bytes for node in topology.nodes)
+    if memory >= 1 << 20:
+        draft.read("memory_per_node", f"{memory >> 20} MiB", source)
+    else:
+        draft.assume("memory_per_node", "16 GiB", "not said")
+    for key, value, low, high in _BANDWIDTHS:
+        draft.assume(key, value, "not measured: of servers since 2010", low, high)
+    links = [[a, b] for a in range(len(nodes)) for b in range(a + 1, len(nodes))]
+    draft.assume("links", links, "each node reaches each other one by one link")
+    for key, sets in (
+        ("node_cpus", nodes),
+        ("package_cpus", packages),
+        ("core_cpus", topology.cores),
+    ):
+        draft.read(key, [cpulist_text(cpus) for cpus in sets], source)
+    tables = tomlkit.aot()
+    for name, node, irq in ports:
+        table = tomlkit.table()
+        table.update({"name": name, "node": node, "irq": irq, "nic": f"nic-{name}.toml"})
+        tables.append(table)
+    draft.document["ports"] = tables
+    return draft
+
+
+_BANDWIDTHS: Final = (
+    ("memory_bandwidth", "100 GB/s", "20 GB/s", "400 GB/s"),
+    ("bus_bandwidth", "100 GB/s", "20 GB/s", "400 GB/s"),
+    ("link_bandwidth", "20 GB/s", "6 GB/s", "60 GB/s"),
+    ("io_bandwidth", "15 GB/s", "3.9 GB/s", "31 GB/s"),
+)
+
+
+def placed(host: ReadHost) -> tuple[list[frozenset[int]], list[frozenset[int]]]:
+    """Return the CPUs of each node and of each package, so that every CPU and core is in one.
+
+    Nodes without CPUs are left out. A CPU in several nodes is in the smallest; one in none is in
+    the first; a core in parts of several packages or nodes is where its first CPU is.
+    """
+    topology = host.topology
+    nodes = [node.cpus for node in topology.nodes if node.cpus] or [topology.cpus]
+    return (
+        _partition(nodes, topology.cores),
+        _partition(list(topology.packages) or [topology.cpus], topology.cores),
+    )
+
+
+def _partition(sets: list[frozenset[int]], cores: Iterable[frozenset[int]]) -> list[frozenset[int]]:
+    found: list[set[int]] = [set() for _ in sets]
+    smallest = sorted(range(len(sets)), key=lambda number: len(sets[number]))
+    for core in cores:
+        place = next((number for number in smallest if min(core) in sets[number]), 0)
+        found[place] |= core
+    return [frozenset(cpus) for cpus in found if cpus]
+
+
+def switch_draft(rate_bps: int, values: Mapping[str, str]) -> Draft:
+    """Return the switch between the host and its peer, of which nothing is known.
+
+    Args:
+        rate_bps: of the fastest port.
+        values: not used by name; what the caller knows of the link, for the description.
+    """
+    del values
+    draft = Draft("switch", "the way to the peer, of which nothing is known", "ethernet-10g")
+    draft.assume_all(wider=False)
+    draft.assume("link_rate", f"{rate_bps // 10**6} Mbit/s", "as fast as the host's fastest port")
+    return draft

@@ -1,0 +1,195 @@
+"""The network ports of a host: name, node, driver, queues, link.
+
+A port is an interface with a device behind it. Loopback, bridges, bonds, tunnels and the ends of
+pairs that lead to containers have none.
+
+Source: Documentation/ABI/testing/sysfs-class-net and sysfs-class-net-queues of Linux.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from simnet.importing.cpulist import parse_cpumask
+from simnet.importing.ethtool import channels, driver_of, rings, speed_bps
+from simnet.importing.outputs import INTERFACE
+
+if TYPE_CHECKING:
+    from simnet.importing.files import Files
+    from simnet.importing.outputs import Outputs
+    from simnet.importing.topology import Topology
+
+__all__ = ["Read", "ReadNic", "read_nics"]
+
+_CLASS: Final = "sys/class/net"
+_PCI: Final = "sys/bus/pci/devices"
+_NO_DEVICE: Final = frozenset(
+    {"bridge", "bonding", "team", "tun", "veth", "dummy", "openvswitch", "vxlan", "macvlan"}
+    | {"ipvlan", "vrf", "gre", "wireguard", "nlmon", "802.1Q VLAN Support"}
+)
+_QUEUE: Final = re.compile(r"(rx|tx)-\d{1,5}")
+_DIGITS: Final = 12
+
+
+@dataclass(frozen=True)
+class Read:
+    """A value, and where it was read.
+
+    Attributes:
+        value: a number, or a text.
+        source: the file; empty if the value is assumed.
+    """
+
+    value: int | str
+    source: str = ""
+
+
+@dataclass
+class ReadNic:
+    """What is known of a port.
+
+    Attributes:
+        name: of the interface.
+        values: by name: `driver`, `node`, `queues`, `rx_queues`, `tx_queues`, `link_bps`,
+            `mtu_bytes`, `rx_ring`, `tx_ring`.
+    """
+
+    name: str
+    values: dict[str, Read] = field(default_factory=dict)
+
+    def put(self, key: str, value: int | str | None, source: str) -> None:
+        """Note a value, unless it is already known or there is none."""
+        if value is not None and value != "" and key not in self.values:
+            self.values[key] = Read(value, source)
+
+    def number(self, key: str, default: int) -> int:
+        """Return a number; `default` if it was not read."""
+        found = self.values.get(key)
+        return found.value if found is not None and isinstance(found.value, int) else default
+
+    def text(self, key: str, default: str = "") -> str:
+        """Return a text; `default` if it was not read."""
+        found = self.values.get(key)
+        return found.value if found is not None and isinstance(found.value, str) else default
+
+
+def read_nics(files: Files, outputs: Outputs, topology: Topology) -> tuple[ReadNic, ...]:
+    """Return the ports, by name."""
+    found: dict[str, ReadNic] = {}
+    for name, device in sorted(_devices(files).items()):
+        nic = found[name] = ReadNic(name)
+        _from_sysfs(nic, files, device, topology)
+    for name in outputs.interfaces():
+        told = outputs.one("ethtool -i", name)
+        driver = driver_of(told.text) if told is not None else {}
+        known = found.get(name)
+        if known is None and _is_port(driver):
+            known = found[name] = ReadNic(name)
+        if known is not None:
+            _from_ethtool(known, outputs, name, driver)
+    if len(topology.nodes) == 1:
+        for nic in found.values():
+            nic.put("node", topology.nodes[0].number, topology.source)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _is_port(driver: dict[str, str]) -> bool:
+    """Whether what `ethtool -i` says is said of a device."""
+    bus = driver.get("bus-info", "")
+    return (
+        bool(driver.get("driver"))
+        and driver["driver"] not in _NO_DEVICE
+        and bus not in {"", "N/A", "tap"}
+    )
+
+
+def _devices(files: Files) -> dict[str, str]:
+    """Return the folder of the device of each interface that has one."""
+    found = {}
+    for name in files.names(_CLASS):
+        device = f"{_CLASS}/{name}/device"
+        if INTERFACE.fullmatch(name) and (real := files.real(device)) and files.names(real):
+            found[name] = real
+    # snapshots without the links of /sys/class
+    for slot in files.names(_PCI):
+        for place in (f"{_PCI}/{slot}", *(f"{_PCI}/{slot}/{one}" for one in _virtio(files, slot))):
+            for name in files.names(f"{place}/net"):
+                real = files.real(place)
+                if INTERFACE.fullmatch(name) and real:
+                    found.setdefault(name, real)
+    return found
+
+
+def _virtio(files: Files, slot: str) -> list[str]:
+    return [name for name in files.names(f"{_PCI}/{slot}") if re.fullmatch(r"virtio\d{1,4}", name)]
+
+
+def _from_sysfs(nic: ReadNic, files: Files, device: str, topology: Topology) -> None:
+    interface = next(
+        (
+            place
+            for place in (f"{_CLASS}/{nic.name}", f"{device}/net/{nic.name}")
+            if files.names(place)
+        ),
+        f"{device}/net/{nic.name}",
+    )
+    driver = files.target(f"{device}/driver")
+    if driver:
+        nic.put("driver", posixpath.basename(driver), f"{device}/driver")
+    place = device
+    while place and files.number(f"{place}/numa_node") is None:
+        # a virtio device is a child of its PCI device
+        place = posixpath.dirname(place)
+    number = files.number(f"{place}/numa_node") if place else None
+    if number is not None and any(node.number == number for node in topology.nodes):
+        nic.put("node", number, f"{place}/numa_node")
+    else:
+        _local_cpus(nic, files, device, topology)
+    names = files.names(f"{interface}/queues")
+    counts = {
+        way: sum(bool(_QUEUE.fullmatch(n)) and n.startswith(way) for n in names)
+        for way in ("rx", "tx")
+    }
+    for way, count in counts.items():
+        if count:
+            nic.put(f"{way}_queues", count, f"{interface}/queues")
+    mtu = files.number(f"{interface}/mtu")
+    nic.put("mtu_bytes", mtu if mtu and mtu > 0 else None, f"{interface}/mtu")
+    speed = files.number(f"{interface}/speed")
+    nic.put("link_bps", speed * 10**6 if speed and speed > 0 else None, f"{interface}/speed")
+
+
+def _local_cpus(nic: ReadNic, files: Files, device: str, topology: Topology) -> None:
+    """Find the node by the CPUs that are near the device."""
+    place = device
+    while place and files.text(f"{place}/local_cpus") is None:
+        place = posixpath.dirname(place)
+    local = parse_cpumask(files.text(f"{place}/local_cpus") or "") if place else None
+    if not local:
+        return
+    fitting = [node for node in topology.nodes if node.cpus and node.cpus == local & topology.cpus]
+    if len(fitting) == 1:
+        nic.put("node", fitting[0].number, f"{place}/local_cpus")
+
+
+def _from_ethtool(nic: ReadNic, outputs: Outputs, name: str, driver: dict[str, str]) -> None:
+    told = outputs.one("ethtool -i", name)
+    if told is not None:
+        nic.put("driver", driver.get("driver"), told.name)
+    told = outputs.one("ethtool -l", name)
+    if told is not None:
+        numbers = channels(told.text)
+        combined = numbers.get("Combined", 0)
+        for way, key in (("rx", "RX"), ("tx", "TX")):
+            nic.put(f"{way}_queues", combined + numbers.get(key, 0) or None, told.name)
+    told = outputs.one("ethtool -g", name)
+    if told is not None:
+        numbers = rings(told.text)
+        nic.put("rx_ring", numbers.get("RX") or None, told.name)
+        nic.put("tx_ring", numbers.get("TX") or None, told.name)
+    told = outputs.one("ethtool", name)
+    if told is not None:
+        nic.put("link_bps", speed_bps(told.text) or None, told.name)

@@ -1,0 +1,127 @@
+"""Which CPUs, cores, packages, NUMA nodes and caches a host has.
+
+CPUs are those that are on line and that the process which took the snapshot could use (its cpuset),
+as hwloc counts them. Packages, cores and caches are sets of CPUs: the numbers that firmware gives
+them repeat and have gaps.
+
+Source: Documentation/admin-guide/cputopology.rst and Documentation/ABI/stable/sysfs-devices-node
+of Linux.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Cache", "Node", "Topology", "groups_of"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A NUMA node.
+
+    Attributes:
+        number: the kernel's.
+        cpus: may be empty: memory only.
+        memory_bytes: 0 if it is not said.
+    """
+
+    number: int
+    cpus: frozenset[int]
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache of data.
+
+    Attributes:
+        level: 1 is the nearest to the core.
+        cpus: that share it.
+        size_bytes: 0 if it is not said.
+        line_bytes: 0 if it is not said.
+        ways: of associativity; 0 if it is not said.
+    """
+
+    level: int
+    cpus: frozenset[int]
+    size_bytes: int = 0
+    line_bytes: int = 0
+    ways: int = 0
+
+
+@dataclass(frozen=True)
+class Topology:
+    """What a host's CPUs are.
+
+    Attributes:
+        cpus: that count.
+        cores: as sets of CPUs, in the order of their first ones.
+        packages: as sets of CPUs.
+        nodes: by number; a host without NUMA has one.
+        caches: of data and unified ones, by level, then by first CPU.
+        distances: between nodes, in their order, as the firmware's table has them; may be empty.
+        offline: CPUs that are there and off.
+        disallowed: CPUs on line that the snapshot's process could not use.
+        source: the file, or kind of files, that it was read from.
+    """
+
+    cpus: frozenset[int]
+    cores: tuple[frozenset[int], ...]
+    packages: tuple[frozenset[int], ...]
+    nodes: tuple[Node, ...]
+    caches: tuple[Cache, ...] = ()
+    distances: tuple[tuple[int, ...], ...] = ()
+    offline: frozenset[int] = frozenset()
+    disallowed: frozenset[int] = frozenset()
+    source: str = field(default="", compare=False)
+
+    def caches_of(self, level: int) -> tuple[Cache, ...]:
+        """Return the caches of a level."""
+        return tuple(cache for cache in self.caches if cache.level == level)
+
+    def restricted(self, cpus: frozenset[int], numbers: frozenset[int] | None) -> Topology:
+        """Return what is left with some CPUs and, if not None, some nodes."""
+        cpus &= self.cpus
+        caches = (
+            Cache(one.level, one.cpus & cpus, one.size_bytes, one.line_bytes, one.ways)
+            for one in self.caches
+        )
+        kept = [
+            place
+            for place, node in enumerate(self.nodes)
+            if numbers is None or node.number in numbers
+        ]
+        return Topology(
+            cpus,
+            groups_of(core & cpus for core in self.cores),
+            groups_of(package & cpus for package in self.packages),
+            tuple(
+                Node(node.number, node.cpus & cpus, node.memory_bytes)
+                for node in (self.nodes[place] for place in kept)
+            ),
+            tuple(cache for cache in caches if cache.cpus),
+            tuple(tuple(self.distances[row][place] for place in kept) for row in kept)
+            if self.distances
+            else (),
+            self.offline,
+            self.disallowed | (self.cpus - cpus),
+            self.source,
+        )
+
+
+def groups_of(sets: Iterable[frozenset[int]]) -> tuple[frozenset[int], ...]:
+    """Return sets of CPUs without empty and repeated ones, by their first CPU.
+
+    A set that overlaps an earlier one without being equal contradicts it, and is left out.
+    """
+    found: list[frozenset[int]] = []
+    taken: set[int] = set()
+    for one in sorted({one for one in sets if one}, key=lambda one: (min(one), -len(one))):
+        if taken.isdisjoint(one):
+            found.append(one)
+            taken |= one
+    return tuple(found)

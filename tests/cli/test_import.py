@@ -1,0 +1,148 @@
+"""``simnet import``: a host's files in, a folder with models and a scenario out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simnet.scenario.core.load import load
+from tests.importing.trees import archive, folder, port, sysfs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Simnet
+
+# threads that are siblings are four apart; CPU 7 and its core's other half are off line
+HOST = {
+    **sysfs([[0, 4], [1, 5], [2, 6]], [[0, 1, 4, 5], [2, 6]], [[0, 1, 4, 5], [2, 6]], [3, 7]),
+    **port("ens1f0np0", 1, node=1),
+    "proc/cpuinfo": "processor : 0\nvendor_id : GenuineIntel\nmodel name : Intel Xeon @ 2.60GHz\n",
+    "proc/version": "Linux version 5.14.0-362.8.1.el9_3.x86_64 (builder) #1 SMP\n",
+    "etc/os-release": 'ID="rocky"\nVERSION_ID="9.3"\nPRETTY_NAME="Rocky Linux 9.3"\n',
+    "sos_commands/kernel/sysctl_-a": (
+        "net.ipv4.tcp_rmem = 4096\t131072\t16777216\nnet.core.netdev_budget = 600\n"
+    ),
+    "sos_commands/networking/ethtool_-i_ens1f0np0": "driver: mlx5_core\nbus-info: 0000:3b:00.0\n",
+    "sos_commands/networking/ethtool_-i_br0": "driver: bridge\nbus-info: N/A\n",
+    "sos_commands/networking/ethtool_-g_ens1f0np0": (
+        "Ring parameters for ens1f0np0:\nPre-set maximums:\nRX: 8192\nTX: 8192\n"
+        "Current hardware settings:\nRX: 2048\nTX: 512\n"
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_what_was_read(simnet: Simnet, tmp_path: Path) -> None:
+    archive(tmp_path / "sosreport-a.tar.xz", HOST, "xz", "sosreport-a/")
+    found = json.loads(simnet("import", "sosreport-a.tar.xz", "--json").out)
+    counts = {key: found[key] for key in ("nodes", "packages", "cores", "cpus", "offline_cpus")}
+    assert counts == {"nodes": 2, "packages": 2, "cores": 3, "cpus": 6, "offline_cpus": [3, 7]}
+    assert found["nics"] == [{"name": "ens1f0np0", "node": 1, "driver": "mlx5_core", "queues": 1}]
+    assert found["host"]["kernel"] == "5.14.0-362.8.1.el9_3.x86_64"
+    assert found["host"]["clock_hz"] == 2_600_000_000
+    assert found["folder"] == "simnet-sosreport-a"
+
+
+def test_the_folder_simulates_with_what_was_read(simnet: Simnet, tmp_path: Path) -> None:
+    folder(tmp_path / "host", HOST)
+    assert simnet("import", "host", "--out", "mine").status == 0
+    effective = load("mine/scenario.toml")
+    host = effective.host
+    assert host.online == (0, 1, 2, 4, 5, 6)
+    assert [host.node_of(cpu) for cpu in host.online] == [0, 0, 1, 0, 0, 1]
+    assert host.kernel.tcp_rmem_bytes == (4096, 131072, 16777216)
+    assert (host.kernel.netdev_budget, host.kernel.version) == (600, "5.14.0")
+    port: Any = host.ports[0]
+    assert (port.name, port.node) == ("ens1f0np0", 1)
+    assert (port.nic.link_rate_bps, port.nic.mtu_bytes) == (25 * 10**9, 9000)
+    assert (port.nic.rx_ring, port.nic.tx_ring) == (2048, 512)
+    ran = simnet("run", "mine/scenario.toml", "--warm-up", "1 ms", "--duration", "1 ms", "--json")
+    assert ran.status == 0
+    assert [cpu["id"] for cpu in json.loads(ran.out)["cpus"]] == list(host.online)
+
+
+def test_every_value_says_where_it_is_from(simnet: Simnet, tmp_path: Path) -> None:
+    folder(tmp_path / "host", HOST)
+    found = json.loads(simnet("import", "host", "--json").out)
+    values = {(one["file"], one["name"]): one for one in found["values"]}
+    assert values["models/kernel.toml", "tcp_rmem"]["source"] == (
+        "read from sos_commands/kernel/sysctl_-a"
+    )
+    assert values["models/nic-ens1f0np0.toml", "rx_ring"]["state"] == "read"
+    costs = [one for (_, name), one in values.items() if name.startswith("costs.")]
+    assert costs
+    assert {one["state"] for one in costs} == {"assumed"}
+    report = (tmp_path / "simnet-host" / "IMPORT.md").read_text("utf-8")
+    assert "| models/nic-ens1f0np0.toml | rx_ring | 2048 | read |" in report
+
+
+def test_a_host_without_a_port_gets_one_that_is_assumed(simnet: Simnet, tmp_path: Path) -> None:
+    folder(tmp_path / "host", {n: t for n, t in HOST.items() if "ens1f0np0" not in n})
+    found = json.loads(simnet("import", "host", "--json").out)
+    assert found["nics"] == []
+    assert (
+        "no network port was found: eth0 is assumed, with one link of the NIC's model"
+        in (found["notes"])
+    )
+    assert load("simnet-host/scenario.toml").host.ports[0].name == "eth0"
+
+
+def test_this_machine(simnet: Simnet, tmp_path: Path) -> None:
+    found = json.loads(simnet("import", "--live", "--workload", "rr", "--json").out)
+    assert found["cpus"] >= 1
+    assert load(str(tmp_path / found["folder"] / "scenario.toml")).workload.test == "tcp_rr"
+
+
+def test_a_second_import_gets_a_folder_of_its_own(simnet: Simnet, tmp_path: Path) -> None:
+    folder(tmp_path / "host", HOST)
+    simnet("import", "host")
+    assert json.loads(simnet("import", "host", "--json").out)["folder"] == "simnet-host-2"
+    refused = simnet("import", "host", "--out", "simnet-host")
+    assert refused.status == 2
+    assert refused.err == (
+        "simnet: simnet-host: expected a folder that is empty or not there yet\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "expected a SOURCE, or --live, or --script"),
+        (("host", "--live"), "expected a SOURCE, or --live, or --script"),
+        (("nowhere",), "nowhere: expected a folder or a tar archive: no such file"),
+    ],
+)
+def test_bad_arguments(simnet: Simnet, arguments: tuple[str, ...], message: str) -> None:
+    refused = simnet("import", *arguments)
+    assert refused.status == 2
+    assert message in refused.err
+
+
+def test_control_characters_of_strangers_are_not_printed(simnet: Simnet, tmp_path: Path) -> None:
+    evil = HOST | {"etc/os-release": 'ID=x\nVERSION_ID=1\nPRETTY_NAME="\x1b[31mred\x07"\n'}
+    folder(tmp_path / "host", evil)
+    shown = simnet("import", "host")
+    assert "\x1b" not in shown.out + shown.err
+    for file in (tmp_path / "simnet-host").rglob("*.*"):
+        assert "\x1b" not in file.read_text("utf-8")
+    assert load("simnet-host/scenario.toml").host.ports
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")
+def test_the_script_collects_what_import_reads(simnet: Simnet, tmp_path: Path) -> None:
+    (tmp_path / "collect.sh").write_text(simnet("import", "--script").out, "utf-8")
+    subprocess.run(["sh", "collect.sh", "host.tar.gz"], check=True, capture_output=True)
+    collected = json.loads(simnet("import", "host.tar.gz", "--json").out)
+    live = json.loads(simnet("import", "--live", "--json").out)
+    for key in ("nodes", "packages", "cores", "cpus", "caches"):
+        assert collected[key] == live[key]
+    assert [nic["name"] for nic in collected["nics"]] == [nic["name"] for nic in live["nics"]]

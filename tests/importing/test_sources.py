@@ -1,0 +1,169 @@
+"""Folders and archives from strangers: bounded, no link opened, no path outside."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from simnet.errors import InputError
+from simnet.importing import archive as archive_module
+from simnet.importing.archive import ArchiveFiles
+from simnet.importing.folder import FolderFiles
+from simnet.importing.source import read_source
+from tests.importing.trees import archive, folder, sysfs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOST = sysfs([[0, 2], [1, 3]], [[0, 1, 2, 3]])
+
+
+@pytest.mark.parametrize("mode", ["", "gz", "bz2", "xz"])
+@pytest.mark.parametrize("prefix", ["", "./", "sosreport-host/", "a/b/"])
+def test_an_archive_is_read_as_its_folder_is(tmp_path: Path, mode: str, prefix: str) -> None:
+    packed = archive(tmp_path / "host.tar", HOST, mode, prefix)
+    unpacked = folder(tmp_path / "host", HOST)
+    assert read_source(str(packed)).topology == read_source(str(unpacked)).topology
+
+
+def links(path: Path, pairs: dict[str, str]) -> Path:
+    """An archive with a secret, and symbolic links to here and there."""
+    with tarfile.open(path, "w") as made:
+        for name, target in pairs.items():
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.SYMTYPE, target
+            made.addfile(member)
+        member = tarfile.TarInfo("real/file")
+        member.size = 2
+        made.addfile(member, io.BytesIO(b"ok"))
+    return path
+
+
+LINKS = {
+    "inside": "real/file",
+    "absolute": "/real/file",
+    "up/down": "../real/../real/file",
+    "outside": "../../etc/passwd",
+    "round": "round",
+    "first": "second",
+    "second": "first",
+    "folder": "real",
+}
+
+
+@pytest.mark.parametrize("kind", ["folder", "archive"])
+def test_links_lead_nowhere_but_inside(tmp_path: Path, kind: str) -> None:
+    files: FolderFiles | ArchiveFiles
+    if kind == "archive":
+        files = ArchiveFiles(links(tmp_path / "host.tar", LINKS), "host")
+    else:
+        root = folder(tmp_path / "host", {"real/file": "ok", "up/x": ""})
+        for name, target in LINKS.items():
+            (root / name).symlink_to(target)
+        files = FolderFiles(root, "host")
+    for name in ("inside", "absolute", "up/down", "folder/file"):
+        assert files.text(name) == "ok"
+    for name in ("outside", "round", "first"):
+        assert files.text(name) is None
+    assert files.names("folder") == ["file"]
+
+
+def test_a_folder_on_the_way_that_is_a_link_is_not_followed_outside(tmp_path: Path) -> None:
+    folder(tmp_path / "secret", {"file": "secret"})
+    root = folder(tmp_path / "host", {"x": ""})
+    (root / "way").symlink_to(tmp_path / "secret")
+    assert FolderFiles(root, "host").text("way/file") is None
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert FolderFiles(tmp_path, "host").text("pipe") is None
+
+
+def test_names_that_lead_out_are_not_members(tmp_path: Path) -> None:
+    packed = archive(tmp_path / "host.tar", {"../evil": "x", "/etc/evil": "y", "good": "z"}, "", "")
+    assert ArchiveFiles(packed, "host").walk() == ["etc/evil", "good"]
+
+
+def test_hard_links_are_their_files(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "host.tar", "w") as made:
+        member = tarfile.TarInfo("a")
+        member.size = 1
+        made.addfile(member, io.BytesIO(b"x"))
+        for name, target in (("b", "a"), ("c", "../../etc/passwd")):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = tarfile.LNKTYPE, target
+            made.addfile(member)
+    files = ArchiveFiles(tmp_path / "host.tar", "host")
+    assert (files.text("b"), files.text("c")) == ("x", None)
+
+
+def test_a_bomb_is_refused(tmp_path: Path) -> None:
+    zeros = "\0" * (4 << 20)
+    packed = archive(tmp_path / "bomb.tar.xz", {f"f{n}": zeros for n in range(40)}, "xz")
+    with pytest.raises(InputError, match="unpacks to more than 400 times its size"):
+        ArchiveFiles(packed, "bomb")
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "message"),
+    [
+        ("MOST_NAMES", 3, "more than 3 members"),
+        ("_MOST_KEPT", 1 << 10, "MiB of files to read"),
+        ("_MOST_UNPACKED", 1 << 10, "unpacked"),
+    ],
+)
+def test_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, value: int, message: str
+) -> None:
+    packed = archive(tmp_path / "host.tar.gz", {f"f{n}": "x" * 900 for n in range(9)})
+    monkeypatch.setattr(archive_module, bound, value)
+    with pytest.raises(InputError, match=message):
+        ArchiveFiles(packed, "host")
+
+
+def test_a_header_that_claims_a_terabyte_is_refused(tmp_path: Path) -> None:
+    member = tarfile.TarInfo("x")
+    member.type, member.size = tarfile.XHDTYPE, 1 << 40
+    (tmp_path / "host.tar").write_bytes(member.tobuf(tarfile.GNU_FORMAT) + b"x" * 5000)
+    with pytest.raises(InputError, match="cannot be read as a tar archive"):
+        ArchiveFiles(tmp_path / "host.tar", "host")
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"\x1f\x8bnot gzip", b"\xfd7zXZ\x00", b"BZh9"])
+def test_what_is_no_archive_is_one_line(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "host").write_bytes(data)
+    with pytest.raises(InputError, match="cannot be read as a tar archive"):
+        read_source(str(tmp_path / "host"))
+
+
+def test_what_is_not_there_is_one_line() -> None:
+    with pytest.raises(InputError, match="expected a folder or a tar archive"):
+        read_source("nowhere.tar")
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    place=st.integers(0, 3000), data=st.binary(min_size=1, max_size=40), cut=st.integers(0, 4000)
+)
+def test_damaged_archives_are_read_or_refused(
+    tmp_path: Path, place: int, data: bytes, cut: int
+) -> None:
+    path = tmp_path / "host.tar.gz"
+    whole = archive(path, HOST).read_bytes()
+    damaged = whole[:place] + data + whole[place + len(data) :]
+    path.write_bytes(damaged[: len(damaged) - cut % len(damaged)])
+    message = ""
+    try:
+        read_source(str(path))
+    except InputError as error:
+        message = str(error)
+    assert "\n" not in message

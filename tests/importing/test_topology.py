@@ -1,0 +1,260 @@
+"""CPUs, cores, packages, nodes and caches from every source that tells of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simnet.errors import InputError
+from simnet.importing.cpulist import cpulist_text, parse_cpulist, parse_cpumask
+from simnet.importing.source import read_source
+from tests.importing.trees import CPUS, NODES, folder, sysfs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simnet.importing.topology import Topology
+
+# two packages of two cores with two threads; siblings are four apart, as most firmware numbers them
+CORES = [[0, 4], [1, 5], [2, 6], [3, 7]]
+PACKAGES = [[0, 1, 4, 5], [2, 3, 6, 7]]
+HOST = sysfs(CORES, PACKAGES, nodes=PACKAGES)
+
+
+def read(root: Path, files: dict[str, str]) -> Topology:
+    return read_source(str(folder(root, files))).topology
+
+
+def counts(of: Topology) -> tuple[int, int, int, int]:
+    return len(of.nodes), len(of.packages), len(of.cores), len(of.cpus)
+
+
+def test_sysfs(tmp_path: Path) -> None:
+    found = read(tmp_path, HOST)
+    assert found.cores == tuple(frozenset(core) for core in CORES)
+    assert found.packages == tuple(frozenset(package) for package in PACKAGES)
+    assert [node.cpus for node in found.nodes] == list(found.packages)
+    assert {node.memory_bytes for node in found.nodes} == {8 << 30}
+    assert found.distances == ((10, 21), (21, 10))
+    assert [len(found.caches_of(level)) for level in (1, 2, 3)] == [4, 4, 2]
+    assert found.caches_of(3)[0].size_bytes == 2 << 20
+
+
+def test_a_host_without_nodes_has_one(tmp_path: Path) -> None:
+    assert counts(read(tmp_path, sysfs(CORES, PACKAGES))) == (1, 2, 4, 8)
+
+
+def test_nodes_that_all_have_all_cpus_are_one(tmp_path: Path) -> None:
+    everyone = list(range(8))
+    assert len(read(tmp_path, sysfs(CORES, PACKAGES, nodes=[everyone] * 8)).nodes) == 1
+
+
+def test_a_node_of_memory_alone_counts_and_one_of_nothing_does_not(tmp_path: Path) -> None:
+    files = sysfs(CORES, PACKAGES, nodes=[*PACKAGES, [], []])
+    files[f"{NODES}/node3/meminfo"] = "Node 3 MemTotal:       0 kB\n"
+    found = read(tmp_path, files)
+    assert [(node.number, len(node.cpus)) for node in found.nodes] == [(0, 4), (1, 4), (2, 0)]
+
+
+def test_cpus_off_line_do_not_count(tmp_path: Path) -> None:
+    files = sysfs([[0], [1, 5], [2, 6]], [[0, 1, 5], [2, 6]], offline=[3, 4, 7])
+    found = read(tmp_path, files)
+    assert counts(found) == (1, 2, 3, 5)
+    assert found.offline == {3, 4, 7}
+
+
+def test_siblings_with_core_ids_of_their_own_are_cores(tmp_path: Path) -> None:
+    files = dict(HOST)
+    for cpu in range(8):
+        files[f"{CPUS}/cpu{cpu}/topology/core_id"] = f"{cpu}\n"
+    assert len(read(tmp_path, files).cores) == 8
+
+
+def test_a_map_without_the_cpu_itself_is_a_cache_of_its_own(tmp_path: Path) -> None:
+    files = dict(HOST)
+    for cpu in range(8):
+        files[f"{CPUS}/cpu{cpu}/cache/index3/shared_cpu_map"] = "00000000\n"
+    assert len(read(tmp_path, files).caches_of(3)) == 8
+
+
+@pytest.mark.parametrize(
+    ("mounts", "cpus", "mems"),
+    [
+        ("none /dev/cpuset cpuset rw 0 0", "dev/cpuset/job/cpus", "dev/cpuset/job/mems"),
+        (
+            "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0",
+            "sys/fs/cgroup/cpuset/job/cpuset.cpus",
+            "sys/fs/cgroup/cpuset/job/cpuset.mems",
+        ),
+        (
+            "none /sys/fs/cgroup cgroup2 rw 0 0",
+            "sys/fs/cgroup/job/cpuset.cpus.effective",
+            "sys/fs/cgroup/job/cpuset.mems.effective",
+        ),
+    ],
+)
+def test_the_cpuset_of_the_snapshots_process(
+    tmp_path: Path, mounts: str, cpus: str, mems: str
+) -> None:
+    extra = {
+        "proc/self/cpuset": "/job\n",
+        "proc/mounts": f"{mounts}\n",
+        cpus: "0-1,4\n",
+        mems: "0\n",
+    }
+    found = read(tmp_path, HOST | extra)
+    assert counts(found) == (1, 1, 2, 3)
+    assert found.disallowed == {2, 3, 5, 6, 7}
+
+
+LSCPU = """\
+Architecture:        x86_64
+CPU(s):              8
+On-line CPU(s) list: 0-7
+Thread(s) per core:  2
+Core(s) per socket:  2
+Socket(s):           2
+NUMA node(s):        2
+Vendor ID:           AuthenticAMD
+Model name:          AMD EPYC 7451 24-Core Processor
+NUMA node0 CPU(s):   0-3
+NUMA node1 CPU(s):   4-7
+"""
+TABLE = """\
+CPU NODE SOCKET CORE L1d:L1i:L2:L3 ONLINE
+  0    0      0    0 0:0:0:0          yes
+  1    0      0    1 1:1:1:0          yes
+  2    1      1    2 2:2:2:1          yes
+  3    1      1    3 3:3:3:1          yes
+  4    -      -    - -                 no
+"""
+PARSABLE = """\
+# The following is the parsable format, which can be fed to other
+# programs. Each different item in every column has an unique ID
+# starting from zero.
+# CPU,Core,Socket,Node,,L1d,L1i,L2,L3
+0,0,0,0,,0,0,0,0
+1,1,0,0,,1,1,1,0
+2,0,0,0,,0,0,0,0
+3,1,0,0,,1,1,1,0
+"""
+NUMACTL = """\
+available: 2 nodes (0,8)
+node 0 cpus: 0 1 2 3
+node 0 size: 16008 MB
+node 0 free: 165 MB
+node 8 cpus: 4 5 6 7
+node 8 size: 16126 MB
+node 8 free: 1650 MB
+node distances:
+node   0   8
+  0:  10  40
+  8:  40  10
+"""
+CPUINFO = "".join(
+    f"processor\t: {cpu}\nmodel name\t: Intel(R) Xeon(R) CPU X7550 @ 2.00GHz\n"
+    f"physical id\t: {cpu % 2}\ncore id\t\t: {cpu // 4}\ncpu MHz\t\t: 1064.000\n\n"
+    for cpu in range(8)
+)
+XML = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x0000000f">
+    <object type="Package" os_index="0" cpuset="0x0000000f">
+      <object type="NUMANode" os_index="0" cpuset="0x0000000f" local_memory="1073741824"/>
+      <object type="L3Cache" cpuset="0x0000000f" cache_size="8388608" cache_linesize="64"/>
+      <object type="Core" os_index="0" cpuset="0x00000003">
+        <object type="PU" os_index="0" cpuset="0x00000001"/>
+        <object type="PU" os_index="1" cpuset="0x00000002"/>
+      </object>
+      <object type="Core" os_index="1" cpuset="0x0000000c">
+        <object type="PU" os_index="2" cpuset="0x00000004"/>
+        <object type="PU" os_index="3" cpuset="0x00000008"/>
+      </object>
+    </object>
+  </object>
+</topology>
+"""
+S390 = """\
+vendor_id       : IBM/S390
+# processors    : 2
+bogomips per cpu: 14367.00
+processor 0: version = FF,  identification = 0133E8,  machine = 2964
+processor 1: version = FF,  identification = 0133E8,  machine = 2964
+"""
+
+
+def as_json(text: str) -> str:
+    fields = [line.partition(":") for line in text.splitlines()]
+    rows = [{"field": f"{name}:", "data": value.strip()} for name, _, value in fields]
+    return json.dumps({"lscpu": [*rows[:3], {"field": "x:", "data": "", "children": rows[3:]}]})
+
+
+@pytest.mark.parametrize(
+    ("outputs", "expected"),
+    [
+        ({"anything.txt": LSCPU}, (2, 2, 4, 8)),
+        ({"lscpu.json": as_json(LSCPU)}, (2, 2, 4, 8)),
+        ({"topology": TABLE}, (2, 2, 4, 4)),
+        ({"lscpu-p": PARSABLE}, (1, 1, 2, 4)),
+        ({"numa": NUMACTL}, (2, 2, 8, 8)),
+        ({"cpus": LSCPU, "numa": NUMACTL}, (2, 2, 4, 8)),
+        ({"cpuinfo": CPUINFO}, (1, 2, 4, 8)),
+        ({"cpuinfo": S390}, (1, 1, 2, 2)),
+        ({"host.xml": XML}, (1, 1, 2, 4)),
+        ({"proc/cpuinfo": CPUINFO}, (1, 2, 4, 8)),
+    ],
+)
+def test_outputs_of_commands(
+    tmp_path: Path, outputs: dict[str, str], expected: tuple[int, int, int, int]
+) -> None:
+    assert counts(read(tmp_path, outputs)) == expected
+
+
+def test_nodes_of_numactl_keep_their_numbers(tmp_path: Path) -> None:
+    found = read(tmp_path, {"numa": NUMACTL})
+    assert [node.number for node in found.nodes] == [0, 8]
+    assert found.distances == ((10, 40), (40, 10))
+
+
+@pytest.mark.parametrize("text", ["", "Architecture:\n", "hello", '{"lscpu": 3}', "<topology>"])
+def test_nothing_about_cpus_is_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="nothing here says which CPUs the host has"):
+        read(tmp_path, {"file": text})
+
+
+def test_an_entity_in_xml_is_not_expanded(tmp_path: Path) -> None:
+    bomb = '<!DOCTYPE topology [<!ENTITY a "b">]><topology version="2.0">&a;</topology>'
+    with pytest.raises(InputError, match="nothing here says"):
+        read(tmp_path, {"host.xml": bomb})
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [("0-3,8", [0, 1, 2, 3, 8]), ("7\n", [7]), ("", []), ("0-1\n ", [0, 1])],
+)
+def test_lists(text: str, cpus: list[int]) -> None:
+    found = parse_cpulist(text)
+    assert found == frozenset(cpus)
+    assert parse_cpulist(cpulist_text(found)) == found
+
+
+@pytest.mark.parametrize("text", ["3-1", "a", "0-99999", "1-2-3", "-1"])
+def test_what_is_no_list(text: str) -> None:
+    assert parse_cpulist(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [("ff", range(8)), ("1,00000000", [32]), ("1,0", [32]), ("0x3", [0, 1]), ("0", [])],
+)
+def test_masks(text: str, cpus: list[int]) -> None:
+    assert parse_cpumask(text) == frozenset(cpus)
+
+
+@pytest.mark.parametrize("text", ["", "g", "1,,2", "fffffffff", "f" * 9000])
+def test_what_is_no_mask(text: str) -> None:
+    assert parse_cpumask(text) is None
