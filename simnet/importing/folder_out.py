@@ -10,6 +10,7 @@ from simnet.files import NewFile
 from simnet.importing.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_nic
 from simnet.importing.models import (
+    UNKNOWN_LINK_BPS,
     Draft,
     cpu_draft,
     kernel_draft,
@@ -33,7 +34,6 @@ WORKLOADS: Final = {
     "rr": ("tcp_rr", '"1 B"'),
 }
 """Names of workloads: netperf's test, and its message."""
-_GIGABIT: Final = 10**9
 _MOST_PORTS: Final = 8
 _FIRST_IRQ: Final = 64
 _COLUMNS: Final = ("file", "name", "value", "state", "source")
@@ -195,7 +195,7 @@ def imported(host: ReadHost, workload: str = "stream") -> Imported:
         irqs += max(nic.number("rx_queues", 1), 64)
         drafts[f"nic-{nic.name}.toml"] = nic_draft(nic)
     drafts["server.toml"] = server_draft(host, ports)
-    rate = max(nic.number("link_bps", _GIGABIT) for nic in chosen)
+    rate = max(nic.number("link_bps", UNKNOWN_LINK_BPS) for nic in chosen)
     drafts["switch.toml"] = switch_draft(rate, {})
     notes += _remarks(host, chosen, assumed=assumed)
     test, message = WORKLOADS[workload]

@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
     from simnet.importing.nics import ReadNic
 
-__all__ = ["Draft", "cpu_draft", "kernel_draft", "nic_draft", "server_draft", "switch_draft"]
+__all__ = [
+    "UNKNOWN_LINK_BPS",
+    "Draft",
+    "cpu_draft",
+    "kernel_draft",
+    "nic_draft",
+    "server_draft",
+    "switch_draft",
+]
 
-_GIB: Final = 1 << 30
+UNKNOWN_LINK_BPS: Final = 10 * 10**9
+"""What a port is assumed to have whose link is down."""
 _LONGEST: Final = 300
+_MOST_MEMORY: Final = 1 << 44
 _LONGEST_NAME: Final = 100
 
 
@@ -191,6 +201,14 @@ def nic_draft(nic: ReadNic) -> Draft:
     rate = nic.values.get("link_bps")
     if rate is not None:
         draft.read("link_rate", f"{int(rate.value) // 10**6} Mbit/s", rate.source)
+    else:
+        draft.assume(
+            "link_rate",
+            f"{UNKNOWN_LINK_BPS // 10**9} Gbit/s",
+            "no file says it",
+            "1 Gbit/s",
+            "100 Gbit/s",
+        )
     ring = nic.values.get("rx_ring")
     if ring is not None and "rx_buffers_posted" in draft.document:
         draft.read("rx_buffers_posted", max(int(ring.value) - 1, 1), ring.source)
@@ -222,7 +240,7 @@ def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, int]]) -> Draft
     draft.assume("sockets_per_node", max(-(-len(packages) // len(nodes)), 1), "packages by nodes")
     draft.assume("buses_per_node", 1, "a memory controller a node")
     memory = max(node.memory_bytes for node in topology.nodes)
-    if memory >= 1 << 20:
+    if 1 << 20 <= memory <= _MOST_MEMORY:
         draft.read("memory_per_node", f"{memory >> 20} MiB", source)
     else:
         draft.assume("memory_per_node", "16 GiB", "not said")
