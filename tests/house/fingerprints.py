@@ -54,7 +54,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "sw1621-t520": Configuration("sw1621-t520"),
     "stream-100g": Configuration("stream-100g"),
     "stream-100g, all optimisations and short flows": Configuration(
-        "stream-100g", tunings=("tso-gro", "jumbo", "arfs", "short-flows")
+        "stream-100g", tunings=("tso-gro", "jumbo", "arfs", "16-short-flows")
     ),
     "vlan-half-cpu": Configuration("vlan-half-cpu", ms=20),
     "vscsi-parallel": Configuration("vscsi-parallel", ms=200),

@@ -83,5 +83,5 @@ ANSWERS: Final = {
     "stream.jumbo": _answer(("jumbo",), _PER_CORE),
     "stream.jumbo+arfs": _answer(("jumbo", "arfs"), _PER_CORE),
     "stream.remote-node": _beside_all("remote-node"),
-    "stream.with-16-short-flows": _beside_all("short-flows"),
+    "stream.with-16-short-flows": _beside_all("16-short-flows"),
 }

@@ -90,7 +90,7 @@ class TestEnds:
 
 class TestShortFlows:
     def test_requests_share_the_application_s_cpu(self) -> None:
-        result = run(*ALL, "short-flows")
+        result = run(*ALL, "16-short-flows")
         assert [flow.name for flow in result.flows] == [
             "eth0",
             *(f"eth0.short.{n}" for n in range(16)),
