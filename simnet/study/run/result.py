@@ -12,23 +12,43 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import ConfigDict, Field, create_model
 
 from simnet.errors import InputError, SimulationError
-from simnet.host.ledger import MECHANISMS, PLACEMENT
 from simnet.scenario.core.subject import columns
-from simnet.study.run.activity import VmstatRow, idle_shares
+from simnet.study.run.activity import VmstatRow
 from simnet.study.run.loss import (
     Drops,
     Latency,
     Messages,
     drops_of,
-    latency_of,
     loss_of,
     messages_of,
     quantile_us,
+)
+from simnet.study.run.rows import (
+    PS_PER_S,
+    CpuTicks,
+    CpuUse,
+    FlowRates,
+    Percent,
+    PortInterrupts,
+    PortOrder,
+    PortRates,
+    Rate,
+    Row,
+    WorkShare,
+    busy_ps,
+    cpu_ticks,
+    cpu_use,
+    flow_rates,
+    per_s,
+    port_interrupts,
+    port_order,
+    port_rates,
+    work_shares,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +57,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts, Snapshot
+    from simnet.scenario.system.system import Snapshot
 
 __all__ = [
     "SCHEMA",
@@ -57,11 +77,7 @@ __all__ = [
     "schema",
 ]
 
-PS_PER_S = 10**12
-
 SCHEMA: Literal["simnet.result/1"] = "simnet.result/1"
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
-Rate = Annotated[float, Field(ge=0.0)]
 
 _REQUESTS = "tcp_rr"
 _T = TypeVar("_T")
@@ -72,98 +88,7 @@ _TABLES = (
 _INDEX = {"cpus": "id", "ticks": "id", "work": "mechanism", "drops": "place"}
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CpuUse(_Row):
-    """Exact shares of the measured time of one logical CPU, in percent; they add up to 100."""
-
-    id: int
-    node: int
-    user: Percent
-    system: Percent
-    softirq: Percent
-    irq: Percent
-    iowait: Percent
-    steal: Percent
-    idle: Percent
-
-    @property
-    def busy(self) -> float:
-        """Percent of the time in which the CPU worked (not idle, not stolen, no wait for I/O)."""
-        return self.user + self.system + self.softirq + self.irq
-
-
-class CpuTicks(_Row):
-    """Shares of the timer ticks of one logical CPU in sar's columns, in percent."""
-
-    id: int
-    node: int
-    user: Percent
-    nice: Percent
-    system: Percent
-    iowait: Percent
-    steal: Percent
-    idle: Percent
-    count: int = Field(ge=0, description="number of ticks that were sampled")
-
-
-class WorkShare(_Row):
-    """CPU time of one mechanism, in percent of one logical CPU, summed over all CPUs.
-
-    It is the work asked for; executing it takes longer where SMT siblings slow each other.
-    """
-
-    mechanism: str
-    percent: Rate
-    placement: bool = Field(description="whether it is a cost of where things are")
-
-
-class PortRates(_Row):
-    """Rates of one network port; `drops` is the number of frames dropped while measured."""
-
-    name: str
-    node: int
-    rx_bps: Rate
-    tx_bps: Rate
-    rx_packets_per_s: Rate
-    tx_packets_per_s: Rate
-    interrupts_per_s: Rate
-    drops: int = Field(ge=0)
-
-
-class PortOrder(_Row):
-    """Packets behind one with a higher number, before and after a port's reorder window."""
-
-    port: str
-    out_of_order_before: int = Field(ge=0)
-    out_of_order_after: int = Field(ge=0)
-
-
-class PortInterrupts(_Row):
-    """One column of /proc/interrupts: interrupts a second of one port's IRQ by CPU id."""
-
-    port: str
-    irq: int
-    by_cpu: dict[int, Rate]
-
-
-class FlowRates(_Row):
-    """Payload that one flow delivered to its reader, in bit/s, and its latency.
-
-    Of requests and responses: what netperf got, half of the time from request to request, and how
-    many transactions that were.
-    """
-
-    name: str
-    port: str
-    goodput_bps: Rate
-    latency_us: Latency
-    transactions_per_s: Rate | None = Field(default=None, description="null for a stream")
-
-
-class _Counted(_Row):
+class _Counted(Row):
     schema_: Literal["simnet.result/1"] = Field(default=SCHEMA, alias="schema")
     scenario: str
     seed: int
@@ -301,7 +226,7 @@ class Result(_WithColumns):
         cpus = _pairs(start.cpus, end.cpus)
         ports = _pairs(start.ports, end.ports)
         flows = _pairs(start.flows, end.flows)
-        busy_ps = sum(_busy_ps(last) - _busy_ps(first) for first, last in cpus)
+        worked_ps = sum(busy_ps(last) - busy_ps(first) for first, last in cpus)
         payload = sum(last.bytes - first.bytes for first, last in flows)
         asks = dict(configuration or {}).get("workload", {}).get("test") == _REQUESTS
         return cls(
@@ -313,15 +238,15 @@ class Result(_WithColumns):
             configuration=dict(configuration or {}),
             warmup_s=start.time_ps / PS_PER_S,
             simulated_s=elapsed_ps / PS_PER_S,
-            throughput_bps=_per_s(8 * payload, elapsed_ps),
-            cpu_busy_percent=100 * busy_ps / (elapsed_ps * len(cpus)) if cpus else 0.0,
-            cpus=tuple(_cpu_use(*pair, elapsed_ps, end.time_ps) for pair in cpus),
-            ticks=tuple(_cpu_ticks(*pair) for pair in cpus),
-            work=_work(start.work_ps, end.work_ps, elapsed_ps),
-            ports=tuple(_port_rates(*pair, elapsed_ps) for pair in ports),
-            interrupts=tuple(_port_interrupts(*pair, elapsed_ps) for pair in ports),
-            reordering=tuple(_port_order(*pair) for pair in ports if pair[1].out_of_order),
-            flows=tuple(_flow_rates(*pair, elapsed_ps, asks=asks) for pair in flows),
+            throughput_bps=per_s(8 * payload, elapsed_ps),
+            cpu_busy_percent=100 * worked_ps / (elapsed_ps * len(cpus)) if cpus else 0.0,
+            cpus=tuple(cpu_use(*pair, elapsed_ps, end.time_ps) for pair in cpus),
+            ticks=tuple(cpu_ticks(*pair) for pair in cpus),
+            work=work_shares(start.work_ps, end.work_ps, elapsed_ps),
+            ports=tuple(port_rates(*pair, elapsed_ps) for pair in ports),
+            interrupts=tuple(port_interrupts(*pair, elapsed_ps) for pair in ports),
+            reordering=tuple(port_order(*pair) for pair in ports if pair[1].out_of_order),
+            flows=tuple(flow_rates(*pair, elapsed_ps, asks=asks) for pair in flows),
             drops=drops_of(start, end),
             loss=loss_of(start, end),
             messages=messages_of(start, end),
@@ -352,103 +277,3 @@ def _numbers(group: DataclassInstance) -> dict[str, Any]:
 
 def _pairs(start: Sequence[_T], end: Sequence[_T]) -> list[tuple[_T, _T]]:
     return list(zip(start, end, strict=True))
-
-
-def _per_s(amount: int, elapsed_ps: int) -> float:
-    return amount * PS_PER_S / elapsed_ps
-
-
-def _busy_ps(cpu: CpuTimes) -> int:
-    return cpu.user_ps + cpu.system_ps + cpu.softirq_ps + cpu.irq_ps
-
-
-def _cpu_use(first: CpuTimes, last: CpuTimes, elapsed_ps: int, time_ps: int) -> CpuUse:
-    contexts = ("user", "system", "softirq", "irq", "iowait", "steal", "idle")
-    spent = {name: getattr(last, f"{name}_ps") - getattr(first, f"{name}_ps") for name in contexts}
-    total = sum(spent.values())
-    if total != elapsed_ps or min(spent.values()) < 0:
-        message = f"CPU time must add up to {elapsed_ps} ps, but {spent} is {total} ps"
-        raise SimulationError(message, component=f"cpu{last.id}", time_ps=time_ps)
-    shares = {name: 100 * value / elapsed_ps for name, value in spent.items()}
-    return CpuUse(id=last.id, node=last.node, **shares)
-
-
-def _cpu_ticks(first: CpuTimes, last: CpuTimes) -> CpuTicks:
-    contexts = ("user", "system", "softirq", "irq", "idle")
-    spent = {
-        name: getattr(last, f"{name}_ticks") - getattr(first, f"{name}_ticks") for name in contexts
-    }
-    count = sum(spent.values())
-    kernel = spent["system"] + spent["softirq"] + spent["irq"]
-    iowait_ps = last.iowait_ps - first.iowait_ps
-    idle, iowait = idle_shares(
-        100 * spent["idle"] / count if count else 100.0,
-        idle_ps=last.idle_ps - first.idle_ps + iowait_ps,
-        iowait_ps=iowait_ps,
-    )
-    return CpuTicks(
-        id=last.id,
-        node=last.node,
-        user=100 * spent["user"] / max(count, 1),
-        nice=0.0,
-        system=100 * kernel / max(count, 1),
-        iowait=iowait,
-        steal=0.0,
-        idle=idle,
-        count=count,
-    )
-
-
-def _work(
-    start: Mapping[str, int], end: Mapping[str, int], elapsed_ps: int
-) -> tuple[WorkShare, ...]:
-    # a packet's variation is booked with what its CPU does itself, not with the lines it waits for:
-    # of few packets that may come out below nothing
-    return tuple(
-        WorkShare(
-            mechanism=MECHANISMS[name],
-            percent=max(0.0, 100 * (end[name] - start.get(name, 0)) / elapsed_ps),
-            placement=name in PLACEMENT,
-        )
-        for name in end
-    )
-
-
-def _port_rates(first: PortCounts, last: PortCounts, elapsed_ps: int) -> PortRates:
-    return PortRates(
-        name=last.name,
-        node=last.node,
-        rx_bps=_per_s(8 * (last.rx_bytes - first.rx_bytes), elapsed_ps),
-        tx_bps=_per_s(8 * (last.tx_bytes - first.tx_bytes), elapsed_ps),
-        rx_packets_per_s=_per_s(last.rx_packets - first.rx_packets, elapsed_ps),
-        tx_packets_per_s=_per_s(last.tx_packets - first.tx_packets, elapsed_ps),
-        interrupts_per_s=_per_s(last.interrupts - first.interrupts, elapsed_ps),
-        drops=last.drops - first.drops,
-    )
-
-
-def _port_interrupts(first: PortCounts, last: PortCounts, elapsed_ps: int) -> PortInterrupts:
-    before = first.interrupts_by_cpu
-    rates = {
-        cpu: _per_s(count - before.get(cpu, 0), elapsed_ps)
-        for cpu, count in sorted(last.interrupts_by_cpu.items())
-    }
-    return PortInterrupts(port=last.name, irq=last.irq, by_cpu=rates)
-
-
-def _port_order(first: PortCounts, last: PortCounts) -> PortOrder:
-    before, after = (b - a for a, b in zip(first.out_of_order, last.out_of_order, strict=True))
-    return PortOrder(port=last.name, out_of_order_before=before, out_of_order_after=after)
-
-
-def _flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool) -> FlowRates:
-    goodput_bps = _per_s(8 * (last.bytes - first.bytes), elapsed_ps)
-    # there is one sample of latency for each transaction
-    samples = sum(count for _, count in last.latency) - sum(count for _, count in first.latency)
-    return FlowRates(
-        name=last.name,
-        port=last.port,
-        goodput_bps=goodput_bps,
-        latency_us=latency_of(first.latency, last.latency),
-        transactions_per_s=_per_s(samples, elapsed_ps) if asks else None,
-    )

@@ -20,7 +20,8 @@ from simnet.documents.ess.ensemble import (
 )
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurement, wanted
-from simnet.study.whatif.whatif import _Plan, whatif
+from simnet.study.whatif.plan import Plan
+from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case, Member, runs_to_completion
 
 SHORT = {"length": "0.01", "sas.jobs_20": "22", "sas.data": "6 GB"}
@@ -71,7 +72,7 @@ def test_a_comparison_draws_the_kept_workloads_and_keeps_what_is_set() -> None:
     )
     assert found.members == len(kept())
     base = Case("ess-sas", tuple(settings.items()))
-    plan = _Plan(base, 1, 2, 2, None, None, None)
+    plan = Plan(base, 1, 2, 2, None, None, None)
     for case, data in ((base, {6_000_000_000}), (Case("ess-sas"), None)):
         members = plan._drawn(case)
         assert [member.seed for member in members] == [one.seed for one in kept()[:2]]

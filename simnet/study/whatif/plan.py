@@ -1,0 +1,181 @@
+"""Which simulations say what a tuning does, and what they found.
+
+What is and every alternative are simulated with equal seeds, and with equal draws of the parameters
+that are not known for certain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from simnet.study.run.validity import lengthened
+from simnet.study.validate.anchored import Held, anchor_of
+from simnet.study.validate.document import draws_for
+from simnet.study.validate.kinds import log_factor
+from simnet.study.whatif.verdict import ratios
+from simnet.study.work.cases import (
+    Case,
+    Draw,
+    Member,
+    Progress,
+    runs_to_completion,
+    simulate_all,
+    uncertain,
+)
+from simnet.study.work.ensemble import latin_hypercube
+from simnet.study.work.vary import uncertain_parameters
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
+    from simnet.study.work.store import Store
+
+SEEDS = 8
+MEMBERS = 24
+DURATION = "500 ms"
+WARMUP = "300 ms"
+MEMBER_DURATION = "250 ms"
+MEMBER_WARM_UP = "200 ms"
+# the same four where requests wait for disks, which take milliseconds for each
+DISK_TIMES = ("20 s", "8 s", "12 s", "6 s")
+_FIRST_MEMBER_SEED = 1000
+
+
+@dataclass(frozen=True)
+class Found:
+    """Results by case: with equal seeds, with equal draws, and of the anchor with those draws."""
+
+    paired: Mapping[Case, Sequence[Result]]
+    drawn: Mapping[Case, Sequence[Result]]
+    at_anchor: Sequence[Result]
+    anchor: Held | None
+    kept: bool
+
+    def moved(self, before: Case, after: Case) -> dict[str, list[float]]:
+        """By which factors draws change what a tuning does, as logarithms by metric.
+
+        The first pair has the parameters as they are; where a document keeps draws, those with
+        equal seeds have.
+        """
+        drawn = ratios(self.drawn[before], self.drawn[after])
+        if self.kept:
+            usual = ratios(self.paired[before], self.paired[after])
+            drawn = {
+                name: [sum(usual[name]) / len(usual[name]), *values]
+                for name, values in drawn.items()
+                if name in usual
+            }
+        moved = {
+            name: [log_factor(value, values[0], "ratio") for value in values[1:]]
+            for name, values in drawn.items()
+            if len(values) > 1
+        }
+        return self.anchor.conditioned(moved, self.at_anchor) if self.anchor else moved
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that depend on every result."""
+        results = [
+            result
+            for part in (self.paired, self.drawn)
+            for case in part.values()
+            for result in case
+        ]
+        text = " ".join(result.fingerprint for result in (*results, *self.at_anchor))
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which simulations answer the question."""
+
+    base: Case
+    seed: int
+    seeds: int
+    members: int
+    duration: str | None
+    warm_up: str | None
+    precision: str | None
+    effectives: tuple[Effective, ...] = ()
+
+    def simulate(
+        self,
+        cases: Sequence[Case],
+        *,
+        jobs: int | None,
+        progress: Progress | None,
+        store: Store | None,
+    ) -> Found:
+        """Simulate all cases; the base is one of them."""
+        paired = {case: self._paired(case) for case in cases}
+        drawn = {case: self._drawn(case) for case in cases}
+        anchor = anchor_of(self.base) if self.members else None
+        at_anchor = self._drawn(anchor.case) if anchor else []
+        work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
+        work += at_anchor
+        done = simulate_all(work, jobs=jobs, progress=progress, store=store)
+        results = dict(zip(work, done, strict=True))
+        return Found(
+            {case: [results[member] for member in members] for case, members in paired.items()},
+            {case: [results[member] for member in members] for case, members in drawn.items()},
+            [results[member] for member in at_anchor],
+            anchor,
+            bool(draws_for(self.base)),
+        )
+
+    @property
+    def _usual(self) -> tuple[str, str, str, str]:
+        """Duration and warm-up with the known parameters, and with drawn ones."""
+        if Member(self.base).effective().ffsb:
+            return DISK_TIMES
+        return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARM_UP
+
+    @cached_property
+    def _times(self) -> tuple[str, str, str, str]:
+        """The same, with warm-ups as long as what acts late needs."""
+        duration, warm_up, member_duration, member_warm_up = self._usual
+        late = self.effectives
+        warm_ups = lengthened(warm_up, late)[0], lengthened(member_warm_up, late)[0]
+        return duration, warm_ups[0], member_duration, warm_ups[1]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What made warm-ups longer that were not chosen by the user."""
+        if self.warm_up or self.precision or runs_to_completion(self.base):
+            return ()
+        return lengthened(self._usual[1], self.effectives)[1]
+
+    def _paired(self, case: Case) -> list[Member]:
+        given = Member(case, None, self.duration, self.warm_up, precision=self.precision)
+        if not self.precision and not runs_to_completion(case):
+            usual = self._times
+            duration, warm_up = self.duration or usual[0], self.warm_up or usual[1]
+            given = replace(given, duration=duration, warm_up=warm_up)
+        return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
+
+    def _drawn(self, case: Case) -> list[Member]:
+        """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
+        known = uncertain_parameters(Member(case).effective())
+        duration, warm_up = self.duration, self.warm_up
+        if not runs_to_completion(case):
+            usual = self._times
+            duration, warm_up = duration or usual[2], warm_up or usual[3]
+        return [
+            replace(draw.among(known).member(case), duration=duration, warm_up=warm_up)
+            for draw in self._draws()
+        ]
+
+    def _draws(self) -> Sequence[Draw]:
+        """Values of what is uncertain: those that a document keeps for the base, else drawn.
+
+        Before drawn ones the values as they are.
+        """
+        kept = draws_for(self.base)
+        if kept or not self.members:
+            return kept[: self.members]
+        draws = [{}, *latin_hypercube(uncertain(self.base), self.members)]
+        return [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
