@@ -9,6 +9,7 @@ import pytest
 
 from simnet import Result, run
 from simnet.errors import InputError
+from simnet.report.text import text
 from simnet.scenario.core.load import load
 from simnet.study.run.result import Messages
 
@@ -23,7 +24,7 @@ SMALL = {
 @cache
 def _simulated(qps: int, options: tuple[tuple[str, str], ...]) -> Result:
     settings = {**SMALL, "memcached.qps": str(qps), **dict(options)}
-    return run("memcached-100g", settings=settings, warm_up="5 ms", duration="10 ms")
+    return run("memcached-100g", settings=settings, warm_up="3 ms", duration="5 ms")
 
 
 def simulated(qps: int, **options: Any) -> Result:
@@ -47,7 +48,7 @@ def p50(result: Result) -> float:
 
 def test_requests_are_answered_at_the_rate_at_which_they_are_made() -> None:
     messages = messages_of(simulated(100_000))
-    assert messages.offered == pytest.approx(1000, abs=120)
+    assert messages.offered == pytest.approx(500, abs=90)
     assert abs(messages.offered - messages.delivered) <= 40
     assert messages.retransmitted == 0
 
@@ -65,7 +66,7 @@ def test_a_closed_loop_always_has_every_connection_waiting() -> None:
     result = simulated(0)
     messages = messages_of(result)
     mean_us = sum(upper * count for upper, count in messages.histogram) / messages.delivered
-    assert messages.delivered_per_s * mean_us / 1e6 == pytest.approx(40, rel=0.03)
+    assert messages.delivered_per_s * mean_us / 1e6 == pytest.approx(40, rel=0.05)
 
 
 def test_only_the_workers_cpus_work() -> None:
@@ -95,6 +96,12 @@ def test_a_later_wake_up_of_the_clients_is_latency_and_nothing_else() -> None:
     prompt, late = simulated(100_000), simulated(100_000, client_wake="200 us")
     assert p50(late) > p50(prompt) + 100
     assert late.key_value.user == pytest.approx(prompt.key_value.user, rel=0.1)
+
+
+def test_the_printed_result_has_the_workers_cpus_and_their_polls() -> None:
+    printed = text(simulated(100_000))
+    assert "workers' CPUs" in printed
+    assert "pkt/poll" in printed
 
 
 @pytest.mark.parametrize(

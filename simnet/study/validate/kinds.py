@@ -25,6 +25,7 @@ KINDS: Final[Mapping[str, float]] = {
     "latency": 0.0,
     "real time": 0.0,
     "rate of interrupts": 0.0,
+    "rate of polls": 0.0,
     "CPU share": _POINTS,
     "share": _POINTS,
     "storage throughput": 0.0,
