@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NewFile",
     "check_place",
+    "open_to_read",
     "read_bytes",
     "read_text",
     "remove_abandoned",
@@ -85,6 +86,30 @@ def read_bytes(path: Path, *, shown: str | None = None, most_bytes: int, kind: s
         message = f"larger than {most_bytes // _MIB} MiB, which is no {kind}"
         raise InputError(message, file=file)
     return data
+
+
+def open_to_read(path: Path, *, shown: str | None = None) -> BinaryIO:
+    """Return a file to be read from front to end; whoever reads it sets the bounds.
+
+    Args:
+        path: the file; a link is followed.
+        shown: how messages call it; its path when None.
+
+    Raises:
+        InputError: it cannot be opened, or is no regular file.
+    """
+    file = shown or str(path)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot be read: {reason or error}", file=file) from error
+    try:
+        _check_regular(os.fstat(descriptor), file)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
 
 
 def read_text(

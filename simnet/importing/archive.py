@@ -18,6 +18,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from simnet.errors import InputError
+from simnet.files import open_to_read
 from simnet.importing.files import MOST_BYTES, MOST_NAMES, Files
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class ArchiveFiles(Files):
         self._links: dict[str, str] = {}
         self._folders: dict[str, set[str]] = {}
         try:
-            with path.open("rb") as packed:
+            with open_to_read(path, shown=label) as packed:
                 self._read(packed)
         except _BROKEN as error:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__

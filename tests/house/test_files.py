@@ -275,8 +275,9 @@ def test_a_failure_to_read_is_one_line(
 def test_no_other_module_opens_files() -> None:
     """Which is why no read is without a bound, and no write leaves half a file."""
     opening = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "savefig"}
-    # of the simulated client; in the place of a stdout that broke; of the kernel
+    # of the simulated client; in the place of a stdout that broke; of the kernel; of what is open
     others = {
+        "tarfile.open",
         "node.client.open",
         "os.open",
         "_QUOTA.read_text",
