@@ -100,7 +100,7 @@ def test_windows_are_compared_but_do_not_decide(tmp_path: Path) -> None:
         ("\n" + trace(HZ=0), "one.jsonl:2: HZ: "),
         (trace(inject=[[0, 10, 5, 0]]), "one.jsonl:1: inject: a segment ends at 5"),
         (trace(inject=[[0, 10, 5]]), "one.jsonl:1: inject.0.3: "),
-        (trace(kernel="5.4"), "one.jsonl:1: kernel: no kernel model of Linux 5.4"),
+        (trace(kernel="5.7"), "one.jsonl:1: kernel: no kernel model of Linux 5.7"),
         (trace(kernel="new"), "one.jsonl:1: kernel: no kernel model of Linux new"),
     ],
 )
