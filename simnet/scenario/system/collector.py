@@ -36,14 +36,20 @@ class Collector:
         self.kept = 0
 
     @contextmanager
-    def spared(self) -> Iterator[None]:
-        """Freeze what is there, and collect seldom."""
+    def spared(self, *, grown: bool) -> Iterator[None]:
+        """Freeze what is there, and collect seldom.
+
+        Args:
+            grown: there is another system; only then is it worth counting what there is.
+        """
         before = gc.get_threshold()
         if before[0]:
             gc.set_threshold(max(before[0], _ALLOCATIONS_PER_COLLECTION), *before[1:])
         freezes = gc.get_freeze_count() == 0
         if freezes:
-            self._freeze()
+            gc.freeze()
+            if grown:
+                self._look()
         try:
             yield
         finally:
@@ -51,8 +57,8 @@ class Collector:
             if freezes:
                 gc.unfreeze()
 
-    def _freeze(self) -> None:
-        gc.freeze()
+    def _look(self) -> None:
+        """Collect everything if there is much more than after the last time."""
         there = gc.get_freeze_count()
         if self.kept == 0:
             self.kept = there

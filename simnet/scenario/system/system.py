@@ -242,10 +242,12 @@ class System:
         self._waiting = waiting
         self._counters = {**(counters or {}), **(ground.counters if ground else {})}
         self._more = tuple(ground.resources) if ground else ()
+        self._has_run = False
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
-        with COLLECTOR.spared():
+        grown, self._has_run = not self._has_run, True
+        with COLLECTOR.spared(grown=grown):
             self.env.run(until=self.env.sim.now + duration_ps)
 
     def snapshot(self) -> Snapshot:

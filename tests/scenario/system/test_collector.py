@@ -13,27 +13,39 @@ from simnet.scenario.system.collector import Collector
 class Cycle:
     """Refers to itself, so only the collector frees it."""
 
-    def __init__(self) -> None:
-        self.ballast: list[list[Cycle]] = [[self] for _ in range(2000)]
+    def __init__(self, objects: int) -> None:
+        self.ballast: list[list[Cycle]] = [[self] for _ in range(objects)]
 
 
 def test_systems_of_earlier_runs_do_not_stay() -> None:
     collector = Collector()
+    with collector.spared(grown=True):
+        pass
     alive: list[weakref.ref[Cycle]] = []
     most = 0
-    for _ in range(300):
-        system = Cycle()
+    for _ in range(20):
+        # a tenth of what is there: three of them are more than a quarter
+        system = Cycle(collector.kept // 10)
         alive.append(weakref.ref(system))
-        with collector.spared():
+        with collector.spared(grown=True):
             del system
         most = max(most, sum(one() is not None for one in alive))
-    # a quarter of what was there before, in pieces of 2000
-    assert most <= 10 + collector.kept // 8000
+    assert most <= 4
+
+
+def test_a_system_that_goes_on_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    collector = Collector()
+    counts = []
+    monkeypatch.setattr(collector, "_look", lambda: counts.append(1))
+    for grown in (True, False, False):
+        with collector.spared(grown=grown):
+            pass
+    assert counts == [1]
 
 
 def test_what_is_there_is_frozen_meanwhile() -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
-    with Collector().spared():
+    with Collector().spared(grown=True):
         assert gc.get_freeze_count() > 0
         assert gc.get_threshold()[0] > before[0][0]
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
@@ -41,7 +53,7 @@ def test_what_is_there_is_frozen_meanwhile() -> None:
 
 def test_a_run_that_fails_leaves_the_collector_as_it_was() -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
-    with pytest.raises(KeyError), Collector().spared():
+    with pytest.raises(KeyError), Collector().spared(grown=True):
         raise KeyError
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
 
@@ -51,7 +63,7 @@ def test_a_collector_that_is_switched_off_stays_off() -> None:
     threshold = gc.get_threshold()
     try:
         gc.set_threshold(0)
-        with Collector().spared():
+        with Collector().spared(grown=True):
             assert gc.get_threshold()[0] == 0
     finally:
         gc.set_threshold(*threshold)
