@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from typing import Final
 
-from simnet.importing.cpulist import MOST_CPUS
+from simnet.host.cpulist import MOST_CPUS
 from simnet.importing.topology import Node, Topology, groups_of
 
 __all__ = ["cpuinfo_fields", "cpuinfo_topology"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.importing.cpulist import parse_cpulist
+from simnet.host.cpulist import parse_cpulist
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

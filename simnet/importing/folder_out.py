@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.files import NewFile
-from simnet.importing.cpulist import cpulist_text
+from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_nic
 from simnet.importing.models import (
     UNKNOWN_LINK_BPS,

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.importing.cpulist import MOST_CPUS, parse_cpulist
+from simnet.host.cpulist import MOST_CPUS, parse_cpulist
 from simnet.importing.topology import Node, Topology, groups_of
 
 if TYPE_CHECKING:

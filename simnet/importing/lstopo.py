@@ -12,7 +12,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
 
-from simnet.importing.cpulist import MOST_CPUS, parse_cpumask
+from simnet.host.cpulist import MOST_CPUS, parse_cpumask
 from simnet.importing.topology import Cache, Node, Topology, groups_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import tomlkit
 
 from simnet.files import read_text
-from simnet.importing.cpulist import cpulist_text
+from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_cpu, nearest_kernel, nearest_nic, release_of
 from simnet.printable import printable
 from simnet.scenario.core.library import find_model

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.cpulist import parse_cpumask
+from simnet.host.cpulist import parse_cpumask
 from simnet.importing.ethtool import channels, driver_of, rings, speed_bps
 from simnet.importing.outputs import INTERFACE
 

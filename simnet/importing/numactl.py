@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from simnet.importing.cpulist import MOST_CPUS
+from simnet.host.cpulist import MOST_CPUS
 from simnet.importing.topology import Node
 
 __all__ = ["numactl_distances", "numactl_nodes"]

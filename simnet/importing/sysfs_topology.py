@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
+from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
 from simnet.importing.topology import Cache, Node, Topology, groups_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simnet.errors import InputError
-from simnet.importing.cpulist import cpulist_text, parse_cpulist, parse_cpumask
+from simnet.host.cpulist import cpulist_text, parse_cpulist, parse_cpumask
 from simnet.importing.source import read_source
 from tests.importing.trees import CPUS, NODES, folder, sysfs
 

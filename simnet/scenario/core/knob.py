@@ -8,6 +8,7 @@ from enum import IntEnum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from simnet.host.cpulist import cpu_ranges, cpulist_text, cpus_of_words
 from simnet.scenario.core.parameter import Spec, Value
 from simnet.scenario.core.specs import PORT_NAME, Flag, Quantity
 from simnet.scenario.core.units import UnitError, parse_quantity
@@ -26,6 +27,7 @@ __all__ = [
     "ignored",
 ]
 
+_LAST_CPU: Final = 9999
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
 # what stands for a place in a name; items of a part of hosts have names of letters
@@ -69,10 +71,10 @@ class CpuMask(Spec):
             raise UnitError(f"expected a hexadecimal CPU mask such as '4' or 'ff', got {text!r}")
         if any(len(word) > 8 for word in words[1:]):  # noqa: PLR2004 (32 CPUs a word)
             raise UnitError(f"expected at most 8 digits after each comma, got {text!r}")
-        mask = int(words[0] + "".join(word.zfill(8) for word in words[1:]), 16)
-        if not mask and not self.none_allowed:
+        cpus = cpus_of_words(words)
+        if not cpus and not self.none_allowed:
             raise UnitError("the mask is empty: at least one CPU has to take the interrupt")
-        return tuple(cpu for cpu in range(mask.bit_length()) if mask >> cpu & 1)
+        return cpus
 
     def text(self, value: Any) -> str:
         """Return the mask in hexadecimal."""
@@ -90,27 +92,17 @@ class CpuList(Spec):
     def parse(self, raw: Any) -> Value:
         """Return the CPUs of the list, ascending; see :meth:`Spec.parse`."""
         text = str(raw)
-        cpus: set[int] = set()
-        for part in text.split(","):
-            ends = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
-            if not ends:
-                raise UnitError(f"expected a list of CPUs such as '6' or '0,8-11', got {text!r}")
-            first, last = int(ends[1]), int(ends[2] or ends[1])
+        ranges = cpu_ranges(text)
+        if not ranges or max(map(max, ranges)) > _LAST_CPU:
+            raise UnitError(f"expected a list of CPUs such as '6' or '0,8-11', got {text!r}")
+        for first, last in ranges:
             if first > last:
-                raise UnitError(f"{part} ends before it begins")
-            cpus.update(range(first, last + 1))
-        return tuple(sorted(cpus))
+                raise UnitError(f"{first}-{last} ends before it begins")
+        return tuple(sorted({cpu for first, last in ranges for cpu in range(first, last + 1)}))
 
     def text(self, value: Any) -> str:
         """Return the list, with ranges where CPUs follow each other."""
-        cpus, parts = list(value), []
-        while cpus:
-            count = 1
-            while count < len(cpus) and cpus[count] == cpus[0] + count:
-                count += 1
-            parts.append(f"{cpus[0]}-{cpus[count - 1]}" if count > 1 else str(cpus[0]))
-            del cpus[:count]
-        return ",".join(parts)
+        return cpulist_text(value)
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from simnet.host.cpulist import CPULIST, cpulist_text, parse_cpulist
 from simnet.scenario.core.parameter import SHAPE, Spec, Value
 from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
 
@@ -30,9 +31,6 @@ __all__ = [
 ]
 
 
-_CPULIST: Final = re.compile("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*")
-# CONFIG_NR_CPUS of x86-64 is at most 8192
-_LAST_CPU: Final = 8191
 _HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
 
 
@@ -259,34 +257,26 @@ class CpuSets(Spec):
 
     def parse(self, raw: Any) -> Value:
         """Return each set's CPUs, ascending; see :meth:`Spec.parse`."""
-        sets = tuple(_cpulist(one) for one in raw) if isinstance(raw, (list, tuple)) else ()
+        texts = raw if isinstance(raw, (list, tuple)) else [raw]
+        sets = [parse_cpulist(text) if _is_cpulist(text) else None for text in texts]
         if not all(sets):
             raise UnitError('expected lists of CPUs such as ["0-3,8-11", "4-7"]')
-        every = [cpu for one in sets for cpu in one]
+        every = [cpu for one in sets for cpu in one or ()]
         if len(set(every)) != len(every):
             raise UnitError("expected each CPU in one of the lists")
-        return sets
+        return tuple(tuple(sorted(one or ())) for one in sets)
 
     def text(self, value: Any) -> str:
         """Return the sets as ``0-3,8-11 4-7``."""
-        return " ".join(",".join(map(str, one)) for one in value)
+        return " ".join(map(cpulist_text, value))
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
-        return {"type": "array", "items": {"type": "string", "pattern": _CPULIST.pattern}}
+        return {"type": "array", "items": {"type": "string", "pattern": f"^{CPULIST}$"}}
 
 
-def _cpulist(text: Any) -> tuple[int, ...]:
-    """Return the CPUs of ``0-3,8``; none if it is no such list."""
-    if not isinstance(text, str) or not _CPULIST.fullmatch(text):
-        return ()
-    found: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        if not int(first) <= int(last or first) <= _LAST_CPU:
-            return ()
-        found.update(range(int(first), int(last or first) + 1))
-    return tuple(sorted(found))
+def _is_cpulist(text: Any) -> bool:
+    return isinstance(text, str) and re.fullmatch(CPULIST, text) is not None
 
 
 def time(doc: str, low: str, high: str) -> Quantity:
