@@ -47,14 +47,12 @@ class Imported:
         host: as it was read.
         drafts: the models, by file name.
         scenario: text of the scenario.
-        ports: those that the model has.
         notes: one line each: what is assumed of the whole, what was left out.
     """
 
     host: ReadHost
     drafts: dict[str, Draft]
     scenario: str
-    ports: tuple[ReadNic, ...]
     notes: tuple[str, ...]
 
     def values(self) -> list[dict[str, str]]:
@@ -62,7 +60,7 @@ class Imported:
         found = []
         for file, draft in self.drafts.items():
             for name, table in _tables(draft.document):
-                state = {"measured": "read", "assumed": "assumed"}[str(table["state"])]
+                state = "read" if table["state"] == "measured" else str(table["state"])
                 found.append(
                     {
                         "file": f"models/{file}",
@@ -75,7 +73,7 @@ class Imported:
         return found
 
     def write(self, folder: Path) -> None:
-        """Write the folder; nothing of it is there if one file fails.
+        """Write the folder; none of the files is there if one fails.
 
         Raises:
             InputError: the folder exists and is not empty, or cannot be written.
@@ -179,58 +177,53 @@ def imported(host: ReadHost, workload: str = "stream") -> Imported:
         workload: one of `WORKLOADS`.
     """
     notes: list[str] = []
-    chosen, assumed = _ports(host, notes)
+    chosen = _ports(host, notes)
     nodes, _ = placed(host)
     numbers = [node.number for node in host.topology.nodes if node.cpus]
-    irqs, ports, drafts = (
-        _FIRST_IRQ,
-        [],
-        {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)},
-    )
+    irq, ports = _FIRST_IRQ, []
+    drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
     for nic in chosen:
         number = nic.number("node", numbers[0] if numbers else 0)
         place = numbers.index(number) if number in numbers else 0
-        ports.append((nic.name, min(place, len(nodes) - 1), irqs))
+        ports.append((nic.name, min(place, len(nodes) - 1), irq))
         # an interrupt for each queue
-        irqs += max(nic.number("rx_queues", 1), 64)
+        irq += max(nic.number("rx_queues", 1), 64)
         drafts[f"nic-{nic.name}.toml"] = nic_draft(nic)
     drafts["server.toml"] = server_draft(host, ports)
     rate = max(nic.number("link_bps", UNKNOWN_LINK_BPS) for nic in chosen)
-    drafts["switch.toml"] = switch_draft(rate, {})
-    notes += _remarks(host, chosen, assumed=assumed)
+    drafts["switch.toml"] = switch_draft(rate)
+    notes += _remarks(host, chosen)
     test, message = WORKLOADS[workload]
     at = 1 + max(place for _, place, _ in ports)
     scenario = _SCENARIO.format(test=test, message=message, nodes=at)
-    return Imported(host, drafts, scenario, tuple(chosen), tuple(notes))
+    return Imported(host, drafts, scenario, tuple(notes))
 
 
-def _ports(host: ReadHost, notes: list[str]) -> tuple[list[ReadNic], bool]:
+def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
     """Return the ports of the model: those whose link is up, or the first, or one made up."""
     up = [nic for nic in host.nics if "link_bps" in nic.values]
     if up:
         if len(up) > _MOST_PORTS:
             notes.append(f"only the first {_MOST_PORTS} ports with a link are in the model")
-        return up[:_MOST_PORTS], False
+        return up[:_MOST_PORTS]
     if host.nics:
         notes.append("no port says how fast its link is: the first one is in the model")
-        return [host.nics[0]], False
-    nic = ReadNic("eth0")
+        return [host.nics[0]]
     notes.append("no network port was found: eth0 is assumed, with one link of the NIC's model")
-    return [nic], True
+    return [ReadNic("eth0")]
 
 
-def _remarks(host: ReadHost, chosen: list[ReadNic], *, assumed: bool) -> list[str]:
+def _remarks(host: ReadHost, chosen: list[ReadNic]) -> list[str]:
     topology = host.topology
     found = [
         "the processor's costs are those of a related one and not calibrated: see models/cpu.toml"
     ]
-    if not assumed:
-        found += [
-            f"{nic.name}: the driver {plain(nic.text('driver') or 'of unknown name', 40)} is not"
-            f" modelled, another one's rules are used"
-            for nic in chosen
-            if not nearest_nic(nic.text("driver"))[1]
-        ]
+    found += [
+        f"{nic.name}: the driver {plain(nic.text('driver') or 'of unknown name', 40)} is not"
+        " modelled, another one's rules are used"
+        for nic in chosen
+        if nic in host.nics and not nearest_nic(nic.text("driver"))[1]
+    ]
     if topology.offline:
         found.append(f"CPUs off line: {cpulist_text(topology.offline)}")
     if topology.disallowed:

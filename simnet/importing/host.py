@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
@@ -88,37 +88,22 @@ def _topology(files: Files, outputs: Outputs) -> Topology | None:
         cpus, nodes = allowed(files)
         if cpus is not None or nodes is not None:
             found = found.restricted(found.cpus if cpus is None else cpus, nodes)
-        return _with_distances(found, sysfs_distances(files, found.nodes))
-    table = outputs.one("lscpu -e")
-    if table is not None:
-        found = lscpu_table(table.text, table.name)
-    xml = outputs.one("lstopo")
-    if found is None and xml is not None:
-        found = lstopo_topology(xml.text, xml.name)
-    listed = outputs.one("lscpu")
-    if found is None and listed is not None:
-        found = lscpu_topology(lscpu_fields(listed.text), listed.name)
-    cpuinfo = outputs.one("cpuinfo")
-    if found is None and cpuinfo is not None:
-        found = cpuinfo_topology(cpuinfo.text, cpuinfo.name)
+        return replace(found, distances=sysfs_distances(files, found.nodes))
+    for kind, parser in _SOURCES:
+        told = outputs.one(kind)
+        if found is None and told is not None:
+            found = parser(told.text, told.name)
     numa = outputs.one("numactl -H")
-    if numa is None:
-        return found
-    return _with_nodes(found, numa.text, numa.name)
+    return found if numa is None else _with_nodes(found, numa.text, numa.name)
 
 
-def _with_distances(of: Topology, distances: tuple[tuple[int, ...], ...]) -> Topology:
-    return Topology(
-        of.cpus,
-        of.cores,
-        of.packages,
-        of.nodes,
-        of.caches,
-        distances,
-        of.offline,
-        of.disallowed,
-        of.source,
-    )
+# the best first
+_SOURCES: Final = (
+    ("lscpu -e", lscpu_table),
+    ("lstopo", lstopo_topology),
+    ("lscpu", lscpu_topology),
+    ("cpuinfo", cpuinfo_topology),
+)
 
 
 def _with_nodes(found: Topology | None, text: str, source: str) -> Topology | None:
@@ -131,10 +116,7 @@ def _with_nodes(found: Topology | None, text: str, source: str) -> Topology | No
         single = tuple(frozenset((cpu,)) for cpu in sorted(cpus))
         packages = tuple(node.cpus for node in nodes if node.cpus)
         found = Topology(cpus, single, packages, nodes, source=source)
-    return Topology(
-        found.cpus, found.cores, found.packages, nodes, found.caches,
-        numactl_distances(text, nodes), found.offline, found.disallowed, found.source,
-    )  # fmt: skip
+    return replace(found, nodes=nodes, distances=numactl_distances(text, nodes))
 
 
 def _processor(files: Files, outputs: Outputs, values: dict[str, Read]) -> None:

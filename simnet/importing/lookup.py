@@ -7,9 +7,10 @@ as the value: nobody has measured them on this processor.
 from __future__ import annotations
 
 import re
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
-from simnet.scenario.core.library import model_names
+from simnet.scenario.core.library import find_model, model_names, read_model
 
 __all__ = ["nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
 
@@ -24,17 +25,6 @@ _CPUS: Final = (
     (r"", "intel-xeon-gold-6128"),
 )
 _FALLBACK: Final = "intel-xeon-e5504"
-_NICS: Final = {
-    "mlx5_core": "mellanox-connectx-5",
-    "tg3": "broadcom-bcm5704",
-    "bnx2": "broadcom-bcm5716",
-    "e1000": "intel-82546",
-    "e1000e": "intel-82574",
-    "cxgb4": "chelsio-t520",
-    "ice": "intel-e810",
-    "i40e": "intel-x710",
-    "virtio_net": "virtio-net",
-}
 _ANY_NIC: Final = "mellanox-connectx-5"
 _RELEASE: Final = re.compile(r"\d+")
 
@@ -67,8 +57,16 @@ def nearest_kernel(version: str) -> str:
 
 
 def nearest_nic(driver: str) -> tuple[str, bool]:
-    """Return a NIC's model, and whether it is one of this driver."""
-    name = _NICS.get(driver, "")
-    if name in model_names("nic"):
-        return name, True
-    return _ANY_NIC, False
+    """Return the first NIC's model of a driver, and whether there is one; else that of another."""
+    # the kernel's module of mlx5
+    wanted = driver.removesuffix("_core")
+    return _of_drivers().get(wanted, _ANY_NIC), wanted in _of_drivers()
+
+
+@cache
+def _of_drivers() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in model_names("nic"):
+        form: Any = read_model("nic", find_model("nic", name))[0]
+        found.setdefault(form.driver, name)
+    return found

@@ -105,12 +105,13 @@ def _cores(
     return groups_of(frozenset(core & part) for core in cores.values() for part in parts)
 
 
-def lscpu_topology(fields: Mapping[str, str], source: str) -> Topology | None:
+def lscpu_topology(text: str, source: str) -> Topology | None:
     """Return what the list tells: how many of what, and the CPUs of each node.
 
     Which CPUs share a core it does not say. Neighbours are assumed to: the counts are right, and
     the order may be another.
     """
+    fields = lscpu_fields(text)
     cpus = parse_cpulist(fields.get("On-line CPU(s) list", ""))
     if not cpus:
         count = _number(fields, "CPU(s)")

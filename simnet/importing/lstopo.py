@@ -18,7 +18,7 @@ from simnet.importing.topology import Cache, Node, Topology, groups_of
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["lstopo_ports", "lstopo_topology"]
+__all__ = ["lstopo_topology"]
 
 _PACKAGES: Final = frozenset({"Package", "Socket"})
 _NODES: Final = frozenset({"NUMANode", "Node"})
@@ -72,18 +72,6 @@ def lstopo_topology(text: str, source: str) -> Topology | None:
             caches[key] for key in sorted(caches, key=lambda key: (key[0], min(key[1], default=0)))
         ),
         source=source,
-    )
-
-
-def lstopo_ports(text: str) -> list[str]:
-    """Return the names of network devices that the XML lists."""
-    return sorted(
-        {
-            one.get("name", "")
-            for one in _objects(text)
-            if one.get("type") == "OSDev" and one.get("osdev_type") == "2"
-        }
-        - {""}
     )
 
 

@@ -13,7 +13,7 @@ from simnet.printable import printable
 from simnet.scenario.core.library import find_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from simnet.importing.host import ReadHost
     from simnet.importing.nics import ReadNic
@@ -42,7 +42,6 @@ class Draft:
         kind: of model.
         description: one line.
         base: the name of our model that it starts from; empty for none.
-        folder: of our models, for the base.
     """
 
     def __init__(self, kind: Any, description: str, base: str = "") -> None:
@@ -56,7 +55,6 @@ class Draft:
         self.document["kind"] = kind
         self.document["description"] = plain(description, _LONGEST_NAME)
         self.document.pop("notes", None)
-        self.values: list[tuple[str, str, str, str]] = []
 
     def assume_all(self, *, wider: bool) -> None:
         """Mark every value as assumed; with `wider`, give costs half to twice their value."""
@@ -122,10 +120,8 @@ def cpu_draft(host: ReadHost) -> Draft:
     draft.read("cores_per_socket", min(cores, 256), topology.source)
     vendor = _text_of(host, "vendor")
     if vendor in {"GenuineIntel", "AuthenticAMD"}:
-        draft.document["vendor"] = tomlkit.inline_table()
-        draft.read(
-            "vendor", "amd" if vendor == "AuthenticAMD" else "intel", host.values["vendor"].source
-        )
+        maker = "amd" if vendor == "AuthenticAMD" else "intel"
+        draft.read("vendor", maker, host.values["vendor"].source)
     lines = [cache.line_bytes for cache in topology.caches if cache.line_bytes]
     if lines:
         draft.read("cache_line", f"{max(lines)} B", topology.source)
@@ -188,9 +184,8 @@ def nic_draft(nic: ReadNic) -> Draft:
     """Return a port: link, rings and queues as read, the rest of its driver's model."""
     driver = nic.text("driver")
     base, same = nearest_nic(driver)
-    what = f"{driver or 'a driver of unknown name'}"
     known = "" if same else f"; simulated as {base}, as its own driver is not modelled"
-    draft = Draft("nic", f"{nic.name}, {what}{known}", base)
+    draft = Draft("nic", f"{nic.name}, {driver or 'a driver of unknown name'}{known}", base)
     draft.assume_all(wider=False)
     for key, name, unit in _OF_NIC:
         found = nic.values.get(name)
@@ -294,14 +289,8 @@ def _partition(sets: list[frozenset[int]], cores: Iterable[frozenset[int]]) -> l
     return [frozenset(cpus) for cpus in found if cpus]
 
 
-def switch_draft(rate_bps: int, values: Mapping[str, str]) -> Draft:
-    """Return the switch between the host and its peer, of which nothing is known.
-
-    Args:
-        rate_bps: of the fastest port.
-        values: not used by name; what the caller knows of the link, for the description.
-    """
-    del values
+def switch_draft(rate_bps: int) -> Draft:
+    """Return the switch between the host and its peer, as fast as the host's fastest port."""
     draft = Draft("switch", "the way to the peer, of which nothing is known", "ethernet-10g")
     draft.assume_all(wider=False)
     draft.assume("link_rate", f"{rate_bps // 10**6} Mbit/s", "as fast as the host's fastest port")

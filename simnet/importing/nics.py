@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import parse_cpumask
-from simnet.importing.ethtool import channels, driver_of, rings, speed_bps
+from simnet.importing.ethtool import current_settings, pairs, speed_bps
 from simnet.importing.outputs import INTERFACE
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _NO_DEVICE: Final = frozenset(
     | {"ipvlan", "vrf", "gre", "wireguard", "nlmon", "802.1Q VLAN Support"}
 )
 _QUEUE: Final = re.compile(r"(rx|tx)-\d{1,5}")
-_DIGITS: Final = 12
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,11 @@ class Read:
 
     Attributes:
         value: a number, or a text.
-        source: the file; empty if the value is assumed.
+        source: the file.
     """
 
     value: int | str
-    source: str = ""
+    source: str
 
 
 @dataclass
@@ -53,7 +52,7 @@ class ReadNic:
 
     Attributes:
         name: of the interface.
-        values: by name: `driver`, `node`, `queues`, `rx_queues`, `tx_queues`, `link_bps`,
+        values: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`,
             `mtu_bytes`, `rx_ring`, `tx_ring`.
     """
 
@@ -84,7 +83,7 @@ def read_nics(files: Files, outputs: Outputs, topology: Topology) -> tuple[ReadN
         _from_sysfs(nic, files, device, topology)
     for name in outputs.interfaces():
         told = outputs.one("ethtool -i", name)
-        driver = driver_of(told.text) if told is not None else {}
+        driver = pairs(told.text) if told is not None else {}
         known = found.get(name)
         if known is None and _is_port(driver):
             known = found[name] = ReadNic(name)
@@ -181,13 +180,13 @@ def _from_ethtool(nic: ReadNic, outputs: Outputs, name: str, driver: dict[str, s
         nic.put("driver", driver.get("driver"), told.name)
     told = outputs.one("ethtool -l", name)
     if told is not None:
-        numbers = channels(told.text)
+        numbers = current_settings(told.text)
         combined = numbers.get("Combined", 0)
         for way, key in (("rx", "RX"), ("tx", "TX")):
             nic.put(f"{way}_queues", combined + numbers.get(key, 0) or None, told.name)
     told = outputs.one("ethtool -g", name)
     if told is not None:
-        numbers = rings(told.text)
+        numbers = current_settings(told.text)
         nic.put("rx_ring", numbers.get("RX") or None, told.name)
         nic.put("tx_ring", numbers.get("TX") or None, told.name)
     told = outputs.one("ethtool", name)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from simnet.importing.files import Files
 
@@ -29,13 +29,9 @@ _STARTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("lscpu -e", r"CPU\s+(NODE|SOCKET|CORE)\s|# The following is the parsable format"),
         ("numactl -H", r"available: \d+ nodes? \("),
         ("lstopo", r"\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE topology[^>]*>\s*)?<topology"),
-        ("interrupts", r" +CPU\d+ "),
         ("ethtool -i", r"driver: "),
         ("ethtool -l", r"Channel parameters for (?P<interface>\S+):"),
         ("ethtool -g", r"Ring parameters for (?P<interface>\S+):"),
-        ("ethtool -c", r"Coalesce parameters for (?P<interface>\S+):"),
-        ("ethtool -k", r"(Features|Offload parameters) for (?P<interface>\S+):"),
-        ("ethtool -x", r"RX flow hash indirection table for (?P<interface>\S+) with"),
         ("ethtool", r"Settings for (?P<interface>\S+):"),
         ("sysctl -a", r"(abi|crypto|debug|dev|fs|kernel|net|user|vm)\.[\w.-]+ ?= ?"),
         ("os-release", r"(?=[\s\S]*^(ID|VERSION_ID)=)[A-Z_]+="),
@@ -52,14 +48,13 @@ _PLACES: Final = {
         "sos_commands/hardware/numactl_--hardware",
         "numactl",
     ),
-    "interrupts": ("proc/interrupts",),
     "cpuinfo": ("proc/cpuinfo",),
     "sysctl -a": ("sos_commands/kernel/sysctl_-a",),
     "os-release": ("etc/os-release", "usr/lib/os-release"),
     "uname -a": ("sos_commands/kernel/uname_-a", "sos_commands/host/uname_-a", "uname"),
 }
 _SOS: Final = "sos_commands/networking"
-_FILE: Final = re.compile(r"ethtool(?:_(-[iglckx]))?_([^\s/:]{1,15})")
+_FILE: Final = re.compile(r"ethtool(?:_(-[igl]))?_([^\s/:]{1,15})")
 
 
 @dataclass(frozen=True)
@@ -132,8 +127,3 @@ def _texts(files: Files) -> Iterator[tuple[str, str]]:
         text = files.text(name)
         if text:
             yield name, text
-
-
-def read_with(parser: Callable[[str], dict[str, str]], output: Output | None) -> dict[str, str]:
-    """Return what a parser of ours makes of an output; nothing if there is no output."""
-    return {} if output is None else parser(output.text)

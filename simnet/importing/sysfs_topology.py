@@ -67,7 +67,7 @@ def _listed(files: Files, name: str) -> frozenset[int] | None:
     return None if text is None else parse_cpulist(text)
 
 
-def cpus_in(files: Files, name: str) -> frozenset[int] | None:
+def _cpus_in(files: Files, name: str) -> frozenset[int] | None:
     """Return the CPUs of the mask `NAME` or of `NAME_list`; None if there is neither."""
     text = files.text(name)
     mask = None if text is None else parse_cpumask(text)
@@ -82,7 +82,8 @@ def _siblings(
     for cpu in sorted(cpus):
         folder = f"{_CPUS}/cpu{cpu}/topology"
         found = next(
-            (one for name in names if (one := cpus_in(files, f"{folder}/{name}")) is not None), None
+            (one for name in names if (one := _cpus_in(files, f"{folder}/{name}")) is not None),
+            None,
         )
         if found is None or cpu not in found:
             found = frozenset((cpu,)) if single else frozenset()

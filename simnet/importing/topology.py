@@ -10,7 +10,7 @@ of Linux.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -86,30 +86,25 @@ class Topology:
     def restricted(self, cpus: frozenset[int], numbers: frozenset[int] | None) -> Topology:
         """Return what is left with some CPUs and, if not None, some nodes."""
         cpus &= self.cpus
-        caches = (
-            Cache(one.level, one.cpus & cpus, one.size_bytes, one.line_bytes, one.ways)
-            for one in self.caches
-        )
+        caches = (replace(one, cpus=one.cpus & cpus) for one in self.caches)
         kept = [
             place
             for place, node in enumerate(self.nodes)
             if numbers is None or node.number in numbers
         ]
-        return Topology(
-            cpus,
-            groups_of(core & cpus for core in self.cores),
-            groups_of(package & cpus for package in self.packages),
-            tuple(
-                Node(node.number, node.cpus & cpus, node.memory_bytes)
-                for node in (self.nodes[place] for place in kept)
+        return replace(
+            self,
+            cpus=cpus,
+            cores=groups_of(core & cpus for core in self.cores),
+            packages=groups_of(package & cpus for package in self.packages),
+            nodes=tuple(
+                replace(node, cpus=node.cpus & cpus) for node in (self.nodes[n] for n in kept)
             ),
-            tuple(cache for cache in caches if cache.cpus),
-            tuple(tuple(self.distances[row][place] for place in kept) for row in kept)
+            caches=tuple(cache for cache in caches if cache.cpus),
+            distances=tuple(tuple(self.distances[row][n] for n in kept) for row in kept)
             if self.distances
             else (),
-            self.offline,
-            self.disallowed | (self.cpus - cpus),
-            self.source,
+            disallowed=self.disallowed | (self.cpus - cpus),
         )
 
 

@@ -7,8 +7,11 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
+from simnet.cli.import_host import import_command
+from simnet.importing.folder_out import WORKLOADS
 from simnet.scenario.core.load import load
 from tests.importing.trees import archive, folder, port, sysfs
 
@@ -146,3 +149,9 @@ def test_the_script_collects_what_import_reads(simnet: Simnet, tmp_path: Path) -
     for key in ("nodes", "packages", "cores", "cpus", "caches"):
         assert collected[key] == live[key]
     assert [nic["name"] for nic in collected["nics"]] == [nic["name"] for nic in live["nics"]]
+
+
+def test_the_command_offers_every_workload() -> None:
+    (choice,) = (one.type for one in import_command.params if one.name == "workload")
+    assert isinstance(choice, click.Choice)
+    assert set(choice.choices) == set(WORKLOADS)
