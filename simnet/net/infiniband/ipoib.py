@@ -154,15 +154,8 @@ class Ipoib(Nic):
         return when
 
     def _receive(self, skb: Skb) -> cython.int:
-        if self.posted == 0:
-            self.drops += 1
-            return 0
-        self.posted -= 1
-        self.rx_packets += 1
-        self.rx_bytes += self._ip_bytes(skb.wire_bytes)
-        self.arrived += 1
-        self.ring.append(skb)
-        self._completed(skb.arrival_ps)
+        if self._landed(skb, self._ip_bytes(skb.wire_bytes)):
+            self._completed(skb.arrival_ps)
         return 0
 
     def _completed(self, at: cython.longlong) -> cython.int:

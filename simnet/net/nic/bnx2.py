@@ -42,16 +42,9 @@ class Bnx2(Tg3):
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work; the poll ends when nothing is left or its weight is."""
         now: cython.longlong = self.sim.now
-        done: cython.int
         if not self.finishing:
             return Nic.poll_step(self, cpu, softirq)
-        # what has come until now found only the buffers posted before
-        self.advance(now)
-        done = self.done - self.returned
-        self.returned = self.done
-        self.posted += done
-        self.buffer_node = cpu.node
-        softirq.charge(done)
+        softirq.charge(self._hand_back(cpu))
         if self.done >= self.limit:
             return _MORE
         self.acknowledge(now)

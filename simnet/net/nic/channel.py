@@ -33,7 +33,6 @@ _ABSORBED = cython.declare(cython.int, 0)
 _FINISHED = cython.declare(cython.int, 3)
 _ALL = cython.declare(cython.longlong, -1)
 _MS_PS = cython.declare(cython.longlong, 1_000_000_000)
-_PRIORITY_NIC = cython.declare(cython.int, 1)
 
 
 class Channel(OffloadingNic):
@@ -86,14 +85,7 @@ class Channel(OffloadingNic):
         skb: Skb = self.incoming.head
         while skb is not None and skb.arrival_ps <= now:
             self.incoming.pop()
-            if self.posted == 0:
-                self.drops += 1
-            else:
-                self.posted -= 1
-                self.rx_packets += 1
-                self.rx_bytes += skb.wire_bytes
-                self.arrived += 1
-                self.ring.append(skb)
+            if self._landed(skb, skb.wire_bytes):
                 self.rx_cq.completed(skb.arrival_ps)
             skb = self.incoming.head
         while self.tx.seen < self.tx.sent:
@@ -175,20 +167,9 @@ class Channel(OffloadingNic):
 
     def arm(self) -> cython.int:
         """Place the event at the next interrupt."""
-        when: cython.longlong
         self.armed_by_count = False
         # a shorter period may have been programmed since the first entry
-        when = max(self.next_update(), self.sim.now)
-        if self.timer != 0:
-            if self.armed_ps <= when:
-                # looked at again when the event comes
-                return 0
-            self.sim.cancel(self.timer)
-            self.timer = 0
-        self.armed_ps = when
-        if when < _NEVER:
-            self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
-        return 0
+        return self._place_event(max(self.next_update(), self.sim.now))
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The time of the next event has come."""
@@ -232,10 +213,7 @@ class Channel(OffloadingNic):
                     self.tx.reclaimed += 1
             self.ledger.completion += count * self.costs.tx_completion_ps
             self.debt_ps += work + count * self.costs.tx_completion_ps
-        if self.qdisc.count > 0:
-            while self.qdisc.count > 0 and self.tx.sent - self.tx.reclaimed < self.tx.size:
-                self._send_now(self.qdisc.pop())
-            self.path_out.flush()
+        self._send_waiting()
         return count
 
     def _is_part(self, number: cython.longlong) -> cython.bint:
@@ -301,10 +279,7 @@ class Channel(OffloadingNic):
         work: cython.int
         if self._goes_on(cpu, softirq):
             return _CONTINUES
-        # what has come until now found only the buffers posted before
-        self.advance(now)
-        self.posted += self.done
-        self.buffer_node = cpu.node
+        self._hand_back(cpu)
         work = self.limit if self.ran_out else self.done
         softirq.charge(work)
         self.instance.polled(work, self.limit)

@@ -87,14 +87,7 @@ class Cxgb4(OffloadingNic):
         skb: Skb = self.incoming.head
         while skb is not None and skb.arrival_ps <= now:
             self.incoming.pop()
-            if self.posted == 0:
-                self.drops += 1
-            else:
-                self.posted -= 1
-                self.rx_packets += 1
-                self.rx_bytes += skb.wire_bytes
-                self.arrived += 1
-                self.ring.append(skb)
+            if self._landed(skb, skb.wire_bytes):
                 self._entry(skb.arrival_ps)
             skb = self.incoming.head
         while self.tx.seen < self.tx.sent:
@@ -193,18 +186,13 @@ class Cxgb4(OffloadingNic):
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
-        now: cython.longlong = self.sim.now
         if self._goes_on(cpu, softirq):
             return _CONTINUES
-        # what has come until now found only the buffers posted before
-        self.advance(now)
-        self.posted += self.done
-        self.buffer_node = cpu.node
-        softirq.charge(self.done)
+        softirq.charge(self._hand_back(cpu))
         if self.done == self.limit:
             return _MORE
         softirq.complete(self)
-        self.unmask(now)
+        self.unmask(self.sim.now)
         return _DONE
 
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:

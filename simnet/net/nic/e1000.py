@@ -43,16 +43,8 @@ class E1000(Nic):
         at: cython.longlong
         while skb is not None and skb.arrival_ps <= now:
             self.incoming.pop()
-            if self.posted == 0:
-                self.drops += 1
-            else:
-                self.posted -= 1
-                self.rx_packets += 1
-                self.rx_bytes += skb.wire_bytes
-                self.arrived += 1
-                if skb.arrival_ps < self.cause_ps:
-                    self.cause_ps = skb.arrival_ps
-                self.ring.append(skb)
+            if self._landed(skb, skb.wire_bytes) and skb.arrival_ps < self.cause_ps:
+                self.cause_ps = skb.arrival_ps
             skb = self.incoming.head
         while self.tx.seen < self.tx.sent:
             at = self.tx.ends[self.tx.seen & self.tx.mask]

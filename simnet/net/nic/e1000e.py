@@ -178,7 +178,6 @@ class E1000e(E1000):
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
-        now: cython.longlong = self.sim.now
         skb: Skb
         count: cython.int
         if not self.finishing:
@@ -190,17 +189,13 @@ class E1000e(E1000):
                 self.rx_total_bytes += skb.wire_bytes - _UNCOUNTED_BYTES
                 skb = skb.next
             return Nic.poll_step(self, cpu, softirq)
-        # what has come until now found only the buffers posted before
-        self.advance(now)
-        self.posted += self.done
-        self.buffer_node = cpu.node
-        softirq.charge(self.done)
+        softirq.charge(self._hand_back(cpu))
         if self.done >= self.limit:
             return _MORE
         if self.mode > 0:
             self._set_itr()
         softirq.complete(self)
-        self.unmask(now)
+        self.unmask(self.sim.now)
         return _DONE
 
     # -- transmit -------------------------------------------------------------------------

@@ -175,11 +175,8 @@ class OffloadingNic(Nic):
         self.ledger.driver += work
         if skb.endpoint.freer is not None and skb.endpoint.freer is not cpu:
             work += self.buffers.allocated_ps(cpu, skb.endpoint.freer)
-        if self.steering is None:
-            self.debt_ps += work + skb.endpoint.receive(skb, cpu)
-        else:
-            self.debt_ps += work + self.steering.deliver(skb, cpu)
-        return 0
+        self.debt_ps += work
+        return self._to_stack(skb, cpu)
 
     # -- transmit -------------------------------------------------------------------------------
 

@@ -57,6 +57,11 @@ cdef class Nic(Port):
     cpdef bint has_work(self) except? -1
     cpdef int arm(self) except -1
     cpdef int raise_line(self) except -1
+    cdef bint _landed(self, Skb skb, long long counted_bytes) except? -1
+    cdef int _place_event(self, long long when) except -1
+    cdef int _to_stack(self, Skb skb, Cpu cpu) except -1
+    cdef int _hand_back(self, Cpu cpu) except? -1
+    cdef int _send_waiting(self) except -1
     cdef int _read_status(self, Cpu cpu, long long work_ps) except -1
     cdef Cpu _asserted_to(self)
     cdef int _send_message(self) except -1

@@ -133,6 +133,18 @@ class Nic(Port):
         """Whether the driver sees frames to receive or to reclaim."""
         return self.announced > self.consumed or self.tx.announced > self.tx.reclaimed
 
+    def _landed(self, skb: Skb, counted_bytes: cython.longlong) -> cython.bint:
+        """Put a frame that has come into the ring; False if no buffer is posted for it."""
+        if self.posted == 0:
+            self.drops += 1
+            return False
+        self.posted -= 1
+        self.rx_packets += 1
+        self.rx_bytes += counted_bytes
+        self.arrived += 1
+        self.ring.append(skb)
+        return True
+
     # -- interrupt ------------------------------------------------------------------------
 
     def frames_added(self) -> cython.int:
@@ -149,11 +161,13 @@ class Nic(Port):
 
     def arm(self) -> cython.int:
         """Place the event at the next interrupt."""
-        when: cython.longlong
         if self.asserted or not self.unmasked:
             return 0
         self.armed_by_count = False
-        when = self.next_update()
+        return self._place_event(self.next_update())
+
+    def _place_event(self, when: cython.longlong) -> cython.int:
+        """Have the chip looked at then, unless it will be before."""
         if self.timer != 0:
             if self.armed_ps <= when:
                 # looked at again when the event comes
@@ -221,7 +235,6 @@ class Nic(Port):
     ) -> cython.int:
         """Read the status block, reclaim transmitted frames, start on received ones."""
         self.limit = self.quota if self.quota < budget else budget
-        self.returned = 0
         self._read_status(cpu, work_ps)
         self.advance(self.sim.now)
         self._reclaim(cpu)
@@ -237,6 +250,7 @@ class Nic(Port):
             self.rx_bytes + self.tx_bytes,
         )
         self.done = 0
+        self.returned = 0
         work_ps += self.costs.poll_ps
         self.debt_ps = work_ps + self.access.far_line_ps
         self.ledger.softirq += work_ps
@@ -246,7 +260,6 @@ class Nic(Port):
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         now: cython.longlong = self.sim.now
-        skb: Skb
         done: cython.int
         if not self.finishing:
             done = self.batch
@@ -254,19 +267,9 @@ class Nic(Port):
             self.consumed += done
             while done > 0:
                 done -= 1
-                skb = self._taken(cpu)
-                if self.steering is None:
-                    self.debt_ps += skb.endpoint.receive(skb, cpu)
-                else:
-                    self.debt_ps += self.steering.deliver(skb, cpu)
+                self._to_stack(self._taken(cpu), cpu)
             return self._next_frames(cpu, softirq)
-        # what has come until now found only the buffers posted before
-        self.advance(now)
-        done = self.done - self.returned
-        self.returned = self.done
-        self.posted += done
-        self.buffer_node = cpu.node
-        softirq.charge(done)
+        softirq.charge(self._hand_back(cpu))
         self.acknowledge(now)
         if softirq.weight_each_poll:
             if self.done >= self.limit:
@@ -288,6 +291,26 @@ class Nic(Port):
         skb.writer_node = self.node
         skb.toucher = cpu
         return skb
+
+    def _to_stack(self, skb: Skb, cpu: Cpu) -> cython.int:
+        """Let the stack receive a frame, here or where it is steered to: `debt_ps` grows."""
+        if self.steering is None:
+            self.debt_ps += skb.endpoint.receive(skb, cpu)
+        else:
+            self.debt_ps += self.steering.deliver(skb, cpu)
+        return 0
+
+    def _hand_back(self, cpu: Cpu) -> cython.int:
+        """Post buffers for the frames taken since this was done last; return how many.
+
+        What has come until now found only the buffers posted before.
+        """
+        count: cython.int = self.done - self.returned
+        self.advance(self.sim.now)
+        self.returned = self.done
+        self.posted += count
+        self.buffer_node = cpu.node
+        return count
 
     def _trace_ring(self) -> None:
         """Report to the tracer how many frames wait in the ring."""
@@ -393,6 +416,10 @@ class Nic(Port):
         """Free transmitted frames and send what waited for their descriptors."""
         if self.tx.reclaimed < self.tx.announced:
             self.debt_ps += self.tx.reclaim(cpu, self.tx.announced - self.tx.reclaimed)
+        return self._send_waiting()
+
+    def _send_waiting(self) -> cython.int:
+        """Send what has waited for descriptors, as far as there are some."""
         if self.qdisc.count > 0:
             while self.qdisc.count > 0 and self.tx.sent - self.tx.reclaimed < self.tx.size:
                 self._send_now(self.qdisc.pop())

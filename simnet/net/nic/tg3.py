@@ -104,19 +104,13 @@ class Tg3(Nic):
                 self._completed(tx_at)
 
     def _receive(self, skb: Skb) -> cython.int:
-        if self.posted == 0:
-            self.drops += 1
+        if not self._landed(skb, skb.wire_bytes):
             return 0
-        self.posted -= 1
-        self.rx_packets += 1
-        self.rx_bytes += skb.wire_bytes
-        self.arrived += 1
         self.rx_count += 1
         if self.clrtick or self.rx_deadline_ps >= _UNTIMED:
             self.rx_deadline_ps = skb.arrival_ps + (
                 self.rx_usecs_ps if self.unmasked else self.rx_usecs_irq_ps
             )
-        self.ring.append(skb)
         if self.rx_count >= (self.rx_frames if self.unmasked else self.rx_frames_irq):
             self.rx_count = 0
             self.rx_deadline_ps = _NEVER

@@ -239,10 +239,7 @@ class Ibmveth(Nic):
             self.missing[self.filled[self.consumed % len(self.filled)]] += 1
             self.done += 1
             self.consumed += 1
-            if self.steering is None:
-                self.debt_ps += skb.endpoint.receive(skb, cpu)
-            else:
-                self.debt_ps += self.steering.deliver(skb, cpu)
+            self._to_stack(skb, cpu)
             return self._next(cpu, softirq)
         if self.state == _REPLENISHED:
             for pool in range(self.pools):
