@@ -48,9 +48,9 @@ def import_command(
     archive (gz, bz2, xz). Nothing in it is executed.
     """
     if script:
-        from simnet.importing.script import SCRIPT
+        from simnet.importing.script import script as text
 
-        answer(SCRIPT, nl=False)
+        answer(text(), nl=False)
         return
     if (source is None) != live:
         raise click.UsageError("expected a SOURCE, or --live, or --script")
@@ -100,8 +100,9 @@ def _print(found: Imported, folder: Path) -> None:
         ),
     )
     states = [one["state"] for one in summary["values"]]
-    counts = f"{states.count('read')} values read, {states.count('assumed')} assumed"
-    answer(f"{counts}: see {folder}/IMPORT.md")
+    counts = ", ".join(f"{states.count(one)} {one}" for one in ("read", "looked up", "assumed"))
+    unused = len(summary["unused"])
+    answer(f"values: {counts}; {unused} read and not used: see {folder}/IMPORT.md")
     answer(f"simnet run {folder}/scenario.toml")
     for note in found.notes:
         message(note)

@@ -15,7 +15,7 @@ from simnet.host.cpulist import parse_cpulist
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.importing.files import Files
+    from simnet.importing.files.files import Files
 
 __all__ = ["allowed"]
 

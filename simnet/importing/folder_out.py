@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.files import NewFile
 from simnet.host.cpulist import cpulist_text
-from simnet.importing.lookup import nearest_nic
+from simnet.importing.lines import number_interrupts, place_interrupts
+from simnet.importing.lookup import nearest_kernel, nearest_nic
 from simnet.importing.models import (
     UNKNOWN_LINK_BPS,
     Draft,
@@ -20,10 +22,12 @@ from simnet.importing.models import (
     server_draft,
     switch_draft,
 )
-from simnet.importing.nics import ReadNic
+from simnet.importing.read_nic import ReadNic
+from simnet.importing.tuning import NOT_MODELLED, SCENARIO, Tuning, Unused, settle
+from simnet.scenario.core.entries import PEER
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simnet.importing.host import ReadHost
 
@@ -35,8 +39,11 @@ WORKLOADS: Final = {
 }
 """Names of workloads: netperf's test, and its message."""
 _MOST_PORTS: Final = 8
-_FIRST_IRQ: Final = 64
+_MOST_REFUSALS: Final = 5
 _COLUMNS: Final = ("file", "name", "value", "state", "source")
+_UNUSED: Final = ("name", "value", "source", "why")
+# of a model's value; all others are assumed
+_STATES: Final = {"measured": "read", "datasheet": "looked up"}
 
 
 @dataclass(frozen=True)
@@ -46,33 +53,80 @@ class Imported:
     Attributes:
         host: as it was read.
         drafts: the models, by file name.
-        scenario: text of the scenario.
+        scenario: text of the scenario, without its tuning.
+        tuning: the host's settings.
         notes: one line each: what is assumed of the whole, what was left out.
     """
 
     host: ReadHost
     drafts: dict[str, Draft]
     scenario: str
+    tuning: Tuning
     notes: tuple[str, ...]
+
+    def settle(self) -> None:
+        """Leave out what the models refuse, and give the peers what is left.
+
+        Raises:
+            InputError: the host cannot be modelled.
+        """
+        try:
+            settle(self.tuning, self._put, self._refuse)
+            self.tuning.twin()
+            settle(self.tuning, self._put, self._refuse)
+        except InputError as error:
+            raise InputError(
+                f"the host cannot be modelled: {error.message}",
+                file=self.host.label,
+                key=error.key,
+            ) from error
+
+    def _refuse(self, error: InputError) -> bool:
+        """Leave out the value of a model that an error is about."""
+        draft = self.drafts.get(FilePath(error.file or "").name)
+        return draft is not None and draft.refuse(error.key or "", error.message)
+
+    def _put(self, folder: FilePath) -> None:
+        """Write models and scenario into a folder, over what is there."""
+        (folder / "models").mkdir(exist_ok=True)
+        for name, text in self._models().items():
+            (folder / name).write_text(text, "utf-8")
+
+    def _models(self) -> dict[str, str]:
+        texts = {f"models/{name}": draft.text() for name, draft in self.drafts.items()}
+        return {**texts, SCENARIO: f"{self.scenario}\n{self.tuning.text()}"}
 
     def values(self) -> list[dict[str, str]]:
         """Return every value of the models: file, name, value, state, source."""
         found = []
         for file, draft in self.drafts.items():
             for name, table in _tables(draft.document):
-                state = "read" if table["state"] == "measured" else str(table["state"])
                 found.append(
                     {
                         "file": f"models/{file}",
                         "name": name,
                         "value": str(table["value"]),
-                        "state": state,
+                        "state": _STATES.get(table["state"], "assumed"),
                         "source": str(table["source"]),
                     }
                 )
+        for one in (*self.tuning.settings.values(), *self.tuning.placed):
+            if not one.name.startswith(PEER):
+                source = f"read from {one.source}" if one.state == "read" else one.source
+                row = {"file": SCENARIO, "name": one.name, "value": one.raw}
+                found.append({**row, "state": one.state, "source": source})
         return found
 
-    def write(self, folder: Path) -> None:
+    def unused(self) -> list[dict[str, str]]:
+        """Return what was read and is not used: name, value, source, why."""
+        refused = (
+            Unused(f"models/{file} {key}", value, source, why)
+            for file, draft in self.drafts.items()
+            for key, value, source, why in draft.refused
+        )
+        return [asdict(one) for one in (*self.tuning.unused, *refused)]
+
+    def write(self, folder: FilePath) -> None:
         """Write the folder; none of the files is there if one fails.
 
         Raises:
@@ -80,14 +134,12 @@ class Imported:
         """
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError("expected a folder that is empty or not there yet", file=folder)
-        texts = {f"models/{name}": draft.text() for name, draft in self.drafts.items()}
-        texts["scenario.toml"] = self.scenario
-        texts["IMPORT.md"] = self.report()
+        texts = {**self._models(), "IMPORT.md": self.report()}
         try:
             (folder / "models").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror}", file=folder) from error
-        made: list[Path] = []
+        made: list[FilePath] = []
         try:
             for name, text in texts.items():
                 with NewFile(folder / name) as stream:
@@ -100,7 +152,6 @@ class Imported:
 
     def report(self) -> str:
         """Return IMPORT.md: what was read and from where, what is assumed."""
-        rows = [f"| {' | '.join(_cell(one[key]) for key in _COLUMNS)} |" for one in self.values()]
         topology = self.host.topology
         lines = [
             "# Imported host",
@@ -113,9 +164,11 @@ class Imported:
             "",
             *(f"- {note}" for note in self.notes),
             "",
-            f"| {' | '.join(_COLUMNS)} |",
-            "| --- | --- | --- | --- | --- |",
-            *rows,
+            *_markdown(_COLUMNS, self.values()),
+            "",
+            "## Read, and not used",
+            "",
+            *_markdown(_UNUSED, self.unused()),
             "",
         ]
         return "\n".join(lines)
@@ -151,6 +204,7 @@ class Imported:
             ],
             "notes": list(self.notes),
             "values": self.values(),
+            "unused": self.unused(),
         }
 
 
@@ -165,6 +219,14 @@ def _tables(document: Any, before: str = "") -> list[tuple[str, Any]]:
     return found
 
 
+def _markdown(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> list[str]:
+    return [
+        f"| {' | '.join(columns)} |",
+        f"|{' --- |' * len(columns)}",
+        *(f"| {' | '.join(_cell(row[key]) for key in columns)} |" for row in rows),
+    ]
+
+
 def _cell(text: str) -> str:
     return plain(text, 200).replace("|", "\\|")
 
@@ -175,28 +237,50 @@ def imported(host: ReadHost, workload: str = "stream") -> Imported:
     Args:
         host: as it was read.
         workload: one of `WORKLOADS`.
+
+    Raises:
+        InputError: it cannot be modelled.
     """
     notes: list[str] = []
     chosen = _ports(host, notes)
     nodes, _ = placed(host)
     numbers = [node.number for node in host.topology.nodes if node.cpus]
-    irq, ports = _FIRST_IRQ, []
-    drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
+    places = {}
     for nic in chosen:
         number = nic.number("node", numbers[0] if numbers else 0)
         place = numbers.index(number) if number in numbers else 0
-        ports.append((nic.name, min(place, len(nodes) - 1), irq))
-        # an interrupt for each queue
-        irq += max(nic.number("rx_queues", 1), 64)
-        drafts[f"nic-{nic.name}.toml"] = nic_draft(nic)
+        places[nic.name] = min(place, len(nodes) - 1)
+    lines = number_interrupts(host, chosen)
+    drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
+    for nic in chosen:
+        drafts[f"nic-{nic.name}.toml"] = nic_draft(nic, lines[nic.name].most)
+    ports = [(name, place, lines[name].first) for name, place in places.items()]
     drafts["server.toml"] = server_draft(host, ports)
     rate = max(nic.number("link_bps", UNKNOWN_LINK_BPS) for nic in chosen)
     drafts["switch.toml"] = switch_draft(rate)
     notes += _remarks(host, chosen)
+    tuning = Tuning()
+    tuning.screen(host.told, places, host.topology.cpus)
+    balanced = place_interrupts(host, tuning, lines, {n: nodes[p] for n, p in places.items()})
     test, message = WORKLOADS[workload]
-    at = 1 + max(place for _, place, _ in ports)
-    scenario = _SCENARIO.format(test=test, message=message, nodes=at)
-    return Imported(host, drafts, scenario, tuple(notes))
+    scenario = _SCENARIO.format(
+        test=test, message=message, nodes=1 + max(places.values()), irqbalance=balanced
+    )
+    found = Imported(host, drafts, scenario, tuning, tuple(notes))
+    found.settle()
+    return replace(found, notes=(*found.notes, *_refusals(found)))
+
+
+def _refusals(found: Imported) -> Iterator[str]:
+    """Yield what was read, would have an effect, and no model takes."""
+    lines = [
+        plain(f"{one['name']} = {one['value']}: read, not used: {one['why']}", 200)
+        for one in found.unused()
+        if one["why"] != NOT_MODELLED
+    ]
+    yield from lines[:_MOST_REFUSALS]
+    if len(lines) > _MOST_REFUSALS:
+        yield f"{len(lines) - _MOST_REFUSALS} further values are not used: see IMPORT.md"
 
 
 def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
@@ -218,6 +302,11 @@ def _remarks(host: ReadHost, chosen: list[ReadNic]) -> list[str]:
     found = [
         "the processor's costs are those of a related one and not calibrated: see models/cpu.toml"
     ]
+    kernel = host.values.get("kernel")
+    if kernel is not None:
+        nearest = nearest_kernel(str(kernel.value))
+        found.append(f"Linux {plain(str(kernel.value), 80)}: rules and constants of {nearest}")
+    found += host.notes
     found += [
         f"{nic.name}: the driver {plain(nic.text('driver') or 'of unknown name', 40)} is not"
         " modelled, another one's rules are used"
@@ -256,9 +345,7 @@ nodes = {nodes}
 message = {message}
 peers_simulated = "machines"
 
-[irqbalance]
-map = "none"
-
+{irqbalance}
 [run]
 warm_up = "50 ms"
 duration = "100 ms"

@@ -7,27 +7,32 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
-from simnet.importing.cpuinfo import cpuinfo_fields, cpuinfo_topology
 from simnet.importing.cpuset import allowed
-from simnet.importing.lscpu import lscpu_fields, lscpu_table, lscpu_topology
-from simnet.importing.lstopo import lstopo_topology
-from simnet.importing.nics import Read, ReadNic, read_nics
-from simnet.importing.numactl import numactl_distances, numactl_nodes
+from simnet.importing.evidence import Evidence
+from simnet.importing.nics import read_nics
 from simnet.importing.outputs import Outputs
+from simnet.importing.parser import parsers
+from simnet.importing.parsers.cpuinfo import cpuinfo_fields, cpuinfo_topology
+from simnet.importing.parsers.interrupts import queue_interrupts
+from simnet.importing.parsers.lscpu import lscpu_fields, lscpu_table, lscpu_topology
+from simnet.importing.parsers.lstopo import lstopo_topology
+from simnet.importing.parsers.numactl import numactl_distances, numactl_nodes
+from simnet.importing.parsers.pci import slot_of
+from simnet.importing.read_nic import Read, ReadNic
 from simnet.importing.sysfs_topology import sysfs_distances, sysfs_topology
 from simnet.importing.topology import Topology
 
 if TYPE_CHECKING:
-    from simnet.importing.files import Files
+    from simnet.importing.files.files import Files
+    from simnet.importing.parser import Told
+    from simnet.importing.parsers.interrupts import QueueInterrupt
+    from simnet.importing.parsers.pci import Slot
 
 __all__ = ["ReadHost", "read_host"]
 
-_VERSION: Final = re.compile(r"(?:Linux version|Linux \S+) (\d+\.\d+(?:\.\d+)?)([\w.+~-]*)")
-_OS: Final = re.compile(r"^(ID|VERSION_ID|PRETTY_NAME)=[\"']?([^\"'\n]*)", re.MULTILINE)
 _BASE: Final = "sys/devices/system/cpu/cpu0/cpufreq/base_frequency"
 _GHZ: Final = re.compile(r"@ (\d{1,2}\.\d{1,3}) ?GHz")
 _MHZ: Final = re.compile(r"(\d{2,6})(?:\.\d+)?")
-_SYSCTLS: Final = re.compile(r"^([a-z][\w.-]{2,100}) ?= ?([^\n]{0,200})$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -35,19 +40,25 @@ class ReadHost:
     """What was read.
 
     Attributes:
+        label: what the user called it.
         topology: of its CPUs.
         nics: its ports.
         values: by name: `architecture`, `vendor`, `cpu_model`, `clock_hz`, `kernel`,
-            `distribution`.
-        sysctls: by name, as printed.
-        sysctl_source: where they were read.
+            `distribution`, `irqbalance`, and what else parsers know.
+        told: its settings, by the names of knobs.
+        interrupts: of receive queues, by port and queue.
+        slots: of ports, by name.
+        notes: what parsers remark, one line each.
     """
 
+    label: str
     topology: Topology
     nics: tuple[ReadNic, ...]
     values: dict[str, Read]
-    sysctls: dict[str, str]
-    sysctl_source: str
+    told: tuple[Told, ...]
+    interrupts: dict[str, dict[int, QueueInterrupt]]
+    slots: dict[str, Slot]
+    notes: tuple[str, ...]
 
 
 def read_host(files: Files, *, flat: bool) -> ReadHost:
@@ -67,17 +78,27 @@ def read_host(files: Files, *, flat: bool) -> ReadHost:
             "expected /proc and /sys, or the output of lscpu, lstopo or numactl, or /proc/cpuinfo"
         )
         raise InputError(f"nothing here says which CPUs the host has: {expected}", file=files.label)
+    evidence = Evidence(files, outputs, read_nics(files, outputs, topology))
     values: dict[str, Read] = {}
     _processor(files, outputs, values)
-    _software(files, outputs, values)
-    told = outputs.one("sysctl -a")
-    sysctls = {} if told is None else dict(_SYSCTLS.findall(told.text))
+    for parser in parsers():
+        for key, value, source in parser.facts(evidence):
+            if value:
+                values.setdefault(key, Read(value, source))
+    slots = {nic.name: slot for nic in evidence.nics if (slot := slot_of(evidence, nic))}
+    for nic in evidence.nics:
+        slot = slots.get(nic.name)
+        if slot is not None and slot.node in {node.number for node in topology.nodes}:
+            nic.put("node", slot.node, slot.source)
     return ReadHost(
+        files.label,
         topology,
-        read_nics(files, outputs, topology),
+        evidence.nics,
         values,
-        sysctls,
-        "" if told is None else told.name,
+        tuple(told for parser in parsers() for told in parser.settings(evidence)),
+        queue_interrupts(evidence),
+        slots,
+        tuple(note for parser in parsers() for note in parser.notes(evidence)),
     )
 
 
@@ -162,25 +183,3 @@ def _named_clock(model: str) -> int | None:
 def _clock(text: str) -> int | None:
     matched = _MHZ.match(text)
     return int(matched[1]) * 10**6 if matched else None
-
-
-def _software(files: Files, outputs: Outputs, values: dict[str, Read]) -> None:
-    """Note kernel and distribution."""
-    told = outputs.one("uname -a")
-    places = [(told.name, told.text)] if told is not None else []
-    places += [(name, text) for name in ("proc/version",) if (text := files.text(name))]
-    release = files.text("proc/sys/kernel/osrelease")
-    if release:
-        places.append(("proc/sys/kernel/osrelease", f"Linux version {release}"))
-    for name, text in places:
-        matched = _VERSION.search(text)
-        if matched is not None:
-            values.setdefault("kernel", Read(f"{matched[1]}{matched[2]}", name))
-    told = outputs.one("os-release")
-    if told is not None:
-        fields = dict(_OS.findall(told.text))
-        name = fields.get("PRETTY_NAME") or " ".join(
-            fields[key] for key in ("ID", "VERSION_ID") if key in fields
-        )
-        if name:
-            values.setdefault("distribution", Read(name, told.name))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import tomlkit
 
+from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_cpu, nearest_kernel, nearest_nic, release_of
 from simnet.printable import printable
-from simnet.scenario.core.library import find_model
+from simnet.scenario.core.library import MODELS, find_model
+from simnet.scenario.core.tree import walk
+from simnet.scenario.core.units import UnitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simnet.importing.host import ReadHost
-    from simnet.importing.nics import ReadNic
+    from simnet.importing.read_nic import ReadNic
+    from simnet.scenario.core.parameter import Spec
 
 __all__ = [
     "UNKNOWN_LINK_BPS",
@@ -42,10 +47,17 @@ class Draft:
         kind: of model.
         description: one line.
         base: the name of our model that it starts from; empty for none.
+
+    Attributes:
+        base: as given.
+        document: the file.
+        refused: what was read and the model does not take: key, value, source, why.
     """
 
     def __init__(self, kind: Any, description: str, base: str = "") -> None:
         self.base = base
+        self.refused: list[tuple[str, str, str, str]] = []
+        self._before: dict[str, Any] = {}
         if base:
             text = read_text(find_model(kind, base))
             # the line that says where the schema is would be wrong in another folder
@@ -56,22 +68,61 @@ class Draft:
         self.document["description"] = plain(description, _LONGEST_NAME)
         self.document.pop("notes", None)
 
-    def assume_all(self, *, wider: bool) -> None:
-        """Mark every value as assumed; with `wider`, give costs half to twice their value."""
+    def assume_all(self, *, wider: bool = False, same: bool = False) -> None:
+        """Mark every value as assumed.
+
+        Args:
+            wider: give costs half to twice their value.
+            same: the base is a model of the same thing, so what its maker publishes holds.
+        """
         for table in (self.document, *(v for v in self.document.values() if _is_section(v))):
             for value in table.values():
                 if not isinstance(value, dict) or "state" not in value:
                     continue
-                source = f"as in {self.base}: {value['source']}"
-                value["state"], value["source"] = "assumed", plain(source, _LONGEST)
+                if not same or value["state"] != "datasheet":
+                    value["state"] = "assumed"
+                value["source"] = plain(f"as in {self.base}: {value['source']}", _LONGEST)
                 number, _, unit = str(value["value"]).partition(" ")
                 if wider and unit == "cycles" and number.isdecimal() and int(number):
                     value["low"] = f"{int(number) // 2} cycles"
                     value["high"] = f"{2 * int(number)} cycles"
 
     def read(self, key: str, value: Any, source: str) -> None:
-        """Set what was read from a file."""
-        self._set(key, value, "measured", f"read from {source}")
+        """Set what was read from a file; what the model does not take is only noted.
+
+        Raises:
+            InputError: the model does not take it, and has no other value.
+        """
+        spec = self._specs.get(key)
+        try:
+            if spec is not None:
+                spec.parse(value)
+        except UnitError as error:
+            if key not in self.document:
+                raise InputError(str(error), file=source, key=key) from error
+            self.refused.append((key, str(value), source, str(error)))
+        else:
+            if key in self.document:
+                self._before[key] = self.document[key]
+            self._set(key, value, "measured", f"read from {source}")
+
+    def refuse(self, key: str, why: str) -> bool:
+        """Take back what was read, and note why; False if there was nothing else before."""
+        if key not in self._before:
+            return False
+        read = self.document[key]
+        self.document[key] = self._before.pop(key)
+        self.refused.append((key, str(read["value"]), str(read["source"]), why))
+        return True
+
+    @cached_property
+    def _specs(self) -> dict[str, Spec]:
+        """What each value of the model may be."""
+        section = MODELS[str(self.document["kind"])]
+        if section.by:
+            section = section.variants()[str(self.document[section.by])]
+        found = ((path, spec) for path, spec in walk(section) if len(path) == 1)
+        return {spec.key(str(path[0])): spec for path, spec in found}
 
     def assume(self, key: str, value: Any, why: str, low: Any = None, high: Any = None) -> None:
         """Set what is not known."""
@@ -115,9 +166,8 @@ def cpu_draft(host: ReadHost) -> Draft:
         draft.read("clock", f"{int(clock.value) // 10**6} MHz", clock.source)
     threads = max(map(len, topology.cores))
     packages = max(len(topology.packages), 1)
-    draft.read("threads_per_core", min(threads, 8), topology.source)
-    cores = -(-len(topology.cores) // packages)
-    draft.read("cores_per_socket", min(cores, 256), topology.source)
+    draft.read("threads_per_core", threads, topology.source)
+    draft.read("cores_per_socket", -(-len(topology.cores) // packages), topology.source)
     vendor = _text_of(host, "vendor")
     if vendor in {"GenuineIntel", "AuthenticAMD"}:
         maker = "amd" if vendor == "AuthenticAMD" else "intel"
@@ -137,61 +187,38 @@ def cpu_draft(host: ReadHost) -> Draft:
 
 
 def kernel_draft(host: ReadHost) -> Draft:
-    """Return the kernel: version and sysctls as read, constants of the nearest version."""
+    """Return the kernel: version as read, constants of the nearest version."""
     version = _text_of(host, "kernel")
     base = nearest_kernel(version or "6.18")
     draft = Draft(
         "kernel", f"Linux {version or 'of unknown version'}; constants as in {base}", base
     )
-    draft.assume_all(wider=False)
     release = release_of(version)
+    draft.assume_all(same=release[:2] == release_of(base.removeprefix("linux-"))[:2])
     if release:
         draft.document["version"] = ".".join(map(str, release))
-    for key, (sysctl, unit) in _SYSCTLS.items():
-        words = host.sysctls.get(sysctl, "").split()
-        if key not in draft.document or not words or not all(one.isdecimal() for one in words):
-            continue
-        value = [f"{one} {unit}" for one in words] if unit else [int(one) for one in words]
-        draft.read(key, value if len(value) > 1 else value[0], host.sysctl_source)
-    for key, sysctl in _FLAGS.items():
-        word = host.sysctls.get(sysctl, "").strip()
-        if key in draft.document and word in {"0", "1"}:
-            draft.read(key, word == "1", host.sysctl_source)
     return draft
 
 
-_SYSCTLS: Final = {
-    "netdev_budget": ("net.core.netdev_budget", ""),
-    "netdev_max_backlog": ("net.core.netdev_max_backlog", ""),
-    "dev_weight": ("net.core.dev_weight", ""),
-    "rmem_default": ("net.core.rmem_default", "B"),
-    "rmem_max": ("net.core.rmem_max", "B"),
-    "wmem_default": ("net.core.wmem_default", "B"),
-    "wmem_max": ("net.core.wmem_max", "B"),
-    "tcp_rmem": ("net.ipv4.tcp_rmem", "B"),
-    "tcp_wmem": ("net.ipv4.tcp_wmem", "B"),
-    "tcp_reordering": ("net.ipv4.tcp_reordering", ""),
-}
-_FLAGS: Final = {
-    "tcp_timestamps": "net.ipv4.tcp_timestamps",
-    "tcp_sack": "net.ipv4.tcp_sack",
-    "tcp_window_scaling": "net.ipv4.tcp_window_scaling",
-    "tcp_moderate_rcvbuf": "net.ipv4.tcp_moderate_rcvbuf",
-}
+def nic_draft(nic: ReadNic, most_queues: int = 0) -> Draft:
+    """Return a port: link, rings and queues as read, the rest of its driver's model.
 
-
-def nic_draft(nic: ReadNic) -> Draft:
-    """Return a port: link, rings and queues as read, the rest of its driver's model."""
+    Args:
+        nic: as it was read.
+        most_queues: how many queues it is to have, where more than are in use can be set.
+    """
     driver = nic.text("driver")
     base, same = nearest_nic(driver)
     known = "" if same else f"; simulated as {base}, as its own driver is not modelled"
     draft = Draft("nic", f"{nic.name}, {driver or 'a driver of unknown name'}{known}", base)
-    draft.assume_all(wider=False)
+    draft.assume_all(same=same)
     for key, name, unit in _OF_NIC:
         found = nic.values.get(name)
         if found is None or key not in draft.document:
             continue
         value = f"{found.value} {unit}" if unit else found.value
+        if key.endswith("_queues") and most_queues > int(found.value):
+            value, found = most_queues, nic.values["most_queues"]
         draft.read(key, value, found.source)
     rate = nic.values.get("link_bps")
     if rate is not None:
@@ -241,6 +268,10 @@ def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, int]]) -> Draft
         draft.assume("memory_per_node", "16 GiB", "not said")
     for key, value, low, high in _BANDWIDTHS:
         draft.assume(key, value, "not measured: of servers since 2010", low, high)
+    slots = [slot for name, _, _ in ports if (slot := host.slots.get(name)) and slot.bytes_per_s]
+    if slots:
+        slot = max(slots, key=lambda one: one.bytes_per_s)
+        draft.read("io_bandwidth", f"{slot.bytes_per_s / 1e9:.3f} GB/s", slot.source)
     links = [[a, b] for a in range(len(nodes)) for b in range(a + 1, len(nodes))]
     draft.assume("links", links, "each node reaches each other one by one link")
     for key, sets in (
@@ -292,6 +323,6 @@ def _partition(sets: list[frozenset[int]], cores: Iterable[frozenset[int]]) -> l
 def switch_draft(rate_bps: int) -> Draft:
     """Return the switch between the host and its peer, as fast as the host's fastest port."""
     draft = Draft("switch", "the way to the peer, of which nothing is known", "ethernet-10g")
-    draft.assume_all(wider=False)
+    draft.assume_all()
     draft.assume("link_rate", f"{rate_bps // 10**6} Mbit/s", "as fast as the host's fastest port")
     return draft

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import parse_cpumask
-from simnet.importing.ethtool import current_settings, pairs, speed_bps
 from simnet.importing.outputs import INTERFACE
+from simnet.importing.parsers.ethtool import current_settings, most, pairs, speed_bps
+from simnet.importing.parsers.links import mtus
+from simnet.importing.read_nic import ReadNic
 
 if TYPE_CHECKING:
-    from simnet.importing.files import Files
+    from simnet.importing.files.files import Files
     from simnet.importing.outputs import Outputs
     from simnet.importing.topology import Topology
 
-__all__ = ["Read", "ReadNic", "read_nics"]
+__all__ = ["read_nics"]
 
 _CLASS: Final = "sys/class/net"
 _PCI: Final = "sys/bus/pci/devices"
@@ -30,49 +31,9 @@ _NO_DEVICE: Final = frozenset(
     {"bridge", "bonding", "team", "tun", "veth", "dummy", "openvswitch", "vxlan", "macvlan"}
     | {"ipvlan", "vrf", "gre", "wireguard", "nlmon", "802.1Q VLAN Support"}
 )
+_ADDRESS: Final = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_VIRTIO: Final = re.compile(r"virtio\d{1,4}")
 _QUEUE: Final = re.compile(r"(rx|tx)-\d{1,5}")
-
-
-@dataclass(frozen=True)
-class Read:
-    """A value, and where it was read.
-
-    Attributes:
-        value: a number, or a text.
-        source: the file.
-    """
-
-    value: int | str
-    source: str
-
-
-@dataclass
-class ReadNic:
-    """What is known of a port.
-
-    Attributes:
-        name: of the interface.
-        values: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`,
-            `mtu_bytes`, `rx_ring`, `tx_ring`.
-    """
-
-    name: str
-    values: dict[str, Read] = field(default_factory=dict)
-
-    def put(self, key: str, value: int | str | None, source: str) -> None:
-        """Note a value, unless it is already known or there is none."""
-        if value is not None and value != "" and key not in self.values:
-            self.values[key] = Read(value, source)
-
-    def number(self, key: str, default: int) -> int:
-        """Return a number; `default` if it was not read."""
-        found = self.values.get(key)
-        return found.value if found is not None and isinstance(found.value, int) else default
-
-    def text(self, key: str, default: str = "") -> str:
-        """Return a text; `default` if it was not read."""
-        found = self.values.get(key)
-        return found.value if found is not None and isinstance(found.value, str) else default
 
 
 def read_nics(files: Files, outputs: Outputs, topology: Topology) -> tuple[ReadNic, ...]:
@@ -89,6 +50,11 @@ def read_nics(files: Files, outputs: Outputs, topology: Topology) -> tuple[ReadN
             known = found[name] = ReadNic(name)
         if known is not None:
             _from_ethtool(known, outputs, name, driver)
+    links = outputs.one("ip link")
+    if links is not None:
+        for name, mtu in mtus(links.text).items():
+            if name in found:
+                found[name].put("mtu_bytes", mtu, links.name)
     if len(topology.nodes) == 1:
         for nic in found.values():
             nic.put("node", topology.nodes[0].number, topology.source)
@@ -123,7 +89,7 @@ def _devices(files: Files) -> dict[str, str]:
 
 
 def _virtio(files: Files, slot: str) -> list[str]:
-    return [name for name in files.names(f"{_PCI}/{slot}") if re.fullmatch(r"virtio\d{1,4}", name)]
+    return [name for name in files.names(f"{_PCI}/{slot}") if _VIRTIO.fullmatch(name)]
 
 
 def _from_sysfs(nic: ReadNic, files: Files, device: str, topology: Topology) -> None:
@@ -135,6 +101,10 @@ def _from_sysfs(nic: ReadNic, files: Files, device: str, topology: Topology) -> 
         ),
         f"{device}/net/{nic.name}",
     )
+    nic.place = interface
+    name = posixpath.basename(device)
+    nic.put("virtio", name if _VIRTIO.fullmatch(name) else "", device)
+    nic.put("slot", _slot(device), device)
     driver = files.target(f"{device}/driver")
     if driver:
         nic.put("driver", posixpath.basename(driver), f"{device}/driver")
@@ -161,6 +131,12 @@ def _from_sysfs(nic: ReadNic, files: Files, device: str, topology: Topology) -> 
     nic.put("link_bps", speed * 10**6 if speed and speed > 0 else None, f"{interface}/speed")
 
 
+def _slot(device: str) -> str:
+    """Return the PCI address of a device, or of the nearest above it."""
+    parts = reversed(device.split("/"))
+    return next((part for part in parts if _ADDRESS.fullmatch(part)), "")
+
+
 def _local_cpus(nic: ReadNic, files: Files, device: str, topology: Topology) -> None:
     """Find the node by the CPUs that are near the device."""
     place = device
@@ -178,10 +154,14 @@ def _from_ethtool(nic: ReadNic, outputs: Outputs, name: str, driver: dict[str, s
     told = outputs.one("ethtool -i", name)
     if told is not None:
         nic.put("driver", driver.get("driver"), told.name)
+        bus = driver.get("bus-info", "")
+        nic.put("slot", bus if _ADDRESS.fullmatch(bus) else "", told.name)
     told = outputs.one("ethtool -l", name)
     if told is not None:
         numbers = current_settings(told.text)
         combined = numbers.get("Combined", 0)
+        largest = most(told.text)
+        nic.put("most_queues", largest.get("Combined", largest.get("RX", 0)) or None, told.name)
         for way, key in (("rx", "RX"), ("tx", "TX")):
             nic.put(f"{way}_queues", combined + numbers.get(key, 0) or None, told.name)
     told = outputs.one("ethtool -g", name)

@@ -1,61 +1,101 @@
 """The script that an administrator runs on a host to collect what `simnet import` reads.
 
-POSIX shell, no Python, no root. It only reads, and writes one tar, laid out as a sosreport is.
+POSIX shell, no Python, no root. It only reads, and writes one tar, laid out as a sosreport is. What
+it collects follows from what the parsers announce.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["SCRIPT"]
+from simnet.importing.kind import Kind, kinds
+from simnet.importing.parser import parsers
 
-SCRIPT: Final = r"""#!/bin/sh
+__all__ = ["script"]
+
+_WIDTH: Final = 100
+_PORT: Final = "{port}"
+
+
+def script() -> str:
+    """Return the script."""
+    files = [name for kind in kinds().values() if not kind.command for name in kind.files]
+    trees = [tree for parser in parsers() for tree in parser.trees]
+    single = [f"/{name}" for name in (*files, *trees) if _PORT not in name]
+    per_port = [f"/{name}".replace(_PORT, "$name") for name in trees if _PORT in name]
+    printed = [kind for kind in kinds().values() if kind.command]
+    return _SCRIPT.format(
+        copies="\n".join(_copies(single, "")),
+        runs="\n".join(_run(kind, "") for kind in printed if not kind.of_port),
+        port_copies="\n".join(_copies(per_port, "    ")),
+        port_runs="\n".join(_run(kind, "    ") for kind in printed if kind.of_port),
+    )
+
+
+def _copies(names: list[str], indent: str) -> list[str]:
+    """Return lines that copy files, as many names on each as fit."""
+    lines: list[str] = []
+    for name in names:
+        if lines and len(lines[-1]) + 1 + len(name) <= _WIDTH:
+            lines[-1] += f" {name}"
+        else:
+            lines.append(f"{indent}copy {name}")
+    return lines
+
+
+def _run(kind: Kind, indent: str) -> str:
+    """Return the line that keeps a command's output."""
+    place = kind.place.removeprefix("sos_commands/").replace(_PORT, "$name")
+    return f'{indent}run "{place}" {kind.command.replace(_PORT, chr(34) + "$name" + chr(34))}'
+
+
+_SCRIPT: Final = r"""#!/bin/sh
 # Collects what "simnet import" reads of this host, into one tar in the current folder.
-# It only reads: files of /proc and /sys, and what lscpu, numactl, ethtool and sysctl print.
-# No root is needed. Look at it before you send it: it holds the host's name and addresses of
-# devices, no user data.   Usage: sh collect.sh [FILE.tar.gz]
+# It only reads: files of /proc and /sys, and what the commands below print of this host.
+# No root is needed. Look at it before you send it: it holds the host's name, and names and
+# addresses of devices, no user data.   Usage: sh collect.sh [FILE.tar.gz]
 set -u
-out=${1:-simnet-$(uname -n).tar.gz}
+out=${{1:-simnet-$(uname -n).tar.gz}}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+export LC_ALL=C
 
-copy() { # files, as they are
+copy() {{ # files, as they are
     for file in "$@"; do
         [ -f "$file" ] && [ -r "$file" ] || continue
-        mkdir -p "$dir${file%/*}" && cat "$file" > "$dir$file" 2> /dev/null
+        to=$dir${{file%/*}}
+        [ -d "$to" ] || mkdir -p "$to"
+        cat "$file" > "$dir$file" 2> /dev/null
     done
-}
-run() { # a command's output, if there is the command
-    to=$1
+}}
+run() {{ # a command's output, if there is the command
+    to=$dir/sos_commands/$1
     shift
     command -v "$1" > /dev/null || return 0
-    mkdir -p "$dir/sos_commands/${to%/*}"
-    "$@" > "$dir/sos_commands/$to" 2> /dev/null || rm -f "$dir/sos_commands/$to"
-}
+    mkdir -p "${{to%/*}}"
+    "$@" > "$to" 2> /dev/null || rm -f "$to"
+}}
 
-copy /proc/cpuinfo /proc/meminfo /proc/version /proc/interrupts /proc/softirqs
-copy /proc/net/softnet_stat /etc/os-release /proc/irq/*/smp_affinity_list
+copy /proc/meminfo
 copy /sys/devices/system/cpu/online /sys/devices/system/cpu/cpu[0-9]*/online
 copy /sys/devices/system/cpu/cpu[0-9]*/topology/* /sys/devices/system/cpu/cpu[0-9]*/cache/index*/*
 copy /sys/devices/system/cpu/cpu[0-9]*/cpufreq/base_frequency
 copy /sys/devices/system/node/node[0-9]*/cpumap /sys/devices/system/node/node[0-9]*/cpulist
 copy /sys/devices/system/node/node[0-9]*/meminfo /sys/devices/system/node/node[0-9]*/distance
-run processor/lscpu lscpu
-run numa/numactl_--hardware numactl --hardware
-run kernel/uname_-a uname -a
-run kernel/sysctl_-a sysctl -a
+{copies}
+{runs}
 
 for net in /sys/class/net/*; do
     [ -e "$net/device" ] || continue
-    name=${net##*/}
-    copy "$net/mtu" "$net/speed" "$net/device/numa_node" "$net/device/local_cpus"
-    copy "$net"/queues/*/rps_cpus "$net"/queues/*/xps_cpus "$net"/queues/*/rps_flow_cnt
-    copy "$net/napi_defer_hard_irqs" "$net/gro_flush_timeout"
-    mkdir -p "$dir$net/device" && ln -s "$(readlink "$net/device/driver")" "$dir$net/device/driver"
-    for option in -i -l -g -c -k -x -S; do
-        run "networking/ethtool_${option}_$name" ethtool "$option" "$name"
-    done
-    run "networking/ethtool_$name" ethtool "$name"
+    name=${{net##*/}}
+    copy "$net/mtu" "$net/speed"
+{port_copies}
+    real=$(readlink -f "$net/device") && mkdir -p "$dir$real" "$dir$net"
+    copy "${{real%/*}}/numa_node"
+    [ -d "$dir$net/device" ] && cp "$dir$net/device"/* "$dir$real" && rm -r "$dir$net/device"
+    ln -s "$real" "$dir$net/device"
+    ln -s "$(readlink "$net/device/driver")" "$dir$real/driver"
+{port_runs}
 done
 
 tar -C "$dir" -czf "$out" . && echo "$out"

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
-from simnet.importing.archive import ArchiveFiles
-from simnet.importing.folder import FolderFiles
+from simnet.importing.files.archive import ArchiveFiles
+from simnet.importing.files.folder import FolderFiles
+from simnet.importing.files.live import LiveFiles
 from simnet.importing.host import ReadHost, read_host
 
 if TYPE_CHECKING:
-    from simnet.importing.files import Files
+    from simnet.importing.files.files import Files
 
 __all__ = ["read_live", "read_source"]
 
@@ -21,8 +22,8 @@ _DEEPEST: Final = 3
 
 
 def read_live() -> ReadHost:
-    """Read this machine, from /proc and /sys."""
-    return read_host(FolderFiles(Path("/"), "this machine"), flat=False)
+    """Read this machine: /proc, /sys, and what ethtool and lspci print, where they are."""
+    return read_host(LiveFiles(), flat=False)
 
 
 def read_source(name: str) -> ReadHost:

@@ -13,7 +13,7 @@ from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
 from simnet.importing.topology import Cache, Node, Topology, groups_of
 
 if TYPE_CHECKING:
-    from simnet.importing.files import Files
+    from simnet.importing.files.files import Files
 
 __all__ = ["sysfs_distances", "sysfs_nodes", "sysfs_topology"]
 

@@ -77,7 +77,7 @@ def test_every_value_says_where_it_is_from(simnet: Simnet, tmp_path: Path) -> No
     folder(tmp_path / "host", HOST)
     found = json.loads(simnet("import", "host", "--json").out)
     values = {(one["file"], one["name"]): one for one in found["values"]}
-    assert values["models/kernel.toml", "tcp_rmem"]["source"] == (
+    assert values["scenario.toml", "net.ipv4.tcp_rmem"]["source"] == (
         "read from sos_commands/kernel/sysctl_-a"
     )
     assert values["models/nic-ens1f0np0.toml", "rx_ring"]["state"] == "read"

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.importing import archive as archive_module
-from simnet.importing.archive import ArchiveFiles
-from simnet.importing.folder import FolderFiles
+from simnet.importing.files import archive as archive_module
+from simnet.importing.files.archive import ArchiveFiles
+from simnet.importing.files.folder import FolderFiles
 from simnet.importing.source import read_source
 from tests.importing.trees import archive, folder, sysfs
 

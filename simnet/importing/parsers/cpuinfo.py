@@ -14,9 +14,10 @@ from collections import defaultdict
 from typing import Final
 
 from simnet.host.cpulist import MOST_CPUS
+from simnet.importing.parser import Kind, Parser
 from simnet.importing.topology import Node, Topology, groups_of
 
-__all__ = ["cpuinfo_fields", "cpuinfo_topology"]
+__all__ = ["PARSER", "cpuinfo_fields", "cpuinfo_topology"]
 
 _S390: Final = re.compile(r"processor (\d{1,5}):")
 # of the first lines of a CPU, or of the machine; keys differ in case
@@ -72,3 +73,8 @@ def _entries(text: str) -> dict[int, dict[str, str]]:
         else:
             fields[key] = value
     return found
+
+
+PARSER: Final = Parser(
+    kinds=(Kind("cpuinfo", r"(processor|vendor_id|system type|cpu)\s*: ", files=("proc/cpuinfo",)),)
+)

@@ -9,9 +9,10 @@ import re
 from typing import Final
 
 from simnet.host.cpulist import MOST_CPUS
+from simnet.importing.parser import Kind, Parser
 from simnet.importing.topology import Node
 
-__all__ = ["numactl_distances", "numactl_nodes"]
+__all__ = ["PARSER", "numactl_distances", "numactl_nodes"]
 
 _CPUS: Final = re.compile(r"^node (\d{1,5}) cpus:([ \d]*)$", re.MULTILINE)
 _SIZE: Final = re.compile(r"^node (\d{1,5}) size: (\d{1,12}) MB$", re.MULTILINE)
@@ -42,3 +43,17 @@ def numactl_distances(text: str, nodes: tuple[Node, ...]) -> tuple[tuple[int, ..
         return ()
     places = [numbers.index(node.number) for node in nodes]
     return tuple(tuple(rows[node.number][place] for place in places) for node in nodes)
+
+
+PARSER: Final = Parser(
+    kinds=(
+        Kind(
+            "numactl -H",
+            r"available: \d+ nodes? \(",
+            files=("numactl",),
+            command="numactl --hardware",
+            folder="numa",
+            also=("hardware/numactl_--hardware",),
+        ),
+    )
+)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from simnet.errors import InputError
 from simnet.files import open_to_read
-from simnet.importing.files import MOST_BYTES, MOST_NAMES, Files
+from simnet.importing.files.files import MOST_BYTES, MOST_NAMES, Files
 
 if TYPE_CHECKING:
     from collections.abc import Callable

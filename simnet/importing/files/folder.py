@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from simnet.importing.files import MOST_BYTES, MOST_NAMES, Files
+from simnet.importing.files.files import MOST_BYTES, MOST_NAMES, Files
 
 __all__ = ["FolderFiles"]
 

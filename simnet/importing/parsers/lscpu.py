@@ -11,12 +11,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpulist
+from simnet.importing.parser import Kind, Parser
 from simnet.importing.topology import Node, Topology, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["lscpu_fields", "lscpu_table", "lscpu_topology"]
+__all__ = ["PARSER", "lscpu_fields", "lscpu_table", "lscpu_topology"]
 
 _NODE: Final = re.compile(r"NUMA node(\d{1,5}) CPU\(s\)")
 _MOST: Final = 20_000
@@ -145,3 +146,22 @@ def _number(fields: Mapping[str, str], name: str) -> int:
 
 def _split(order: list[int], size: int) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(order[at : at + size]) for at in range(0, len(order), max(size, 1)))
+
+
+PARSER: Final = Parser(
+    kinds=(
+        Kind(
+            "lscpu",
+            r'\s*(Architecture:|\{\s*"lscpu")',
+            files=("lscpu",),
+            command="lscpu",
+            folder="processor",
+        ),
+        Kind(
+            "lscpu -e",
+            r"CPU\s+(NODE|SOCKET|CORE)\s|# The following is the parsable format",
+            command="lscpu -ae",
+            folder="processor",
+        ),
+    )
+)

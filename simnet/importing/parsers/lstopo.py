@@ -13,12 +13,13 @@ from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpumask
+from simnet.importing.parser import Kind, Parser
 from simnet.importing.topology import Cache, Node, Topology, groups_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["lstopo_topology"]
+__all__ = ["PARSER", "lstopo_topology"]
 
 _PACKAGES: Final = frozenset({"Package", "Socket"})
 _NODES: Final = frozenset({"NUMANode", "Node"})
@@ -82,3 +83,15 @@ def _cpus(one: Element) -> frozenset[int]:
 def _integer(one: Element, name: str) -> int:
     text = one.get(name, "")
     return int(text) if text.isdecimal() and len(text) < 20 else 0  # noqa: PLR2004 - digits of a 64-bit number
+
+
+PARSER: Final = Parser(
+    kinds=(
+        Kind(
+            "lstopo",
+            r"\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE topology[^>]*>\s*)?<topology",
+            command="lstopo --of xml",
+            folder="hardware",
+        ),
+    )
+)

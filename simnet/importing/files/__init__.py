@@ -1,0 +1,1 @@
+"""Where a host's files lie: in a folder, in an archive, on this machine."""

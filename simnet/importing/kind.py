@@ -1,0 +1,86 @@
+"""Kinds of files that `simnet import` reads, gathered from what parsers announce."""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+__all__ = ["Kind", "Told", "announced", "kinds"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A file of /proc or /etc, or the output of a command.
+
+    Attributes:
+        name: what it is asked for by: the file's name or the command without its interface.
+        start: what the text begins with, for files of any name; empty if that tells nothing. The
+            group `interface` is the interface that it is of.
+        files: where it is below a host's root, the first that is there.
+        command: what prints it, with `{port}` for an interface; empty for a file.
+        folder: of `sos_commands`, where a sosreport has the output.
+        also: other names of the output, below `sos_commands`, with `{port}`.
+        live: `--live` asks this machine for it. What is printed of interfaces is asked for anyway.
+    """
+
+    name: str
+    start: str = ""
+    files: tuple[str, ...] = ()
+    command: str = ""
+    folder: str = ""
+    also: tuple[str, ...] = ()
+    live: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where a sosreport, and the script, put the output."""
+        return f"sos_commands/{self.folder}/{self.command.replace(' ', '_')}"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """All places below a host's root."""
+        printed = (self.place, *(f"sos_commands/{name}" for name in self.also))
+        return (*self.files, *(printed if self.command else ()))
+
+    @property
+    def of_port(self) -> bool:
+        """Whether there is one for each interface."""
+        return "{port}" in self.command
+
+
+@dataclass(frozen=True)
+class Told:
+    """A setting as it was read.
+
+    Attributes:
+        name: of the knob, as `--set` takes it; `irq:PORT:QUEUE` for the interrupt of a queue.
+        raw: its value, as the knob takes it.
+        source: the file.
+        state: `read`, or `assumed`.
+    """
+
+    name: str
+    raw: str
+    source: str
+    state: str = "read"
+
+
+@functools.cache
+def announced() -> tuple[Any, ...]:
+    """Return the `PARSER` of each module of :mod:`simnet.importing.parsers`, by their names."""
+    from simnet.importing import parsers as folder
+
+    modules = (
+        import_module(f"{folder.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(folder.__path__)
+    )
+    return tuple(module.PARSER for module in modules if hasattr(module, "PARSER"))
+
+
+@functools.cache
+def kinds() -> dict[str, Kind]:
+    """Return all kinds of files, by name."""
+    return {kind.name: kind for parser in announced() for kind in parser.kinds}

@@ -1,0 +1,47 @@
+"""How a parser announces itself: which files it reads, and what it makes of them.
+
+Each module of :mod:`simnet.importing.parsers` may have a ``PARSER``; nothing else lists them. What
+`simnet import` looks for, what the script collects and what `--live` asks all follow from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simnet.importing.kind import Kind, Told, announced
+
+if TYPE_CHECKING:
+    from simnet.importing.evidence import Evidence
+
+__all__ = ["Kind", "Parser", "Told", "parsers"]
+
+
+def _nothing(evidence: Evidence) -> tuple[()]:  # noqa: ARG001 - others read it
+    return ()
+
+
+@dataclass(frozen=True)
+class Parser:
+    """What one module reads.
+
+    Attributes:
+        kinds: files and outputs.
+        trees: patterns of further files below the host's root, for the script; `{port}` stands
+            for each interface with a device.
+        settings: yields the settings that the host has.
+        facts: yields name, value and file of what is said in the report, or chooses a model.
+        notes: yields lines for people.
+    """
+
+    kinds: tuple[Kind, ...] = ()
+    trees: tuple[str, ...] = ()
+    settings: Callable[[Evidence], Iterable[Told]] = field(default=_nothing)
+    facts: Callable[[Evidence], Iterable[tuple[str, str, str]]] = field(default=_nothing)
+    notes: Callable[[Evidence], Iterable[str]] = field(default=_nothing)
+
+
+def parsers() -> tuple[Parser, ...]:
+    """Return what the modules announce, by their names."""
+    return announced()

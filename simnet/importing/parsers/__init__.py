@@ -1,0 +1,1 @@
+"""What `simnet import` reads: a module for each source, found by name."""

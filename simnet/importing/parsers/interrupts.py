@@ -1,0 +1,168 @@
+"""Which CPU serves the interrupt of each queue.
+
+`/proc/interrupts` has the name that a driver gave the interrupt, and so its queue: `eth0-TxRx-3`,
+`mlx5_comp3@pci:0000:3b:00.0`, `virtio0-input.3`. Where it goes is in `effective_affinity`; kernels
+before 4.13 have `smp_affinity` only, which allows several CPUs where one may serve all.
+
+Source: Documentation/core-api/irq/irq-affinity.rst of Linux; `request_irq` in the drivers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
+from simnet.importing.parser import Kind, Parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.importing.evidence import Evidence
+    from simnet.importing.files.files import Files
+    from simnet.importing.read_nic import ReadNic
+
+__all__ = ["PARSER", "QueueInterrupt", "interrupt_counts", "queue_interrupts"]
+
+_LINE: Final = re.compile(r"^ *(\d{1,5}):((?: +\d{1,20})+) +(\S.*)$", re.MULTILINE)
+_CPU: Final = re.compile(r"CPU(\d{1,5})")
+_AFFINITIES: Final = ("effective_affinity", "smp_affinity")
+# a share of an interrupt's counts from which one CPU has served it
+_NEARLY_ALL: Final = 0.9
+_QUEUE: Final = re.compile(r"(\d{1,4})$")
+# the queue of an interrupt that only has its port's name
+_PLAIN: Final = -1
+_VIRTIO: Final = re.compile(r"(virtio\d{1,4})-input\.(\d{1,4})")
+
+
+@dataclass(frozen=True)
+class QueueInterrupt:
+    """The interrupt of a receive queue.
+
+    Attributes:
+        irq: its number.
+        cpus: that serve it; empty if nothing says it.
+        source: the file that says it.
+    """
+
+    irq: int
+    cpus: frozenset[int]
+    source: str
+
+
+def interrupt_counts(text: str) -> dict[int, tuple[dict[int, int], str]]:
+    """Return, of each interrupt of a listing, its count by CPU, and what stands behind."""
+    cpus = [int(cpu) for cpu in _CPU.findall(text.partition("\n")[0]) if int(cpu) < MOST_CPUS]
+    return {
+        int(irq): (dict(zip(cpus, map(int, counts.split()), strict=False)), rest)
+        for irq, counts, rest in _LINE.findall(text)
+    }
+
+
+def queue_interrupts(evidence: Evidence) -> dict[str, dict[int, QueueInterrupt]]:
+    """Return the interrupts of the ports' receive queues, by port and queue."""
+    told = evidence.outputs.one("interrupts")
+    if told is None:
+        return {}
+    found: dict[str, dict[int, QueueInterrupt]] = {}
+    lines = interrupt_counts(told.text)
+    devices = {m[1] for _, rest in lines.values() for m in (_VIRTIO.search(rest),) if m}
+    for nic in evidence.nics:
+        names = _Names(nic, devices)
+        queues: dict[int, int] = {}
+        for irq, (_, rest) in lines.items():
+            queue = names.queue_of(rest)
+            if queue is not None:
+                queues.setdefault(queue, irq)
+        # beside interrupts of queues, one of the plain name is for changes of the link
+        if len(queues) > 1:
+            queues.pop(_PLAIN, None)
+        # some drivers count from 1
+        own = {queue: queues[queue] for queue in sorted(queues)}
+        if own and 0 not in own:
+            own = dict(enumerate(own.values()))
+        if own:
+            found[nic.name] = {
+                queue: _served(evidence.files, irq, lines[irq][0], told.name)
+                for queue, irq in own.items()
+            }
+    return found
+
+
+class _Names:
+    """What drivers call the interrupts of a port's queues.
+
+    Args:
+        nic: the port.
+        devices: virtio devices that have queues called `input`: network ports.
+    """
+
+    def __init__(self, nic: ReadNic, devices: set[str]) -> None:
+        device = nic.text("virtio")
+        if nic.text("driver") == "virtio_net" and len(devices) == 1:
+            device = next(iter(devices))
+        self._device = device
+        self._name = nic.name
+        name, slot = re.escape(nic.name), re.escape(nic.text("slot", "none"))
+        self._own = re.compile(
+            rf"(?<![^\s,])(?P<prefix>[A-Za-z]\w*-)?{name}"
+            r"(?:[-:@](?P<rest>[^\s,]+)| \(queue (?P<queue>\d{1,4})\))?(?![^\s,])"
+        )
+        self._slot = re.compile(rf"(?<![^\s,])(?P<rest>[^\s,]+)@(?:pci:)?{slot}(?![^\s,])")
+
+    def queue_of(self, rest: str) -> int | None:
+        """Return the receive queue that an interrupt serves, or `_PLAIN`; None for any other."""
+        virtio = _VIRTIO.search(rest)
+        if virtio:
+            return int(virtio[2]) if virtio[1] == self._device else None
+        matched = self._own.search(rest) or self._slot.search(rest)
+        if matched is None:
+            return None
+        found = matched.groupdict()
+        if found.get("queue"):
+            return int(found["queue"])
+        role = (found["rest"] or "").lower()
+        if not role:
+            return _PLAIN
+        queue = _QUEUE.search(role)
+        if queue is None or "async" in role or ("tx" in role and "rx" not in role):
+            return None
+        return int(queue[1])
+
+
+def _served(files: Files, irq: int, counts: dict[int, int], source: str) -> QueueInterrupt:
+    cpus: frozenset[int] = frozenset()
+    place = ""
+    for affinity in _AFFINITIES:
+        place = f"proc/irq/{irq}/{affinity}"
+        listed, mask = files.text(f"{place}_list"), files.text(place)
+        if listed or mask:
+            place += "_list" if listed else ""
+            parsed = parse_cpulist(listed) if listed else parse_cpumask(mask or "")
+            cpus = parsed or frozenset()
+        if cpus:
+            break
+    total = sum(counts.values())
+    most = max(counts, key=lambda cpu: counts[cpu], default=0)
+    if len(cpus) != 1 and total and counts[most] > _NEARLY_ALL * total:
+        return QueueInterrupt(irq, frozenset((most,)), source)
+    return QueueInterrupt(irq, cpus, place if cpus else "")
+
+
+def _notes(evidence: Evidence) -> Iterator[str]:
+    for port, queues in queue_interrupts(evidence).items():
+        numbers = [queues[queue].irq for queue in sorted(queues)]
+        if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+            listed = ",".join(map(str, numbers))
+            yield (
+                f"{port}: the interrupts of its queues are {listed} on the host; the scenario"
+                " numbers them one after the other"
+            )
+
+
+PARSER: Final = Parser(
+    kinds=(Kind("interrupts", r"\s+CPU\d+\s", files=("proc/interrupts",)),),
+    trees=tuple(f"proc/irq/*/{name}{form}" for name in _AFFINITIES for form in ("", "_list")),
+    notes=_notes,
+)

@@ -1,0 +1,49 @@
+"""Sysctls: what `sysctl -a` printed, or the files of `/proc/sys`.
+
+Source: sysctl(8).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.importing.parser import Kind, Parser, Told
+from simnet.scenario.core.knobs import KNOBS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.importing.evidence import Evidence
+
+__all__ = ["PARSER"]
+
+_LINE: Final = re.compile(r"^([a-z][\w.-]{2,100}) ?= ?([^\n]{0,200})$", re.MULTILINE)
+_OURS: Final = re.compile(r"net\.(core|ipv4)\.\w+")
+
+
+def _settings(evidence: Evidence) -> Iterator[Told]:
+    """Yield the sysctls that are knobs."""
+    told = evidence.outputs.one("sysctl -a")
+    printed = {} if told is None else dict(_LINE.findall(told.text))
+    for knob in KNOBS:
+        if not _OURS.fullmatch(knob.name):
+            continue
+        file = f"proc/sys/{knob.name.replace('.', '/')}"
+        if told is not None and knob.name in printed:
+            yield Told(knob.name, " ".join(printed[knob.name].split()), told.name)
+        elif text := evidence.files.text(file):
+            yield Told(knob.name, " ".join(text.split()), file)
+
+
+PARSER: Final = Parser(
+    kinds=(
+        Kind(
+            "sysctl -a",
+            r"(abi|crypto|debug|dev|fs|kernel|net|user|vm)\.[\w.-]+ ?= ?",
+            command="sysctl -a",
+            folder="kernel",
+        ),
+    ),
+    settings=_settings,
+)

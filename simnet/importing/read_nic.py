@@ -1,0 +1,52 @@
+"""A network port as its host's files tell it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["Read", "ReadNic"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A value, and where it was read.
+
+    Attributes:
+        value: a number, or a text.
+        source: the file.
+    """
+
+    value: int | str
+    source: str
+
+
+@dataclass
+class ReadNic:
+    """What is known of a port.
+
+    Attributes:
+        name: of the interface.
+        place: its folder of `/sys`; empty if there is none.
+        values: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`, `mtu_bytes`,
+            `rx_ring`, `tx_ring`; `most_queues` that can be set; `slot`, its PCI address;
+            `virtio`, the name of a virtio device, as in `virtio2`.
+    """
+
+    name: str
+    place: str = ""
+    values: dict[str, Read] = field(default_factory=dict)
+
+    def put(self, key: str, value: int | str | None, source: str) -> None:
+        """Note a value, unless it is already known or there is none."""
+        if value is not None and value != "" and key not in self.values:
+            self.values[key] = Read(value, source)
+
+    def number(self, key: str, default: int) -> int:
+        """Return a number; `default` if it was not read."""
+        found = self.values.get(key)
+        return found.value if found is not None and isinstance(found.value, int) else default
+
+    def text(self, key: str, default: str = "") -> str:
+        """Return a text; `default` if it was not read."""
+        found = self.values.get(key)
+        return found.value if found is not None and isinstance(found.value, str) else default

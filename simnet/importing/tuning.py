@@ -1,0 +1,179 @@
+"""The settings of a host, as `[tuning]` of a scenario: what of them simnet takes, and what not.
+
+Each is a knob, under the name that `--set` takes. A setting that no simulation depends on, that is
+outside of what its knob takes, or that the models of this host do not have is noted as read and not
+used, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import tomlkit
+
+from simnet.errors import InputError
+from simnet.host.cpulist import parse_cpumask
+from simnet.importing.parser import Told
+from simnet.scenario.core.entries import PEER
+from simnet.scenario.core.knob import CpuMask, cpu_mask_text
+from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.load import load
+from simnet.scenario.core.units import UnitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simnet.scenario.core.knob import Knob
+
+__all__ = ["NOT_MODELLED", "SCENARIO", "Tuning", "Unused", "settle"]
+
+_LIKE: Final = "the peer is taken for a machine like this one"
+SCENARIO: Final = "scenario.toml"
+NOT_MODELLED: Final = "no simulation depends on it"
+# what only the system under test has
+_OWN: Final = ("flows", "irqbalance")
+_QUEUE: Final = re.compile(r"(?<=-)\d+(?=/)")
+
+
+@dataclass(frozen=True)
+class Unused:
+    """What was read and is not used.
+
+    Attributes:
+        name: of the setting, or the key of a model.
+        value: as read.
+        source: the file.
+        why: one line.
+    """
+
+    name: str
+    value: str
+    source: str
+    why: str
+
+
+@dataclass
+class Tuning:
+    """Settings that are used, and those that are not.
+
+    Attributes:
+        settings: by name, those of peers, too.
+        placed: of interrupts where irqbalance runs: the scenario's map of it has them.
+        unused: the others, in the order in which they were read.
+    """
+
+    settings: dict[str, Told] = field(default_factory=dict)
+    placed: list[Told] = field(default_factory=list)
+    unused: list[Unused] = field(default_factory=list)
+
+    def screen(self, told: Iterable[Told], ports: Iterable[str], online: frozenset[int]) -> None:
+        """Take the settings that are knobs and have legal values.
+
+        Args:
+            told: as read.
+            ports: of the model; what is of others is left out.
+            online: CPUs that a mask may have.
+        """
+        names = set(ports)
+        for one in told:
+            found = _knob(one.name)
+            if found is None:
+                self.leave(one, "simnet has no such knob")
+                continue
+            knob, parts = found
+            if "port" in parts and parts["port"] not in names:
+                continue
+            if not knob.modelled:
+                self.leave(one, NOT_MODELLED)
+                continue
+            there = _on_line(one, online) if isinstance(knob.spec, CpuMask) else one
+            try:
+                knob.parse(there.raw)
+            except UnitError as error:
+                self.leave(one, str(error))
+            else:
+                self.settings.setdefault(there.name, there)
+
+    def leave(self, one: Told, why: str) -> None:
+        """Note a setting as not used."""
+        self.unused.append(Unused(one.name, one.raw, one.source, why))
+
+    def drop(self, name: str, why: str) -> bool:
+        """Leave out a setting that the models refuse, and those of the port's other queues.
+
+        Returns:
+            Whether there was such a setting.
+        """
+        if name not in self.settings:
+            return False
+        for other in [one for one in self.settings if _QUEUE.sub("", one) == _QUEUE.sub("", name)]:
+            gone = self.settings.pop(other)
+            if not other.startswith(PEER):
+                self.leave(gone, why)
+        return True
+
+    def twin(self) -> None:
+        """Give the peers the same settings, as far as peers have them."""
+        for one in (*self.settings.values(), *self.placed):
+            name, found = one.name, _knob(one.name)
+            if found is not None and found[0].scope not in _OWN:
+                self.settings[PEER + name] = Told(PEER + name, one.raw, _LIKE, "assumed")
+
+    def text(self) -> str:
+        """Return the table `[tuning]` of the scenario's file."""
+        table = tomlkit.table()
+        for one in self.settings.values():
+            value = tomlkit.inline_table()
+            read = one.state == "read"
+            state = "measured" if read else "assumed"
+            source = f"read from {one.source}" if read else one.source
+            value.update({"value": one.raw, "state": state, "source": source})
+            table[one.name] = value
+        document = tomlkit.document()
+        document["tuning"] = table
+        return tomlkit.dumps(document)
+
+
+def settle(
+    tuning: Tuning, write: Callable[[Path], None], refuse: Callable[[InputError], bool]
+) -> None:
+    """Leave out settings until the scenario can be loaded.
+
+    Args:
+        tuning: the scenario's.
+        write: writes models and scenario into a folder.
+        refuse: leaves out the value of a model that an error is about; False if there is none.
+
+    Raises:
+        InputError: the models cannot be loaded even so.
+    """
+    with tempfile.TemporaryDirectory(prefix="simnet-import-") as name:
+        folder = Path(name)
+        while True:
+            write(folder)
+            try:
+                load(folder / SCENARIO)
+            except InputError as error:
+                if not tuning.drop(error.key or "", error.message) and not refuse(error):
+                    raise
+            else:
+                return
+
+
+@cache
+def _knob(name: str) -> tuple[Knob, dict[str, str]] | None:
+    """Return the knob of a name, and which port or queue it is of."""
+    found = ((knob, knob.match(name)) for knob in KNOBS)
+    return next(((knob, parts) for knob, parts in found if parts is not None), None)
+
+
+def _on_line(one: Told, online: frozenset[int]) -> Told:
+    """Return a mask without the CPUs that are off line, if any is left."""
+    cpus = parse_cpumask(one.raw)
+    kept = tuple(sorted((cpus or frozenset()) & online))
+    return replace(one, raw=cpu_mask_text(kept)) if kept else one
