@@ -37,5 +37,4 @@ cdef class Epoll:
     cpdef bint busy_polls(self) except -1
     cpdef bint busy_poll_over(self, long long from_ps, long long now) except -1
     cdef int _link(self, EpollItem item) except -1
-    cpdef EpollItem take(self)
     cpdef long long harvest(self, list ready, long long most) except? -1

@@ -152,21 +152,6 @@ class Epoll:
         self.costs.ledger.socket_lines += work
         return work
 
-    def take(self) -> EpollItem:
-        """Take the first item that has something off the list; None if there is none."""
-        item: EpollItem
-        while self.first is not None:
-            item = self.first
-            self.first = item.following
-            if self.first is None:
-                self.last = None
-            item.following = None
-            item.listed = False
-            self.length -= 1
-            if item.has_events():
-                return item
-        return None
-
     def harvest(self, ready: list[Any], most: cython.longlong) -> cython.longlong:
         """`ep_send_events`: take up to `most` items that have something; return how many it asked.
 
