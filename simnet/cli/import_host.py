@@ -26,16 +26,15 @@ _MOST_FOLDERS: Final = 1000
 @click.option("--script", is_flag=True, help="Print a shell script that collects a host's files.")
 @click.option(
     "--workload",
-    type=click.Choice(["stream", "rr"]),
-    default="stream",
-    show_default=True,
-    help="What the scenario runs: TCP streams, or requests and responses.",
+    type=click.Choice(["stream", "rr", "memcached"]),
+    help="What the scenario runs: TCP streams, requests and responses one by one, or memcached;"
+    " by default what resembles the load that the files show, or streams.",
 )
 @click.option("--out", metavar="FOLDER", help="Where to write; a new folder here by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: what was read.")
 def import_command(
     source: str | None,
-    workload: str,
+    workload: str | None,
     out: str | None,
     *,
     live: bool,

@@ -24,6 +24,7 @@ from simnet.importing.models import (
 )
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.tuning import NOT_MODELLED, SCENARIO, Tuning, Unused, settle
+from simnet.importing.workload import busiest, load_of
 from simnet.scenario.core.entries import PEER
 
 if TYPE_CHECKING:
@@ -31,13 +32,8 @@ if TYPE_CHECKING:
 
     from simnet.importing.host import ReadHost
 
-__all__ = ["WORKLOADS", "Imported", "imported"]
+__all__ = ["Imported", "imported"]
 
-WORKLOADS: Final = {
-    "stream": ("netserver", '"64 KiB"'),
-    "rr": ("tcp_rr", '"1 B"'),
-}
-"""Names of workloads: netperf's test, and its message."""
 _MOST_PORTS: Final = 8
 _MOST_REFUSALS: Final = 5
 _COLUMNS: Final = ("file", "name", "value", "state", "source")
@@ -205,6 +201,10 @@ class Imported:
             "notes": list(self.notes),
             "values": self.values(),
             "unused": self.unused(),
+            "observed": {
+                "ports": [asdict(one) for one in self.host.rates],
+                "uses": {name: found.value for name, found in self.host.uses.items()},
+            },
         }
 
 
@@ -231,12 +231,12 @@ def _cell(text: str) -> str:
     return plain(text, 200).replace("|", "\\|")
 
 
-def imported(host: ReadHost, workload: str = "stream") -> Imported:
+def imported(host: ReadHost, workload: str | None = None) -> Imported:
     """Return models and scenario of a host.
 
     Args:
         host: as it was read.
-        workload: one of `WORKLOADS`.
+        workload: one of `simnet.importing.workload.WORKLOADS`; None for one like what was observed.
 
     Raises:
         InputError: it cannot be modelled.
@@ -256,16 +256,23 @@ def imported(host: ReadHost, workload: str = "stream") -> Imported:
         drafts[f"nic-{nic.name}.toml"] = nic_draft(nic, lines[nic.name].most)
     ports = [(name, place, lines[name].first) for name, place in places.items()]
     drafts["server.toml"] = server_draft(host, ports)
+    load = load_of(
+        host,
+        workload,
+        nodes=1 + max(places.values()),
+        cpus=nodes[places[chosen[0].name]],
+        queues=lines[chosen[0].name].queues,
+    )
     rate = max(nic.number("link_bps", UNKNOWN_LINK_BPS) for nic in chosen)
     drafts["switch.toml"] = switch_draft(rate)
+    if load.switch_bps:
+        drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
+    notes += load.notes
     notes += _remarks(host, chosen)
     tuning = Tuning()
     tuning.screen(host.told, places, host.topology.cpus)
     balanced = place_interrupts(host, tuning, lines, {n: nodes[p] for n, p in places.items()})
-    test, message = WORKLOADS[workload]
-    scenario = _SCENARIO.format(
-        test=test, message=message, nodes=1 + max(places.values()), irqbalance=balanced
-    )
+    scenario = _SCENARIO.format(workload=load.text, irqbalance=balanced)
     found = Imported(host, drafts, scenario, tuning, tuple(notes))
     found.settle()
     return replace(found, notes=(*found.notes, *_refusals(found)))
@@ -284,8 +291,13 @@ def _refusals(found: Imported) -> Iterator[str]:
 
 
 def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
-    """Return the ports of the model: those whose link is up, or the first, or one made up."""
+    """Return the ports of the model: those whose link is up, or the first, or one made up.
+
+    The one that carried most comes first.
+    """
+    most = busiest(host)
     up = [nic for nic in host.nics if "link_bps" in nic.values]
+    up.sort(key=lambda nic: most is None or nic.name != most.port)
     if up:
         if len(up) > _MOST_PORTS:
             notes.append(f"only the first {_MOST_PORTS} ports with a link are in the model")
@@ -338,13 +350,7 @@ switch = "models/switch.toml"
 server = "models/server.toml"
 kernel = "models/kernel.toml"
 
-[workload]
-type = "netperf-tcp-stream"
-test = "{test}"
-nodes = {nodes}
-message = {message}
-peers_simulated = "machines"
-
+{workload}
 {irqbalance}
 [run]
 warm_up = "50 ms"

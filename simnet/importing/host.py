@@ -18,6 +18,7 @@ from simnet.importing.parsers.lscpu import lscpu_fields, lscpu_table, lscpu_topo
 from simnet.importing.parsers.lstopo import lstopo_topology
 from simnet.importing.parsers.numactl import numactl_distances, numactl_nodes
 from simnet.importing.parsers.pci import slot_of
+from simnet.importing.rates import Rates, Use
 from simnet.importing.read_nic import Read, ReadNic
 from simnet.importing.sysfs_topology import sysfs_distances, sysfs_topology
 from simnet.importing.topology import Topology
@@ -49,6 +50,8 @@ class ReadHost:
         interrupts: of receive queues, by port and queue.
         slots: of ports, by name.
         notes: what parsers remark, one line each.
+        rates: what ports carried, of the first parser that knows it.
+        uses: what else was observed, by name.
     """
 
     label: str
@@ -59,6 +62,8 @@ class ReadHost:
     interrupts: dict[str, dict[int, QueueInterrupt]]
     slots: dict[str, Slot]
     notes: tuple[str, ...]
+    rates: tuple[Rates, ...]
+    uses: dict[str, Use]
 
 
 def read_host(files: Files, *, flat: bool) -> ReadHost:
@@ -99,6 +104,12 @@ def read_host(files: Files, *, flat: bool) -> ReadHost:
         queue_interrupts(evidence),
         slots,
         tuple(note for parser in parsers() for note in parser.notes(evidence)),
+        next((found for parser in parsers() if (found := tuple(parser.rates(evidence)))), ()),
+        {
+            name: Use(value, source)
+            for parser in parsers()
+            for name, value, source in parser.uses(evidence)
+        },
     )
 
 

@@ -6,9 +6,12 @@ import functools
 import pkgutil
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
-__all__ = ["Kind", "Told", "announced", "kinds"]
+__all__ = ["LATER", "Kind", "Told", "announced", "kinds"]
+
+LATER: Final = "later/"
+"""What stands before the names of files that were taken a second time."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Kind:
         folder: of `sos_commands`, where a sosreport has the output.
         also: other names of the output, below `sos_commands`, with `{port}`.
         live: `--live` asks this machine for it. What is printed of interfaces is asked for anyway.
+        twice: it counts: the script and `--live` take it a second time, into the folder `later`.
     """
 
     name: str
@@ -33,6 +37,7 @@ class Kind:
     folder: str = ""
     also: tuple[str, ...] = ()
     live: bool = False
+    twice: bool = False
 
     @property
     def place(self) -> str:

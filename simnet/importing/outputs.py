@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.kind import kinds
+from simnet.importing.kind import LATER, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,8 @@ def _of_ports() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     """Return kind, folder and pattern of the names of what there is for each interface."""
     found = []
     for name, kind in kinds().items():
-        for place in kind.places if kind.of_port else ():
+        places = kind.places if kind.of_port else ()
+        for place in (*places, *(LATER + one for one in places if kind.twice)):
             folder, _, file = place.rpartition("/")
             pattern = re.escape(file).replace(r"\{port\}", f"({_NAME})")
             found.append((name, folder, re.compile(pattern)))
@@ -75,7 +76,8 @@ class Outputs:
         for kind, folder, pattern in _of_ports():
             for name in names[folder]:
                 if matched := pattern.fullmatch(name):
-                    self._enter(kind, matched[1], f"{folder}/{name}")
+                    again = LATER if folder.startswith(LATER) else ""
+                    self._enter(again + kind, matched[1], f"{folder}/{name}")
         if flat:
             for name, text in _texts(files):
                 self._look(name, text)
@@ -91,19 +93,26 @@ class Outputs:
             matched = pattern.match(text[:_HEAD].lstrip("\ufeff"))
             if matched is None:
                 continue
+            again = LATER if name.startswith(LATER) else ""
             interface = matched.groupdict().get("interface") or ""
             if not interface and kinds()[kind].of_port:
                 interface = re.split(r"[_\- ]", name.rpartition("/")[2].removesuffix(".txt"))[-1]
-            self._found.setdefault((kind, interface), Output(name, text))
+            self._found.setdefault((again + kind, interface), Output(name, text))
             return
 
-    def one(self, kind: str, interface: str = "") -> Output | None:
-        """Return the output of a command; None if there is none."""
+    def one(self, kind: str, interface: str = "", *, later: bool = False) -> Output | None:
+        """Return the output of a command, the first or the one taken later; None if none is."""
+        again = LATER if later else ""
         for name in kinds()[kind].places if not interface else ():
-            text = self._files.text(name)
+            text = self._files.text(again + name)
             if text:
-                return Output(name, text)
-        return self._found.get((kind, interface))
+                return Output(again + name, text)
+        return self._found.get((again + kind, interface))
+
+    def pair(self, kind: str, interface: str = "") -> tuple[Output, Output] | None:
+        """Return the output of a command and that taken later; None unless both are there."""
+        first, second = self.one(kind, interface), self.one(kind, interface, later=True)
+        return None if first is None or second is None else (first, second)
 
     def interfaces(self) -> list[str]:
         """Return the interfaces of which ethtool told something."""

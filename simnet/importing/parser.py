@@ -14,6 +14,7 @@ from simnet.importing.kind import Kind, Told, announced
 
 if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
+    from simnet.importing.rates import Rates
 
 __all__ = ["Kind", "Parser", "Told", "parsers"]
 
@@ -33,6 +34,8 @@ class Parser:
         settings: yields the settings that the host has.
         facts: yields name, value and file of what is said in the report, or chooses a model.
         notes: yields lines for people.
+        rates: yields what each port carried.
+        uses: yields what else was observed: name, value, file.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -40,6 +43,8 @@ class Parser:
     settings: Callable[[Evidence], Iterable[Told]] = field(default=_nothing)
     facts: Callable[[Evidence], Iterable[tuple[str, str, str]]] = field(default=_nothing)
     notes: Callable[[Evidence], Iterable[str]] = field(default=_nothing)
+    rates: Callable[[Evidence], Iterable[Rates]] = field(default=_nothing)
+    uses: Callable[[Evidence], Iterable[tuple[str, float, str]]] = field(default=_nothing)
 
 
 def parsers() -> tuple[Parser, ...]:

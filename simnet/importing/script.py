@@ -24,11 +24,15 @@ def script() -> str:
     single = [f"/{name}" for name in (*files, *trees) if _PORT not in name]
     per_port = [f"/{name}".replace(_PORT, "$name") for name in trees if _PORT in name]
     printed = [kind for kind in kinds().values() if kind.command]
+    counts = [kind for kind in kinds().values() if kind.twice]
+    counters = [f"/{name}" for kind in counts if not kind.command for name in kind.files]
     return _SCRIPT.format(
         copies="\n".join(_copies(single, "")),
         runs="\n".join(_run(kind, "") for kind in printed if not kind.of_port),
         port_copies="\n".join(_copies(per_port, "    ")),
         port_runs="\n".join(_run(kind, "    ") for kind in printed if kind.of_port),
+        counters="\n".join(_copies(counters, "")),
+        counter_runs="\n".join(_run(kind, "    ") for kind in counts if kind.of_port),
     )
 
 
@@ -52,12 +56,13 @@ def _run(kind: Kind, indent: str) -> str:
 _SCRIPT: Final = r"""#!/bin/sh
 # Collects what "simnet import" reads of this host, into one tar in the current folder.
 # It only reads: files of /proc and /sys, and what the commands below print of this host.
-# No root is needed. Look at it before you send it: it holds the host's name, and names and
-# addresses of devices, no user data.   Usage: sh collect.sh [FILE.tar.gz]
+# No root is needed. Look at it before you send it: it holds the host's name, names and
+# addresses of devices and of connections, no user data.   Usage: sh collect.sh [FILE.tar.gz]
 set -u
 out=${{1:-simnet-$(uname -n).tar.gz}}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+root=$(mktemp -d) || exit 1
+trap 'rm -rf "$root"' EXIT
+dir=$root
 export LC_ALL=C
 
 copy() {{ # files, as they are
@@ -98,5 +103,15 @@ for net in /sys/class/net/*; do
 {port_runs}
 done
 
-tar -C "$dir" -czf "$out" . && echo "$out"
+# what counts a second time, for rates
+sleep "${{SECONDS_BETWEEN:-10}}"
+dir=$root/later
+{counters}
+for net in /sys/class/net/*; do
+    [ -e "$net/device" ] || continue
+    name=${{net##*/}}
+{counter_runs}
+done
+
+tar -C "$root" -czf "$out" . && echo "$out"
 """

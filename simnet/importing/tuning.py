@@ -37,6 +37,8 @@ SCENARIO: Final = "scenario.toml"
 NOT_MODELLED: Final = "no simulation depends on it"
 # what only the system under test has
 _OWN: Final = ("flows", "irqbalance")
+# tables of RFS: that they have no entries only says that it is off
+_TABLES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
 _QUEUE: Final = re.compile(r"(?<=-)\d+(?=/)")
 
 
@@ -87,6 +89,8 @@ class Tuning:
                 continue
             knob, parts = found
             if "port" in parts and parts["port"] not in names:
+                continue
+            if one.raw == "0" and knob.target in _TABLES:
                 continue
             if not knob.modelled:
                 self.leave(one, NOT_MODELLED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 import pytest
 
 from simnet.cli.import_host import import_command
-from simnet.importing.folder_out import WORKLOADS
+from simnet.importing.workload import WORKLOADS
 from simnet.scenario.core.load import load
 from tests.importing.trees import archive, folder, port, sysfs
 
@@ -143,7 +144,10 @@ def test_control_characters_of_strangers_are_not_printed(simnet: Simnet, tmp_pat
 @pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")
 def test_the_script_collects_what_import_reads(simnet: Simnet, tmp_path: Path) -> None:
     (tmp_path / "collect.sh").write_text(simnet("import", "--script").out, "utf-8")
-    subprocess.run(["sh", "collect.sh", "host.tar.gz"], check=True, capture_output=True)
+    environment = {**os.environ, "SECONDS_BETWEEN": "0.1"}
+    subprocess.run(
+        ["sh", "collect.sh", "host.tar.gz"], check=True, capture_output=True, env=environment
+    )
     collected = json.loads(simnet("import", "host.tar.gz", "--json").out)
     live = json.loads(simnet("import", "--live", "--json").out)
     for key in ("nodes", "packages", "cores", "cpus", "caches"):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.files.folder import FolderFiles
-from simnet.importing.kind import kinds
+from simnet.importing.kind import LATER, kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["LiveFiles"]
 
 _CLASS: Final = "sys/class/net"
+# between two looks at counters
+_BETWEEN_SECONDS: Final = 1.0
 _MOST_SECONDS: Final = 10
 # where an administrator's commands are, whatever PATH a user has
 _PATH: Final = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
@@ -32,6 +35,8 @@ class LiveFiles(FolderFiles):
     def __init__(self) -> None:
         super().__init__(Path("/"), "this machine")
         self._printed = dict(self._outputs())
+        time.sleep(_BETWEEN_SECONDS)
+        self._printed |= {LATER + name: data for name, data in self._again()}
 
     def data(self, name: str) -> bytes | None:
         """See `Files.data`."""
@@ -43,7 +48,14 @@ class LiveFiles(FolderFiles):
         found = {name for name in printed if "/" not in name}
         return sorted({*super().names(folder), *found})
 
-    def _outputs(self) -> Iterator[tuple[str, bytes]]:
+    def _again(self) -> Iterator[tuple[str, bytes]]:
+        """Yield what counts, as it is by now."""
+        yield from self._outputs(twice=True)
+        for kind in kinds().values():
+            for name in kind.files if kind.twice else ():
+                yield name, super().data(name) or b""
+
+    def _outputs(self, *, twice: bool = False) -> Iterator[tuple[str, bytes]]:
         """Yield place and output of each command that printed something."""
         ports = [
             name
@@ -51,7 +63,7 @@ class LiveFiles(FolderFiles):
             if super(LiveFiles, self).names(f"{_CLASS}/{name}/device")
         ]
         for kind in kinds().values():
-            if kind.of_port or kind.live:
+            if (kind.of_port or kind.live) and kind.twice >= twice:
                 program, *arguments = kind.command.split()
                 found = shutil.which(program, path=_PATH)
                 for port in ports if kind.of_port else ("",):

@@ -1,0 +1,114 @@
+"""Counters of the kernel and of drivers, taken twice: what was carried in between.
+
+Source: net/core/net-procfs.c of Linux: `dev_seq_printf_stats`, `softnet_seq_show`;
+fs/proc/uptime.c; fs/proc/stat.c; ethtool(8).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
+from simnet.importing.parsers.ethtool import pairs
+from simnet.importing.rates import Rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.importing.evidence import Evidence
+
+__all__ = ["PARSER"]
+
+_DEVICE: Final = re.compile(r"^ *([^\s:]{1,15}):((?: *\d{1,20}){16})\s*$", re.MULTILINE)
+# bytes and packets received, bytes and packets sent, among the columns
+_COLUMNS: Final = (0, 1, 8, 9)
+_UPTIME: Final = re.compile(r"(\d{1,12}\.\d\d) ")
+_SOFTNET: Final = re.compile(r"^[0-9a-f]{8}(?: [0-9a-f]{8}){8,}$", re.MULTILINE)
+_WRAP: Final = 1 << 32
+_CPU: Final = re.compile(r"^cpu(\d{1,5})((?: \d{1,20}){7,})\s*$", re.MULTILINE)
+_IDLE: Final = (3, 4)
+_SOFTIRQ: Final = 6
+_LOST: Final = re.compile(r"rx_(missed|no_buffer|discard|out_of_buffer|dropped|fifo)\w*")
+
+
+def _seconds(evidence: Evidence) -> float:
+    """Return the time between the two; 0 if it is not known."""
+    taken = evidence.outputs.pair("uptime")
+    ups = [_UPTIME.match(one.text) for one in taken or ()]
+    return max(float(ups[1][1]) - float(ups[0][1]), 0) if len(ups) > 1 and ups[0] and ups[1] else 0
+
+
+def _rates(evidence: Evidence) -> Iterator[Rates]:
+    seconds = _seconds(evidence)
+    taken = evidence.outputs.pair("net/dev")
+    if not seconds or taken is None:
+        return
+    first, second = ({name: row.split() for name, row in _DEVICE.findall(t.text)} for t in taken)
+    for nic in evidence.nics:
+        if nic.name in first and nic.name in second:
+            before, after = ([int(row[nic.name][n]) for n in _COLUMNS] for row in (first, second))
+            rx_bytes, rx, tx_bytes, tx = (
+                max(later - earlier, 0) / seconds
+                for earlier, later in zip(before, after, strict=True)
+            )
+            yield Rates(nic.name, rx, tx, rx_bytes, tx_bytes, seconds, taken[1].name)
+
+
+def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
+    """Yield packets of softirqs, what was dropped there and in NICs, and the CPUs' shares."""
+    seconds = _seconds(evidence)
+    if not seconds:
+        return
+    taken = evidence.outputs.pair("softnet_stat")
+    if taken is not None:
+        rows = [[line.split() for line in _SOFTNET.findall(one.text)] for one in taken]
+        for column, name in enumerate(("packets", "dropped", "squeezed")):
+            before, after = (sum(int(row[column], 16) for row in one) for one in rows)
+            yield f"softirq_{name}_per_s", (after - before) % _WRAP / seconds, taken[1].name
+    taken = evidence.outputs.pair("stat")
+    if taken is not None:
+        yield from _shares(taken[0].text, taken[1].text, taken[1].name)
+    for nic in evidence.nics:
+        taken = evidence.outputs.pair("ethtool -S", nic.name)
+        if taken is not None:
+            lost = [_lost(one.text) for one in taken]
+            yield f"{nic.name}_lost_per_s", max(lost[1] - lost[0], 0) / seconds, taken[1].name
+
+
+def _lost(text: str) -> int:
+    found = pairs(text).items()
+    return sum(int(n) for name, n in found if _LOST.fullmatch(name) and n.isdecimal())
+
+
+def _shares(before: str, after: str, source: str) -> Iterator[tuple[str, float, str]]:
+    first, second = (
+        {int(cpu): row.split() for cpu, row in _CPU.findall(t)} for t in (before, after)
+    )
+    for cpu in sorted(first.keys() & second.keys()):
+        spent = [int(b) - int(a) for a, b in zip(first[cpu], second[cpu], strict=False)]
+        total = sum(spent)
+        if total > 0 and len(spent) > _SOFTIRQ:
+            idle = sum(spent[n] for n in _IDLE)
+            yield f"cpu{cpu}_busy_percent", 100 * (total - idle) / total, source
+            yield f"cpu{cpu}_softirq_percent", 100 * spent[_SOFTIRQ] / total, source
+
+
+PARSER: Final = Parser(
+    kinds=(
+        Kind("uptime", r"\d+\.\d\d \d+\.\d\d$", files=("proc/uptime",), twice=True),
+        Kind("net/dev", r"Inter-\|", files=("proc/net/dev",), twice=True),
+        Kind("softnet_stat", r"([0-9a-f]{8} ){8}", files=("proc/net/softnet_stat",), twice=True),
+        Kind("stat", r"cpu +\d+ \d+ ", files=("proc/stat",), twice=True),
+        Kind(
+            "ethtool -S",
+            r"NIC statistics:",
+            command="ethtool -S {port}",
+            folder="networking",
+            twice=True,
+        ),
+    ),
+    rates=_rates,
+    uses=_uses,
+)

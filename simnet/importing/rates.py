@@ -1,0 +1,57 @@
+"""What a port carried while it was observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Rates", "Use"]
+
+# of each frame on the wire: checksum, preamble, gap; counters have the rest
+_AROUND_FRAME_BYTES: Final = 24
+
+
+@dataclass(frozen=True)
+class Use:
+    """A number that was observed, and the file that it was read from."""
+
+    value: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Packets and bytes a second of a port, as its counters have them.
+
+    Attributes:
+        port: its name.
+        rx_packets, tx_packets: a second.
+        rx_bytes, tx_bytes: a second, of frames without checksum and preamble.
+        seconds: that were observed.
+        source: the file.
+    """
+
+    port: str
+    rx_packets: float
+    tx_packets: float
+    rx_bytes: float
+    tx_bytes: float
+    seconds: float
+    source: str
+
+    @property
+    def rx_size(self) -> float:
+        """Mean bytes of a received frame; 0 if there was none."""
+        return self.rx_bytes / self.rx_packets if self.rx_packets else 0.0
+
+    @property
+    def tx_size(self) -> float:
+        """Mean bytes of a sent frame; 0 if there was none."""
+        return self.tx_bytes / self.tx_packets if self.tx_packets else 0.0
+
+    @property
+    def wire_bps(self) -> float:
+        """What the busier direction takes of the wire."""
+        around = _AROUND_FRAME_BYTES
+        received = self.rx_bytes + around * self.rx_packets
+        return 8 * max(received, self.tx_bytes + around * self.tx_packets)

@@ -1,0 +1,197 @@
+"""Which workload a host's scenario has: one that resembles what was observed, or one by name.
+
+What a port carried while it was observed decides: full frames are streams, in the direction that
+has them; small ones are requests. Both are open loads, as fast as observed and no faster: streams
+are held to the rate by the switch on their way, requests come at their rate from clients that do
+not wait.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from simnet.importing.host import ReadHost
+    from simnet.importing.rates import Rates
+
+__all__ = ["WORKLOADS", "Load", "busiest", "load_of"]
+
+# of a frame: from here on mean frames are those of streams, which are full but for ACKs
+_FULL_BYTES: Final = 1000
+_LEAST_BPS: Final = 10**6
+_LEAST_PACKETS: Final = 100
+_MOST_STREAMS: Final = 32
+_MOST_WORKERS: Final = 32
+_THREADS: Final = 8
+_ASSUMED_CONNECTIONS: Final = 64
+_ASSUMED_QPS: Final = 100_000
+
+
+@dataclass(frozen=True)
+class Load:
+    """A workload.
+
+    Attributes:
+        text: tables of the scenario's file.
+        switch_bps: rate that the switch lets pass; 0 for no limit.
+        source: the file that the rate was read from.
+        notes: how it was derived, a line each.
+    """
+
+    text: str
+    switch_bps: int = 0
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a workload has to know of the host's model.
+
+    Attributes:
+        nodes: whose ports carry traffic.
+        cpus: of the node of the first port.
+        queues: of that port.
+    """
+
+    nodes: int
+    cpus: frozenset[int]
+    queues: int
+
+
+def busiest(host: ReadHost) -> Rates | None:
+    """Return what the port carried that carried most; None if none carried anything to speak of."""
+    best = max(host.rates, key=lambda one: one.wire_bps, default=None)
+    if best is None or best.wire_bps < _LEAST_BPS:
+        return None
+    return best if max(best.rx_packets, best.tx_packets) >= _LEAST_PACKETS else None
+
+
+def load_of(
+    host: ReadHost, name: str | None, *, nodes: int, cpus: frozenset[int], queues: int
+) -> Load:
+    """Return the workload of a name, or one like what was observed, or streams.
+
+    Args:
+        host: as it was read.
+        name: one of `WORKLOADS`; None for what was observed.
+        nodes: of the model, whose ports carry traffic.
+        cpus: of the node of its first port.
+        queues: of that port.
+    """
+    place = _Place(nodes, cpus, queues)
+    if name is not None:
+        return Load(WORKLOADS[name](place))
+    rates = busiest(host)
+    if rates is None:
+        note = "workload: streams to the host are assumed, as nothing says what it carries"
+        if host.rates:
+            note = "workload: streams to the host are assumed; its ports carried next to nothing"
+        return Load(WORKLOADS["stream"](place), notes=(note,))
+    return _observed(host, rates, place)
+
+
+def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
+    connections = host.uses.get("connections")
+    count = round(connections.value) if connections is not None else 0
+    bulk = (rates.rx_size >= _FULL_BYTES, rates.tx_size >= _FULL_BYTES)
+    said = (
+        f"{rates.port} received {rates.rx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.rx_packets:,.0f}"
+        f" frames/s and sent {rates.tx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.tx_packets:,.0f}"
+        f" frames/s, over {rates.seconds:,.0f} s ({rates.source})"
+    )
+    if any(bulk):
+        streams = min(max(count, 1), _MOST_STREAMS)
+        text = _stream(place, _TESTS[bulk], streams)
+        bps = round(rates.wire_bps)
+        held = f"which the switch holds to {bps / 1e6:,.1f} Mbit/s"
+        how = f"{streams} stream{'s' * (streams > 1)} {_WORDS[bulk]}, {held}"
+        return Load(text, bps, rates.source, (f"workload: {said}: {how}",))
+    qps = max(round(min(rates.rx_packets, rates.tx_packets)), 1)
+    text = _memcached(place, qps, count or _ASSUMED_CONNECTIONS)
+    how = f"small frames: {qps:,} requests/s of memcached, with a frame each way"
+    return Load(text, notes=(f"workload: {said}: {how}",))
+
+
+# by whether received and sent frames are full
+_TESTS: Final = {
+    (True, False): "netserver",
+    (False, True): "netperf",
+    (True, True): "bidirectional",
+}
+_WORDS: Final = {
+    (True, False): "to the host",
+    (False, True): "from the host",
+    (True, True): "both ways",
+}
+
+
+def _stream(place: _Place, test: str = "netserver", connections: int = 1) -> str:
+    return _STREAM.format(test=test, nodes=place.nodes, message="64 KiB", connections=connections)
+
+
+def _requests(place: _Place) -> str:
+    return _STREAM.format(test="tcp_rr", nodes=place.nodes, message="1 B", connections=1)
+
+
+def _memcached(
+    place: _Place, qps: int = _ASSUMED_QPS, connections: int = _ASSUMED_CONNECTIONS
+) -> str:
+    first, count = _longest_run(sorted(place.cpus))
+    threads = min(_THREADS, max(connections, 1))
+    return _MEMCACHED.format(
+        nodes=place.nodes,
+        qps=qps,
+        workers=min(count, place.queues, _MOST_WORKERS),
+        first=first,
+        threads=threads,
+        connections=-(-connections // threads),
+    )
+
+
+def _longest_run(cpus: Sequence[int]) -> tuple[int, int]:
+    """Return first and number of the most CPUs with consecutive numbers."""
+    best, start = (cpus[0], 1), cpus[0]
+    for before, cpu in itertools.pairwise(cpus):
+        start = start if cpu == before + 1 else cpu
+        best = max(best, (start, cpu - start + 1), key=lambda run: run[1])
+    return best
+
+
+_STREAM: Final = """\
+[workload]
+type = "netperf-tcp-stream"
+test = "{test}"
+nodes = {nodes}
+message = "{message}"
+connections = {connections}
+peers_simulated = "machines"
+"""
+_MEMCACHED: Final = """\
+[workload]
+type = "memcached"
+test = "memcached"
+nodes = {nodes}
+message = "1 B"
+
+[memcached]
+qps = {qps}
+workers = {workers}
+first_cpu = {first}
+hosts = 1
+threads = {threads}
+connections = {connections}
+client_kernel = "2 us"
+client_read = "2 us"
+client_write = "2 us"
+"""
+WORKLOADS: Final[Mapping[str, Callable[[_Place], str]]] = {
+    "stream": _stream,
+    "rr": _requests,
+    "memcached": _memcached,
+}
+"""What a user may name."""
