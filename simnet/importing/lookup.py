@@ -14,27 +14,19 @@ from simnet.scenario.core.library import find_model, model_names, read_model
 
 __all__ = ["nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
 
-# by what /proc/cpuinfo calls the processor; the first that fits
-_CPUS: Final = (
-    (r"E5504", "intel-xeon-e5504"),
-    (r"XEON MP|Xeon\(TM\) CPU", "intel-xeon-7040"),
-    (r"EPYC|Ryzen|AuthenticAMD|HygonGenuine", "amd-epyc-7662"),
-    (r"POWER5", "ibm-power5-1650"),
-    (r"POWER|IBM/S390|PPC", "ibm-power8-4356"),
-    (r"Xeon|Core|GenuineIntel", "intel-xeon-gold-6128"),
-    (r"", "intel-xeon-gold-6128"),
-)
-_FALLBACK: Final = "intel-xeon-e5504"
 _ANY_NIC: Final = "mellanox-connectx-5"
 _RELEASE: Final = re.compile(r"\d+")
 
 
 def nearest_cpu(description: str) -> str:
     """Return the model of the processor nearest in family to what a host calls its own."""
-    for pattern, name in _CPUS:
-        if re.search(pattern, description, re.IGNORECASE) and name in model_names("cpu"):
-            return name
-    return _FALLBACK
+    fits = [
+        (distance, name)
+        for name in model_names("cpu")
+        for distance, pattern in enumerate(_form("cpu", name).stands_for)
+        if re.search(pattern.pattern, description, re.IGNORECASE)
+    ]
+    return min(fits)[1]
 
 
 def release_of(version: str) -> tuple[int, ...]:
@@ -67,6 +59,9 @@ def nearest_nic(driver: str) -> tuple[str, bool]:
 def _of_drivers() -> dict[str, str]:
     found: dict[str, str] = {}
     for name in model_names("nic"):
-        form: Any = read_model("nic", find_model("nic", name))[0]
-        found.setdefault(form.driver, name)
+        found.setdefault(_form("nic", name).driver, name)
     return found
+
+
+def _form(kind: str, name: str) -> Any:
+    return read_model(kind, find_model(kind, name))[0]

@@ -66,7 +66,8 @@ class Draft:
             self.document = tomlkit.document()
         self.document["kind"] = kind
         self.document["description"] = plain(description, _LONGEST_NAME)
-        self.document.pop("notes", None)
+        for key in ("notes", "stands_for"):
+            self.document.pop(key, None)
 
     def assume_all(self, *, wider: bool = False, same: bool = False) -> None:
         """Mark every value as assumed.

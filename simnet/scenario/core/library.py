@@ -172,7 +172,8 @@ def flat(form: BaseModel) -> tuple[dict[str, Parameter], dict[str, Any]]:
     """Return a model's values by dotted key, and what it consists of (CPU, ports) by key."""
     values: dict[str, Parameter] = {}
     structure: dict[str, Any] = {}
-    for key in type(form).model_fields:
+    header = form.header if isinstance(form, ModelFile) else frozenset()
+    for key in (one for one in type(form).model_fields if one not in header):
         item = getattr(form, key)
         if isinstance(item, Parameter):
             values[key] = item
@@ -180,7 +181,7 @@ def flat(form: BaseModel) -> tuple[dict[str, Parameter], dict[str, Any]]:
             values |= {f"{key}.{inner}": value for inner, value in flat(item)[0].items()}
         elif isinstance(item, tuple):
             structure[key] = [part.model_dump(mode="json") for part in item]
-        elif item is not None and key not in ModelFile.header:
+        elif item is not None:
             # None is a value that the file leaves to its default
             structure[key] = item
     return values, structure

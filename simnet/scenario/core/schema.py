@@ -73,8 +73,11 @@ def file_model(section: type[Section], kind: str = "", *, bare: bool = False) ->
     doc = (section.__doc__ or "").split("\n", maxsplit=1)[0]
     name = f"{section.__name__}{'File' if kind else 'Table'}"
     if kind:
+        fields |= section.beside
         fields["kind"] = (Literal[kind], ...)
-        return create_model(name, __base__=ModelFile, __doc__=doc, **fields)
+        whole = create_model(name, __base__=ModelFile, __doc__=doc, **fields)
+        whole.header = ModelFile.header.union(section.beside)
+        return whole
     return create_model(name, __config__=Section.model_config, __doc__=doc, **fields)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
 __all__ = ["Section"]
 
@@ -17,10 +19,13 @@ class Section(BaseModel):
 
     Attributes:
         by: attribute that chooses one of the section's variants; empty where there are none.
+        beside: keys that a model's file may have beside values, as pydantic takes them: no part
+            of what is modelled.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     by: ClassVar[str] = ""
+    beside: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     @classmethod
     def variants(cls) -> Mapping[str, type[Section]]:

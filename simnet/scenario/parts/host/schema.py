@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping
+from re import Pattern
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -25,7 +28,7 @@ from simnet.scenario.core.specs import (
 from simnet.scenario.parts.aix.schema import NetworkOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
 __all__ = ["Costs", "Cpu", "Kernel", "Machine", "Memory", "Server", "ServerPort"]
 
@@ -107,8 +110,19 @@ class Memory(Section):
     ]
 
 
+_StandsFor = Annotated[
+    tuple[Pattern[str], ...],
+    Field(
+        description="processors for which an import takes it, by name and vendor in /proc/cpuinfo:"
+        " regular expressions, closest first"
+    ),
+]
+
+
 class Cpu(Section):
     """A processor: clock, threads, caches, and what kernel work costs on it."""
+
+    beside: ClassVar[Mapping[str, Any]] = MappingProxyType({"stands_for": (_StandsFor, ())})
 
     vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd"))] = "intel"
     clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]

@@ -1,0 +1,38 @@
+"""Which model a host's processor is taken for: the models say so themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.importing.lookup import nearest_cpu
+from simnet.importing.models import Draft
+from simnet.scenario.core.library import find_model, flat, read_model
+
+
+@pytest.mark.parametrize(
+    ("description", "model"),
+    [
+        ("Intel(R) Xeon(R) CPU           E5504  @ 2.00GHz GenuineIntel", "intel-xeon-e5504"),
+        ("Intel(R) Xeon(TM) CPU 3.00GHz GenuineIntel", "intel-xeon-7040"),
+        ("Intel(R) Xeon(R) Gold 6128 CPU @ 3.40GHz GenuineIntel", "intel-xeon-gold-6128"),
+        ("Intel(R) Core(TM) i7-8650U CPU @ 1.90GHz GenuineIntel", "intel-xeon-gold-6128"),
+        ("AMD EPYC 7742 64-Core Processor AuthenticAMD", "amd-epyc-7662"),
+        ("QEMU Virtual CPU version 2.5+ AuthenticAMD", "amd-epyc-7662"),
+        ("POWER5 (gr)", "ibm-power5-1650"),
+        ("POWER9, altivec supported", "ibm-power8-4356"),
+        ("a processor of another maker", "intel-xeon-gold-6128"),
+        ("", "intel-xeon-gold-6128"),
+    ],
+)
+def test_the_closest_model_is_taken(description: str, model: str) -> None:
+    assert nearest_cpu(description) == model
+
+
+def test_what_a_model_stands_for_is_no_value_and_not_copied() -> None:
+    form, _ = read_model("cpu", find_model("cpu", "intel-xeon-e5504"))
+    values, structure = flat(form)
+    assert "clock" in values
+    assert "stands_for" not in values | structure
+    draft = Draft("cpu", "a host's own", "intel-xeon-e5504").document
+    assert "clock" in draft
+    assert "stands_for" not in draft
