@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu, VirtualProcessor
 from simnet.kernel.component cimport Component
+from simnet.kernel.sentinel cimport NEVER
 
 cdef class LogicalPartition:
     cdef readonly object name

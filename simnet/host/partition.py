@@ -26,6 +26,9 @@ from simnet.host.cpu import Cpu, VirtualProcessor
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["LogicalPartition", "ProcessorPool", "SharedProcessor"]
 
 # states of a virtual processor
@@ -35,7 +38,6 @@ _ARRIVING = cython.declare(cython.int, 2)
 _RUNNING = cython.declare(cython.int, 3)
 # events of a virtual processor and of the pool, after whatever CPUs do at that time
 _PRIORITY = cython.declare(cython.int, 3)
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 # of the time that a weight of one would have had
 _SHARE = cython.declare(cython.longlong, 256)
 
@@ -328,7 +330,7 @@ class ProcessorPool(Component):
 
     def _join(self, joining: SharedProcessor) -> cython.int:
         """Spare time that a partition had no use for gives it no claim to more later."""
-        least: cython.longlong = _NEVER
+        least: cython.longlong = NEVER
         other: SharedProcessor
         for other in self.processors:
             if other is joining or other.state == _CEDED or not other.partition.takes_spare:
@@ -337,7 +339,7 @@ class ProcessorPool(Component):
                 return 0
             if other.partition.spare < least:
                 least = other.partition.spare
-        if least != _NEVER and joining.partition.spare < least:
+        if least != NEVER and joining.partition.spare < least:
             joining.partition.spare = least
         return 0
 
@@ -430,7 +432,7 @@ class ProcessorPool(Component):
     def _arm(self) -> cython.int:
         """Choose anew when the next part, slice or window ends, or has to begin."""
         now: cython.longlong = self.sim.now
-        when: cython.longlong = _NEVER
+        when: cython.longlong = NEVER
         then: cython.longlong
         processor: SharedProcessor
         for processor in self.processors:
@@ -449,6 +451,6 @@ class ProcessorPool(Component):
                     then = processor.slice_end_ps
             if then < when:
                 when = then
-        if when < _NEVER:
+        if when < NEVER:
             self._look_at(when)
         return 0

@@ -1,4 +1,5 @@
 from simnet.kernel.component cimport Component
+from simnet.kernel.sentinel cimport NEVER
 
 cdef class Message
 cdef class Flow

@@ -11,6 +11,9 @@ import cython
 
 from simnet.kernel.component import Component
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = [
     "Flow",
     "FlowGroup",
@@ -24,7 +27,6 @@ __all__ = [
 _UNIT_BITS = cython.declare(cython.int, 16)
 _US_PS = cython.declare(cython.longlong, 1_000_000)
 _NS_PS = cython.declare(cython.longlong, 1000)
-_NEVER_PS = cython.declare(cython.longlong, 1 << 62)
 # of a link's capacity in use, from which on it counts as saturated: 255 of 256
 _NEARLY_BITS = cython.declare(cython.int, 8)
 _NO_LIMIT = cython.declare(cython.longlong, -1)
@@ -162,7 +164,7 @@ class Flow:
         self.at_egress = False
         self.remaining = 0
         self.updated_ps = 0
-        self.finish_ps = _NEVER_PS
+        self.finish_ps = NEVER
         self.active = False
         self.open = False
         self.full = False
@@ -209,7 +211,7 @@ class Flow:
         if self.rate > 0:
             self.finish_ps = self.updated_ps + (left * _US_PS + self.rate - 1) // self.rate
         else:
-            self.finish_ps = _NEVER_PS
+            self.finish_ps = NEVER
         return 0
 
 
@@ -265,7 +267,7 @@ class FlowGroup:
                 for link in flow.links:
                     link.open += 1
         while growing > 0:
-            level = _NEVER_PS
+            level = NEVER
             for flow in self.flows:
                 if flow.open and flow.ceiling < level:
                     level = flow.ceiling
@@ -315,7 +317,7 @@ class FlowGroup:
             if flow.active:
                 link = flow.links[0]
                 link.waiting_bytes = 0
-                link.slowest = _NEVER_PS
+                link.slowest = NEVER
         for flow in self.flows:
             if flow.active and flow.at_egress:
                 link = flow.links[0]

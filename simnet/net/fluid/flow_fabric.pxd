@@ -1,5 +1,6 @@
 from simnet.kernel.component cimport Component
 from simnet.kernel.priority cimport NIC, WIRE
+from simnet.kernel.sentinel cimport NEVER
 from simnet.net.fluid.flow cimport Flow, FlowGroup, FlowLink, Message
 
 cdef class FlowFabric(Component):

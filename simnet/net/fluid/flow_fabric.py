@@ -33,11 +33,11 @@ from simnet.net.fluid.flow import Flow, FlowGroup, FlowLink, Message
 
 if not cython.compiled:
     from simnet.kernel.priority import NIC, WIRE
+    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["FlowFabric"]
 
 _UNIT_BITS = cython.declare(cython.int, 16)
-_NEVER_PS = cython.declare(cython.longlong, 1 << 62)
 _LONGEST_BYTES = cython.declare(cython.longlong, 64 << 20)
 _NO_LIMIT = cython.declare(cython.longlong, -1)
 _LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
@@ -81,7 +81,7 @@ class FlowFabric(Component):
         self.pause = pause
         self.xoff_bytes = xoff_bytes
         self.event = 0
-        self.event_ps = _NEVER_PS
+        self.event_ps = NEVER
         self.shares = 0
 
     def counters(self) -> dict[str, int]:
@@ -200,7 +200,7 @@ class FlowFabric(Component):
         flow: Flow
         if kind == _FINISH:
             self.event = 0
-            self.event_ps = _NEVER_PS
+            self.event_ps = NEVER
             self._finish()
             return
         if kind == _DELIVER:
@@ -331,7 +331,7 @@ class FlowFabric(Component):
         flow.advance(now)
         flow.active = False
         flow.rate = 0
-        flow.finish_ps = _NEVER_PS
+        flow.finish_ps = NEVER
         flow.group.dirty = True
         for link in flow.links:
             link.account(now)
@@ -342,7 +342,7 @@ class FlowFabric(Component):
         """Compute rates where flows have started or stopped, and when a message is through next."""
         group: FlowGroup
         flow: Flow
-        next_ps: cython.longlong = _NEVER_PS
+        next_ps: cython.longlong = NEVER
         for group in self.groups:
             if group.dirty:
                 group.dirty = False
@@ -357,6 +357,6 @@ class FlowFabric(Component):
             self.sim.cancel(self.event)
             self.event = 0
         self.event_ps = next_ps
-        if next_ps < _NEVER_PS:
+        if next_ps < NEVER:
             self.event = self.sim.at(next_ps, self, _FINISH, 0, NIC)
         return 0

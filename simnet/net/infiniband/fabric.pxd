@@ -1,5 +1,6 @@
 from simnet.kernel.component cimport Component
 from simnet.kernel.random cimport RandomStream
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.infiniband.fabric_link cimport Link
 from simnet.net.link.skb cimport Skb
 from simnet.net.link.wire cimport Path, Port

@@ -49,6 +49,9 @@ from simnet.net.link.wire import Path, Port
 if TYPE_CHECKING:
     import networkx as nx
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["ROUTINGS", "Fabric", "FabricPath", "Hop", "fat_tree", "switch_graph"]
 
 ROUTINGS = ("deterministic", "adaptive", "random")
@@ -57,7 +60,6 @@ _DETERMINISTIC = cython.declare(cython.int, 0)
 _ADAPTIVE = cython.declare(cython.int, 1)
 _ENTERS = cython.declare(cython.int, 0)
 _ARRIVES = cython.declare(cython.int, 1)
-_NONE = cython.declare(cython.longlong, -1)
 _WHOLE = 1000
 _MOST_ROUTES = 64
 
@@ -108,7 +110,7 @@ class Transit:
         self.path: FabricPath = None
         self.hop: Hop = None
         self.tail_ps = 0
-        self.next_free = _NONE
+        self.next_free = NONE
 
 
 @cython.final
@@ -205,7 +207,7 @@ class Fabric(Component):
         self.luck = RandomStream(seed, path)
         self.links = {}
         self.transits: list[Any] = []
-        self.free = _NONE
+        self.free = NONE
         self.in_flight = 0
         for a, b, given in graph.edges(data=True):
             byte_ps = 8 * 10**12 // given.get("rate_bps", rate_bps)
@@ -266,7 +268,7 @@ class Fabric(Component):
         slot: cython.longlong = self.free
         transit: Transit
         head: cython.longlong
-        if slot == _NONE:
+        if slot == NONE:
             slot = len(self.transits)
             transit = Transit()
             self.transits.append(transit)

@@ -1,6 +1,7 @@
 from simnet.host.cpu cimport Cpu, Occupation
 from simnet.host.softirq.softirq cimport SoftirqNetRx
 from simnet.kernel.random cimport RandomStream
+from simnet.kernel.sentinel cimport NEVER
 from simnet.net.nic.port cimport Nic
 from simnet.net.infiniband.reorder_window cimport MessageNumbers, ReorderWindow
 from simnet.net.link.skb cimport Endpoint, Skb

@@ -25,6 +25,9 @@ from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["ENCAPSULATION_BYTES", "FLUSHED", "Ipoib"]
 
 # RFC 4391: 16-bit type and 16 reserved bits
@@ -32,7 +35,6 @@ ENCAPSULATION_BYTES = 4
 # the reorder window's event: its timer has handed packets up
 FLUSHED = 2
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
@@ -103,7 +105,7 @@ class Ipoib(Nic):
         self.stopped = False
         self.drain_timer = 0
         self.completions = 0
-        self.deadline_ps = _NEVER
+        self.deadline_ps = NEVER
         self.pending = 0
         self.leaving = False
         self.numbers: MessageNumbers = None
@@ -128,13 +130,13 @@ class Ipoib(Nic):
     def advance(self, now: cython.longlong) -> cython.int:
         """Take in what has completed until `now`; announce it if the queue is armed."""
         skb: Skb = self.incoming.head
-        rx_at: cython.longlong = skb.arrival_ps if skb is not None else _NEVER
+        rx_at: cython.longlong = skb.arrival_ps if skb is not None else NEVER
         tx_at: cython.longlong = self._next_sent_ps()
         while rx_at <= now or tx_at <= now:
             if rx_at <= tx_at:
                 self._receive(self.incoming.pop())
                 skb = self.incoming.head
-                rx_at = skb.arrival_ps if skb is not None else _NEVER
+                rx_at = skb.arrival_ps if skb is not None else NEVER
             else:
                 self.tx.seen += 1
                 if self.connected:
@@ -148,7 +150,7 @@ class Ipoib(Nic):
 
     def _next_sent_ps(self) -> cython.longlong:
         """When the next send completes; NEVER if none is outstanding."""
-        when: cython.longlong = _NEVER
+        when: cython.longlong = NEVER
         if self.tx.seen < self.tx.sent:
             when = self.tx.ends[self.tx.seen & self.tx.mask]
         return when
@@ -179,8 +181,8 @@ class Ipoib(Nic):
         tx_at: cython.longlong
         at: cython.longlong
         while True:
-            rx_at = skb.arrival_ps if skb is not None else _NEVER
-            tx_at = _NEVER
+            rx_at = skb.arrival_ps if skb is not None else NEVER
+            tx_at = NEVER
             if self.connected and position < self.tx.sent:
                 tx_at = self.tx.ends[position & self.tx.mask]
             at = rx_at if rx_at <= tx_at else tx_at
@@ -205,7 +207,7 @@ class Ipoib(Nic):
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """The event has been taken: the queue is silent until it is armed."""
         self.completions = 0
-        self.deadline_ps = _NEVER
+        self.deadline_ps = NEVER
         return 0
 
     def unmask(self, now: cython.longlong) -> cython.int:
@@ -213,7 +215,7 @@ class Ipoib(Nic):
         self.rearms += 1
         self.unmasked = True
         self.completions = 0
-        self.deadline_ps = _NEVER
+        self.deadline_ps = NEVER
         self.arm()
         return 0
 

@@ -1,5 +1,6 @@
 from simnet.kernel.component cimport Component
 from simnet.host.cpu cimport Cpu
+from simnet.kernel.sentinel cimport NONE
 
 cdef class Endpoint
 cdef class EgressPort

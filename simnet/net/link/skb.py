@@ -10,6 +10,9 @@ from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = [
     "EgressPort",
     "Endpoint",
@@ -21,8 +24,6 @@ __all__ = [
     "copy_skb",
     "new_skb",
 ]
-
-_NONE = cython.declare(cython.longlong, -1)
 
 
 class Endpoint(Component):
@@ -189,8 +190,8 @@ def new_skb(
     skb.window = window
     skb.wire_bytes = wire_bytes
     skb.push = push
-    skb.tsval = _NONE
-    skb.tsecr = _NONE
+    skb.tsval = NONE
+    skb.tsecr = NONE
     if not cython.compiled:
         # compiled, a fresh object has 0 and None everywhere
         skb.sack = None

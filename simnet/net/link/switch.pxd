@@ -1,4 +1,5 @@
 from simnet.kernel.component cimport Component
+from simnet.kernel.sentinel cimport NEVER
 from simnet.net.link.skb cimport Header, EgressPort, Skb, SkbQueue, Station
 from simnet.net.link.wire cimport Path, Port
 

@@ -25,11 +25,13 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import EgressPort, Header, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["LOAD_BALANCE", "Egress", "Ingress", "PortChannel"]
 
 LOAD_BALANCE = ("src-mac", "dst-mac", "src-dst-mac", "src-ip", "dst-ip", "src-dst-ip")
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 _LOW_BITS = cython.declare(cython.int, 7)
 _SRC_MAC = cython.declare(cython.int, 0)
 _DST_MAC = cython.declare(cython.int, 1)
@@ -211,7 +213,7 @@ class Ingress(Path):
         self.delay_ps = propagation_ps + latency_ps
         self.latency_ps = latency_ps
         self.up = True
-        self.down_ps = _NEVER
+        self.down_ps = NEVER
         self.frames = 0
         self.lost = 0
         self.flooded = 0

@@ -23,9 +23,11 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["Channel"]
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
@@ -113,7 +115,7 @@ class Channel(OffloadingNic):
 
     def next_update(self) -> cython.longlong:
         """When one of the armed queues will write an event, from what is known to come."""
-        when: cython.longlong = _NEVER
+        when: cython.longlong = NEVER
         if self.rx_cq.armed:
             when = self._rx_due_ps()
         if self.tx_cq.armed:

@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NEVER
 cdef class CompletionQueue:
     cdef readonly bint armed
     cdef readonly long long period_ps

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import cython
 
-__all__ = ["CompletionQueue"]
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
+__all__ = ["CompletionQueue"]
 
 
 @cython.final
@@ -39,12 +40,12 @@ class CompletionQueue:
     def __init__(self) -> None:
         self.armed = True
         self.period_ps = 0
-        self.frames = _NEVER
+        self.frames = NEVER
         self.from_cqe = False
         self.count = 0
-        self.deadline_ps = _NEVER
+        self.deadline_ps = NEVER
         self.last_ps = 0
-        self.event_ps = -_NEVER
+        self.event_ps = -NEVER
         self.notified = False
         self.events = 0
 
@@ -53,7 +54,7 @@ class CompletionQueue:
     ) -> cython.int:
         """Program timer and number of frames; holds from the next entry on."""
         self.period_ps = period_ps
-        self.frames = frames if frames > 0 else _NEVER
+        self.frames = frames if frames > 0 else NEVER
         self.from_cqe = from_cqe
         return 0
 
@@ -83,7 +84,7 @@ class CompletionQueue:
         self.notified = True
         self.event_ps = now
         self.count = 0
-        self.deadline_ps = _NEVER
+        self.deadline_ps = NEVER
         return True
 
     def take(self) -> cython.int:
@@ -98,7 +99,7 @@ class CompletionQueue:
         self.armed = True
         self.count = unseen
         if unseen == 0:
-            self.deadline_ps = _NEVER
+            self.deadline_ps = NEVER
         elif unseen >= self.frames:
             self.deadline_ps = now
         else:

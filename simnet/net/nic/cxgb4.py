@@ -32,9 +32,11 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["Cxgb4"]
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
@@ -75,10 +77,10 @@ class Cxgb4(OffloadingNic):
         super().__init__(device, gro, tso=tso, makes_each=False)
         if holdoff_ps == 0 and frames == 0:
             frames = 1
-        self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else _NEVER
-        self.frames = _nearest(_COUNTS, frames) if frames else _NEVER
+        self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else NEVER
+        self.frames = _nearest(_COUNTS, frames) if frames else NEVER
         self.entries = 0
-        self.deadline_ps = _NEVER
+        self.deadline_ps = NEVER
 
     # -- the response queue -------------------------------------------------------------------
 
@@ -116,7 +118,7 @@ class Cxgb4(OffloadingNic):
 
     def _timed(self, at: cython.longlong) -> cython.longlong:
         """When the timer that starts at `at` runs out; never if there is none."""
-        return at + self.holdoff_ps if self.holdoff_ps < _NEVER else _NEVER
+        return at + self.holdoff_ps if self.holdoff_ps < NEVER else NEVER
 
     def next_update(self) -> cython.longlong:
         """When the entries that are known to come would interrupt."""
@@ -124,18 +126,18 @@ class Cxgb4(OffloadingNic):
         deadline: cython.longlong = self.deadline_ps
         skb: Skb = self.incoming.head
         spare: cython.int = self.posted
-        drained: cython.longlong = _NEVER
+        drained: cython.longlong = NEVER
         at: cython.longlong
         if self.qdisc.count > 0 and self.tx.seen < self.tx.sent:
             drained = self.tx.ends[(self.tx.sent - 1) & self.tx.mask]
         while True:
-            at = _NEVER
+            at = NEVER
             if skb is not None and spare > 0:
                 at = skb.arrival_ps
             if drained < at:
                 at = drained
-                drained = _NEVER
-            elif at < _NEVER:
+                drained = NEVER
+            elif at < NEVER:
                 skb = skb.next
                 spare -= 1
             if at >= deadline:
@@ -154,7 +156,7 @@ class Cxgb4(OffloadingNic):
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """The interrupt has masked itself."""
         self.entries = 0
-        self.deadline_ps = _NEVER
+        self.deadline_ps = NEVER
         return 0
 
     def unmask(self, now: cython.longlong) -> cython.int:

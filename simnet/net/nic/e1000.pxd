@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NEVER
 from simnet.net.nic.port cimport Nic
 
 cdef class E1000(Nic):

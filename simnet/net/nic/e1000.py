@@ -15,9 +15,10 @@ from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-__all__ = ["E1000"]
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
+__all__ = ["E1000"]
 
 
 class E1000(Nic):
@@ -34,8 +35,8 @@ class E1000(Nic):
         self.throttle_ps = throttle_ps
         self.tx_delay_ps = tx_delay_ps
         self.last_irq_ps = -throttle_ps
-        self.cause_ps = _NEVER
-        self.tx_deadline_ps = _NEVER
+        self.cause_ps = NEVER
+        self.tx_deadline_ps = NEVER
 
     def advance(self, now: cython.longlong) -> cython.int:
         """Take in frames and completions up to `now`; assert if a cause may go out."""
@@ -57,7 +58,7 @@ class E1000(Nic):
         if self.tx_deadline_ps <= now:
             if self.tx_deadline_ps < self.cause_ps:
                 self.cause_ps = self.tx_deadline_ps
-            self.tx_deadline_ps = _NEVER
+            self.tx_deadline_ps = NEVER
         self.announced = self.arrived
         self.tx.announced = self.tx.seen
         if (
@@ -88,8 +89,8 @@ class E1000(Nic):
                 position += 1
             if at < when:
                 when = at
-        if when >= _NEVER:
-            return _NEVER
+        if when >= NEVER:
+            return NEVER
         if when > earliest:
             return when
         # a cause that has to wait for the interval: nothing that comes changes the time
@@ -103,7 +104,7 @@ class E1000(Nic):
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """Read of ICR in the handler; at the end of a poll nothing happens."""
         if self.asserted:
-            self.cause_ps = _NEVER
+            self.cause_ps = NEVER
         return 0
 
     def unmask(self, now: cython.longlong) -> cython.int:

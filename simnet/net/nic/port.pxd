@@ -4,6 +4,7 @@ from simnet.host.cpu cimport Cpu
 from simnet.host.interrupt cimport IrqLine
 from simnet.host.ledger cimport Ledger
 from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.kernel.sentinel cimport NEVER
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue
 from simnet.net.nic.device_access cimport DeviceAccess
 from simnet.net.nic.transmit_ring cimport TransmitRing

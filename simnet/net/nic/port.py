@@ -25,11 +25,11 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.steering.steering import Steering
 
-__all__ = ["NEVER", "Nic"]
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
 
-NEVER = 1 << 62
+__all__ = ["Nic"]
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
@@ -175,7 +175,7 @@ class Nic(Port):
             self.sim.cancel(self.timer)
             self.timer = 0
         self.armed_ps = when
-        if when < _NEVER:
+        if when < NEVER:
             self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
         return 0
 

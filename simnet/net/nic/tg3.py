@@ -19,9 +19,11 @@ from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["Tg3"]
 
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 # what 0 means: a timer that never runs out, a count that is never reached
 _UNTIMED = cython.declare(cython.longlong, 1 << 61)
 _UNCOUNTED = cython.declare(cython.int, 1 << 30)
@@ -62,8 +64,8 @@ class Tg3(Nic):
         self.clrtick = clrtick
         self.rx_count = 0
         self.tx_count = 0
-        self.rx_deadline_ps = _NEVER
-        self.tx_deadline_ps = _NEVER
+        self.rx_deadline_ps = NEVER
+        self.tx_deadline_ps = NEVER
 
     def advance(self, now: cython.longlong) -> cython.int:
         """Take in frames and completions up to `now` in the order of their times."""
@@ -74,8 +76,8 @@ class Tg3(Nic):
         deadline: cython.longlong
         while True:
             skb = self.incoming.head
-            rx_at = skb.arrival_ps if skb is not None else _NEVER
-            tx_at = _NEVER
+            rx_at = skb.arrival_ps if skb is not None else NEVER
+            tx_at = NEVER
             if self.tx.seen < self.tx.sent:
                 tx_at = self.tx.ends[self.tx.seen & self.tx.mask]
             at = rx_at if rx_at <= tx_at else tx_at
@@ -90,12 +92,12 @@ class Tg3(Nic):
                     self._update()
                     if not self.shared_update:
                         self.rx_count = 0
-                        self.rx_deadline_ps = _NEVER
+                        self.rx_deadline_ps = NEVER
                 else:
                     self._update()
                     if not self.shared_update:
                         self.tx_count = 0
-                        self.tx_deadline_ps = _NEVER
+                        self.tx_deadline_ps = NEVER
             elif at > now:
                 return 0
             elif rx_at <= tx_at:
@@ -113,7 +115,7 @@ class Tg3(Nic):
             )
         if self.rx_count >= (self.rx_frames if self.unmasked else self.rx_frames_irq):
             self.rx_count = 0
-            self.rx_deadline_ps = _NEVER
+            self.rx_deadline_ps = NEVER
             self._update()
         return 0
 
@@ -124,7 +126,7 @@ class Tg3(Nic):
             self.tx_deadline_ps = at + (self.tx_usecs_ps if self.unmasked else self.tx_usecs_irq_ps)
         if self.tx_count >= (self.tx_frames if self.unmasked else self.tx_frames_irq):
             self.tx_count = 0
-            self.tx_deadline_ps = _NEVER
+            self.tx_deadline_ps = NEVER
             self._update()
         return 0
 
@@ -135,8 +137,8 @@ class Tg3(Nic):
         if self.shared_update:
             self.rx_count = 0
             self.tx_count = 0
-            self.rx_deadline_ps = _NEVER
-            self.tx_deadline_ps = _NEVER
+            self.rx_deadline_ps = NEVER
+            self.tx_deadline_ps = NEVER
         if self.unmasked and not self.asserted:
             self.raise_line()
         return 0
@@ -175,9 +177,9 @@ class Tg3(Nic):
                 tx_at = at + self.tx_usecs_ps
             position += 1
         if tx_at < rx_at:
-            return tx_at if tx_at < _UNTIMED else _NEVER
+            return tx_at if tx_at < _UNTIMED else NEVER
         self.armed_by_count = by_count
-        return rx_at if rx_at < _UNTIMED else _NEVER
+        return rx_at if rx_at < _UNTIMED else NEVER
 
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """Note the tag of the status block: see above."""
@@ -188,9 +190,9 @@ class Tg3(Nic):
         self.advance(now)
         self.unmasked = True
         # descriptors that came while no timer ran wait for the one that runs now
-        if _UNTIMED < self.rx_deadline_ps < _NEVER:
+        if _UNTIMED < self.rx_deadline_ps < NEVER:
             self.rx_deadline_ps = now + self.rx_usecs_ps
-        if _UNTIMED < self.tx_deadline_ps < _NEVER:
+        if _UNTIMED < self.tx_deadline_ps < NEVER:
             self.tx_deadline_ps = now + self.tx_usecs_ps
         self.arm()
         return 0

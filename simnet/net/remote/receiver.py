@@ -21,9 +21,11 @@ from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.receive.receiver import TcpReceiver
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["RemoteReceiver"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 _DONE = cython.declare(cython.int, 0)
 _DELACK = cython.declare(cython.int, 1)
@@ -104,7 +106,7 @@ class RemoteReceiver(Port):
         self.busy_ps = 0
         self.delivered_bytes = 0
         self.acks_sent = 0
-        self.ts_recent = _NONE
+        self.ts_recent = NONE
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
@@ -383,7 +385,7 @@ class RemoteReceiver(Port):
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         due: cython.longlong = self.receiver.delack.timeout_jiffy
         self.delack.ran()
-        if due == _NONE:
+        if due == NONE:
             return 0
         if due >= jiffy:
             self.delack.set(due)

@@ -20,9 +20,11 @@ from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.send.sender import TcpSender
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["RemoteSender"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _NAPI_WEIGHT = cython.declare(cython.int, 64)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
 # what an event means
@@ -277,7 +279,7 @@ class RemoteSender(Port):
 
     def _arm_rto(self) -> cython.int:
         due: cython.longlong = self.sender.timer_due(self.sim.now // self.jiffy_ps)
-        if due != _NONE:
+        if due != NONE:
             self.rto.set(due)
         return 0
 

@@ -27,13 +27,13 @@ from simnet.net.tcp.send.validation import WindowValidation
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
+    from simnet.kernel.sentinel import NONE
 
     # what an event means; the compiled classes have these from tcp_connection.pxd
     DELACK, RTO, COMPRESSED, SERVED = range(4)
 
 __all__ = ["TcpConnection"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _PRIORITY_TIMER = cython.declare(cython.int, 2)
 
 
@@ -86,7 +86,7 @@ class TcpConnection(Endpoint):
         self.rto_at = 0
         self.delack_event = 0
         self.delack_at = 0
-        self.ts_recent = _NONE
+        self.ts_recent = NONE
         self.delivered = 0
         self.acks_sent = 0
         self.delayed_acks = 0
@@ -150,7 +150,7 @@ class TcpConnection(Endpoint):
         """Have the retransmission timer run when it is due, or before; `jiffy` is now."""
         event: cython.longlong
         due: cython.longlong = self.sender.timer_due(jiffy)
-        if due != _NONE:
+        if due != NONE:
             event = keep_timer(self, RTO, self.rto_event, self.rto_at, due, self.jiffy_ps)
             if event != self.rto_event:
                 self.rto_event = event

@@ -21,11 +21,11 @@ from simnet.net.tcp.send.sender import TcpSender
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.connection import COMPRESSED, DELACK, RTO, SERVED
 
 __all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PRIORITY_CPU = cython.declare(cython.int, 2)
@@ -312,12 +312,12 @@ class TcpEndpoint(TcpConnection):
 
     def _delack_timer(self, jiffy: cython.longlong) -> cython.int:
         due: cython.longlong = self.receiver.delack.timeout_jiffy
-        if due == _NONE:
+        if due == NONE:
             return 0
         if due >= jiffy:
             self.set_delack(due)
             return 0
-        self.receiver.delack.timeout_jiffy = _NONE
+        self.receiver.delack.timeout_jiffy = NONE
         if self.receiver.delack.expired():
             self.delayed_acks += 1
             self._send_ack()

@@ -7,6 +7,7 @@ from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.prefetch cimport prefetch
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.epoll cimport EpollItem
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.steering.steering cimport SocketFlowTable

@@ -30,11 +30,11 @@ from simnet.net.tcp.send.sender import TcpSender
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.connection import COMPRESSED, RTO
 
 __all__ = ["TcpSocket"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _PAGE_BYTES = cython.declare(cython.longlong, 4096)
@@ -227,7 +227,7 @@ class TcpSocket(TcpConnection):
                     work += self._wakeup_ps(cpu, self.reader)
                 if (
                     not self.receiver.delack.scheduled
-                    and self.receiver.delack.timeout_jiffy == _NONE
+                    and self.receiver.delack.timeout_jiffy == NONE
                 ):
                     self.receiver.delack.timeout_jiffy = (
                         self.sim.now + _PREQUEUE_DELACK_PS
@@ -670,7 +670,7 @@ class TcpSocket(TcpConnection):
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         due: cython.longlong = self.receiver.delack.timeout_jiffy
         work: cython.longlong
-        if due == _NONE:
+        if due == NONE:
             return 0
         if due >= jiffy:
             self.set_delack(due)
@@ -683,7 +683,7 @@ class TcpSocket(TcpConnection):
             self.receiver.delack.timeout_jiffy = jiffy + self.receiver.delack.delack_min
             self.set_delack(self.receiver.delack.timeout_jiffy)
             return 0
-        self.receiver.delack.timeout_jiffy = _NONE
+        self.receiver.delack.timeout_jiffy = NONE
         work = self._drain_prequeue()
         if self.receiver.delack.expired():
             self.delayed_acks += 1

@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.kernel.sentinel cimport NEVER
 from simnet.net.nic.port cimport Nic
 from simnet.net.link.skb cimport Skb
 

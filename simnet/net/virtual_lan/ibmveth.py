@@ -29,13 +29,15 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 from simnet.net.virtual_lan.ibmveth_pools import POOL_BYTES, active_pools
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["HypervisorCalls", "Ibmveth"]
 
 _HANDLE_BYTES = cython.declare(cython.int, 8)
 _PAGE_BYTES = cython.declare(cython.int, 4096)
 # preamble, FCS and gap, which no virtual frame has
 _WIRE_BYTES = cython.declare(cython.int, 24)
-_NEVER = cython.declare(cython.longlong, 1 << 62)
 _CONTINUES = cython.declare(cython.int, 0)
 _DONE = cython.declare(cython.int, 1)
 _MORE = cython.declare(cython.int, 2)
@@ -212,7 +214,7 @@ class Ibmveth(Nic):
 
     def next_update(self) -> cython.longlong:
         """What comes is not known before it is there."""
-        return _NEVER
+        return NEVER
 
     def frames_added(self) -> cython.int:
         """Frames come by `transmit` of the other end alone."""

@@ -15,7 +15,6 @@ __all__ = ["INFINITE_SSTHRESH", "Bic", "Congestion"]
 
 INFINITE_SSTHRESH = 0x7FFFFFFF
 _BIC_SSTHRESH = 100
-_NONE = cython.declare(cython.longlong, -1)
 
 
 class Congestion:

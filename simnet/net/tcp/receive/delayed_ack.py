@@ -17,9 +17,11 @@ from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["DelayedAck"]
 
-_NONE = cython.declare(cython.longlong, -1)
 # TCP_MIN_MSS
 _MIN_MSS = cython.declare(cython.longlong, 88)
 # what the window field of a header holds
@@ -91,7 +93,7 @@ class DelayedAck:
         self.pingpong = False
         self.answers = 0
         self.ato = 0
-        self.timeout_jiffy = _NONE
+        self.timeout_jiffy = NONE
         self.lrcvtime = 0
         self.last_small = 0
         self.unacknowledged = 0
@@ -343,7 +345,7 @@ class DelayedAck:
         self.no_memory = False
         if self.compression.compressed > 0:
             self.compression.sent()
-        self.timeout_jiffy = _NONE
+        self.timeout_jiffy = NONE
         return min(window, _LARGEST_FIELD << self.window.wscale)
 
     # -- timer ------------------------------------------------------------------------------
@@ -366,7 +368,7 @@ class DelayedAck:
         if ato > self.delack_limit:
             ato = self.delack_limit
         timeout = now_jiffy + ato
-        if self.timeout_jiffy != _NONE:
+        if self.timeout_jiffy != NONE:
             if self.blocked or self.timeout_jiffy <= now_jiffy + (ato >> 2):
                 return 0
             if timeout > self.timeout_jiffy:
@@ -378,7 +380,7 @@ class DelayedAck:
         """`tcp_delack_timer`, socket not owned by the user; return whether to send the ACK."""
         if self.compression.compressed > 0:
             return True
-        self.timeout_jiffy = _NONE
+        self.timeout_jiffy = NONE
         if not self.scheduled:
             return False
         if not self.pingpong:

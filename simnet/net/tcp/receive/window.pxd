@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.receive.queue cimport ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.reassembly cimport Reassembly
 

@@ -14,9 +14,11 @@ from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["ReceiveWindow"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _CUSHION = cython.declare(cython.int, 1)
 _RATIO = cython.declare(cython.int, 2)
 _FULL_SEGMENT = cython.declare(cython.int, 1460)
@@ -89,9 +91,9 @@ class ReceiveWindow:
             self._first_offer(rules.first_window_segments)
         self.rtt = 0
         self.rtt_seq = 0
-        self.rtt_time = _NONE
+        self.rtt_time = NONE
         self.rcvq_seq = 0
-        self.rcvq_time = _NONE
+        self.rcvq_time = NONE
         self.rcvq_space = self.first
         if self.right_sizing != 0:
             self.rcvq_space = min(self.rcv_ssthresh, self.first, _TCP_INIT_CWND * advmss)
@@ -265,7 +267,7 @@ class ReceiveWindow:
     ) -> cython.int:
         """`tcp_rcv_rtt_measure`: a window of data takes a round trip or more."""
         sample: cython.longlong
-        if self.rtt_time != _NONE:
+        if self.rtt_time != NONE:
             if rcv_nxt < self.rtt_seq:
                 return 0
             sample = max(now - self.rtt_time, 1)
@@ -280,7 +282,7 @@ class ReceiveWindow:
     ) -> cython.int:
         """`tcp_rcv_space_adjust`: dynamic right-sizing, once per round-trip time."""
         copied: cython.longlong
-        if self.rcvq_time != _NONE:
+        if self.rcvq_time != NONE:
             if now - self.rcvq_time < self.rtt >> 3 or self.rtt == 0:
                 return 0
             copied = copied_seq - self.rcvq_seq

@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.counted_tags cimport CountedTags
 from simnet.net.tcp.recovery.frto cimport ANSWERED, NEEDLESS, WAITS, Frto

@@ -21,13 +21,13 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.frto import ANSWERED, NEEDLESS, WAITS
     from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
 
 __all__ = ["CountedRecovery"]
 
 
-_NONE = cython.declare(cython.longlong, -1)
 _MAX_BURST = cython.declare(cython.longlong, 3)
 _RATE_HALVING = cython.declare(cython.int, 0)
 _PRR_CONSERVATIVE = cython.declare(cython.int, 2)
@@ -133,7 +133,7 @@ class CountedRecovery(Recovery):
         if self.counts_sacked and data_sacked and self.tags.fackets_out > board.reordering:
             lost = True
         if self.state == OPEN:
-            self.retrans_stamp = _NONE
+            self.retrans_stamp = NONE
         elif self.seq.snd_una >= self.high_seq and self._leave():
             return 0
         if self.state == RECOVERY:
@@ -188,7 +188,7 @@ class CountedRecovery(Recovery):
                 return True
         elif self.state == DISORDER:
             self._undo_dsack()
-            if board.undo.marker == _NONE or not board.sack or self.seq.snd_una != self.high_seq:
+            if board.undo.marker == NONE or not board.sack or self.seq.snd_una != self.high_seq:
                 board.undo.forget()
                 self.state = OPEN
         elif self.state == CWR:
@@ -200,7 +200,7 @@ class CountedRecovery(Recovery):
                 board.none_held()
             if self._undo_recovery():
                 return True
-            if self.reduction == _RATE_HALVING or board.undo.marker != _NONE:
+            if self.reduction == _RATE_HALVING or board.undo.marker != NONE:
                 self._complete()
         return False
 
@@ -272,12 +272,12 @@ class CountedRecovery(Recovery):
         board: Scoreboard = self.board
         state: cython.int = OPEN
         if board.retrans_out == 0 and self.frto == 0:
-            self.retrans_stamp = _NONE
+            self.retrans_stamp = NONE
         if self.state == CWR:
             self._reduce(False, True)
             return 0
         if board.sacked_out + board.lost_out + board.retrans_out > 0 or (
-            board.undo.marker != _NONE and not self.counts_sacked
+            board.undo.marker != NONE and not self.counts_sacked
         ):
             state = DISORDER
         if state != self.state:
@@ -291,12 +291,12 @@ class CountedRecovery(Recovery):
 
     def _may_undo(self) -> cython.bint:
         """`tcp_may_undo`: nothing that was sent again had been missing (D-SACK, or Eifel)."""
-        if self.board.undo.marker == _NONE:
+        if self.board.undo.marker == NONE:
             return False
         return (
             self.board.undo.retrans <= 0
-            or self.retrans_stamp == _NONE
-            or (self.tsecr != _NONE and self.tsecr < self.retrans_stamp)
+            or self.retrans_stamp == NONE
+            or (self.tsecr != NONE and self.tsecr < self.retrans_stamp)
         )
 
     def _undo_window(self, threshold: cython.bint) -> cython.int:
@@ -327,7 +327,7 @@ class CountedRecovery(Recovery):
 
     def _undo_dsack(self) -> cython.int:
         """`tcp_try_undo_dsack`."""
-        if self.board.undo.marker != _NONE and self.board.undo.retrans <= 0:
+        if self.board.undo.marker != NONE and self.board.undo.retrans <= 0:
             self._undo_window(True)
             self.board.undo.forget()
         return 0
@@ -339,7 +339,7 @@ class CountedRecovery(Recovery):
         if not self._may_undo():
             return not board.sack or distance > board.reordering
         if board.retrans_out == 0:
-            self.retrans_stamp = _NONE
+            self.retrans_stamp = NONE
         self.tags.update_reordering(distance + acked)
         self._undo_window(False)
         return False
@@ -459,7 +459,7 @@ class CountedRecovery(Recovery):
         """What is lost; in Recovery without anything new to send holes, too."""
         number: cython.longlong = Recovery.next_retransmission(self, may_send)
         if (
-            number != _NONE
+            number != NONE
             or self.state != RECOVERY
             or not self.board.sack
             or not self.forward_retransmit

@@ -16,6 +16,7 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.segment import (
         EVER,
         LOST,
@@ -28,8 +29,6 @@ if not cython.compiled:
     )
 
 __all__ = ["CountedTags"]
-
-_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.final
@@ -91,7 +90,7 @@ class CountedTags:
         while number > self.board.head and not self.board.tags_of(number - 1) & SACKED:
             number -= 1
         self.fackets_out = number - self.board.head
-        self.lost_head = _NONE
+        self.lost_head = NONE
         if forget:
             self.seen = []
         return 0
@@ -136,7 +135,7 @@ class CountedTags:
         duplicate = start < ack or (
             len(blocks) > 1 and blocks[1][0] <= start and end <= blocks[1][1]
         )
-        if duplicate and _NONE < self.undo.marker < end <= prior_una:
+        if duplicate and NONE < self.undo.marker < end <= prior_una:
             self.undo.came_twice()
         if not self.ack_shows_reordering and ack > prior_una:
             reord = self._acked_in_holes(ack, reord, duplicate, blocks[0])
@@ -157,7 +156,7 @@ class CountedTags:
         if recovery and board.retrans_out > 0 and self._lost_retransmissions(upto):
             fresh = True
         if reord < self.fackets_out and (
-            not loss or (self.ack_shows_reordering and self.undo.marker != _NONE)
+            not loss or (self.ack_shows_reordering and self.undo.marker != NONE)
         ):
             self.update_reordering(self.fackets_out + 1 - reord)
         return fresh
@@ -215,7 +214,7 @@ class CountedTags:
             number += 1
             count = number - board.head
             tags = board.tags_of(number - 1)
-            if duplicate and tags & (RETRANS | EVER) and _NONE < self.undo.marker < last:
+            if duplicate and tags & (RETRANS | EVER) and NONE < self.undo.marker < last:
                 self.undo.came_twice()
             if last <= ack:
                 continue
@@ -346,4 +345,4 @@ class CountedTags:
             if not board.tags_of(number) & TAGS:
                 return number
             number += 1
-        return _NONE
+        return NONE

@@ -27,11 +27,10 @@ from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.send.timer import SendTimer
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import CWR, LOSS, OPEN, RECOVERY
 
 __all__ = ["NewReno"]
-
-_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.final
@@ -80,7 +79,7 @@ class NewReno(States):
         if self.ece:
             self.prior_ssthresh = 0
         if self.state == OPEN:
-            self.retrans_stamp = _NONE
+            self.retrans_stamp = NONE
         elif self.seq.snd_una >= self.high_seq and self._leave():
             return 0
         if self.state == RECOVERY:
@@ -173,7 +172,7 @@ class NewReno(States):
 
     def _undo_recovery(self) -> cython.bint:
         """`tcp_try_undo_recovery`; return whether the state is kept until more is acknowledged."""
-        if self.board.undo.marker != _NONE and self._delayed():
+        if self.board.undo.marker != NONE and self._delayed():
             self._undo_window(False)
         if self._prevents_reopening():
             return True
@@ -184,7 +183,7 @@ class NewReno(States):
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
         board: Scoreboard = self.board
         advance: cython.longlong = self.seq.snd_una - self.prior_una
-        if board.undo.marker == _NONE or not self._delayed():
+        if board.undo.marker == NONE or not self._delayed():
             return False
         board.update_reordering((advance + self.seq.mss - 1) // self.seq.mss)
         if board.retrans_out > 0:
@@ -198,7 +197,7 @@ class NewReno(States):
         """`tcp_process_loss`."""
         if self.advanced:
             self.retransmits = 0
-            if self.board.undo.marker != _NONE and self._delayed():
+            if self.board.undo.marker != NONE and self._delayed():
                 # tcp_try_undo_loss
                 self._undo_window(True)
                 self._prevents_reopening()

@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.recovery.segment cimport END, LOST, NEXT, PREVIOUS, RETRANS, SENT_US, WORDS
 from simnet.net.tcp.recovery.recovery cimport RECOVERY
 from simnet.net.tcp.send.rtt cimport RttEstimator

@@ -15,6 +15,7 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.rtt import RttEstimator
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import RECOVERY
     from simnet.net.tcp.recovery.segment import (
         END,
@@ -28,7 +29,6 @@ if not cython.compiled:
 
 __all__ = ["Rack"]
 
-_NONE = cython.declare(cython.longlong, -1)
 # in place of a neighbour: the segment is not in the list
 _OUT = cython.declare(cython.longlong, -2)
 _MOST_STEPS = cython.declare(cython.int, 255)
@@ -70,12 +70,12 @@ class Rack:
         self.reordering_seen = 0
         self.dsack_seen = False
         self.adjusted_us = 0
-        self.latest_us = _NONE
+        self.latest_us = NONE
         self.lost = 0
         self.listed = False
         self.linked = 0
-        self.oldest = _NONE
-        self.newest = _NONE
+        self.oldest = NONE
+        self.newest = NONE
         self.resent_below = 0
 
     # -- segments by the time when they were sent last ----------------------------------------
@@ -91,7 +91,7 @@ class Rack:
         if not self.listed:
             self.listed = True
             self.linked = board.head
-            self.oldest = self.newest = _NONE
+            self.oldest = self.newest = NONE
         if self.linked < board.head:
             self.linked = board.head
         while self.linked < board.tail:
@@ -102,9 +102,9 @@ class Rack:
     def _append(self, number: cython.longlong) -> cython.int:
         board: Scoreboard = self.board
         at: cython.longlong = WORDS * (number & board.mask)
-        board.ring[at + NEXT] = _NONE
+        board.ring[at + NEXT] = NONE
         board.ring[at + PREVIOUS] = self.newest
-        if self.newest == _NONE:
+        if self.newest == NONE:
             self.oldest = number
         else:
             board.ring[WORDS * (self.newest & board.mask) + NEXT] = number
@@ -123,11 +123,11 @@ class Rack:
         before = board.ring[at + PREVIOUS]
         if after == _OUT:
             return 0
-        if before == _NONE:
+        if before == NONE:
             self.oldest = after
         else:
             board.ring[WORDS * (before & board.mask) + NEXT] = after
-        if after == _NONE:
+        if after == NONE:
             self.newest = before
         else:
             board.ring[WORDS * (after & board.mask) + PREVIOUS] = before
@@ -153,7 +153,7 @@ class Rack:
 
     def begin(self) -> cython.int:
         """An ACK is to be handled: nothing has come with it yet."""
-        self.latest_us = _NONE
+        self.latest_us = NONE
         return 0
 
     def came(self, sent_us: cython.longlong) -> cython.int:
@@ -197,7 +197,7 @@ class Rack:
         If it was `resent` that may have been an earlier copy: then the round trip is too short.
         """
         rtt_us: cython.longlong = now_us - sent_us
-        if resent and (self.rtt.least_us == _NONE or rtt_us < self.rtt.least_us):
+        if resent and (self.rtt.least_us == NONE or rtt_us < self.rtt.least_us):
             return 0
         self.advanced = True
         self.rtt_us = rtt_us
@@ -211,7 +211,7 @@ class Rack:
 
         `latest_us` is when the latest of what this ACK has delivered was sent, -1 for nothing.
         """
-        if self.latest_us == _NONE:
+        if self.latest_us == NONE:
             return 0
         if self.latest_us < self.adjusted_us:
             self.dsack_seen = False
@@ -241,7 +241,7 @@ class Rack:
             state >= RECOVERY or self.board.sacked_out >= self.board.reordering
         ):
             return 0
-        if self.rtt.least_us == _NONE:
+        if self.rtt.least_us == NONE:
             return most
         return min((self.rtt.least_us >> 2) * self.steps, most)
 
@@ -263,7 +263,7 @@ class Rack:
         after: cython.longlong
         self.link()
         number = self.oldest
-        while number != _NONE:
+        while number != NONE:
             at = WORDS * (number & board.mask)
             after = board.ring[at + NEXT]
             if board.tags_of(number) & (LOST | RETRANS) != LOST:

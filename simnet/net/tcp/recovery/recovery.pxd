@@ -1,5 +1,6 @@
 cimport cython
 
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.sequence cimport SendSequence

@@ -12,13 +12,14 @@ from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.timer import SendTimer
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["CWR", "DISORDER", "LOSS", "OPEN", "RECOVERY", "Recovery"]
 
 if not cython.compiled:
     # the compiled class has them from recovery.pxd
     OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
-
-_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.no_gc
@@ -61,7 +62,7 @@ class Recovery:
         self.prior_cwnd = 0
         self.prr_delivered = 0
         self.prr_out = 0
-        self.retrans_stamp = _NONE
+        self.retrans_stamp = NONE
         self.retransmits = 0
         self.retransmitting = False
         self.entered = 0
@@ -70,7 +71,7 @@ class Recovery:
         self.prior_una = 0
         self.ece = False
         self.advanced = False
-        self.tsecr = _NONE
+        self.tsecr = NONE
         self.delivered = 0
         self.now_jiffy = 0
 
@@ -178,13 +179,13 @@ class Recovery:
         `may_send`: there is something new to be sent that window and Nagle let go.
         """
         if self.board.in_flight() >= self.congestion.cwnd:
-            return _NONE
+            return NONE
         return self.board.next_lost()
 
     def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`: a segment has been sent again."""
         self.board.resent(number, now_jiffy)
-        if self.retrans_stamp == _NONE:
+        if self.retrans_stamp == NONE:
             self.retrans_stamp = self.timer.now_us // 1000 if self.timer.rtt.fine else now_jiffy
         self.prr_out += 1
         return 0

@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.recovery.recovery cimport CWR, DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.timer cimport SendTimer

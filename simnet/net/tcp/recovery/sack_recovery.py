@@ -27,11 +27,11 @@ from simnet.net.tcp.recovery.tlp import LossProbe
 from simnet.net.tcp.send.timer import SendTimer
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
 
 __all__ = ["SackRecovery"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _RENEGE_MIN_US = cython.declare(cython.longlong, 10_000)
 
 
@@ -109,7 +109,7 @@ class SackRecovery(States):
         self._measure(acked)
         self.rack.adjust(self.timer.now_us)
         duplicate = acked == 0 and not news
-        if tags.probe_end != _NONE:
+        if tags.probe_end != NONE:
             self._probed(duplicate)
         if duplicate or tags.sacked or tags.dsack or self.ece or self.state != OPEN:
             self._alert(duplicate and not self.advanced and not tags.dsack)
@@ -121,14 +121,14 @@ class SackRecovery(States):
         return acked
 
     def _tag(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
-        lossy: cython.bint = self.state == LOSS and self.board.undo.marker == _NONE
+        lossy: cython.bint = self.state == LOSS and self.board.undo.marker == NONE
         return self.tags.tag(blocks, ack, self.prior_una, self.seq.snd_nxt, lossy)
 
     def _idle(self, news: cython.bint) -> cython.longlong:
         """Nothing was outstanding; a D-SACK may still say that a reduction was needless."""
         if self.tags.dsack:
             self._alert(False)
-        if self.tags.probe_end != _NONE:
+        if self.tags.probe_end != NONE:
             self._probed(not news)
         self.timer.stop()
         return 0
@@ -145,18 +145,18 @@ class SackRecovery(States):
         tags: SackTags = self.tags
         board: Scoreboard = self.board
         now_us: cython.longlong = self.timer.now_us
-        rtt_us: cython.longlong = _NONE
-        latest_us: cython.longlong = _NONE
-        sack_us: cython.longlong = _NONE
-        if tags.first_us != _NONE:
+        rtt_us: cython.longlong = NONE
+        latest_us: cython.longlong = NONE
+        sack_us: cython.longlong = NONE
+        if tags.first_us != NONE:
             rtt_us = now_us - tags.first_us
             latest_us = now_us - tags.last_us
-        if tags.sack_first_us != _NONE:
+        if tags.sack_first_us != NONE:
             sack_us = now_us - tags.sack_first_us
             latest_us = now_us - tags.sack_last_us
         if rtt_us < 0:
             rtt_us = sack_us
-        if rtt_us < 0 and self.tsecr != _NONE and acked > 0:
+        if rtt_us < 0 and self.tsecr != NONE and acked > 0:
             rtt_us = latest_us = self.rtt.of_echo(self.tsecr, now_us)
         if rtt_us >= 0:
             self.timer.measured(rtt_us, latest_us)
@@ -195,7 +195,7 @@ class SackRecovery(States):
             self.rearms = False
             return 0
         if self.state == OPEN:
-            self.retrans_stamp = _NONE
+            self.retrans_stamp = NONE
         elif self.seq.snd_una >= self.high_seq:
             if self.state == CWR:
                 if self.seq.snd_una != self.high_seq:
@@ -254,7 +254,7 @@ class SackRecovery(States):
 
     def _may_undo(self) -> cython.bint:
         """`tcp_may_undo`."""
-        return self.board.undo.marker != _NONE and (self.board.undo.retrans == 0 or self._delayed())
+        return self.board.undo.marker != NONE and (self.board.undo.retrans == 0 or self._delayed())
 
     def _undo(self, unmark: cython.bint) -> cython.int:
         self._undo_window(unmark)
@@ -272,7 +272,7 @@ class SackRecovery(States):
 
     def _undo_dsack(self) -> cython.bint:
         """`tcp_try_undo_dsack`."""
-        if self.board.undo.marker == _NONE or self.board.undo.retrans != 0:
+        if self.board.undo.marker == NONE or self.board.undo.retrans != 0:
             return False
         self.rack.recovered(True)
         self._undo(False)
@@ -280,7 +280,7 @@ class SackRecovery(States):
 
     def _undo_partial(self) -> cython.bint:
         """`tcp_try_undo_partial`; return whether nothing is marked or sent again now."""
-        if self.board.undo.marker == _NONE or not self._delayed():
+        if self.board.undo.marker == NONE or not self._delayed():
             return False
         self.tags.delayed(self.prior_una)
         if self.board.retrans_out > 0:
@@ -402,7 +402,7 @@ class SackRecovery(States):
         jiffies: cython.longlong = self.probe.timeout_jiffies(
             self.state, self.board.packets_out(), rto_left_us
         )
-        if jiffies == _NONE:
+        if jiffies == NONE:
             return False
         self.timer.probe_after(now_jiffy, jiffies)
         return True

@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NEVER, NONE
 from simnet.net.tcp.recovery.segment cimport END, EVER, RETRANS, SACKED, SENT_US, WORDS
 from simnet.net.tcp.recovery.rack cimport Rack
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard

@@ -16,12 +16,10 @@ from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER, NONE
     from simnet.net.tcp.recovery.segment import END, EVER, RETRANS, SACKED, SENT_US, WORDS
 
 __all__ = ["SackTags"]
-
-_NONE = cython.declare(cython.longlong, -1)
-_FAR = cython.declare(cython.longlong, 1 << 62)
 
 
 @cython.final
@@ -57,12 +55,12 @@ class SackTags:
         self.board = board
         self.rack = rack
         self.highest = 0
-        self.probe_end = _NONE
+        self.probe_end = NONE
         self.resent = 0
         self.seen: list[Any] = []
         self.dsacks = 0
         self.reord = 0
-        self.inside_from, self.inside_to = _FAR, _NONE
+        self.inside_from, self.inside_to = NEVER, NONE
         self.begin(0, 0, 0)
 
     def begin(
@@ -75,7 +73,7 @@ class SackTags:
         self.sacked = self.dsack = self.dsack_probe = False
         self.originals = self.retransmitted = self.renege = False
         self.delivered = 0
-        self.first_us = self.last_us = self.sack_first_us = self.sack_last_us = _NONE
+        self.first_us = self.last_us = self.sack_first_us = self.sack_last_us = NONE
         self.rack.begin()
         return 0
 
@@ -134,7 +132,7 @@ class SackTags:
         self.rack.link()
         while place < len(wanted):
             start, end, again = wanted[place]
-            self.inside_from, self.inside_to = _FAR, _NONE
+            self.inside_from, self.inside_to = NEVER, NONE
             if place + 1 < len(wanted) and wanted[place + 1][2]:
                 self.inside_from, self.inside_to, _ = wanted[place + 1]
             while cached < len(self.seen) and start >= self.seen[cached][1]:
@@ -213,9 +211,7 @@ class SackTags:
             if (
                 start < end <= snd_nxt
                 and end > prior_una
-                and (
-                    start > self.una or (duplicate and _NONE < board.undo.marker < end <= self.una)
-                )
+                and (start > self.una or (duplicate and NONE < board.undo.marker < end <= self.una))
             ):
                 found.append((start, end, duplicate))
             duplicate = False
@@ -243,7 +239,7 @@ class SackTags:
             return False
         if end - start > board.seq.mss:
             count = (end - start + board.seq.mss - 1) // board.seq.mss
-        elif self.probe_end != _NONE and self.probe_end == end:
+        elif self.probe_end != NONE and self.probe_end == end:
             self.dsack_probe = True
         self.dsacks += count
         if self.dsacks > self.resent:
@@ -254,7 +250,7 @@ class SackTags:
         self.dsack = True
         self.delivered += count
         if (
-            board.undo.marker != _NONE
+            board.undo.marker != NONE
             and board.undo.retrans > 0
             and board.undo.marker < end <= prior_una
         ):
@@ -269,7 +265,7 @@ class SackTags:
         sent_us: cython.longlong = board.sent_us_of(number)
         start: cython.longlong = self._start(number)
         if duplicate and tags & (RETRANS | EVER):
-            if board.undo.marker != _NONE and board.undo.retrans > 0 and end > board.undo.marker:
+            if board.undo.marker != NONE and board.undo.retrans > 0 and end > board.undo.marker:
                 board.undo.found_needless(1)
             if tags & SACKED and start < self.reord:
                 self.reord = start
@@ -283,7 +279,7 @@ class SackTags:
                     self.reord = start
                 if end <= self.high_seq:
                     self.originals = True
-                if self.sack_first_us == _NONE:
+                if self.sack_first_us == NONE:
                     self.sack_first_us = sent_us
                 self.sack_last_us = sent_us
             board.mark_sacked(number)
@@ -342,7 +338,7 @@ class SackTags:
         tags: cython.longlong
         end: cython.longlong
         sent_us: cython.longlong
-        reord: cython.longlong = _FAR
+        reord: cython.longlong = NEVER
         while board.head < board.tail:
             end = board.end_of(board.head)
             if end > self.una:
@@ -353,7 +349,7 @@ class SackTags:
             if tags & (RETRANS | EVER):
                 self.retransmitted = True
             elif not tags & SACKED:
-                if self.first_us == _NONE:
+                if self.first_us == NONE:
                     self.first_us = sent_us
                     reord = self._start(board.head - 1)
                 self.last_us = sent_us
@@ -362,10 +358,10 @@ class SackTags:
             if not tags & SACKED:
                 self.delivered += 1
                 self.rack.came(sent_us)
-                if not tags & (RETRANS | EVER) or not _NONE < echo_ms < sent_us // 1000:
+                if not tags & (RETRANS | EVER) or not NONE < echo_ms < sent_us // 1000:
                     self._came(sent_us, end, tags)
         if self.retransmitted:
-            self.first_us = self.last_us = _NONE
+            self.first_us = self.last_us = NONE
         self.renege = board.head_is_held()
         if board.hint < board.head:
             board.scan_from(board.head)

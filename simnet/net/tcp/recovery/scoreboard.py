@@ -30,6 +30,7 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sequence import SendSequence
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.segment import (
         END,
         EVER,
@@ -44,8 +45,6 @@ if not cython.compiled:
     )
 
 __all__ = ["Scoreboard"]
-
-_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.final
@@ -91,7 +90,7 @@ class Scoreboard:
         self.sack = sack
         self.undo = Undo(seq)
         self.hint = 0
-        self.rtt_jiffies = _NONE
+        self.rtt_jiffies = NONE
         self.retrans_acked = False
         self.acked_hole = 0
         self.acked_sent_us = 0
@@ -155,7 +154,7 @@ class Scoreboard:
         while self.head < self.tail and self.ring[WORDS * (self.head & self.mask) + END] <= ack:
             self.head += 1
         self.retrans_acked = False
-        self.rtt_jiffies = _NONE
+        self.rtt_jiffies = NONE
         if self.head > first:
             self.rtt_jiffies = now_jiffy - self.ring[WORDS * (first & self.mask) + SENT]
             self.acked_sent_us = self.ring[WORDS * ((self.head - 1) & self.mask) + SENT_US]
@@ -167,16 +166,16 @@ class Scoreboard:
         tags: cython.longlong
         acked: cython.longlong
         self.retrans_acked = False
-        self.rtt_jiffies = _NONE
+        self.rtt_jiffies = NONE
         self.acked_hole = self.tail - self.head
         while self.head < self.tail and self.end_of(self.head) <= ack:
             sent = self.ring[WORDS * (self.head & self.mask) + SENT]
             tags = self.take_first()
             if tags & (RETRANS | EVER):
                 self.retrans_acked = True
-                self.rtt_jiffies = _NONE
+                self.rtt_jiffies = NONE
             else:
-                if self.rtt_jiffies == _NONE:
+                if self.rtt_jiffies == NONE:
                     self.rtt_jiffies = now_jiffy - sent
                 if not tags & SACKED:
                     self.acked_hole = min(self.acked_hole, self.head - 1 - first)
@@ -372,7 +371,7 @@ class Scoreboard:
         """Number of the next segment that is lost and not yet sent again; -1 if none."""
         number: cython.longlong = self.hint if self.hint > self.head else self.head
         if self.lost_out == 0:
-            return _NONE
+            return NONE
         while number < self.tail:
             if self.ring[WORDS * (number & self.mask) + TAG] & LOST and not self.ring[
                 WORDS * (number & self.mask) + TAG
@@ -381,7 +380,7 @@ class Scoreboard:
                 return number
             number += 1
         self.hint = self.tail
-        return _NONE
+        return NONE
 
     def resent(self, number: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_retransmit_skb`: a segment has been sent again."""

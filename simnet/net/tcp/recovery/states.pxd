@@ -1,5 +1,6 @@
 cimport cython
 
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.ecn cimport Ecn
 from simnet.net.tcp.recovery.recovery cimport CWR, DISORDER, OPEN, RECOVERY, Recovery

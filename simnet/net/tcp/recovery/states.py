@@ -16,11 +16,11 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.timer import SendTimer
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import CWR, DISORDER, OPEN, RECOVERY
 
 __all__ = ["States"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _INFINITE_SSTHRESH = cython.declare(cython.longlong, 0x7FFFFFFF)
 
 
@@ -52,18 +52,18 @@ class States(Recovery):
 
     def _forget_retransmissions(self) -> cython.int:
         if not self._any_retransmitted():
-            self.retrans_stamp = _NONE
+            self.retrans_stamp = NONE
         return 0
 
     def _mark_undo(self) -> cython.int:
         """`tcp_init_undo`: what is sent again from here on may turn out to have been needless."""
-        self.board.undo.mark(self.board.retrans_out if self.board.retrans_out > 0 else _NONE)
+        self.board.undo.mark(self.board.retrans_out if self.board.retrans_out > 0 else NONE)
         return 0
 
     def _delayed(self) -> cython.bint:
         """`tcp_packet_delayed`: what was missing came before it was sent again (Eifel)."""
-        if self.retrans_stamp != _NONE:
-            return self.tsecr != _NONE and self.tsecr < self.retrans_stamp
+        if self.retrans_stamp != NONE:
+            return self.tsecr != NONE and self.tsecr < self.retrans_stamp
         # without SACK the stamp is forgotten as soon as `high_seq` is reached
         return self.board.sack or self.seq.snd_una < self.high_seq
 
@@ -103,7 +103,7 @@ class States(Recovery):
     def _end_reduction(self) -> cython.int:
         """`tcp_end_cwnd_reduction`, unless it was undone."""
         if self.congestion.ssthresh < _INFINITE_SSTHRESH and (
-            self.state == CWR or self.board.undo.marker != _NONE
+            self.state == CWR or self.board.undo.marker != NONE
         ):
             self.congestion.set_window(self.congestion.ssthresh)
         return 0

@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.recovery.recovery cimport CWR, OPEN
 from simnet.net.tcp.send.rtt cimport RttEstimator
 from simnet.net.tcp.recovery.sacktag cimport SackTags

@@ -14,11 +14,10 @@ from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.send.rtt import RttEstimator
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import CWR, OPEN
 
 __all__ = ["LossProbe"]
-
-_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.final
@@ -59,7 +58,7 @@ class LossProbe:
         """
         jiffies: cython.longlong = self.init_jiffies
         if packets_out == 0 or state not in (OPEN, CWR):
-            return _NONE
+            return NONE
         if self.rtt.srtt > 0:
             # with one segment out the ACK may be delayed
             jiffies = self.rtt.jiffies(
@@ -78,7 +77,7 @@ class LossProbe:
 
     def end(self) -> cython.int:
         """The episode is over."""
-        self.tags.probe(_NONE)
+        self.tags.probe(NONE)
         return 0
 
     def repaired_loss(
@@ -92,16 +91,16 @@ class LossProbe:
             duplicate: no data, no window update, nothing acknowledged.
         """
         tags: SackTags = self.tags
-        if tags.probe_end == _NONE or ack < tags.probe_end:
+        if tags.probe_end == NONE or ack < tags.probe_end:
             return False
         if not self.retransmitted or tags.dsack_probe:
-            tags.probe(_NONE)
+            tags.probe(NONE)
         elif ack > tags.probe_end:
             # the probe came, and no copy of it: the original was lost
-            tags.probe(_NONE)
+            tags.probe(NONE)
             self.repaired += 1
             return True
         elif duplicate and not advanced and not tags.sacked:
             # both came, and the receiver sends no D-SACK
-            tags.probe(_NONE)
+            tags.probe(NONE)
         return False

@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.send.sequence cimport SendSequence
 
 cdef class Undo:

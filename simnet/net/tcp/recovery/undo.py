@@ -10,9 +10,10 @@ import cython
 
 from simnet.net.tcp.send.sequence import SendSequence
 
-__all__ = ["Undo"]
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
 
-_NONE = cython.declare(cython.longlong, -1)
+__all__ = ["Undo"]
 
 
 @cython.final
@@ -31,7 +32,7 @@ class Undo:
 
     def __init__(self, seq: SendSequence) -> None:
         self.seq = seq
-        self.marker = _NONE
+        self.marker = NONE
         self.retrans = 0
 
     def mark(self, retrans: cython.longlong) -> cython.int:
@@ -42,7 +43,7 @@ class Undo:
 
     def forget(self) -> cython.int:
         """There is nothing to undo."""
-        self.marker = _NONE
+        self.marker = NONE
         return 0
 
     def resent(self) -> cython.int:

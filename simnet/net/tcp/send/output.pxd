@@ -1,4 +1,5 @@
 from simnet.host.cpu cimport Cpu
+from simnet.kernel.sentinel cimport NEVER, NONE
 from simnet.net.link.skb cimport Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.recovery cimport OPEN, Recovery

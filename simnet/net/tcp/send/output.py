@@ -21,12 +21,11 @@ from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER, NONE
     from simnet.net.tcp.recovery.recovery import OPEN
 
 __all__ = ["SendOutput"]
 
-_NONE = cython.declare(cython.longlong, -1)
-_FAR = cython.declare(cython.longlong, 1 << 62)
 _TSO_BYTES = cython.declare(cython.longlong, 65536)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _MAX_BURST = cython.declare(cython.longlong, 3)
@@ -81,10 +80,10 @@ class SendOutput:
         self.minshall = rules.minshall
         self.nodelay = False
         self.cork = False
-        self.nagle_limit = _FAR
+        self.nagle_limit = NEVER
         self.small_end = 0
         self.burst_left = 0
-        self.deferred_jiffy = _NONE
+        self.deferred_jiffy = NONE
         self.deferred_limited = False
         self.last_sent_us = 0
         self.segments = 0
@@ -153,7 +152,7 @@ class SendOutput:
             and not (self.defers_briefly and self._acks_late())
             and not (
                 self.defers_two_ticks
-                and self.deferred_jiffy != _NONE
+                and self.deferred_jiffy != NONE
                 and now_jiffy - self.deferred_jiffy > 1
             )
         ):
@@ -162,12 +161,12 @@ class SendOutput:
                 if self.seq.snd_wnd < chunk:
                     chunk = self.seq.snd_wnd
                 if free < chunk // self.tso_win_divisor:
-                    if self.deferred_jiffy == _NONE:
+                    if self.deferred_jiffy == NONE:
                         self.deferred_jiffy = now_jiffy
                     return True
             elif self.seq.write_seq - self.seq.snd_nxt > free and segments <= _MAX_BURST:
                 return True
-        self.deferred_jiffy = _NONE
+        self.deferred_jiffy = NONE
         if self.seq.write_seq - self.seq.snd_nxt < free:
             free = self.seq.write_seq - self.seq.snd_nxt
         if free > _TSO_BYTES:
@@ -297,7 +296,7 @@ class SendOutput:
                 number = self.board.head
             else:
                 number = self.recovery.next_retransmission(self.may_send_now())
-            if number == _NONE:
+            if number == NONE:
                 break
             start = self._start_of(number)
             if start >= self.seq.snd_una + self.seq.snd_wnd and start != self.seq.snd_una:
@@ -348,7 +347,7 @@ class SendOutput:
         """`tcp_send_loss_probe`: a new segment whatever the window, or the last one again."""
         length: cython.longlong = min(self.seq.write_seq - self.seq.snd_nxt, self.seq.mss)
         fresh: cython.bint = 0 < length <= self.seq.window_left()
-        if self.sacks.tags.probe_end != _NONE or self.board.head == self.board.tail:
+        if self.sacks.tags.probe_end != NONE or self.board.head == self.board.tail:
             self.timer.rearm(now_jiffy)
             return 0
         if fresh:
@@ -370,5 +369,5 @@ class SendOutput:
         """`tcp_xmit_probe_skb` if `probing`: old data, whose answer tells the window."""
         if not self.timer.take_probe():
             return False
-        self._append(queue, cpu, self.seq.snd_una - 1, self.seq.snd_una, False, _NONE)
+        self._append(queue, cpu, self.seq.snd_una - 1, self.seq.snd_una, False, NONE)
         return True

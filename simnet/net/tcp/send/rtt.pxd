@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 cdef class RttEstimator:
     cdef readonly long long srtt
     cdef long long mdev

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import cython
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["RttEstimator"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 # tcp_min_rtt_wlen
 _WINDOW_US = cython.declare(cython.longlong, 300 * 10**6)
@@ -46,7 +48,7 @@ class RttEstimator:
         self.mdev_max = 0
         self.rttvar = 0
         self.rtt_seq = 0
-        self.least_us = self.second_us = self.third_us = _NONE
+        self.least_us = self.second_us = self.third_us = NONE
         self.least_at_us = self.second_at_us = self.third_at_us = 0
 
     def jiffies(self, time: cython.longlong) -> cython.longlong:
@@ -97,7 +99,7 @@ class RttEstimator:
         if rtt_us <= 0:
             rtt_us = self.jiffy
         if (
-            self.least_us == _NONE
+            self.least_us == NONE
             or rtt_us <= self.least_us
             or now_us - self.third_at_us > _WINDOW_US
         ):

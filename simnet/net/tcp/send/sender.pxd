@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.counted cimport CountedRecovery
 from simnet.net.tcp.recovery.newreno cimport NewReno

@@ -26,11 +26,10 @@ from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
 if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import LOSS, OPEN, RECOVERY
 
 __all__ = ["TcpSender"]
-
-_NONE = cython.declare(cython.longlong, -1)
 
 
 @cython.final
@@ -282,21 +281,21 @@ class TcpSender:
         self, acked: cython.longlong, now_jiffy: cython.longlong, echo: cython.longlong
     ) -> cython.int:
         """`tcp_ack_update_rtt` and `tcp_ack_packets_out`, for an ACK that took segments off."""
-        rtt: cython.longlong = _NONE
-        rtt_us: cython.longlong = _NONE
+        rtt: cython.longlong = NONE
+        rtt_us: cython.longlong = NONE
         if self.timer.wants_us and not self.board.retrans_acked:
             rtt_us = self.timer.now_us - self.board.acked_sent_us
         if self.timer.rtt.fine:
             # timestamps count only for what has been sent again
             if not self.board.retrans_acked:
                 rtt = self.timer.now_us - self.board.sent_us_of(self.board.head - acked)
-            elif echo != _NONE:
+            elif echo != NONE:
                 rtt = self.timer.rtt.of_echo(echo, self.timer.now_us)
-        elif echo != _NONE:
+        elif echo != NONE:
             rtt = max(now_jiffy - echo, 1)
-        elif self.board.rtt_jiffies != _NONE and not self.board.retrans_acked:
+        elif self.board.rtt_jiffies != NONE and not self.board.retrans_acked:
             rtt = max(self.board.rtt_jiffies, 1)
-        if rtt != _NONE:
+        if rtt != NONE:
             self.timer.measured(rtt, rtt)
         if self.board.head == self.board.tail:
             self.timer.stop()
@@ -359,8 +358,8 @@ class TcpSender:
 
         It is in the past if copying and sending took longer than the timeout.
         """
-        if self.timer.rto_jiffy == _NONE and not self.awaits_window(now_jiffy):
-            return _NONE
+        if self.timer.rto_jiffy == NONE and not self.awaits_window(now_jiffy):
+            return NONE
         return max(self.timer.rto_jiffy, now_jiffy)
 
     def timer_expired(self, now_jiffy: cython.longlong) -> cython.bint:

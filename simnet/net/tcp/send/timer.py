@@ -11,9 +11,11 @@ import cython
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.rtt import RttEstimator
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NONE
+
 __all__ = ["SendTimer"]
 
-_NONE = cython.declare(cython.longlong, -1)
 _US = cython.declare(cython.longlong, 10**6)
 _RETRIES2 = cython.declare(cython.int, 15)
 # what the timer is set for: the retransmission timeout or a window probe, or
@@ -54,7 +56,7 @@ class SendTimer:
         self.now_us = 0
         self.rto = rto_init
         self.backoff = 0
-        self.rto_jiffy = _NONE
+        self.rto_jiffy = NONE
         self.pending = 0
         self.expired = 0
         self.resends_head = False
@@ -88,7 +90,7 @@ class SendTimer:
 
     def stop(self) -> cython.int:
         """Nothing is outstanding."""
-        self.rto_jiffy = _NONE
+        self.rto_jiffy = NONE
         self.pending = 0
         return 0
 
@@ -100,7 +102,7 @@ class SendTimer:
 
     def await_window(self, now_jiffy: cython.longlong) -> cython.int:
         """For a window probe, unless it is set."""
-        if self.rto_jiffy == _NONE:
+        if self.rto_jiffy == NONE:
             self.rto_jiffy = now_jiffy + min(self.rto << self.backoff, self.rtt.rto_max)
         return 0
 
@@ -147,7 +149,7 @@ class SendTimer:
 
     def overdue(self, now_jiffy: cython.longlong) -> cython.bint:
         """Whether the timer, if it runs now, has expired: ACKs put it off without moving it."""
-        return self.rto_jiffy != _NONE and self.rto_jiffy < now_jiffy
+        return self.rto_jiffy != NONE and self.rto_jiffy < now_jiffy
 
     def expire(self) -> cython.bint:
         """It was set for a loss probe, or for RACK; return whether for the former."""
@@ -164,7 +166,7 @@ class SendTimer:
 
     def probe_window(self, unsent: cython.bint) -> cython.bint:
         """`tcp_probe_timer`: probe, if there is anything `unsent`."""
-        self.rto_jiffy = _NONE
+        self.rto_jiffy = NONE
         self.probing = unsent
         if unsent and self.backoff < _RETRIES2:
             self.backoff += 1
