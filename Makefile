@@ -41,6 +41,10 @@ test: ## check the code, run all tests compiled, and those of the engine interpr
 	@$(MAKE) --jobs 4 --output-sync=target lint types core test-interpreted
 	@$(MAKE) test-compiled
 
+.PHONY: test-browser
+test-browser: $(VENV)/installed-dev core ## look at reports and the page in a real browser; fails without Chromium
+	@SIMNET_BROWSER=require $(BIN)/python -m pytest -q $(PYTEST_OPTIONS) tests/browser
+
 .PHONY: check
 check: ## in less than a minute: style, types, and quick tests of kernel, host, net, storage and laws
 	@$(MAKE) --jobs 4 --output-sync=target lint types core

@@ -25,6 +25,7 @@ from simnet.cli.completion import VARIABLE, complete
 from simnet.cli.conform import conform_command
 from simnet.cli.explain import explain_command
 from simnet.cli.import_host import import_command
+from simnet.cli.report import report_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
@@ -68,6 +69,7 @@ for _command in (
     calibrate_command,
     conform_command,
     import_command,
+    report_command,
 ):
     _simnet.add_command(_command)
 

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from simnet.study.capacity.search import Judged
 
 _PERCENT = 100.0
-_HEADINGS = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}
+LIMITED = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}
 
 
 def capacity(found: Capacity) -> str:
     """The answer in a sentence, the load by port, and the loads that were tried."""
     title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
-    lines = [f"{title}: {_answer(found)}", f"limits: {_limits(found)}"]
+    lines = [f"{title}: {answer_text(found)}", f"limits: {limits_text(found)}"]
     lines += [f"note: {remark}" for remark in found.remarks]
     lines.append(f"{found.simulations} runs, fingerprint {found.fingerprint}")
     parts = ["".join(f"{printable(line)}\n" for line in lines)]
@@ -31,12 +31,13 @@ def capacity(found: Capacity) -> str:
 def judged(one: Judged) -> str:
     """A load in one line, as it is judged."""
     shown = ", ".join(
-        f"{_HEADINGS[c.name]} {_number(c.mean)} ({_span(c.low, c.high)})" for c in one.criteria
+        f"{LIMITED[c.name]} {_number(c.mean)} ({_span(c.low, c.high)})" for c in one.criteria
     )
     return f"{one.load:,}: {one.verdict} after {one.runs} runs: {shown}"
 
 
-def _answer(found: Capacity) -> str:
+def answer_text(found: Capacity) -> str:
+    """Between which loads the largest lies that meets the limits."""
     if not found.conclusive:
         return "cannot tell: runs were too short"
     sure = f"{_PERCENT * found.confidence:g} % confidence"
@@ -53,7 +54,8 @@ def _unit(found: Capacity) -> str:
     return " ".join(part for part in (found.unit, f"({found.setting})") if part)
 
 
-def _limits(found: Capacity) -> str:
+def limits_text(found: Capacity) -> str:
+    """What may be lost, late and piling up."""
     limits = []
     if found.max_loss is not None:
         limits.append(f"packets lost at most {_PERCENT * found.max_loss:g} %")
@@ -91,11 +93,17 @@ def _carried(carried: LoadResults) -> str:
 
 
 def _tried(found: Capacity) -> str:
-    names = [interval.name for interval in found.loads[0].intervals]
+    heading, *rows = tried_rows(found)
+    return columns(heading, rows)
+
+
+def tried_rows(found: Capacity) -> list[tuple[str, ...]]:
+    """Every load that was tried, a heading first."""
+    names = [interval.name for one in found.loads[:1] for interval in one.intervals]
     heading = ["load", "verdict", "runs", "s each", "p99 us"]
     for name in names:
-        heading += [_HEADINGS[name], "low to high"]
-    return columns(heading, [_row(one) for one in found.loads])
+        heading += [LIMITED[name], "low to high"]
+    return [tuple(heading), *(tuple(_row(one)) for one in found.loads)]
 
 
 def _row(one: TriedLoad) -> list[str]:

@@ -17,7 +17,16 @@ _WITH_INTERVAL = frozenset({"throughput_bps", "cpu_busy_percent"})
 
 
 def sweep(found: Sweep, by: str) -> str:
-    """Knobs, tuning and means; half widths (95 %) where there are several runs of each.
+    """The table, and where the best lies."""
+    heading, *cells = sweep_cells(found)
+    sentence = found.optimum(by).sentence()
+    if not found.conclusive:
+        sentence = f"cannot tell which is best: {found.remarks[-1]}"
+    return f"{columns(heading, cells, left=len(found.names))}\n{sentence}\n"
+
+
+def sweep_cells(found: Sweep) -> list[tuple[str, ...]]:
+    """Knobs, tuning and means under a heading; half widths (95 %) where there are several runs.
 
     What no run has, as real time where there are no jobs, has no column.
     """
@@ -30,18 +39,14 @@ def sweep(found: Sweep, by: str) -> str:
             heading.append("±")
     runs = len(found.points) // len(found.cells)
     cells = [
-        [
+        (
             *(cell.settings[name] for name in found.names),
             *([str(runs)] if several else []),
             *_means(cell, names, several=several),
-        ]
+        )
         for cell in found.cells
     ]
-    table = columns(heading, cells, left=len(found.names))
-    sentence = found.optimum(by).sentence()
-    if not found.conclusive:
-        sentence = f"cannot tell which is best: {found.remarks[-1]}"
-    return f"{table}\n{sentence}\n"
+    return [tuple(heading), *cells]
 
 
 def _means(cell: Cell, names: Sequence[str], *, several: bool) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simnet.study.whatif.verdict import Change, Interval
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-_LABELS = {
+METRIC_LABELS = {
     "real_time": ("real time of all jobs, s", 1.0, 1),
     "throughput": ("throughput, Mbit/s", 1e-6, 1),
     "cpu_of_all": ("CPU, % of all {cpus}", 1.0, 2),
@@ -24,6 +24,7 @@ _LABELS = {
     "latency_p99": ("latency p99, us", 1.0, 1),
     "interrupts": ("interrupts/s", 1.0, 0),
 }
+CHANGE_HEADING = ("", "before", "after", "change", "95 % seeds", "95 % parameters", "95 % model")
 _MECHANISMS_SHOWN = 3
 _NOTHING_US = 0.005
 
@@ -57,14 +58,17 @@ def _ranking(found: WhatIf) -> str:
 def _tuning(found: WhatIf, judged: Judged) -> str:
     title = f"{judged.rank}. {printable(judged.tuning)}: {judged.verdict}\n"
     described = f"   {printable(judged.description)}\n" if judged.description else ""
-    heading = ("", "before", "after", "change", "95 % seeds", "95 % parameters", "95 % model")
-    rows = [_row(found, change) for change in judged.changes if change.before is not None]
-    table = columns(heading, rows)
+    table = columns(CHANGE_HEADING, change_rows(found, judged))
     return title + described + table + "".join(f"{printable(line)}\n" for line in _remarks(judged))
 
 
+def change_rows(found: WhatIf, judged: Judged) -> list[tuple[str, ...]]:
+    """What a tuning does to each metric, under `CHANGE_HEADING`."""
+    return [_row(found, change) for change in judged.changes if change.before is not None]
+
+
 def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
-    label, scale, digits = _LABELS[change.metric]
+    label, scale, digits = METRIC_LABELS[change.metric]
 
     def number(value: float | None) -> str:
         return "-" if value is None else f"{value * scale:.{digits}f}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -20,6 +21,7 @@ from simnet.scenario.system.resource import PS_PER_S, Resource
 from simnet.study.explain.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 from simnet.study.explain.lift import Lift, lifted_results, not_lifted
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
+from simnet.study.run.loss import latencies_of
 from simnet.study.run.result import Drops, Result, WorkShare
 from simnet.study.run.run import effective_of, recorded, simulate
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from simnet.scenario.system.resource import Wait
     from simnet.scenario.system.system import System
 
-__all__ = ["Explanation", "KnobSet", "explain", "explained", "schema"]
+__all__ = ["Explanation", "KnobSet", "Observed", "explain", "explained", "observed", "schema"]
 
 SCHEMA: Literal["simnet.explanation/1"] = "simnet.explanation/1"
 _LOOKS: Final = 240
@@ -175,6 +177,22 @@ def explained(
 
     With `lift` it is simulated again with each sort of part lifted.
     """
+    return observed(effective, settings=settings, lift=lift).explanation
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One simulation, explained; latencies are of all flows: upper edge in us and number."""
+
+    result: Result
+    explanation: Explanation
+    latencies: tuple[tuple[float, int], ...]
+
+
+def observed(
+    effective: Effective, *, settings: Mapping[str, str] | None = None, lift: bool = False
+) -> Observed:
+    """Simulate as `explained` does, and return all that was seen."""
     looks = _Sampler(effective.run.seed)
     plain = effective.model_copy(
         update={"run": effective.run.model_copy(update={"precision_permille": 0})}
@@ -184,7 +202,7 @@ def explained(
     limits = _limits(result, resources, looks)
     lifted = lifted_results(plain, result) if lift else ()
     modelled, ignored = _knobs_of(effective)
-    return Explanation(
+    explanation = Explanation(
         scenario=result.scenario,
         seed=result.seed,
         version=result.version,
@@ -214,6 +232,7 @@ def explained(
             *_warnings(resources, _LOOKS if result.jobs else looks.count),
         ),
     )
+    return Observed(result, explanation, looks.latencies)
 
 
 class _Sampler:
@@ -227,10 +246,12 @@ class _Sampler:
         self._waits: dict[str, list[Wait]] = {}
         self._elapsed_ps = 0
         self.count = 0
+        self.latencies: tuple[tuple[float, int], ...] = ()
 
     def run(self, system: System, duration_ps: int) -> None:
         """Simulate `duration_ps`, with looks at drawn instants."""
         self._first = {one.name: one for one in self._read(system)}
+        start = system.snapshot()
         draw = stream(self._seed, "explain.looks")
         # jobs count what they wait for, and may end long before the time that they are given
         looks = 0 if system.ends else _LOOKS
@@ -246,6 +267,7 @@ class _Sampler:
         system.run(duration_ps - (system.env.sim.now - begin))
         self._last = self._read(system)
         self._elapsed_ps = system.env.sim.now - begin
+        self.latencies = latencies_of(start, system.snapshot())
 
     def _read(self, system: System) -> tuple[Resource, ...]:
         found = system.resources()

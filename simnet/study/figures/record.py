@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    from simnet.study.validate.record import Record, Score
+    from simnet.study.validate.record import Record
 
-__all__ = ["scores"]
+__all__ = ["ratios", "scores"]
 
 _WIDTH_INCHES: Final = 9.0
 _ROW_INCHES: Final = 0.17
@@ -22,13 +23,40 @@ _LEAST: Final = 0.1
 _MOST: Final = 10.0
 
 
+class _Predicted(Protocol):
+    """A number with its prediction: a score of the record, a row of a validation."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def predicted(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def measured(self) -> float | None: ...
+    @property
+    def covered(self) -> bool | None: ...
+
+
 def scores(found: Record) -> Figure:
     """Predicted over measured, one line a number, on a logarithmic scale; 1 is right.
 
     The bar is the 95 % interval. Green numbers lie inside of it, red ones do not. The grey band is
     10 % to either side. Numbers that were measured as 0 have no ratio and are left out.
     """
-    last = [score for score in found.last() if score.measured]
+    title = (
+        f"{sum(one.covered for one in found.last())} of {len(found.last())} numbers lie inside"
+        f" their interval; the median error is {found.median_error:.0%}"
+    )
+    return ratios([score for score in found.last() if score.measured], title)
+
+
+def ratios(last: Sequence[_Predicted], title: str) -> Figure:
+    """The same of any numbers that were predicted and measured, none of them 0."""
     height = _REST_INCHES + _ROW_INCHES * len(last)
     axes = (figure := Figure(figsize=(_WIDTH_INCHES, height), layout="constrained")).subplots()
     axes.axvspan(1 - _RIGHT, 1 + _RIGHT, color="#eeeeee", zorder=0)
@@ -47,14 +75,10 @@ def scores(found: Record) -> Figure:
     axes.set_ylim(len(last) - 0.4, -0.6)
     axes.set_xlabel("predicted / measured (1: right; grey: within 10 %; bar: 95 % interval)")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(
-        f"{sum(one.covered for one in found.last())} of {len(found.last())} numbers lie inside"
-        f" their interval; the median error is {found.median_error:.0%}",
-        fontsize="medium",
-        loc="left",
-    )
+    axes.set_title(title, fontsize="medium", loc="left")
     return figure
 
 
-def _ratios(score: Score) -> tuple[float, ...]:
-    return tuple(one / score.measured for one in (score.low, score.predicted, score.high))
+def _ratios(one: _Predicted) -> tuple[float, ...]:
+    measured = one.measured or 1.0
+    return tuple(number / measured for number in (one.low, one.predicted, one.high))

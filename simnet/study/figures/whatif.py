@@ -45,7 +45,7 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
             axes.plot([change.percent], [height], "o", color=colour, label=label_once)
     names = [f"{judged.tuning}: {judged.verdict}" for judged in found.tunings]
     axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel("change (%), 95 % interval")
     axes.set_title(f"{found.scenario}: what each tuning would do", fontsize="medium", loc="left")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")

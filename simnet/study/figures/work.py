@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import matplotlib as mpl
@@ -40,11 +40,19 @@ def packet_bars(results: Mapping[str, Result], axes: Axes | None = None) -> Figu
     `axes` a figure of its own is made, outside of pyplot, so no display is needed. Raises
     KeyError for a result whose configuration was left out.
     """
+    placed = {one.mechanism for result in results.values() for one in result.work if one.placement}
+    return mechanism_bars({n: per_packet_us(one) for n, one in results.items()}, placed, axes)
+
+
+def mechanism_bars(
+    found: Mapping[str, Mapping[str, float]], placed: Collection[str], axes: Axes | None = None
+) -> Figure:
+    """The same bars from microseconds a packet by mechanism; `placed` are costs of placement."""
     if axes is None:
         axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
-    parts, colours = _parts(results)
-    positions = range(len(results))
-    bottom = np.zeros(len(results))
+    parts, colours = _parts(list(found.values()), placed)
+    positions = range(len(found))
+    bottom = np.zeros(len(found))
     tallest = max((sum(bar) for bar in zip(*parts.values(), strict=True)), default=0.0)
     for name, heights in parts.items():
         bars = axes.bar(
@@ -58,21 +66,21 @@ def packet_bars(results: Mapping[str, Result], axes: Axes | None = None) -> Figu
         axes.annotate(
             f"{height:.1f}", (position, height), (0, 3), textcoords="offset points", ha="center"
         )
-    axes.set_xticks(positions, list(results))
+    axes.set_xticks(positions, list(found))
     axes.set_xlabel(_MEANING, fontsize="small")
     axes.set_ylabel("CPU time per data packet (us)")
     axes.set_ylim(0, 1.08 * tallest if tallest else 1.0)
-    axes.set_title(_sentence(results), fontsize="medium", loc="left")
+    axes.set_title(_sentence(found), fontsize="medium", loc="left")
     if parts:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", reverse=True)
     axes.spines[["top", "right"]].set_visible(False)
     return cast("Figure", axes.get_figure(root=True))
 
 
-def _parts(results: Mapping[str, Result]) -> tuple[dict[str, list[float]], dict[str, str]]:
+def _parts(
+    found: Sequence[Mapping[str, float]], placed: Collection[str]
+) -> tuple[dict[str, list[float]], dict[str, str]]:
     """Heights by mechanism, bottom to top, and colours: work, small ones, placement, siblings."""
-    found = [per_packet_us(result) for result in results.values()]
-    placed = {one.mechanism for result in results.values() for one in result.work if one.placement}
     least = _DRAWN * max((sum(shares.values()) for shares in found), default=0.0)
     heights = {
         name: [shares.get(name, 0.0) for shares in found]
@@ -106,11 +114,12 @@ def _luminance(colour: str) -> float:
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
-def _sentence(results: Mapping[str, Result]) -> str:
-    totals = {name: sum(per_packet_us(result).values()) for name, result in results.items()}
+def _sentence(found: Mapping[str, Mapping[str, float]]) -> str:
+    totals = {name: sum(shares.values()) for name, shares in found.items()}
     first = next((name for name, us in totals.items() if us), None)
     if first is None or len(totals) == 1:
         return "CPU time per data packet, by what it is spent on"
     most = max(totals, key=totals.__getitem__)
-    times = totals[most] / totals[first]
-    return f"A data packet takes {times:.2g} times as much CPU time in “{most}” as in “{first}”"
+    other = min(totals, key=totals.__getitem__) if most == first else most
+    times = totals[other] / totals[first]
+    return f"A data packet takes {times:.2g} times as much CPU time in “{other}” as in “{first}”"

@@ -24,6 +24,7 @@ __all__ = [
     "Latency",
     "Messages",
     "drops_of",
+    "latencies_of",
     "latency_of",
     "loss_of",
     "messages_of",
@@ -138,8 +139,6 @@ def messages_of(start: Snapshot, end: Snapshot) -> Messages | None:
     if start.messages is None or end.messages is None:
         return None
     elapsed_ps = end.time_ps - start.time_ps
-    before, after = _all(start), _all(end)
-    known = dict(before)
     offered = end.messages.offered - start.messages.offered
     delivered = end.messages.delivered - start.messages.delivered
     return Messages(
@@ -148,12 +147,17 @@ def messages_of(start: Snapshot, end: Snapshot) -> Messages | None:
         retransmitted=end.messages.retransmitted - start.messages.retransmitted,
         offered_per_s=offered * _PS_PER_S / elapsed_ps,
         delivered_per_s=delivered * _PS_PER_S / elapsed_ps,
-        latency_us=latency_of(before, after),
-        histogram=tuple(
-            (upper_ps / _PS_PER_US, count - known.get(upper_ps, 0))
-            for upper_ps, count in after
-            if count > known.get(upper_ps, 0)
-        ),
+        latency_us=latency_of(_all(start), _all(end)),
+        histogram=latencies_of(start, end),
+    )
+
+
+def latencies_of(start: Snapshot, end: Snapshot) -> tuple[tuple[float, int], ...]:
+    """Latencies of all flows between two snapshots: upper edge in us and number, ascending."""
+    return tuple(
+        (upper_ps / _PS_PER_US, count)
+        for upper_ps, count in _between(_all(start), _all(end))
+        if count
     )
 
 

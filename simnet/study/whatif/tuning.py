@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simnet.errors import InputError
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.library import find_scenario, nearest, read_scenario
+from simnet.study.work.cases import Case
 
 __all__ = ["Tuning", "read_tuning"]
 
@@ -33,6 +34,15 @@ class Tuning:
     settings: tuple[tuple[str, str], ...]
     knobs: frozenset[str]
     description: str
+
+    def on(self, base: Case) -> Case:
+        """What the tuning makes of a case: what is asked for comes last."""
+        settings = dict(base.settings)
+        for name, value in self.settings:
+            settings.pop(name, None)
+            settings[name] = value
+        names = (*base.tunings, *self.names)
+        return replace(base, settings=tuple(settings.items()), tunings=names)
 
 
 def read_tuning(scenario: str, text: str) -> Tuning:

@@ -260,12 +260,7 @@ def schema() -> dict[str, Any]:
 
 def _alternative(base: Case, text: str) -> _Alternative:
     tuning = read_tuning(base.scenario, text)
-    settings = dict(base.settings)
-    for name, value in tuning.settings:
-        settings.pop(name, None)  # what is asked for comes last
-        settings[name] = value
-    names = (*base.tunings, *tuning.names)
-    case = Case(base.scenario, tuple(settings.items()), names, base.apply)
+    case = tuning.on(base)
     try:
         effective = Member(case).effective()
     except InputError as error:

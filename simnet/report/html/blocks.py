@@ -1,0 +1,142 @@
+"""What a report is made of. Texts are plain: the template escapes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from markupsafe import Markup
+
+__all__ = [
+    "Block",
+    "Facts",
+    "Notes",
+    "Part",
+    "Picture",
+    "Section",
+    "Stage",
+    "Stages",
+    "Table",
+    "Typed",
+    "Use",
+    "Verdict",
+]
+
+_MOST_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Sentences; warnings stand out."""
+
+    form: ClassVar[str] = "notes"
+    lines: tuple[str, ...]
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with values."""
+
+    form: ClassVar[str] = "facts"
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells in rows, the first `left` columns to the left; of a long table the first rows.
+
+    A `folded` one is opened by a click, and is open in print.
+    """
+
+    form: ClassVar[str] = "table"
+    caption: str
+    heading: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: int = 1
+    folded: bool = False
+
+    @property
+    def shown(self) -> tuple[tuple[str, ...], ...]:
+        """The rows that are in the report."""
+        return self.rows[:_MOST_ROWS]
+
+    @property
+    def hidden(self) -> int:
+        """How many are not."""
+        return len(self.rows) - len(self.shown)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as SVG that is part of the page; see `svg`."""
+
+    form: ClassVar[str] = "picture"
+    caption: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What to type for one purpose, to be copied as it stands."""
+
+    form: ClassVar[str] = "typed"
+    purpose: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Use:
+    """How full a resource is, 0 to 1, in one case (before, after)."""
+
+    case: str
+    resource: str
+    share: float
+    drops: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A station on the way, with the fullest resource of its kind in each case."""
+
+    name: str
+    uses: tuple[Use, ...]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The way through a system."""
+
+    form: ClassVar[str] = "stages"
+    caption: str
+    stages: tuple[Stage, ...]
+
+
+Block: TypeAlias = Notes | Facts | Table | Picture | Typed | Stages
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with what stands below it."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer, and why; `tone` is `good`, `bad`, `open` or `plain`."""
+
+    answer: str
+    reason: str
+    tone: str = "plain"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The answer to one question."""
+
+    question: str
+    verdicts: Sequence[Verdict]
+    sections: Sequence[Section]

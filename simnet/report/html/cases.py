@@ -1,0 +1,188 @@
+"""Sections about systems side by side: their CPUs, where time goes, the way, latencies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
+from simnet.report.html.svg import picture
+from simnet.study.run.loss import Latency
+
+if TYPE_CHECKING:
+    from simnet.study.explain.bottleneck import ResourceUse
+    from simnet.study.explain.explain import Explanation
+    from simnet.study.run.result import Result
+
+__all__ = ["cpu_section", "latency_section", "path_section", "quantiles_section", "work_section"]
+
+_MOST_CPUS: Final = 1024
+_MOST_STAGES: Final = 9
+_FEW: Final = 4
+_PERCENT: Final = 100
+
+
+def cpu_section(name: str, results: Mapping[str, Result]) -> Section:
+    """A heat map of the logical CPUs by node, and a table of the busiest."""
+    from simnet.study.figures.heat import cpu_heat
+
+    blocks: list[Picture | Table] = []
+    if all(0 < len(result.cpus) <= _MOST_CPUS for result in results.values()):
+        sentences = [
+            f"{case}: {sum(cpu.busy for cpu in result.cpus):.0f} % of one CPU in all,"
+            f" the busiest is CPU {max(result.cpus, key=lambda cpu: cpu.busy).id}"
+            for case, result in results.items()
+        ]
+        caption = "How busy each logical CPU is; a row is a NUMA node"
+        blocks.append(
+            picture(f"{name}-cpus", lambda: cpu_heat(results), caption, "; ".join(sentences))
+        )
+    rows = [
+        (
+            case, str(cpu.id), str(cpu.node), f"{cpu.busy:.1f}", f"{cpu.user:.1f}",
+            f"{cpu.system:.1f}", f"{cpu.softirq:.1f}", f"{cpu.irq:.1f}",
+        )
+        for case, result in results.items()
+        for cpu in result.cpus
+        if cpu.busy >= 1
+    ]  # fmt: skip
+    heading = ("case", "CPU", "node", "busy %", "user", "system", "softirq", "irq")
+    caption = "CPUs that are at least 1 % busy"
+    blocks.append(Table(caption, heading, tuple(rows), folded=True))
+    return Section("What each CPU does", blocks)
+
+
+def work_section(
+    name: str, found: Mapping[str, Mapping[str, float]], placed: Sequence[str]
+) -> Section:
+    """Stacked bars of CPU time per data packet by mechanism, and the numbers."""
+    from simnet.study.figures.work import mechanism_bars
+
+    totals = ", ".join(
+        f"{case} {sum(shares.values()):.2f} us a packet" for case, shares in found.items()
+    )
+    caption = "CPU time of a data packet, by what it is spent on"
+    names = dict.fromkeys(one for shares in found.values() for one in shares)
+    rows = [
+        (one, "yes" if one in placed else "", *(f"{s.get(one, 0.0):.2f}" for s in found.values()))
+        for one in sorted(names, key=lambda one: -max(s.get(one, 0.0) for s in found.values()))
+    ]
+    heading = ("mechanism", "because of placement", *(f"{case}, us" for case in found))
+    return Section(
+        "Where time goes",
+        [
+            picture(f"{name}-work", lambda: mechanism_bars(found, placed), caption, totals),
+            Table("Microseconds of CPU a data packet", heading, tuple(rows), folded=True),
+        ],
+    )
+
+
+def path_section(name: str, found: Mapping[str, Explanation]) -> Section:
+    """The way from the peers to the CPUs: of each kind of resource the fullest, case by case."""
+    kinds = dict.fromkeys(one.kind for case in found.values() for one in case.resources)
+    ordered = sorted(kinds, key=_place)[:_MOST_STAGES]
+    stages = [
+        Stage(
+            kind,
+            tuple(
+                Use(case, fullest.name, min(fullest.utilisation, 1.0), sum(o.drops for o in uses))
+                for case, one in found.items()
+                if (uses := [use for use in one.resources if use.kind == kind])
+                for fullest in [max(uses, key=lambda use: use.utilisation)]
+            ),
+        )
+        for kind in ordered
+    ]
+    rows = [
+        (f"held by {case}" if not limit.flows else ", ".join(limit.flows), case, limit.sentence)
+        for case, one in found.items()
+        for limit in one.limits
+    ]
+    blocks: list[Stages | Picture | Table] = [
+        Stages("The fullest resource of each kind on the way", tuple(stages))
+    ]
+    if len(found) == 1:
+        (one,) = found.values()
+        caption = "How full each resource is"
+        blocks.append(picture(f"{name}-resources", one.plot, caption, one.limits[0].sentence))
+    heading = ("resource", *(f"{case}, %" for case in found))
+    blocks += [
+        Table(
+            "What holds the flows back",
+            ("flows", "case", "why"),
+            tuple(rows),
+            left=3,
+            folded=len(rows) > _FEW,
+        ),
+        Table("Utilisation of every resource", heading, _utilisations(found), folded=True),
+    ]
+    return Section("The path, and how full it is", blocks)
+
+
+def _utilisations(found: Mapping[str, Explanation]) -> tuple[tuple[str, ...], ...]:
+    used: list[dict[str, ResourceUse]] = [
+        {one.name: one for one in case.resources} for case in found.values()
+    ]
+    names = dict.fromkeys(name for uses in used for name in uses)
+    return tuple(
+        (
+            name,
+            *(f"{_PERCENT * u[name].utilisation:.1f}" if name in u else "-" for u in used),
+        )
+        for name in names
+    )
+
+
+def _place(kind: str) -> tuple[int, str]:
+    """From the far CPUs by the far ports to the near ones and the near CPUs."""
+    if kind.startswith("peer"):
+        return (0 if kind.endswith("cpu") else 1), kind
+    if kind.endswith("cpu"):
+        return 4, kind
+    return (2 if "port" in kind or kind in {"switch", "link"} else 3), kind
+
+
+def latency_section(name: str, found: Mapping[str, Sequence[tuple[float, int]]]) -> Section | None:
+    """The distribution of the latencies of all flows; None where nothing was sampled."""
+    from simnet.study.figures.latency import later_curves
+
+    sampled = {case: histogram for case, histogram in found.items() if histogram}
+    if not sampled:
+        return None
+    caption = "Latency: the share of the samples that are later"
+    numbers = ", ".join(f"{case} {sum(n for _, n in h)} samples" for case, h in sampled.items())
+    return Section(
+        "Latency", [picture(f"{name}-latency", lambda: later_curves(sampled), caption, numbers)]
+    )
+
+
+def quantiles_section(results: Mapping[str, Result]) -> Section:
+    """Latencies and rates of each flow."""
+    rows = [
+        (
+            flow.name, case, f"{flow.goodput_bps / 1e6:,.1f}",
+            "-" if flow.transactions_per_s is None else f"{flow.transactions_per_s:,.0f}",
+            *_quantiles(flow.latency_us),
+        )
+        for case, result in results.items()
+        for flow in result.flows
+    ]  # fmt: skip
+    totals = [(case, _total(result)) for case, result in results.items()]
+    heading = ("flow", "case", "Mbit/s", "transactions/s", "p50 us", "p99 us", "p99.9 us")
+    caption = "Flows, and the quantiles of their latencies"
+    table = Table(caption, heading, tuple(rows), left=2)
+    return Section("What was measured", [Facts(tuple(totals)), table])
+
+
+def _total(result: Result) -> str:
+    late = result.messages.latency_us if result.messages else None
+    shown = f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy"
+    if late:
+        p50, p99, p999 = _quantiles(late)
+        shown += f", messages p50 {p50} us, p99 {p99} us, p99.9 {p999} us"
+    return shown
+
+
+def _quantiles(late: Latency) -> tuple[str, str, str]:
+    shown = ["-" if us is None else f"{us:,.1f}" for us in (late.p50, late.p99, late.p999)]
+    return shown[0], shown[1], shown[2]

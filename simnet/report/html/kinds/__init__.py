@@ -1,0 +1,44 @@
+"""Documents that a report can show: each module here announces one `KIND`, found by name."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from simnet.report.html.blocks import Part
+
+__all__ = ["Kind", "kinds"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a report makes of one kind of document.
+
+    Attributes:
+        command: that prints it.
+        matches: whether a value of JSON claims to be one.
+        read: makes the document of JSON; raises pydantic's ValidationError.
+        parts: of the report, of all documents of this kind with their files; the flag says whether
+            it may simulate what the documents lack.
+    """
+
+    command: str
+    matches: Callable[[Any], bool]
+    read: Callable[[bytes], Any]
+    parts: Callable[[Sequence[tuple[str, Any]], bool], Sequence[Part]]
+
+
+def has_schema(name: str) -> Callable[[Any], bool]:
+    """Return what tells whether a document says that it follows a schema."""
+    return lambda tree: isinstance(tree, dict) and tree.get("schema") == name
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """Every kind, by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return tuple(import_module(f"{__name__}.{name}").KIND for name in names)

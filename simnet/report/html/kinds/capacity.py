@@ -1,0 +1,63 @@
+"""The report of a capacity: the answer, the limits, and every load that was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import model_validator
+
+from simnet.report.capacity import LIMITED, answer_text, limits_text, tried_rows
+from simnet.report.columns import titled
+from simnet.report.html.blocks import Facts, Notes, Part, Section, Table, Verdict
+from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.repeat import repeat_section
+from simnet.report.html.svg import picture
+from simnet.report.html.system import assumptions, known_configuration
+from simnet.study.capacity.document import SCHEMA, Capacity
+
+__all__ = ["KIND"]
+
+
+def _parts(found: Sequence[tuple[str, Capacity]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
+    return [_part(f"capacity{number}", file, one) for number, (file, one) in enumerate(found)]
+
+
+def _part(name: str, file: str, found: Capacity) -> Part:
+    title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
+    caption = "What is limited, over the load"
+    heading, *rows = tried_rows(found)
+    blocks: list[Facts | Notes | Table] = [Facts((("limits", limits_text(found)),))]
+    if found.remarks:
+        blocks.append(Notes(found.remarks, warning=True))
+    table = Table("Loads that were tried", heading, tuple(rows))
+    drawn = [picture(f"{name}-loads", found.plot, caption, answer_text(found))] if rows else []
+    sections = [Section("The largest load within limits", [*blocks, *drawn, table])]
+    known = known_configuration(found.scenario, found.tunings, found.settings)
+    if known is not None:
+        sections.append(assumptions(known))
+    words = [found.scenario, "--precision", f"{found.precision:g}", "--load", found.setting]
+    if found.max_loss is not None:
+        words += ["--max-loss", f"{100 * found.max_loss:g} %"]
+    if found.max_p99_us is not None:
+        words += ["--max-p99", f"{found.max_p99_us:g} us"]
+    sections.append(repeat_section("capacity", found, words, found.tunings, file))
+    tone = "good" if found.precise and found.conclusive else "open"
+    verdict = Verdict(answer_text(found), f"{found.simulations} runs", tone)
+    return Part(f"How much load does {title} carry?", [verdict], sections)
+
+
+class _Whole(Capacity):
+    """A capacity whose loads agree with each other, as those that simnet wrote do."""
+
+    @model_validator(mode="after")
+    def _agree(self) -> _Whole:
+        names = [tuple(interval.name for interval in one.intervals) for one in self.loads]
+        if len(set(names)) != 1 or not set(names[0]) <= set(LIMITED):
+            raise ValueError(f"expected loads with the same intervals, of {', '.join(LIMITED)}")
+        if any(one.load <= 0 or min(i.limit for i in one.intervals) <= 0 for one in self.loads):
+            raise ValueError("expected loads and limits above 0")
+        return self
+
+
+KIND: Final = Kind("capacity", has_schema(SCHEMA), _Whole.model_validate_json, _parts)

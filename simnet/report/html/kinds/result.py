@@ -1,0 +1,138 @@
+"""The report of runs: what each CPU does, where time goes, flows; several runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pydantic import BaseModel, Field, model_validator
+
+from simnet.report.columns import titled
+from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
+from simnet.report.html.cases import cpu_section, latency_section, quantiles_section, work_section
+from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.repeat import repeat_section
+from simnet.report.html.system import assumptions, known_configuration
+from simnet.study.run.result import SCHEMA, Result
+from simnet.study.whatif.mechanism import per_packet_us
+
+__all__ = ["KIND", "result_sections"]
+
+
+def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
+    results = {_name(number, one, found): one for number, (_, one) in enumerate(found)}
+    (_, first), *_ = found
+    sections = result_sections("run", results)
+    known = known_configuration(first.scenario, first.tunings, first.settings)
+    if known is not None:
+        sections.append(assumptions(known))
+    sections += [repeat_run(one, file) for file, one in found]
+    names = " and ".join(dict.fromkeys(one.scenario for one in results.values()))
+    verdicts = [
+        Verdict(
+            f"{name}: {one.throughput_bps / 1e6:,.1f} Mbit/s",
+            f"CPUs {one.cpu_busy_percent:.2f} % busy, mean of {len(one.cpus)}",
+            "plain" if one.conclusive else "open",
+        )
+        for name, one in results.items()
+    ]
+    return [Part(f"What does {names} do?", verdicts, sections)]
+
+
+def repeat_run(one: Result, file: str = "") -> Section:
+    """How to repeat a run."""
+    words = [one.scenario, "--seed", str(one.seed), "--duration", f"{one.simulated_s:g} s"]
+    words += ["--warm-up", f"{one.warmup_s:g} s"]
+    return repeat_section("run", one, words, one.tunings, file)
+
+
+def result_sections(
+    name: str,
+    results: Mapping[str, Result],
+    latencies: Mapping[str, Sequence[tuple[float, int]]] | None = None,
+) -> list[Section]:
+    """What runs measured, side by side; `latencies` are histograms where they are known."""
+    sections = [quantiles_section(results)]
+    warnings = tuple(f"{case}: {line}" for case, one in results.items() for line in one.warnings)
+    if warnings:
+        sections.append(Section("What to know of these numbers", [Notes(warnings, warning=True)]))
+    sections.append(cpu_section(name, results))
+    shares = {case: _shares(one) for case, one in results.items()}
+    if any(shares.values()):
+        placed = {
+            one.mechanism for result in results.values() for one in result.work if one.placement
+        }
+        sections.append(work_section(name, shares, sorted(placed)))
+    known = latencies or {
+        case: one.messages.histogram for case, one in results.items() if one.messages
+    }
+    late = latency_section(name, known)
+    if late is not None:
+        sections.append(late)
+    sections += _ports(results)
+    return sections
+
+
+def _shares(result: Result) -> dict[str, float]:
+    """CPU time by mechanism; none where the configuration was left out of the result."""
+    return per_packet_us(result) if result.configuration else {}
+
+
+def _ports(results: Mapping[str, Result]) -> list[Section]:
+    rows = [
+        (
+            port.name, case, f"{port.rx_bps / 1e6:,.1f}", f"{port.tx_bps / 1e6:,.1f}",
+            f"{port.rx_packets_per_s:,.0f}", f"{port.interrupts_per_s:,.0f}", str(port.drops),
+        )
+        for case, result in results.items()
+        for port in result.ports
+    ]  # fmt: skip
+    dropped = [
+        (drop.place, drop.at, case, str(drop.packets))
+        for case, result in results.items()
+        for drop in result.drops
+    ]
+    heading = ("port", "case", "rx Mbit/s", "tx Mbit/s", "rx packets/s", "interrupts/s", "drops")
+    tables = [Table("Ports", heading, tuple(rows), 2)] if rows else []
+    if dropped:
+        tables.append(Table("Drops", ("dropped in", "of", "case", "packets"), tuple(dropped), 3))
+    return [Section("Ports, and what was dropped", tables)] if tables else []
+
+
+def _name(number: int, one: Result, found: Sequence[tuple[str, Result]]) -> str:
+    """What tells a run from the others."""
+    name = titled(one.scenario, one.tunings, sorted(one.settings.items()))
+    alike = sum(titled(o.scenario, o.tunings, sorted(o.settings.items())) == name for _, o in found)
+    return f"{name} ({number + 1})" if alike > 1 else name
+
+
+class _Nic(BaseModel):
+    mtu_bytes: int = Field(ge=68, le=1 << 20)
+
+
+class _Port(BaseModel):
+    nic: _Nic
+
+
+class _Kernel(BaseModel):
+    tcp_timestamps: bool
+
+
+class _Host(BaseModel):
+    """What is read of a configuration, to count packets."""
+
+    ports: list[_Port]
+    kernel: _Kernel
+
+
+class _Whole(Result):
+    """A result whose configuration, if it has one, says how large packets are."""
+
+    @model_validator(mode="after")
+    def _sized(self) -> _Whole:
+        if self.configuration:
+            _Host.model_validate(self.configuration.get("host"))
+        return self
+
+
+KIND: Final = Kind("run", has_schema(SCHEMA), _Whole.model_validate_json, _parts)

@@ -1,0 +1,197 @@
+"""The report of a what-if: the verdicts, what moves, what to type, and one pair of runs seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pydantic import model_validator
+
+from simnet.errors import InputError
+from simnet.report.columns import titled
+from simnet.report.html.blocks import Notes, Part, Section, Table, Typed, Verdict
+from simnet.report.html.cases import cpu_section, latency_section, path_section, work_section
+from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.repeat import repeat_section
+from simnet.report.html.svg import picture
+from simnet.report.html.system import assumptions, known_case, seen
+from simnet.report.whatif import CHANGE_HEADING, METRIC_LABELS, change_rows
+from simnet.scenario.commands.commands import Commands, commands
+from simnet.study.whatif.tuning import read_tuning
+from simnet.study.whatif.whatif import SCHEMA, WhatIf
+from simnet.study.work.cases import Case, Member, runs_to_completion
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.whatif.whatif import Judged
+
+__all__ = ["KIND", "whatif_part"]
+
+_TONES: Final = {"yes": "good", "no": "bad", "cannot tell": "open", "no difference": "plain"}
+_ANSWERS: Final = {
+    "yes": "worth it",
+    "no": "not worth it",
+    "cannot tell": "cannot tell",
+    "no difference": "no difference",
+}
+_BEFORE: Final = "before"
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """What is, and the same with a tuning; as configurations, and how the tuning is typed."""
+
+    case: Case
+    tuned: Case
+    before: Effective
+    after: Effective
+
+    @property
+    def commands(self) -> tuple[Commands, ...]:
+        return tuple(commands(self.before, self.after))
+
+
+def _parts(found: Sequence[tuple[str, WhatIf]], simulate: bool) -> list[Part]:  # noqa: FBT001
+    return [
+        whatif_part(
+            f"whatif{number}",
+            one,
+            known_case(one.scenario, one.base_tunings, one.settings),
+            simulate=simulate,
+            file=file,
+        )
+        for number, (file, one) in enumerate(found)
+    ]
+
+
+def whatif_part(
+    name: str, found: WhatIf, base: Case | None, *, simulate: bool, file: str = ""
+) -> Part:
+    """The whole answer.
+
+    Args:
+        name: begins the names of the pictures.
+        found: the what-if.
+        base: what is; None where the system is not known here.
+        simulate: simulate what is and the best-ranked tuning once, for what the what-if lacks.
+        file: where the what-if was read from; empty if it was made here.
+    """
+    pairs = {one.tuning: pair for one in found.tunings if (pair := _pair(base, one.tuning))}
+    best = found.tunings[0] if found.tunings else None
+    title = titled(found.scenario, found.base_tunings, sorted(found.settings.items()))
+    sections = [_changes(name, found)]
+    if best is not None:
+        pair = pairs.get(best.tuning)
+        if pair is not None and simulate and not runs_to_completion(pair.case):
+            sections += _seen(name, best.tuning, pair)
+        else:
+            sections += _work(name, best)
+        if pair is not None:
+            sections.append(assumptions(pair.before))
+    for judged in found.tunings:
+        sections += _typed(judged, pairs.get(judged.tuning), file)
+    words = [*(one.tuning for one in found.tunings), "--seeds", str(found.seeds)]
+    words += ["--members", str(found.members), "--duration", f"{found.simulated_s:g} s"]
+    sections.append(
+        repeat_section("whatif", found, [found.scenario, *words], found.base_tunings, file)
+    )
+    return Part(
+        f"What would {' or '.join(one.tuning for one in found.tunings)} do to {title}?",
+        [
+            Verdict(f"{one.tuning}: {_ANSWERS[one.verdict]}", one.reason, _TONES[one.verdict])
+            for one in found.tunings
+        ],
+        sections,
+    )
+
+
+def _pair(base: Case | None, text: str) -> _Pair | None:
+    """What is and what would be; None where the tuning is not known here."""
+    if base is None:
+        return None
+    try:
+        tuned = read_tuning(base.scenario, text).on(base)
+        return _Pair(base, tuned, Member(base).effective(), Member(tuned).effective())
+    except InputError:  # of another version, or made up
+        return None
+
+
+def _changes(name: str, found: WhatIf) -> Section:
+    reasons = "; ".join(f"{one.tuning}: {one.verdict}, {one.reason}" for one in found.tunings)
+    caption = "What each tuning changes, with its 95 % interval"
+    drawn = picture(f"{name}-intervals", found.plot, caption, reasons)
+    tables = [
+        Table(f"{one.tuning}: {one.description or one.verdict}", CHANGE_HEADING, tuple(rows))
+        for one in found.tunings
+        if (rows := change_rows(found, one))
+    ]
+    warnings = tuple(f"{one.tuning}: {line}" for one in found.tunings for line in one.warnings)
+    notes = [Notes(lines, warning=True) for lines in (found.remarks, warnings) if lines]
+    return Section("What changes, and how sure that is", [drawn, *notes, *tables])
+
+
+def _typed(judged: Judged, pair: _Pair | None, file: str) -> Iterator[Section]:
+    """What to type; of a file only beside what the system itself says."""
+    if not judged.commands:
+        return
+    blocks: list[Notes | Typed] = []
+    if file:
+        same = pair is not None and pair.commands == judged.commands
+        said = "These commands are as simnet makes them for this system"
+        if not same:
+            said = f"These commands are from {file}, and simnet does not make the same:"
+            said += " read them before you type them"
+        blocks.append(Notes((said,), warning=not same))
+    for one in judged.commands:
+        purposes = (
+            (f"Apply {judged.tuning} on {one.where}", one.apply),
+            (f"Undo it on {one.where}", one.undo),
+            (f"Keep it over a reboot of {one.where}", one.keep),
+            (f"Keep it no longer on {one.where}", one.drop),
+        )
+        blocks += [Typed(purpose, "\n".join(lines)) for purpose, lines in purposes if lines]
+    yield Section(f"What to type for {judged.tuning}", blocks)
+
+
+def _work(name: str, best: Judged) -> Iterator[Section]:
+    """Where time goes, as the what-if has it: means over its runs."""
+    if best.mechanisms:
+        shares = {
+            _BEFORE: {one.mechanism: one.before_us for one in best.mechanisms},
+            f"with {best.tuning}": {one.mechanism: one.after_us for one in best.mechanisms},
+        }
+        placed = [one.mechanism for one in best.mechanisms if one.placement]
+        yield work_section(name, shares, placed)
+
+
+def _seen(name: str, tuning: str, pair: _Pair) -> Iterator[Section]:
+    """One run of what is and one with the tuning, side by side."""
+    from simnet.study.whatif.mechanism import per_packet_us
+
+    cases = {_BEFORE: pair.case, f"with {tuning}": pair.tuned}
+    found = seen(cases)
+    results = {case: one.result for case, one in found.items()}
+    shares = {case: per_packet_us(one) for case, one in results.items()}
+    placed = {one.mechanism for result in results.values() for one in result.work if one.placement}
+    yield cpu_section(name, results)
+    if any(shares.values()):
+        yield work_section(name, shares, sorted(placed))
+    yield path_section(name, {case: one.explanation for case, one in found.items()})
+    latencies = latency_section(name, {case: one.latencies for case, one in found.items()})
+    if latencies is not None:
+        yield latencies
+
+
+class _Whole(WhatIf):
+    """A what-if of metrics that simnet has."""
+
+    @model_validator(mode="after")
+    def _known(self) -> _Whole:
+        for change in (change for one in self.tunings for change in one.changes):
+            if change.metric not in METRIC_LABELS:
+                raise ValueError(f"expected metrics among {', '.join(METRIC_LABELS)}")
+        return self
+
+
+KIND: Final = Kind("whatif", has_schema(SCHEMA), _Whole.model_validate_json, _parts)

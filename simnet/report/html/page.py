@@ -1,0 +1,61 @@
+"""The page: parts of a report written as one file of HTML that loads nothing.
+
+The policy of the page itself forbids every request, and every script but its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import simnet
+from simnet.errors import InputError
+from simnet.report.html.blocks import Part
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["MOST_BYTES", "page"]
+
+MOST_BYTES: Final = 2_000_000
+
+
+def page(parts: Sequence[Part]) -> str:
+    """The report as HTML.
+
+    Raises:
+        InputError: it would be larger than a report may be.
+    """
+    script = _environment().get_template("copy.js").render()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    text = (
+        _environment()
+        .get_template("report.html")
+        .render(
+            parts=parts,
+            title=parts[0].question,
+            version=simnet.__version__,
+            script=script,
+            script_digest=digest,
+        )
+    )
+    if len(text.encode()) > MOST_BYTES:
+        size = f"the report would have {len(text.encode()) / 1e6:.1f} MB, and may have 2"
+        raise InputError(f"{size}: expected fewer files at once", key="FILE")
+    return text
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        autoescape=True,
+        loader=PackageLoader("simnet.report.html"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

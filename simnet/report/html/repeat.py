@@ -1,0 +1,48 @@
+"""The end of every answer: its fingerprint, and the command that gives it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import simnet
+from simnet.report.html.blocks import Facts, Notes, Section, Typed
+
+__all__ = ["repeat_section"]
+
+_APPLY = "--apply"
+
+
+def repeat_section(
+    command: str,
+    found: Any,
+    words: Sequence[str],
+    tunings: Sequence[str] = (),
+    file: str = "",
+) -> Section:
+    """Version, fingerprint and file of a document, and the command that makes it again.
+
+    `words` come after the command, then tunings and settings.
+    """
+    options = [*words, *(word for name in tunings for word in ("--tuning", name))]
+    options += _settings(getattr(found, "settings", {}))
+    version = getattr(found, "version", simnet.__version__)
+    fingerprint = getattr(found, "fingerprint", "")
+    rows = [("simnet", version), ("fingerprint", fingerprint), ("read from", file)]
+    blocks: list[Facts | Notes | Typed] = [Facts(tuple(row for row in rows if row[1]))]
+    if version != simnet.__version__:
+        said = f"This report was made by simnet {simnet.__version__}, which may find other numbers"
+        blocks.append(Notes((said,), warning=True))
+    blocks.append(Typed("Repeat it", shlex.join(["simnet", command, *options])))
+    return Section("Fingerprint, and how to repeat this", blocks)
+
+
+def _settings(settings: Mapping[str, str]) -> list[str]:
+    found = []
+    for name, value in settings.items():
+        if name == _APPLY:
+            found += [word for file in value.split() for word in (_APPLY, file)]
+        else:
+            found += ["--set", f"{name}={value}"]
+    return found

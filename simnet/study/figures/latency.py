@@ -1,0 +1,61 @@
+"""The picture of latencies: which share is later than a time, cases side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["later_curves"]
+
+_SIZE_INCHES: Final = (9.0, 3.6)
+# colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+_QUANTILES: Final = ((0.5, "p50"), (0.01, "p99"), (0.001, "p99.9"))
+
+
+def later_curves(
+    found: Mapping[str, Sequence[tuple[float, int]]], axes: Axes | None = None
+) -> Figure:
+    """A curve a case, named by its key: the share of the samples that are later than a latency.
+
+    Histograms are pairs of upper edge in us and number, ascending. Both scales are logarithmic.
+    Without `axes` a figure of its own is made, outside of pyplot.
+    """
+    if axes is None:
+        axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
+    least = 1.0
+    for number, (name, histogram) in enumerate(found.items()):
+        edges = np.array([upper for upper, _ in histogram])
+        counts = np.array([count for _, count in histogram], dtype=float)
+        if not counts.sum():
+            continue
+        later = 1 - np.cumsum(counts) / counts.sum()
+        least = min(least, 1 / counts.sum())
+        colour = _COLOURS[number % len(_COLOURS)]
+        axes.step(edges, np.maximum(later, 1e-12), where="post", color=colour, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(max(least, 1e-5), 1.2)
+    for share, name in _QUANTILES:
+        if share >= least:
+            axes.axhline(share, color="0.6", linewidth=0.7, linestyle=":")
+            axes.annotate(
+                name, (1, share), (3, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", va="center", fontsize="small",
+            )  # fmt: skip
+    ticks = [tick for tick in (1, 2, 5) for tick in (tick * 10**power for power in range(-1, 8))]
+    low, high = axes.get_xlim()
+    inside = sorted(tick for tick in ticks if low <= tick <= high)
+    axes.set_xticks(inside, [f"{tick:g}" for tick in inside])
+    axes.minorticks_off()
+    axes.set_xlabel("latency (us)")
+    axes.set_ylabel("share of samples that are later")
+    axes.legend(loc="upper right", fontsize="small")
+    axes.spines[["top", "right"]].set_visible(False)
+    return cast("Figure", axes.get_figure(root=True))

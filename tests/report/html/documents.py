@@ -1,0 +1,65 @@
+"""Saved files of each kind, made by short simulations once a test run."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from simnet.study.capacity.document import Capacity, Interval, LoadResults, TriedLoad
+from simnet.study.capacity.verdict import Verdict
+from simnet.study.explain.explain import explain
+from simnet.study.run.loss import Latency
+from simnet.study.run.run import run
+from simnet.study.sweep.sweep import sweep
+from simnet.study.validate.validate import Row, Validation
+from simnet.study.whatif.whatif import whatif
+
+SCENARIO = "x460-out-of-box"
+
+
+@cache
+def saved_documents() -> dict[str, str]:
+    """What each command prints with --json, by its name."""
+    short = {"settings": {"nodes": "1"}, "duration": "10 ms", "warm_up": "20 ms"}
+    rows = tuple(
+        Row(
+            id=f"x460.number{number}", key="throughput", predicted=10.0 + number, low=9.0,
+            high=12.0, measured=None if number == 3 else 11.0, use="calibrate", status="fitted",
+        )
+        for number in range(4)
+    )  # fmt: skip
+    return {
+        "run": run(SCENARIO, **short).to_json(),  # type: ignore[arg-type]
+        "whatif": whatif(SCENARIO, "affinity", seeds=2, members=0, **short).to_json(),  # type: ignore[arg-type]
+        "explain": explain(SCENARIO, **short).to_json(),  # type: ignore[arg-type]
+        "sweep": sweep(SCENARIO, {"nic.rx_frames": "1,5"}, replications=2, **short).to_json(),  # type: ignore[arg-type]
+        "capacity": _capacity().to_json(),
+        "validate": Validation(rows, (), {}).to_json(),
+    }
+
+
+def _capacity() -> Capacity:
+    """A search is long: these are three loads as one finds them."""
+    carried = LoadResults(
+        offered_per_s=1e5, delivered_per_s=1e5, goodput_bps=1e8, rx_bps=2e8, rx_packets_per_s=1e5,
+        cpu_busy_percent=40.0, latency_us=Latency(p50=90.0, p99=300.0), ports=(), drops={},
+    )  # fmt: skip
+    tried: tuple[tuple[float, float, Verdict], ...] = (
+        (5e4, 0.001, "pass"),
+        (1e5, 0.002, "pass"),
+        (2e5, 0.2, "fail"),
+    )
+    loads = tuple(
+        TriedLoad(
+            load=load, verdict=verdict, runs=8, simulated_s=1.0, carried=carried,
+            intervals=(
+                Interval(name="loss", limit=0.01, mean=m, low=m / 2, high=2 * m, verdict=verdict),
+            ),
+        )
+        for load, m, verdict in tried
+    )  # fmt: skip
+    return Capacity(
+        scenario="relay-untuned", version="0.1.0", fingerprint="0" * 32, settings={}, tunings=(),
+        setting="relay.rate", unit="", max_loss=0.01, max_p99_us=None, max_shortfall=0.1,
+        precision=0.2, confidence=0.95, low=1e5, high=2e5, precise=False, undecided=(),
+        exceptions=(), simulations=24, conclusive=True, remarks=(), exit_status=3, loads=loads,
+    )  # fmt: skip
