@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from simnet.kernel.environment import Environment
     from simnet.study.calibrate.calibrate import calibrate
     from simnet.study.capacity.capacity import capacity
+    from simnet.study.compare.compare import compare
     from simnet.study.explain.explain import explain
     from simnet.study.run.result import Result
     from simnet.study.run.run import run
@@ -48,6 +49,7 @@ __all__ = [
     "SimulationError",
     "calibrate",
     "capacity",
+    "compare",
     "explain",
     "run",
     "sweep",
@@ -67,6 +69,7 @@ _HOMES = {
     "SimulationError": "simnet.errors",
     "calibrate": "simnet.study.calibrate.calibrate",
     "capacity": "simnet.study.capacity.capacity",
+    "compare": "simnet.study.compare.compare",
     "explain": "simnet.study.explain.explain",
     "run": "simnet.study.run.run",
     "sweep": "simnet.study.sweep.sweep",

@@ -1,9 +1,10 @@
 """The command ``simnet``.
 
 Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
-what and where), 1 a prediction misses a condition, no tuning is worth it or no load is within the
-limits, 3 cannot tell (whether one is, or because memory ran out or a process was killed), 70
-the simulation or simnet itself failed, 74 output could not be written, 130 interrupted.
+what and where), 1 a prediction misses a condition or what was measured, no tuning is worth it or
+no load is within the limits, 3 cannot tell (whether one is, or because memory ran out or a process
+was killed), 70 the simulation or simnet itself failed, 74 output could not be written, 130
+interrupted.
 ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
@@ -21,6 +22,7 @@ import simnet
 from simnet.cli.calibrate import calibrate_command
 from simnet.cli.capacity import capacity_command
 from simnet.cli.catalogue import list_command
+from simnet.cli.compare import compare_command
 from simnet.cli.completion import VARIABLE, complete
 from simnet.cli.conform import conform_command
 from simnet.cli.explain import explain_command
@@ -70,6 +72,7 @@ for _command in (
     conform_command,
     import_command,
     report_command,
+    compare_command,
 ):
     _simnet.add_command(_command)
 

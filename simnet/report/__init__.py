@@ -10,7 +10,7 @@ from collections.abc import Callable
 from simnet.report.compare import compare as _compare
 from simnet.report.iperf import iperf
 from simnet.report.netperf import netperf
-from simnet.report.sar import interrupts, sar
+from simnet.report.sar import interrupts, mpstat, sar
 from simnet.report.storage import iostat
 from simnet.report.text import text
 from simnet.report.vmstat import vmstat
@@ -24,6 +24,7 @@ __all__ = [
     "interrupts",
     "iostat",
     "iperf",
+    "mpstat",
     "netperf",
     "sar",
     "text",
@@ -53,6 +54,7 @@ FORMATS: dict[str, Callable[[Result], str]] = {
     "json": _json,
     "sar": sar,
     "interrupts": interrupts,
+    "mpstat": mpstat,
     "vmstat": vmstat,
     "netperf": netperf,
     "iostat": iostat,

@@ -1,12 +1,13 @@
-"""Tables in the look of the era's sar: CPU shares, interrupts a second by CPU and adapter/IRQ."""
+"""sar's tables of CPU shares and interrupts, as the era printed them; mpstat's of today."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from simnet.study.calibrate.capture import InterruptColumn, SarRow
-from simnet.study.run.result import CpuTicks, PortInterrupts, Result
+from simnet.study.run.result import CpuTicks, CpuUse, PortInterrupts, Result
 
 _HEADING = "CPU   %user   %nice  %system  %iowait  %steal   %idle"
 _NEARLY_IDLE_PERCENT = 1.0
@@ -38,6 +39,26 @@ def interrupts(result: Result) -> str:
     last = max(serving, default=-1)
     listed = [cpu.id for cpu in result.cpus if cpu.node in nodes and cpu.id <= last]
     return interrupts_table(result.interrupts, listed) + "# other CPUs: 0\n"
+
+
+def mpstat(result: Result) -> str:
+    """Exact CPU shares as `mpstat -P ALL -o JSON` of sysstat 12 prints them: one report."""
+    shares = {cpu.id: _mpstat_row(cpu) for cpu in result.cpus}
+    columns = next(iter(shares.values()), {})
+    mean = {name: sum(row[name] for row in shares.values()) / len(shares) for name in columns}
+    rows = [
+        dict([("cpu", str(cpu)), *((name, round(value, 2)) for name, value in row.items())])
+        for cpu, row in {"all": mean, **shares}.items()
+    ]
+    report = {"timestamp": "00:00:00", "cpu-load": rows}
+    host = {"sysname": "Linux", "number-of-cpus": len(shares), "statistics": [report]}
+    return json.dumps({"sysstat": {"hosts": [host]}}, indent=1) + "\n"
+
+
+def _mpstat_row(cpu: CpuUse) -> dict[str, float]:
+    times = {"usr": cpu.user, "nice": 0.0, "sys": cpu.system, "iowait": cpu.iowait}
+    times |= {"irq": cpu.irq, "soft": cpu.softirq, "steal": cpu.steal}
+    return times | {"guest": 0.0, "gnice": 0.0, "idle": cpu.idle}
 
 
 def cpu_table(rows: Iterable[Shares]) -> str:

@@ -1,0 +1,68 @@
+"""``simnet compare``: did reality agree with a prediction?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from simnet.cli.completion import scenarios
+from simnet.cli.output import answer, message
+
+__all__ = ["compare_command"]
+
+
+@click.command("compare")
+@click.argument("prediction", type=click.Path())
+@click.argument("measured", nargs=-1, required=True, metavar="CAPTURE...", type=click.Path())
+@click.option(
+    "--scenario",
+    metavar="SCENARIO",
+    shell_complete=scenarios,
+    help="What was predicted from; found by its name where it is not given.",
+)
+@click.option(
+    "--seconds",
+    type=float,
+    metavar="NUMBER",
+    help="Between two listings of /proc/interrupts or /proc/net/softnet_stat.",
+)
+@click.option(
+    "--members",
+    type=click.IntRange(0, 10000),
+    help="Runs over the uncertain parameters, behind the intervals; 0 for none.",
+)
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@click.option("--all", "every", is_flag=True, help="Show every CPU, not only those outside.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def compare_command(
+    context: click.Context,
+    /,
+    prediction: str,
+    measured: tuple[str, ...],
+    *,
+    every: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare PREDICTION with what was measured afterwards on the real host.
+
+    PREDICTION is a file that "simnet run --json" wrote. CAPTURE is what a tool printed: sar,
+    mpstat, sadf -j, iostat -o JSON, iperf3 -J, netperf, mutilate, two listings of /proc/interrupts
+    or of /proc/net/softnet_stat, or metrics in TOML or CSV. Several of one metric are averaged.
+
+    The exit status is 0 when everything measured lies inside its 95 % interval, 1 when something
+    lies outside, and 3 when the prediction itself is not conclusive.
+    """
+    from simnet.report.comparison import comparison
+    from simnet.report.progress import progress
+    from simnet.study.compare.compare import compare
+
+    given = {name: value for name, value in options.items() if value is not None}
+    with progress("simulating") as callback:
+        found = compare(prediction, measured, progress=callback, **given)
+    for remark in found.remarks:
+        message(remark)
+    answer(found.to_json() if as_json else comparison(found, every=every), nl=as_json)
+    context.exit(found.exit_status)

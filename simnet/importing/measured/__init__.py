@@ -1,0 +1,1 @@
+"""What tools printed on a real host, as numbers by metric: one module a format, found by name."""

@@ -1,0 +1,32 @@
+"""`/proc/interrupts`: counts by the words of an interrupt's name, one of which may be a port's.
+
+Drivers put the port's name between other words: `eth0-TxRx-3`, `iavf-eth0-TxRx-0`, `eth0-rx-1`.
+Each word gets the sum of the interrupts that have it; a comparison takes those of its ports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Final
+
+from simnet.importing.measured.reader import Numbers, Reader
+
+__all__ = ["READER"]
+
+_HEADING: Final = re.compile(r"\s+CPU\d+\s")
+_LINE: Final = re.compile(r"^ *\d{1,5}:((?: +\d{1,20})+) +(\S.*)$", re.MULTILINE)
+_WORDS: Final = re.compile(r"[^\s,:@-]+")
+
+
+def _read(text: str) -> Numbers:
+    found: defaultdict[str, float] = defaultdict(float)
+    for counts, name in _LINE.findall(text):
+        for word in set(_WORDS.findall(name)):
+            found[f"port.{word}.interrupts_per_s"] += sum(map(float, counts.split()))
+    return found
+
+
+READER: Final = Reader(
+    "/proc/interrupts", lambda text: _HEADING.match(text) is not None, _read, counts=True
+)

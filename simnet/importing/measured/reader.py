@@ -1,0 +1,139 @@
+"""Reads what a tool printed on a real host into numbers by metric.
+
+Metrics have dotted names, with the units of a result: `throughput_bps`, `cpu.all.softirq`,
+`cpu.3.busy`, `port.eth0.rx_bps`, `disk.sda.await_ms`. Each module of this folder may announce a
+`READER`; nothing else lists them. Which tool printed a file is known by what it begins with.
+"""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from math import isfinite
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from simnet.errors import InputError
+from simnet.files import read_text
+
+__all__ = ["MOST_BYTES", "Capture", "Numbers", "Reader", "captures", "means", "readers"]
+
+MOST_BYTES: Final = 16 << 20
+_MOST_METRICS: Final = 100_000
+
+Numbers: TypeAlias = Mapping[str, float]
+"""Values by metric."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One format.
+
+    Attributes:
+        tool: what prints it, for messages.
+        knows: whether a text is of it.
+        read: its numbers; raises ValueError, saying what was expected.
+        counts: they are totals since the host started: two listings make rates.
+        named: a person named the metrics, so each must be one that a result has.
+    """
+
+    tool: str
+    knows: Callable[[str], bool]
+    read: Callable[[str], Numbers]
+    counts: bool = False
+    named: bool = False
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The numbers of a file, or the rates between the counts of two.
+
+    Attributes:
+        source: name of the file.
+        reader: of its format.
+        numbers: by metric.
+    """
+
+    source: str
+    reader: Reader
+    numbers: Numbers
+
+
+@functools.cache
+def readers() -> tuple[Reader, ...]:
+    """What the modules of this folder announce, by their names."""
+    folder = __name__.rpartition(".")[0]
+    modules = (
+        import_module(f"{folder}.{found.name}")
+        for found in pkgutil.iter_modules(import_module(folder).__path__)
+    )
+    return tuple(module.READER for module in modules if hasattr(module, "READER"))
+
+
+def captures(files: Iterable[str | Path], seconds: float | None = None) -> list[Capture]:
+    """Read files.
+
+    Args:
+        files: their paths; listings of counts come in pairs, the earlier one first.
+        seconds: that lie between the two listings of a pair.
+
+    Raises:
+        InputError: a file cannot be read, is of no known format or broken, or one of a pair or
+            the time between both is missing.
+    """
+    found: list[Capture] = []
+    first: dict[str, Capture] = {}
+    for file in files:
+        one = _read(Path(file))
+        if not one.reader.counts:
+            found.append(one)
+        elif one.reader.tool in first:
+            found.append(_between(first.pop(one.reader.tool), one, seconds))
+        else:
+            first[one.reader.tool] = one
+    for one in first.values():
+        expected = f"{one.reader.tool} counts since the host started: expected a second listing"
+        raise InputError(expected, file=one.source)
+    return found
+
+
+def means(values: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The mean of the values of each metric."""
+    by: defaultdict[str, list[float]] = defaultdict(list)
+    for metric, value in values:
+        by[metric].append(value)
+    return {metric: sum(some) / len(some) for metric, some in by.items()}
+
+
+def _read(path: Path) -> Capture:
+    text = read_text(path, most_bytes=MOST_BYTES, kind="output of a tool").lstrip("\ufeff")
+    reader = next((one for one in readers() if one.knows(text)), None)
+    if reader is None:
+        known = ", ".join(one.tool for one in readers())
+        raise InputError(f"expected an output of one of {known}", file=path)
+    try:
+        numbers = reader.read(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no output of {reader.tool}: {error}", file=path) from error
+    if not numbers or len(numbers) > _MOST_METRICS or not all(map(isfinite, numbers.values())):
+        raise InputError(f"no output of {reader.tool}: expected finite numbers", file=path)
+    return Capture(str(path), reader, numbers)
+
+
+def _between(first: Capture, last: Capture, seconds: float | None) -> Capture:
+    tool = first.reader.tool
+    if seconds is None:
+        expected = f"expected the seconds between both listings of {tool}"
+        raise InputError(expected, key="--seconds")
+    if any(last.numbers.get(metric, 0.0) < value for metric, value in first.numbers.items()):
+        expected = f"expected the later listing of {tool} after the earlier one"
+        raise InputError(expected, file=last.source)
+    rates = {
+        metric: (value - first.numbers.get(metric, 0.0)) / seconds
+        for metric, value in last.numbers.items()
+    }
+    return Capture(last.source, last.reader, rates)

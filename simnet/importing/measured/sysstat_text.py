@@ -1,0 +1,58 @@
+"""Tables of sar and mpstat as text: `sar -u`, `-P ALL`, `-n DEV`, `mpstat -P ALL`.
+
+A heading names its columns after `CPU` or `IFACE`; a time, of one word or two, stands
+before it, and rows have as many columns after theirs. Where there are rows of `Average:`, they
+alone count. The listings of x460's time, which `simnet run --format sar` prints, have no times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from simnet.importing.measured.reader import Numbers, Reader, means
+from simnet.importing.measured.shares import cpu_metrics, port_metrics
+
+__all__ = ["READER"]
+
+_METRICS: Final[Mapping[str, Callable[[str, Mapping[str, float]], Iterator[tuple[str, float]]]]] = {
+    "CPU": cpu_metrics,
+    "IFACE": port_metrics,
+}
+_HEADING: Final = re.compile(r"^[^\n]{0,40}\b(CPU +%us|IFACE +rxpck/s)", re.MULTILINE)
+_HEAD: Final = 4000
+_MOST_BEFORE: Final = 2
+_AVERAGE: Final = "Average:"
+
+
+def _knows(text: str) -> bool:
+    return _HEADING.search(text[:_HEAD]) is not None
+
+
+def _read(text: str) -> Numbers:
+    averages: list[tuple[str, float]] = []
+    samples: list[tuple[str, float]] = []
+    columns: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        key = next((n for n, word in enumerate(words[: _MOST_BEFORE + 1]) if word in _METRICS), -1)
+        if key >= 0:
+            columns = words[key:]
+        elif columns and len(columns) <= len(words) <= len(columns) + _MOST_BEFORE:
+            values = words[-len(columns) :]
+            found = averages if words[0] == _AVERAGE else samples
+            found += _METRICS[columns[0]](values[0], _row(columns[1:], values[1:]))
+    known = {metric for metric, _ in averages}
+    return means([*averages, *(one for one in samples if one[0] not in known)])
+
+
+def _row(columns: list[str], values: list[str]) -> dict[str, float]:
+    return {
+        name: float(value.replace(",", "."))
+        for name, value in zip(columns, values, strict=True)
+        if value != "-"
+    }
+
+
+READER: Final = Reader("sar, mpstat", _knows, _read)

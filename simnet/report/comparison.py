@@ -1,0 +1,61 @@
+"""A prediction beside measurements for reading: a row a metric, then what it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.printable import printable
+from simnet.report.columns import columns, titled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.study.compare.compare import Comparison, Row
+
+__all__ = ["comparison"]
+
+
+def comparison(found: Comparison, *, every: bool = False) -> str:
+    """The table and its meaning; single CPUs that are inside only if `every`."""
+    rows = [row for row in found.rows if every or not row.inside or not _of_one_cpu(row)]
+    outside = sum(not row.inside for row in found.rows)
+    parts = [
+        f"Prediction and measurement of {titled(found.scenario, found.tunings, ())}",
+        columns(
+            ("metric", "predicted", "95 % interval", "measured", "difference", ""),
+            [_cells(row) for row in rows],
+        ).rstrip("\n"),
+    ]
+    if len(rows) < len(found.rows):
+        parts.append(f"# {len(found.rows) - len(rows)} metrics of single CPUs are inside")
+    verdict = "No difference proven at 95 % confidence"
+    if outside:
+        verdict = f"Difference at 95 % confidence: {outside} of {len(found.rows)} metrics"
+    parts += ["", verdict, *_says(found)]
+    return "\n".join(parts) + "\n"
+
+
+def _of_one_cpu(row: Row) -> bool:
+    return row.metric.startswith("cpu.") and not row.metric.startswith("cpu.all.")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    spread = "" if row.captures == 1 else f" +/- {_number(row.measured_high - row.measured)}"
+    relative = "" if row.percent is None else f" ({row.percent:+.1f} %)"
+    return (
+        row.metric,
+        _number(row.predicted),
+        f"{_number(row.low)} to {_number(row.high)}",
+        f"{_number(row.measured)}{spread}",
+        f"{_number(row.difference, sign='+')}{relative}",
+        "inside" if row.inside else "OUTSIDE",
+    )
+
+
+def _number(value: float, sign: str = "") -> str:
+    large = abs(value) >= 10_000  # noqa: PLR2004 - digits enough
+    return f"{value:{sign},.0f}" if large else f"{value:{sign}.4g}"
+
+
+def _says(found: Comparison) -> Iterator[str]:
+    yield from (f"- {printable(one)}" for one in found.says)

@@ -1,0 +1,1 @@
+"""A prediction beside what was measured afterwards on a real host."""

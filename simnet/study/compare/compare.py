@@ -1,0 +1,211 @@
+"""A prediction beside what was measured afterwards: `simnet compare`.
+
+Each metric is a ministat of two: the prediction with its 95 % interval, made of chance, parameters
+and how far off the model has been (`intervals`), and the mean of what was measured, with Student's
+interval where there are several captures. Where the two overlap, no difference is proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import simnet
+from simnet.errors import InputError
+from simnet.importing.measured.reader import Capture, captures
+from simnet.spelling import nearest
+from simnet.study.compare.meaning import meaning
+from simnet.study.compare.metrics import kind_of, predicted
+from simnet.study.compare.prediction import Saved, drawn, read_prediction
+from simnet.study.run.arguments import Names, count_of, names_of
+from simnet.study.run.result import Result
+from simnet.study.validate.intervals import discrepancy, hull, parameters
+from simnet.study.validate.kinds import log_factor
+from simnet.study.validate.residuals import residuals
+from simnet.study.whatif.verdict import student
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from simnet.study.work.cases import Progress
+
+__all__ = ["MEMBERS", "SCHEMA", "Comparison", "Row", "compare", "schema"]
+
+SCHEMA: Literal["simnet.compare/1"] = "simnet.compare/1"
+MEMBERS: Final = 24
+_SEVERAL: Final = 2
+
+
+class Row(BaseModel):
+    """One metric; percent is of what was predicted, null where that is nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    metric: str
+    kind: str = Field(description="of quantity: what is predicted about equally well")
+    predicted: float
+    low: float = Field(description="of the prediction's 95 % interval")
+    high: float
+    measured: float = Field(description="mean over the captures")
+    captures: int = Field(description="files that say it")
+    measured_low: float = Field(description="of the mean's 95 % interval; of one capture, itself")
+    measured_high: float
+    difference: float = Field(description="measured minus predicted")
+    percent: float | None
+    inside: bool = Field(description="no difference is proven at 95 % confidence")
+
+
+class Comparison(BaseModel):
+    """A prediction beside measurements, as the document `simnet.compare/1`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_: Literal["simnet.compare/1"] = Field(default=SCHEMA, alias="schema")
+    scenario: str
+    version: str
+    settings: dict[str, str]
+    tunings: tuple[str, ...]
+    captures: tuple[str, ...] = Field(description="files that were compared")
+    members: int = Field(description="runs with drawn parameters behind the intervals")
+    rows: tuple[Row, ...]
+    says: tuple[str, ...] = Field(description="what that says about the model")
+    remarks: tuple[str, ...] = Field(description="what to know of the comparison itself")
+    exit_status: int = Field(description="0: all inside; 1: something outside; 3: cannot tell")
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The document as `simnet compare --json` prints it."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a metric."""
+        import pandas as pd  # the command needs no data frame
+
+        return pd.DataFrame([row.model_dump() for row in self.rows]).set_index("metric")
+
+
+def compare(
+    prediction: str | Path | Result,
+    measured: Names,
+    *,
+    scenario: str | Path | None = None,
+    seconds: float | None = None,
+    members: int = MEMBERS,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare a prediction with what tools printed on the real host.
+
+    Args:
+        prediction: a result, or the file that `simnet run --json` wrote.
+        measured: files: sar, mpstat, sadf, iostat, iperf3, netperf, mutilate, or metrics in TOML
+            or CSV; of `/proc/interrupts` and `/proc/net/softnet_stat` two each.
+        scenario: what was predicted from, for the intervals; when None the scenario of the
+            prediction's name, that of simnet or the file beside the prediction.
+        seconds: between two listings of counts.
+        members: runs with drawn parameters behind each interval; 0 for none.
+        jobs: number of processes; one a CPU when None.
+        progress: called with the simulations done and in all.
+
+    Raises:
+        InputError: a file can't be read, or nothing in it is a metric of the prediction.
+    """
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"expected a time above 0, got {seconds!r}", key="--seconds")
+    saved = read_prediction(prediction, scenario)
+    found = captures(names_of(measured, "CAPTURE"), seconds)
+    if not found:
+        raise InputError("expected at least one file", key="CAPTURE")
+    numbers = predicted(saved.result)
+    values = _values(found, numbers)
+    moved = drawn(saved, count_of(members, "--members"), jobs=jobs, progress=progress)
+    rows = tuple(
+        _row(metric, numbers[metric], some, [one[metric] for one in moved if metric in one])
+        for metric, some in values.items()
+    )
+    return Comparison(
+        scenario=saved.result.scenario,
+        version=simnet.__version__,
+        settings=saved.result.settings,
+        tunings=saved.result.tunings,
+        captures=tuple(one.source for one in found),
+        members=len(moved),
+        rows=rows,
+        says=meaning(rows, max((cpu.busy for cpu in saved.result.cpus), default=0.0)),
+        remarks=(*saved.remarks, *_left_out(found, numbers)),
+        exit_status=_status(saved, rows),
+    )
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of `simnet.compare/1`."""
+    return Comparison.model_json_schema(by_alias=True, mode="serialization")
+
+
+def _values(found: Sequence[Capture], numbers: Mapping[str, float]) -> dict[str, list[float]]:
+    """What was measured of each metric that is predicted, in the prediction's order."""
+    for one in found:
+        for metric in one.numbers if one.reader.named else ():
+            if metric not in numbers:
+                expected = f"the prediction has no such metric{nearest(metric, numbers)}"
+                raise InputError(expected, file=one.source, key=metric)
+    values = {
+        metric: [one.numbers[metric] for one in found if metric in one.numbers]
+        for metric in numbers
+    }
+    known = {metric: some for metric, some in values.items() if some}
+    if not known:
+        listed = ", ".join(name for name in numbers if not name.startswith("cpu."))
+        expected = f"nothing in it is predicted; there are CPU shares and {listed}"
+        raise InputError(expected, file=found[0].source)
+    return known
+
+
+def _row(metric: str, value: float, measured: Sequence[float], moved: Sequence[float]) -> Row:
+    kind = kind_of(metric)
+    off = discrepancy(kind, residuals())
+    logarithms = [log_factor(one, moved[0], kind) for one in moved[1:]]
+    low, high = hull(value, (parameters(logarithms), (-off, off)), kind)
+    mean = sum(measured) / len(measured)
+    interval = student(measured)
+    below, above = (mean, mean) if interval is None else (interval.low, interval.high)
+    if kind == "CPU share":
+        high = min(high, max(100.0, value))
+    return Row(
+        metric=metric,
+        kind=kind,
+        predicted=value,
+        low=low,
+        high=high,
+        measured=mean,
+        captures=len(measured),
+        measured_low=below,
+        measured_high=above,
+        difference=mean - value,
+        percent=100 * (mean / value - 1) if value else None,
+        inside=below <= high and above >= low,
+    )
+
+
+def _left_out(found: Iterable[Capture], numbers: Mapping[str, float]) -> list[str]:
+    """One line for metrics of tools that the prediction lacks."""
+    unknown = {
+        metric
+        for one in found
+        if not one.reader.counts
+        for metric in one.numbers
+        if metric not in numbers
+    }
+    if not unknown:
+        return []
+    some = ", ".join(sorted(unknown)[:_SEVERAL])
+    more = f" and {len(unknown) - _SEVERAL} more" if len(unknown) > _SEVERAL else ""
+    return [f"not compared, because the prediction has none: {some}{more}"]
+
+
+def _status(saved: Saved, rows: Iterable[Row]) -> int:
+    if not saved.result.conclusive:
+        return 3
+    return 0 if all(row.inside for row in rows) else 1

@@ -1,0 +1,113 @@
+"""What a result predicts of each metric that a tool of a host measures.
+
+Names are those of `simnet.importing.measured`. `kernel` is what sar calls `%system`: system,
+softirq and irq together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import CpuUse
+
+__all__ = ["kind_of", "predicted"]
+
+_SHARES: Final[Mapping[str, Callable[[CpuUse], float]]] = {
+    "user": lambda cpu: cpu.user,
+    "system": lambda cpu: cpu.system,
+    "softirq": lambda cpu: cpu.softirq,
+    "irq": lambda cpu: cpu.irq,
+    "kernel": lambda cpu: cpu.system + cpu.softirq + cpu.irq,
+    "iowait": lambda cpu: cpu.iowait,
+    "steal": lambda cpu: cpu.steal,
+    "idle": lambda cpu: cpu.idle,
+    "busy": lambda cpu: cpu.busy,
+}
+_PORT: Final = {
+    "rx_bps": "throughput",
+    "tx_bps": "throughput",
+    "rx_packets_per_s": "throughput",
+    "tx_packets_per_s": "throughput",
+    "interrupts_per_s": "rate of interrupts",
+}
+_DISK: Final = {
+    "reads_per_s": ("r_s", "storage throughput"),
+    "writes_per_s": ("w_s", "storage throughput"),
+    "read_kb_per_s": ("rkb_s", "storage throughput"),
+    "written_kb_per_s": ("wkb_s", "storage throughput"),
+    "await_ms": ("await_ms", "storage latency"),
+    "queue": ("avgqu_sz", "storage queue"),
+    "util_percent": ("util", "share"),
+}
+_WORKERS: Final = ("user", "system", "softirq", "idle")
+_WHOLE: Final = {
+    "throughput_bps": "throughput",
+    "requests_per_s": "throughput",
+    "transactions_per_s": "throughput",
+    "interrupts_per_s": "rate of interrupts",
+    "polls_per_s": "rate of polls",
+    "backlog_drops_per_s": "rate of polls",
+    "latency_us": "latency",
+}
+
+
+def predicted(result: Result) -> dict[str, float]:
+    """The result's numbers by metric."""
+    return dict(_metrics(result))
+
+
+def kind_of(metric: str) -> str:
+    """The kind of quantity that a metric is, see `kinds`."""
+    first, _, rest = metric.partition(".")
+    last = rest.rpartition(".")[2]
+    if first == "port":
+        kind = _PORT[last]
+    elif first == "disk":
+        kind = _DISK[last][1]
+    else:
+        kind = _WHOLE.get(first, "CPU share")
+    return kind
+
+
+def _metrics(result: Result) -> Iterator[tuple[str, float]]:
+    if result.flows:
+        yield "throughput_bps", result.throughput_bps
+    rates = [one.transactions_per_s for one in result.flows if one.transactions_per_s is not None]
+    if rates:
+        yield "transactions_per_s", sum(rates)
+    yield from _latencies(result)
+    for name, share in _SHARES.items():
+        if result.cpus:
+            yield f"cpu.all.{name}", sum(map(share, result.cpus)) / len(result.cpus)
+        for cpu in result.cpus:
+            yield f"cpu.{cpu.id}.{name}", share(cpu)
+    for port in result.ports:
+        for name in _PORT:
+            yield f"port.{port.name}.{name}", getattr(port, name)
+    for disk in result.disks:
+        for name, (column, _) in _DISK.items():
+            yield f"disk.{disk['name']}.{name}", float(disk[column])
+    lost = sum(one.packets for one in result.drops if one.place == "backlog")
+    yield "backlog_drops_per_s", lost / result.simulated_s
+    use = result.key_value
+    if use is not None:
+        yield "interrupts_per_s", use.interrupts_per_s
+        yield "polls_per_s", use.polls_per_s
+        for name in _WORKERS:
+            yield f"workers.{name}", getattr(use, name)
+
+
+def _latencies(result: Result) -> Iterator[tuple[str, float]]:
+    """Of an open-loop load, or of the worst flow, as a sweep has it."""
+    if result.messages is not None:
+        yield "requests_per_s", result.messages.delivered_per_s
+        found = [result.messages.latency_us]
+    else:
+        found = [flow.latency_us for flow in result.flows]
+    for name in ("p50", "p99"):
+        values = [value for one in found if (value := getattr(one, name)) is not None]
+        if values:
+            yield f"latency_us.{name}", max(values)

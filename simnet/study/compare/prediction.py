@@ -1,0 +1,134 @@
+"""A saved result, and how far drawn parameters would have moved its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ValidationError
+
+from simnet.errors import InputError
+from simnet.faults import first_fault
+from simnet.files import read_bytes
+from simnet.scenario.core.library import scenario_names
+from simnet.study.compare.metrics import predicted
+from simnet.study.run.result import Result
+from simnet.study.validate.asking import simulated
+from simnet.study.validate.document import Answer, draws_for
+from simnet.study.validate.members import MEMBER_TIMES, Simulations
+from simnet.study.work.cases import Case, Member, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Saved", "case_of", "drawn", "read_prediction"]
+
+_MOST_BYTES: Final = 64 << 20
+_MOST_S: Final = (0.3, 0.2)
+_NOT_FOUND: Final = (
+    "the intervals hold the model's own error only: give the scenario that was predicted from"
+    " (--scenario) and they hold its uncertain parameters, too"
+)
+_CHANGED: Final = (
+    "the scenario has changed since the prediction, so the intervals hold the model's own error"
+    " only: predict again"
+)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A prediction.
+
+    Attributes:
+        result: as it was saved.
+        case: what was simulated; None where it is not known or has changed since.
+        remarks: one line each.
+    """
+
+    result: Result
+    case: Case | None
+    remarks: tuple[str, ...] = ()
+
+
+def read_prediction(given: str | Path | Result, scenario: str | Path | None = None) -> Saved:
+    """Read a prediction, and find what it was made from.
+
+    Args:
+        given: a result, or the file of one.
+        scenario: what it was made from, if known.
+
+    Raises:
+        InputError: the file is no saved result, or the scenario cannot be read.
+    """
+    beside = Path() if isinstance(given, Result) else Path(given).parent
+    result = given if isinstance(given, Result) else _read(Path(given))
+    remarks = result.warnings
+    place = str(scenario) if scenario is not None else _found(result, beside)
+    if place is None:
+        return Saved(result, None, (*remarks, _NOT_FOUND))
+    case = case_of(result, place)
+    if not _same(case, result):
+        return Saved(result, None, (*remarks, _CHANGED))
+    return Saved(result, case, remarks)
+
+
+def case_of(result: Result, scenario: str) -> Case:
+    """What was simulated, of a scenario."""
+    settings = dict(result.settings)
+    apply = settings.pop("--apply", "")
+    return Case(scenario, tuple(settings.items()), result.tunings, tuple(apply.split()))
+
+
+def drawn(
+    saved: Saved, members: int, *, jobs: int | None, progress: Progress | None
+) -> list[dict[str, float]]:
+    """Numbers of short runs: of the parameters as predicted, then of each draw; none if unknown."""
+    if saved.case is None or not members:
+        return []
+    kept = draws_for(saved.case)
+    of = Answer(
+        {"run": saved.case},
+        lambda results: predicted(results["run"]),
+        times=("", *_times(saved.result)),
+        ensemble=(lambda: kept) if kept else None,
+    )
+    asks = Simulations(of, members).ensemble
+    found = [of.numbers(one) for one in simulated(asks, jobs=jobs, progress=progress)]
+    return [predicted(saved.result), *found] if kept else found
+
+
+def _times(result: Result) -> tuple[str, str]:
+    """Duration and warm-up of a draw's run: the prediction's, if that is short."""
+    duration, warm_up = (
+        f"{round(seconds * 1e6)} us" if seconds < most else text
+        for seconds, most, text in zip(
+            (result.simulated_s, result.warmup_s), _MOST_S, MEMBER_TIMES[1:], strict=True
+        )
+    )
+    return duration, warm_up
+
+
+def _read(path: Path) -> Result:
+    data = read_bytes(path, most_bytes=_MOST_BYTES, kind="saved result")
+    try:
+        return Result.model_validate_json(data)
+    except ValidationError as error:
+        message, keys = first_fault(error)
+        where = ".".join(map(str, keys)) or None
+        expected = f"expected what simnet run --json writes: {message}"
+        raise InputError(expected, file=path, key=where) from error
+
+
+def _found(result: Result, beside: Path) -> str | None:
+    if result.scenario in scenario_names():
+        return result.scenario
+    files = (beside / f"{result.scenario}.toml", Path(f"{result.scenario}.toml"))
+    return next((str(file) for file in files if file.is_file()), None)
+
+
+def _same(case: Case, result: Result) -> bool:
+    """Whether the case still is what was simulated."""
+    now = Member(case).effective().model_dump(mode="json")
+    then: Mapping[str, object] = result.configuration
+    return {**now, "run": None} == {**then, "run": None}

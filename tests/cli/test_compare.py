@@ -1,0 +1,74 @@
+"""``simnet compare``: a saved prediction and files of tools in, exit status and a table out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+
+from simnet.study.compare.compare import schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Simnet
+
+RUN = ("run", "x460-out-of-box", "--set", "nodes=1", "--warm-up", "5 ms", "--duration", "10 ms")
+
+
+@pytest.fixture
+def saved(simnet: Simnet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The file of a prediction, and netperf's output of the same run beside it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.json").write_text(simnet(*RUN, "--json").out, "utf-8")
+    (tmp_path / "netperf.txt").write_text(simnet(*RUN, "--format", "netperf").out, "utf-8")
+    return "p.json"
+
+
+def test_what_is_inside_ends_with_0(simnet: Simnet, saved: str) -> None:
+    status, out, err = simnet("compare", saved, "netperf.txt", "--members", "0")
+    assert (status, err) == (0, "")
+    assert "No difference proven at 95 % confidence" in out
+    assert "throughput_bps" in out
+
+
+def test_what_is_outside_ends_with_1_and_json_has_it(
+    simnet: Simnet, saved: str, tmp_path: Path
+) -> None:
+    (tmp_path / "x.csv").write_text("metric,value\nthroughput_bps,1000\n", "utf-8")
+    status, out, _ = simnet("compare", saved, "x.csv", "--members", "0")
+    assert (status, "OUTSIDE" in out) == (1, True)
+    assert "Difference at 95 % confidence: 1 of 1 metrics" in out
+    status, out, _ = simnet("compare", saved, "x.csv", "--members", "2", "--json")
+    document = json.loads(out)
+    jsonschema.validate(document, schema())
+    assert (status, document["exit_status"], document["members"]) == (1, 1, 3)
+    assert document["schema"] == "simnet.compare/1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("nowhere.json", "netperf.txt"), "nowhere.json: cannot be read: No such file"),
+        (("netperf.txt", "netperf.txt"), "netperf.txt: expected what simnet run --json writes: no"),
+        (("p.json", "nowhere.txt"), "nowhere.txt: cannot be read: No such file or directory"),
+        (("p.json", "p.json"), "p.json: expected an output of one of /proc/interrupts, "),
+        (
+            ("p.json", "netperf.txt", "--scenario", "x460-out-of-bax"),
+            "unknown scenario; did you mean",
+        ),
+        (
+            ("p.json", "netperf.txt", "--seconds", "0"),
+            "--seconds: expected a time above 0, got 0.0",
+        ),
+        (("p.json",), "compare: missing argument 'CAPTURE...'"),
+    ],
+)
+@pytest.mark.usefixtures("saved")
+def test_bad_input_gets_one_line(simnet: Simnet, arguments: tuple[str, ...], line: str) -> None:
+    status, out, err = simnet("compare", *arguments)
+    assert (status, out) == (2, "")
+    assert line in err
+    assert err.count("\n") == 1
