@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simnet.printable import printable
 from simnet.report.columns import columns, titled
+from simnet.study.validate.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +42,7 @@ def _of_one_cpu(row: Row) -> bool:
 
 def _cells(row: Row) -> tuple[str, ...]:
     spread = "" if row.captures == 1 else f" +/- {_number(row.measured_high - row.measured)}"
-    relative = "" if row.percent is None else f" ({row.percent:+.1f} %)"
+    relative = "" if row.percent is None or KINDS[row.kind] else f" ({row.percent:+.1f} %)"
     return (
         row.metric,
         _number(row.predicted),

@@ -43,11 +43,11 @@ def interrupts(result: Result) -> str:
 
 def mpstat(result: Result) -> str:
     """Exact CPU shares as `mpstat -P ALL -o JSON` of sysstat 12 prints them: one report."""
-    shares = {cpu.id: _mpstat_row(cpu) for cpu in result.cpus}
+    shares = {str(cpu.id): _mpstat_row(cpu) for cpu in result.cpus}
     columns = next(iter(shares.values()), {})
     mean = {name: sum(row[name] for row in shares.values()) / len(shares) for name in columns}
     rows = [
-        dict([("cpu", str(cpu)), *((name, round(value, 2)) for name, value in row.items())])
+        {"cpu": cpu, **{name: round(value, 2) for name, value in row.items()}}
         for cpu, row in {"all": mean, **shares}.items()
     ]
     report = {"timestamp": "00:00:00", "cpu-load": rows}

@@ -11,19 +11,19 @@ from collections import defaultdict
 from typing import Final
 
 from simnet.importing.measured.reader import Numbers, Reader
+from simnet.importing.parsers.interrupts import interrupt_counts
 
 __all__ = ["READER"]
 
 _HEADING: Final = re.compile(r"\s+CPU\d+\s")
-_LINE: Final = re.compile(r"^ *\d{1,5}:((?: +\d{1,20})+) +(\S.*)$", re.MULTILINE)
 _WORDS: Final = re.compile(r"[^\s,:@-]+")
 
 
 def _read(text: str) -> Numbers:
     found: defaultdict[str, float] = defaultdict(float)
-    for counts, name in _LINE.findall(text):
+    for by_cpu, name in interrupt_counts(text).values():
         for word in set(_WORDS.findall(name)):
-            found[f"port.{word}.interrupts_per_s"] += sum(map(float, counts.split()))
+            found[f"port.{word}.interrupts_per_s"] += sum(by_cpu.values())
     return found
 
 
