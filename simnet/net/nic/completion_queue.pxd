@@ -14,5 +14,6 @@ cdef class CompletionQueue:
     cpdef int completed(self, long long at) except -1
     cpdef long long due_ps(self, long long count, long long at, long long deadline) except? -1
     cpdef bint fire(self, long long now) except -1
+    cpdef int close(self, long long now) except -1
     cpdef int take(self) except -1
     cpdef int arm(self, long long now, long long unseen) except -1

@@ -80,12 +80,17 @@ class CompletionQueue:
         """Write an event if it is due by `now`; whether it was."""
         if not self.armed or self.deadline_ps > now:
             return False
+        self.close(now)
+        return True
+
+    def close(self, now: cython.longlong) -> cython.int:
+        """An event is written: its own, or that of a queue with the same vector."""
         self.armed = False
         self.notified = True
         self.event_ps = now
         self.count = 0
         self.deadline_ps = NEVER
-        return True
+        return 0
 
     def take(self) -> cython.int:
         """A handler takes the event, if there is one."""

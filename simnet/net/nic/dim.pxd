@@ -2,6 +2,7 @@ cdef class Dim:
     cdef readonly int state
     cdef readonly int tune_state
     cdef readonly int profile_ix
+    cdef long long stale_ps
     cdef int steps_right
     cdef int steps_left
     cdef int tired

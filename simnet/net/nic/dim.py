@@ -60,16 +60,21 @@ _ON_EDGE = cython.declare(cython.int, 2)
 class Dim:
     """The state of one completion queue (`struct dim`).
 
+    Args:
+        profile_ix: number of the setting that it starts from.
+        stale_ps: a measurement that has taken so long begins anew; 0: none does.
+
     Attributes:
         state: 0 to start a measurement, 1 measuring, 2 a setting is to be applied.
         profile_ix: number of the setting in use, from 0.
         tune_state: 0 parked on top, 1 parked tired, 2 going right, 3 going left.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, profile_ix: int = 0, stale_ps: int = 0) -> None:
         self.state = _START_MEASURE
         self.tune_state = _PARKING_ON_TOP
-        self.profile_ix = 0
+        self.profile_ix = profile_ix
+        self.stale_ps = stale_ps
         self.steps_right = 0
         self.steps_left = 0
         self.tired = 0
@@ -89,6 +94,8 @@ class Dim:
         size: cython.longlong,
     ) -> cython.bint:
         """`net_dim`: take counters; True if another setting is to be applied, see `applied`."""
+        if 0 < self.stale_ps <= now - self.start_ps:
+            self.state = _START_MEASURE
         if self.state == _APPLY_NEW_PROFILE:
             return False
         if self.state == _MEASURE_IN_PROGRESS:

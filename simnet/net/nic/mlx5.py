@@ -16,7 +16,7 @@ from __future__ import annotations
 import cython
 
 from simnet.net.gro import Gro
-from simnet.net.nic.channel import Channel
+from simnet.net.nic.adaptive_channel import AdaptiveChannel
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import RX_PROFILES, TX_PROFILES, Dim
 from simnet.net.nic.net_device import NetDevice
@@ -24,19 +24,13 @@ from simnet.net.nic.net_device import NetDevice
 __all__ = ["Mlx5"]
 
 _US_PS = cython.declare(cython.longlong, 1_000_000)
-# preamble, FCS and gap, which the driver's counters leave out
-_UNCOUNTED_BYTES = cython.declare(cython.longlong, 24)
 _TX_CQ_POLL_BUDGET = 128
 _DOORBELLS = 3
-_UPDATE = cython.declare(cython.int, 0)
-_RX_APPLIED = cython.declare(cython.int, 1)
-_TX_APPLIED = cython.declare(cython.int, 2)
-_PRIORITY_TIMER = cython.declare(cython.int, 1)
 
 
 @cython.final
 @cython.cclass
-class Mlx5(Channel):
+class Mlx5(AdaptiveChannel):
     """One channel; see `Nic` for what it shares with others.
 
     Args:
@@ -73,47 +67,15 @@ class Mlx5(Channel):
             page_bytes=page_bytes,
             tx_budget=_TX_CQ_POLL_BUDGET,
             doorbells=_DOORBELLS,
+            rx_dim=Dim() if adaptive_rx else None,
+            tx_dim=Dim() if adaptive_tx else None,
+            command_ps=command_ps,
         )
         self.rx_cq.moderate(rx[0], rx[1], rx_cqe)
         self.tx_cq.moderate(tx[0], tx[1], tx_cqe)
-        self.rx_dim: Dim = Dim() if adaptive_rx else None
-        self.tx_dim: Dim = Dim() if adaptive_tx else None
-        self.command_ps = command_ps
 
-    def _poll_completed(self, now: cython.longlong) -> cython.int:
-        """`mlx5e_handle_tx_dim`, `mlx5e_handle_rx_dim`."""
-        packets: cython.longlong
-        size: cython.longlong
-        if self.tx_dim is not None:
-            packets = self.tx_packets
-            size = self.tx_bytes - _UNCOUNTED_BYTES * packets
-            if self.tx_dim.sample(now, self.tx_cq.events, packets, size):
-                self.sim.after(self.command_ps, self, _TX_APPLIED, 0, _PRIORITY_TIMER)
-        if self.rx_dim is not None:
-            packets = self.consumed
-            size = self.polled_bytes - _UNCOUNTED_BYTES * packets
-            if self.rx_dim.sample(now, self.rx_cq.events, packets, size):
-                self.sim.after(self.command_ps, self, _RX_APPLIED, 0, _PRIORITY_TIMER)
-        return 0
-
-    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
-        """An interrupt is due, or a completion queue has been changed (`mlx5e_rx_dim_work`)."""
-        if kind == _UPDATE:
-            Channel.on_event(self, _UPDATE, arg)
-            return
-        # what has come until now is under what was programmed before
-        self.advance(self.sim.now)
-        if kind == _RX_APPLIED:
-            _apply(self.rx_dim, self.rx_cq, RX_PROFILES)
-        else:
-            _apply(self.tx_dim, self.tx_cq, TX_PROFILES)
-        self.arm()
-
-
-def _apply(
-    dim: Dim, cq: CompletionQueue, profiles: tuple[tuple[tuple[int, int], ...], ...]
-) -> None:
-    """Program what `dim` has chosen."""
-    usecs, frames = profiles[cq.from_cqe][dim.profile_ix]
-    cq.moderate(usecs * _US_PS, frames, cq.from_cqe)
-    dim.applied()
+    def _apply(self, dim: Dim, cq: CompletionQueue) -> cython.int:
+        """`mlx5e_complete_dim_work`: by a firmware command."""
+        profiles = RX_PROFILES if dim is self.rx_dim else TX_PROFILES
+        usecs, frames = profiles[cq.from_cqe][dim.profile_ix]
+        return cq.moderate(usecs * _US_PS, frames, cq.from_cqe)

@@ -45,9 +45,12 @@ MODELS: Final = (
 
 def _of(subject: Subject) -> Iterator[Knob]:
     yield from subject.knobs()
+    drivers: dict[Knob, list[str]] = {}
     for driver in subject.drivers():
         for knob in driver.knobs():
-            yield replace(knob, drivers=(driver.name(),))
+            drivers.setdefault(knob, []).append(driver.name())
+    for knob, names in drivers.items():
+        yield replace(knob, drivers=tuple(names))
 
 
 KNOBS: Final[tuple[Knob, ...]] = (

@@ -10,6 +10,7 @@ from simnet.host.softirq.busy_poll import BusyPoller
 from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
 from simnet.net.gro import Gro, gro_rules
+from simnet.net.nic.channel import Channel
 from simnet.net.nic.mlx5 import Mlx5
 from tests.host.parts import MS, NS, US, make_costs, make_machine
 from tests.net.parts import Line, Sink, connect, feed, frame, make_device
@@ -30,6 +31,9 @@ COSTS = {"hardirq": 500, "softirq_entry": 50, "poll": 100, "driver_rx": 200, "tx
 
 class Bench:
     """A machine with one port of one queue; a received frame causes `work_ps`."""
+
+    chip: type[Channel] = Mlx5
+    defaults: dict[str, Any] = MLX5
 
     def __init__(
         self,
@@ -53,7 +57,7 @@ class Bench:
         rings = {"rx_buffers": 1023, "tx_ring": 1023, "rate_bps": 10**11} | (device or {})
         made = make_device(self.sim, self.machine, **rings)
         offload = Gro(gro_rules(options.pop("gro", "5.3")), enabled=options.pop("merges", False))
-        self.nic = Mlx5(made, offload, **(MLX5 | options))
+        self.nic: Any = self.chip(made, offload, **(self.defaults | options))
         self.nic.line = self.line = Line(self.sim, 50, "eth0", self.machine.cpus, 1)
         connect(self.nic, per_frame=per_frame)
         self.sink = Sink(self.sim, work_ps=work_ps)

@@ -57,10 +57,11 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
           "/proc/irq/84/smp_affinity": "2"}, "/proc/irq/84/smp_affinity",
          "dell-r410 has no interrupt 84: expected one of 80-83, 90-98"),
         ("vlan-half-cpu", {"peer:nic.rx_usecs": "5 us"}, "peer:nic.rx_usecs",
-         "the driver ibmveth has no such knob; it belongs to bnx2, cxgb4, ib_ipoib, mlx5, tg3"),
+         ("the driver ibmveth has no such knob;"
+          " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, mlx5, tg3")),
         ("vlan-half-cpu", {"nic.tso": "on"}, "nic.tso",
-         ("the driver ibmveth has no such knob; it belongs to bnx2, cxgb4, e1000, e1000e, mlx5,"
-          " tg3")),
+         ("the driver ibmveth has no such knob;"
+          " it belongs to bnx2, cxgb4, e1000, e1000e, i40e, ice, mlx5, tg3")),
         ("x460-bonding-pair", {"peer:nic.rx_pool_buffers": "1 1 1 1 1"}, "peer:nic.rx_pool_buffers",
          "the driver e1000 and tg3 has no such knob; it belongs to ibmveth"),
         ("vlan-half-cpu", {"nic.mtus": "1 KiB"}, "nic.mtus",

@@ -40,6 +40,7 @@ __all__ = [
     "ReceiveOffload",
     "Rings",
     "RxModeration",
+    "RxUsecs",
     "Slot",
 ]
 
@@ -255,10 +256,15 @@ class ReceiveOffload(Nic):
         return gro.Gro(gro.gro_rules(slot.host.kernel.version), enabled=self.gro)
 
 
-class RxModeration(Nic):
-    """Receive interrupts that wait for frames or for a time."""
+class RxUsecs(Nic):
+    """Receive interrupts that wait for a time."""
 
     rx_usecs_ps: Annotated[int, time("receive gap that ends a batch", "0 us", "10 ms")]
+
+
+class RxModeration(RxUsecs):
+    """Receive interrupts that wait for frames or for a time."""
+
     rx_frames: Annotated[int, count("received frames that end a batch", 0, 1023)]
 
 

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from simnet.scenario.core.knob import Knob, Stage
-from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
-from simnet.scenario.parts.nic.schema import (
-    BusLatency,
-    Ethernet,
-    Multiqueue,
-    Polled,
-    ReceiveOffload,
-    RxModeration,
-)
+from simnet.scenario.parts.nic.channels import Channels, ethtool
+from simnet.scenario.parts.nic.schema import RxModeration
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
-    from simnet.scenario.parts.nic.schema import Given, Slot
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.parts.nic.schema import Slot
 
 __all__ = ["DRIVER"]
 
@@ -28,23 +21,13 @@ _AROUND_LINEAR_BYTES: Final = 64 + 320
 _STRIDE_BYTES: Final = 64
 # en.h: MLX5E_RX_MAX_HEAD, what is copied into the sk_buff
 _MAX_HEAD_BYTES: Final = 256
-# what `ethtool -C` takes, by what it sets
-_COALESCE: Final = {
-    "adaptive-rx": "adaptive_rx",
-    "adaptive-tx": "adaptive_tx",
-    "cqe-mode-rx": "rx_cqe_mode",
-    "cqe-mode-tx": "tx_cqe_mode",
-}
 
 
-class Mlx5(BusLatency, ReceiveOffload, RxModeration, Polled, Multiqueue, Ethernet):
+class Mlx5(RxModeration, Channels):
     """A port whose channels have a completion queue for each direction."""
 
     driver: Literal["mlx5"]
-    tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
-    adaptive_rx: Annotated[bool, Flag("dynamic moderation of receive interrupts (DIM)")]
-    adaptive_tx: Annotated[bool, Flag("dynamic moderation of transmit interrupts (DIM)")]
     rx_cqe_mode: Annotated[bool, Flag("each received frame restarts the timer; else an event does")]
     tx_cqe_mode: Annotated[bool, Flag("each sent frame restarts the timer; else an event does")]
     command_latency_ps: Annotated[
@@ -52,61 +35,20 @@ class Mlx5(BusLatency, ReceiveOffload, RxModeration, Polled, Multiqueue, Etherne
     ]
 
     @classmethod
-    def check(cls, given: Given) -> None:
-        """Refuse receive and transmit queues that are not channels; see `Nic.check`."""
-        super().check(given)
-        if given["rx_queues"] != given["tx_queues"]:
-            name = given.tree.get(given.port)["name"]
-            queues = f"{given['rx_queues']} receive and {given['tx_queues']} transmit queues"
-            message = f"mlx5 has channels of both, not {queues}: ethtool -L {name} combined N"
-            raise given.error("rx_queues", message, "tx_queues")
-
-    @classmethod
     def knobs(cls) -> tuple[Knob, ...]:
-        """Return the number of channels, and what `ethtool -C` sets beside times and numbers."""
-        channels = Knob(
-            "ethtool -L {port} combined",
-            "channels, each with a receive and a transmit queue",
-            value_spec(cls, "rx_queues"),
-            "nic",
-            "rx_queues",
-            "ethtool -L {port} combined {value}",
-            also=("tx_queues",),
-            stage=Stage.QUEUES,
-        )
-        rss = tuple(
-            Knob(
-                f"ethtool -X {{port}} {name}",
-                value_spec(cls, target).doc,
-                value_spec(cls, target),
-                "nic",
-                target,
-                f"ethtool -X {{port}} {name} {{value}}",
-                unset="ethtool -X {port} default" if name == "equal" else "",
-                since="3.16" if name == "hkey" else "2.6.36",
+        """Return what `ethtool -C` sets beside what all channels have."""
+        note = "before Linux 5.15 a private flag: ethtool --set-priv-flags PORT {}_cqe_moder on|off"
+        modes = (
+            ethtool(
+                cls,
+                f"-C {{port}} cqe-mode-{way}",
+                f"{way}_cqe_mode",
+                since="5.15",
+                note=note.format(way),
             )
-            for name, target in (("equal", "rss_equal"), ("hkey", "rss_key"))
+            for way in ("rx", "tx")
         )
-        return (
-            channels,
-            *rss,
-            *(
-                Knob(
-                    f"ethtool -C {{port}} {name}",
-                    value_spec(cls, target).doc,
-                    value_spec(cls, target),
-                    "nic",
-                    target,
-                    f"ethtool -C {{port}} {name} {{value}}",
-                    since="5.15" if name.startswith("cqe") else "2.6.0",
-                    note="before Linux 5.15 a private flag: ethtool --set-priv-flags PORT "
-                    f"{name[-2:]}_cqe_moder on|off"
-                    if name.startswith("cqe")
-                    else "",
-                )
-                for name, target in _COALESCE.items()
-            ),
-        )
+        return (*super().knobs(), *modes)
 
     @property
     def page_bytes(self) -> int:

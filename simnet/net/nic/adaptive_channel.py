@@ -1,0 +1,109 @@
+"""A channel whose queues are moderated as `Dim` chooses, or as they are set.
+
+Source: `mlx5e_handle_rx_dim` (en_txrx.c) and `mlx5e_rx_dim_work` (en_dim.c) of
+drivers/net/ethernet/mellanox/mlx5/core, and `ice_net_dim` and `ice_rx_dim_work` of
+drivers/net/ethernet/intel/ice, Linux 6.12. Before the driver enables interrupts it gives a sample
+to `Dim`. Its choice is programmed by a work queue, and until then no samples are taken.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.gro import Gro
+from simnet.net.nic.channel import Channel
+from simnet.net.nic.completion_queue import CompletionQueue
+from simnet.net.nic.dim import Dim
+from simnet.net.nic.net_device import NetDevice
+
+__all__ = ["AdaptiveChannel"]
+
+_UPDATE = cython.declare(cython.int, 0)
+_RX_APPLIED = cython.declare(cython.int, 1)
+_TX_APPLIED = cython.declare(cython.int, 2)
+_PRIORITY_TIMER = cython.declare(cython.int, 1)
+# preamble, FCS and gap, which the drivers' counters leave out
+_UNCOUNTED_BYTES = cython.declare(cython.longlong, 24)
+
+
+class AdaptiveChannel(Channel):
+    """One channel of a port.
+
+    Args:
+        device: what the chips and drivers have in common.
+        gro: receive offload of its NAPI instance.
+        tso: the device cuts large segments.
+        page_bytes: of a page of receive buffers; 0: not told apart from other work.
+        tx_budget: sent frames that one poll reclaims.
+        doorbells: registers written to arm the completion queues.
+        rx_dim, tx_dim: `Dim` of received and of sent frames; None for values that are set.
+        command_ps: from a choice to the changed queue.
+    """
+
+    def __init__(
+        self,
+        device: NetDevice,
+        gro: Gro,
+        *,
+        tso: bool,
+        page_bytes: int,
+        tx_budget: int,
+        doorbells: int,
+        rx_dim: Dim | None = None,
+        tx_dim: Dim | None = None,
+        command_ps: int = 0,
+    ) -> None:
+        super().__init__(
+            device,
+            gro,
+            tso=tso,
+            page_bytes=page_bytes,
+            tx_budget=tx_budget,
+            doorbells=doorbells,
+        )
+        self.rx_dim: Dim = rx_dim
+        self.tx_dim: Dim = tx_dim
+        self.command_ps = command_ps
+
+    def _apply(self, dim: Dim, cq: CompletionQueue) -> cython.int:
+        """Program what `dim` has chosen for a queue."""
+        raise NotImplementedError(self.path)
+
+    def _tx_counted(self) -> cython.longlong:
+        """Sent frames in the driver's counter."""
+        return self.tx_packets
+
+    def _tx_counted_bytes(self) -> cython.longlong:
+        """Their bytes, as the driver counts them."""
+        return self.tx_bytes - _UNCOUNTED_BYTES * self.tx_packets
+
+    def _rx_counted_bytes(self) -> cython.longlong:
+        """Bytes of the frames that polls have taken, as the driver counts them."""
+        return self.polled_bytes - _UNCOUNTED_BYTES * self.consumed
+
+    def _poll_completed(self, now: cython.longlong) -> cython.int:
+        """Give samples to `Dim`."""
+        if self.tx_dim is not None and self.tx_dim.sample(
+            now, self.tx_cq.events, self._tx_counted(), self._tx_counted_bytes()
+        ):
+            self.sim.after(self.command_ps, self, _TX_APPLIED, 0, _PRIORITY_TIMER)
+        if self.rx_dim is not None and self.rx_dim.sample(
+            now, self.rx_cq.events, self.consumed, self._rx_counted_bytes()
+        ):
+            self.sim.after(self.command_ps, self, _RX_APPLIED, 0, _PRIORITY_TIMER)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """An interrupt is due, or a queue is programmed by the work queue."""
+        if kind == _UPDATE:
+            Channel.on_event(self, _UPDATE, arg)
+            return
+        # what has come until now is under what was programmed before
+        self.advance(self.sim.now)
+        if kind == _RX_APPLIED:
+            self._apply(self.rx_dim, self.rx_cq)
+            self.rx_dim.applied()
+        else:
+            self._apply(self.tx_dim, self.tx_cq)
+            self.tx_dim.applied()
+        self.arm()

@@ -1,0 +1,1 @@
+"""Intel's 700 and 800 series."""

@@ -1,0 +1,59 @@
+"""Intel E810 with the driver ice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from simnet.host.release import release
+from simnet.scenario.core.specs import time
+from simnet.scenario.parts.nic.intel import Throttled
+
+if TYPE_CHECKING:
+    from simnet.net.nic.port import Nic as Device
+    from simnet.scenario.parts.nic.schema import Given, Slot
+
+__all__ = ["DRIVER"]
+
+# the driver's moderation uses lib/dim since then
+_FIRST_DIM = (5, 14)
+
+
+class Ice(Throttled):
+    """A port whose throttles `Dim` chooses, unless they are set."""
+
+    most_descriptors: ClassVar[int] = 8160
+    limit_needs_fixed: ClassVar[bool] = True
+
+    driver: Literal["ice"]
+    command_latency_ps: Annotated[
+        int, time("from a choice of DIM to the changed queue", "0 us", "100 ms")
+    ]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse moderation that adapts by the rules of an earlier driver; see `Nic.check`."""
+        super().check(given)
+        version = given.tree.get((*given.host, "kernel"))["version"]
+        for way in ("rx", "tx"):
+            if given[f"adaptive_{way}"] and release(version) < _FIRST_DIM:
+                message = (
+                    f"ice of Linux {version} adapts without DIM, which is not modelled:"
+                    f" expected off, or Linux 5.14"
+                )
+                raise given.error(f"adaptive_{way}", message)
+
+    def make(self, slot: Slot) -> Device:
+        """Return one vector with its rings."""
+        from simnet.net.nic.intel import ice
+
+        made = ice.Ice(
+            slot.device,
+            **self.throttles(slot),
+            profiles=ice.profiles(slot.host.kernel.version),
+            command_ps=self.command_latency_ps,
+        )
+        self.configure(made.instance, slot)
+        return made
+
+
+DRIVER = Ice

@@ -1,0 +1,84 @@
+"""What ice and i40e share: vectors with a throttle for each direction and a limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from simnet.scenario.core.specs import time
+from simnet.scenario.core.tree import dotted
+from simnet.scenario.parts.nic.channels import Channels, ethtool
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.parts.nic.schema import Given, Slot
+
+__all__ = ["Throttled"]
+
+_US_PS = 10**6
+# of Ethernet and a VLAN
+_FRAME_HEADER_BYTES = 18
+_UNIT_US = 2
+_LIMIT_UNIT_US = 4
+
+
+class Throttled(Channels):
+    """A port of Intel's 700 or 800 series.
+
+    Attributes:
+        most_descriptors: of a ring.
+        limit_needs_fixed: the limit may not be set while a direction adapts.
+    """
+
+    most_descriptors: ClassVar[int]
+    limit_needs_fixed: ClassVar[bool] = False
+
+    rx_usecs_high_ps: Annotated[int, time("least time between interrupts", "0 us", "236 us")]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse what `ethtool -C` and `-G` of the drivers refuse; see `Nic.check`."""
+        super().check(given)
+        port = given.tree.get(given.port)["name"]
+        for way in ("rx", "tx"):
+            if given[f"adaptive_{way}"] and _is_set(given, f"{way}_usecs_ps"):
+                off = f"ethtool -C {port} adaptive-{way} off"
+                message = f"{cls.name()} refuses {way}-usecs while adaptive-{way} is on: {off}"
+                raise given.error(f"{way}_usecs_ps", message)
+        adapts = [way for way in ("rx", "tx") if given[f"adaptive_{way}"]]
+        if cls.limit_needs_fixed and adapts and _is_set(given, "rx_usecs_high_ps"):
+            off = " ".join(f"adaptive-{way} off" for way in adapts)
+            message = f"{cls.name()} refuses rx-usecs-high while it adapts: ethtool -C {port} {off}"
+            raise given.error("rx_usecs_high_ps", message)
+        for field in ("rx_ring", "tx_ring"):
+            if given[field] > cls.most_descriptors:
+                message = f"a ring of {cls.name()} has at most {cls.most_descriptors} descriptors"
+                raise given.error(field, message)
+
+    @classmethod
+    def knobs(cls) -> tuple[Knob, ...]:
+        """Return the limit, beside what all channels have."""
+        high = ethtool(Throttled, "-C {port} rx-usecs-high", "rx_usecs_high_ps", unit="us")
+        return (*super().knobs(), high)
+
+    @property
+    def frame_buffer_bytes(self) -> int:
+        """As many halves of pages as a full frame takes."""
+        full = self.mtu_bytes + _FRAME_HEADER_BYTES
+        return -(-full // self.rx_buffer_bytes) * self.rx_buffer_bytes
+
+    def throttles(self, slot: Slot) -> dict[str, Any]:
+        """Return what the mechanisms of both drivers take; registers count in units."""
+        unit, limit = _UNIT_US * _US_PS, _LIMIT_UNIT_US * _US_PS
+        return {
+            "gro": self.offload(slot),
+            "tso": self.tso,
+            "rx_itr_ps": self.rx_usecs_ps // unit * unit,
+            "tx_itr_ps": self.tx_usecs_ps // unit * unit,
+            "intrl_ps": self.rx_usecs_high_ps // limit * limit,
+            "adaptive_rx": self.adaptive_rx,
+            "adaptive_tx": self.adaptive_tx,
+        }
+
+
+def _is_set(given: Given, field: str) -> bool:
+    return dotted((*given.port, "nic", field)) in given.table.origins
