@@ -36,6 +36,8 @@ __all__ = ["Imported", "imported"]
 
 _MOST_PORTS: Final = 8
 _MOST_REFUSALS: Final = 5
+# what is off on the host is missing in no model
+_OFF: Final = ("0", "off")
 _COLUMNS: Final = ("file", "name", "value", "state", "source")
 _UNUSED: Final = ("name", "value", "source", "why")
 # of a model's value; all others are assumed
@@ -66,9 +68,8 @@ class Imported:
         Raises:
             InputError: the host cannot be modelled.
         """
+        self.tuning.twin()
         try:
-            settle(self.tuning, self._put, self._refuse)
-            self.tuning.twin()
             settle(self.tuning, self._put, self._refuse)
         except InputError as error:
             raise InputError(
@@ -283,7 +284,7 @@ def _refusals(found: Imported) -> Iterator[str]:
     lines = [
         plain(f"{one['name']} = {one['value']}: read, not used: {one['why']}", 200)
         for one in found.unused()
-        if one["why"] != NOT_MODELLED
+        if one["why"] != NOT_MODELLED and one["value"] not in _OFF
     ]
     yield from lines[:_MOST_REFUSALS]
     if len(lines) > _MOST_REFUSALS:

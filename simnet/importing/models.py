@@ -269,7 +269,14 @@ def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, int]]) -> Draft
         draft.assume("memory_per_node", "16 GiB", "not said")
     for key, value, low, high in _BANDWIDTHS:
         draft.assume(key, value, "not measured: of servers since 2010", low, high)
-    slots = [slot for name, _, _ in ports if (slot := host.slots.get(name)) and slot.bytes_per_s]
+    names = {name for name, _, _ in ports}
+    # devices in the chipset call their slot slower than their link is
+    slots = [
+        slot
+        for nic in host.nics
+        if nic.name in names and (slot := host.slots.get(nic.name)) is not None
+        if slot.bytes_per_s * 8 >= nic.number("link_bps", UNKNOWN_LINK_BPS)
+    ]
     if slots:
         slot = max(slots, key=lambda one: one.bytes_per_s)
         draft.read("io_bandwidth", f"{slot.bytes_per_s / 1e9:.3f} GB/s", slot.source)

@@ -14,7 +14,7 @@ from simnet.importing.host import ReadHost, read_host
 if TYPE_CHECKING:
     from simnet.importing.files.files import Files
 
-__all__ = ["read_live", "read_source"]
+__all__ = ["opened", "read_live", "read_source"]
 
 # what shows that a folder stands for a host's root
 _ROOTED: Final = ("proc/cpuinfo", "sys/devices/system/cpu", "sos_commands", "proc/interrupts")
@@ -36,6 +36,16 @@ def read_source(name: str) -> ReadHost:
     Raises:
         InputError: it cannot be read, or says nothing of a host's CPUs.
     """
+    files, flat = opened(name)
+    return read_host(files, flat=flat)
+
+
+def opened(name: str) -> tuple[Files, bool]:
+    """Return the files of what a path names, and whether they are outputs in one folder.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     path = Path(name)
     files: Files
     if path.is_dir():
@@ -48,7 +58,7 @@ def read_source(name: str) -> ReadHost:
         rooted = archive.rooted(root or "")
     else:
         raise InputError("expected a folder or a tar archive: no such file", file=name)
-    return read_host(rooted, flat=root is None)
+    return rooted, root is None
 
 
 def _root(files: Files) -> str | None:

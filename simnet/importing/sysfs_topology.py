@@ -46,12 +46,13 @@ def sysfs_topology(files: Files) -> Topology | None:
         # the kernel exports no topology: each CPU is a core
         cpus = there - offline
     on = frozenset(cpus)
+    cores = _cores(files, on)
     return Topology(
         cpus=on,
-        cores=_cores(files, on),
+        cores=cores,
         packages=_siblings(files, on, ("package_cpus", "core_siblings"), single=False),
         nodes=sysfs_nodes(files, on),
-        caches=_caches(files, on),
+        caches=_caches(files, on, cores),
         offline=frozenset(offline),
         source=_CPUS,
     )
@@ -105,7 +106,9 @@ def _cores(files: Files, cpus: frozenset[int]) -> tuple[frozenset[int], ...]:
     )
 
 
-def _caches(files: Files, cpus: frozenset[int]) -> tuple[Cache, ...]:
+def _caches(
+    files: Files, cpus: frozenset[int], cores: tuple[frozenset[int], ...]
+) -> tuple[Cache, ...]:
     found: dict[tuple[int, frozenset[int]], Cache] = {}
     for cpu in sorted(cpus):
         folder = f"{_CPUS}/cpu{cpu}/cache"
@@ -119,8 +122,8 @@ def _caches(files: Files, cpus: frozenset[int]) -> tuple[Cache, ...]:
                 continue
             text = files.text(f"{place}/shared_cpu_map")
             shared = parse_cpumask(text) if text else _listed(files, f"{place}/shared_cpu_list")
-            # some kernels for IA-64 print a map without any CPU
-            shared = shared or frozenset((cpu,))
+            # some kernels for IA-64 print a map without any CPU: then it is the core's
+            shared = shared or next((core for core in cores if cpu in core), frozenset((cpu,)))
             key = (level, shared & cpus)
             found.setdefault(
                 key,

@@ -72,11 +72,12 @@ def test_siblings_with_core_ids_of_their_own_are_cores(tmp_path: Path) -> None:
     assert len(read(tmp_path, files).cores) == 8
 
 
-def test_a_map_without_the_cpu_itself_is_a_cache_of_its_own(tmp_path: Path) -> None:
+def test_a_map_without_any_cpu_is_a_cache_of_the_core(tmp_path: Path) -> None:
     files = dict(HOST)
     for cpu in range(8):
         files[f"{CPUS}/cpu{cpu}/cache/index3/shared_cpu_map"] = "00000000\n"
-    assert len(read(tmp_path, files).caches_of(3)) == 8
+    topology = read(tmp_path, files)
+    assert tuple(cache.cpus for cache in topology.caches_of(3)) == topology.cores
 
 
 @pytest.mark.parametrize(

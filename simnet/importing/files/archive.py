@@ -43,7 +43,7 @@ _PACKED: Final[tuple[tuple[bytes, Callable[..., Any]], ...]] = (
 _BROKEN: Final = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, ValueError)
 # what is passed over without being kept: nothing here reads it, and it is most of a sosreport
 _PASSED_OVER: Final = re.compile(
-    r"(^|/)(var/log|usr|boot|root|home|var/lib|sys/kernel/debug|sys/fs/(?!cgroup)|sys/module"
+    r"(^|/)(var/log|usr(?!/lib/os-release$)|boot|root|home|var/lib|sys/kernel/debug|sys/fs/(?!cgroup)|sys/module"
     r"|proc/\d+/(?!cpuset)|etc/(selinux|pki|ssl|httpd|yum)|sos_commands/(logs|selinux|rpm|systemd))/"
 )
 

@@ -21,6 +21,7 @@ __all__ = ["PARSER", "cpuinfo_fields", "cpuinfo_topology"]
 
 _S390: Final = re.compile(r"processor (\d{1,5}):")
 # of the first lines of a CPU, or of the machine; keys differ in case
+_ARM: Final = ("CPU implementer", "CPU part")
 _MODEL: Final = ("model name", "cpu model", "cpu", "family", "Processor", "isa")
 
 
@@ -52,6 +53,9 @@ def cpuinfo_fields(text: str) -> dict[str, str]:
     for key, value in _lines(text):
         found.setdefault(key, value)
     name = next((found[key] for key in _MODEL if found.get(key)), "")
+    if not name and all(key in found for key in _ARM):
+        # the kernel for ARM has no names
+        name = ", ".join(f"{key} {found[key]}" for key in _ARM)
     return {**found, "model name": name}
 
 

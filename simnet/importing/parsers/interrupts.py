@@ -17,7 +17,7 @@ from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
 from simnet.importing.parser import Kind, Parser
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simnet.importing.evidence import Evidence
     from simnet.importing.files.files import Files
@@ -31,6 +31,7 @@ _AFFINITIES: Final = ("effective_affinity", "smp_affinity")
 # a share of an interrupt's counts from which one CPU has served it
 _NEARLY_ALL: Final = 0.9
 _QUEUE: Final = re.compile(r"(\d{1,4})$")
+_DRIVER: Final = "virtio_net"
 # the queue of an interrupt that only has its port's name
 _PLAIN: Final = -1
 _VIRTIO: Final = re.compile(r"(virtio\d{1,4})-input\.(\d{1,4})")
@@ -68,8 +69,9 @@ def queue_interrupts(evidence: Evidence) -> dict[str, dict[int, QueueInterrupt]]
     found: dict[str, dict[int, QueueInterrupt]] = {}
     lines = interrupt_counts(told.text)
     devices = {m[1] for _, rest in lines.values() for m in (_VIRTIO.search(rest),) if m}
+    virtio = _virtio_devices(evidence.nics, devices)
     for nic in evidence.nics:
-        names = _Names(nic, devices)
+        names = _Names(nic, virtio.get(nic.name, ""))
         queues: dict[int, int] = {}
         for irq, (_, rest) in lines.items():
             queue = names.queue_of(rest)
@@ -90,18 +92,32 @@ def queue_interrupts(evidence: Evidence) -> dict[str, dict[int, QueueInterrupt]]
     return found
 
 
+def _virtio_devices(nics: Iterable[ReadNic], devices: set[str]) -> dict[str, str]:
+    """Return the virtio device of each port that is one.
+
+    Without `/sys` it follows from the order: devices are numbered as their PCI slots are probed.
+
+    Args:
+        nics: the ports.
+        devices: those that have queues called `input`: network ports.
+    """
+    known = {nic.name: nic.text("virtio") for nic in nics if nic.text("virtio")}
+    slots = sorted((nic.text("slot"), nic.name) for nic in nics if nic.text("driver") == _DRIVER)
+    if known or len(slots) != len(devices):
+        return known
+    numbered = sorted(devices, key=lambda device: int(device.removeprefix("virtio")))
+    return {name: device for (_, name), device in zip(slots, numbered, strict=True)}
+
+
 class _Names:
     """What drivers call the interrupts of a port's queues.
 
     Args:
         nic: the port.
-        devices: virtio devices that have queues called `input`: network ports.
+        device: its name among virtio devices; empty if it is none.
     """
 
-    def __init__(self, nic: ReadNic, devices: set[str]) -> None:
-        device = nic.text("virtio")
-        if nic.text("driver") == "virtio_net" and len(devices) == 1:
-            device = next(iter(devices))
+    def __init__(self, nic: ReadNic, device: str) -> None:
         self._device = device
         self._name = nic.name
         name, slot = re.escape(nic.name), re.escape(nic.text("slot", "none"))
