@@ -150,19 +150,20 @@ def test_use_of_cpus_and_losses(tmp_path: Path) -> None:
         f"later/{NETWORKING}/ethtool_-S_ens1": statistics.format(57),
     })  # fmt: skip
     assert found.summary()["observed"]["uses"] == {
-        "softirq_packets_per_s": 100.0,
-        "softirq_dropped_per_s": 0.0,
+        "backlog_packets_per_s": 100.0,
+        "backlog_drops_per_s": 0.0,
         "softirq_squeezed_per_s": 1.0,
-        "cpu1_busy_percent": 70.0,
-        "cpu1_softirq_percent": 40.0,
-        "ens1_lost_per_s": 10.0,
+        "cpu.1.busy": 70.0,
+        "cpu.1.softirq": 40.0,
+        "port.ens1.lost_per_s": 10.0,
     }
 
 
 def test_what_mpstat_printed(tmp_path: Path) -> None:
     row = {"usr": 1.5, "soft": 20.0, "iowait": 3.0, "idle": 60.0}
+    share = (("softirq", 20.0), ("busy", 37.0))
     rows = [{"cpu": "all", **row}, {"cpu": "3", **row}]
     text = {"sysstat": {"hosts": [{"statistics": [{"cpu-load": rows}]}]}}
     found = read(tmp_path, {"sos_commands/sar/mpstat_-P_ALL_-o_JSON_1_1": json.dumps(text)})
     uses = found.summary()["observed"]["uses"]
-    assert uses == {"cpu3_busy_percent": 37.0, "cpu3_softirq_percent": 20.0}
+    assert uses == {f"cpu.{cpu}.{one}": value for cpu in ("all", "3") for one, value in share}

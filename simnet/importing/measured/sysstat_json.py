@@ -14,7 +14,7 @@ from typing import Any, Final
 from simnet.importing.measured.reader import Numbers, Reader, means
 from simnet.importing.measured.shares import cpu_metrics, disk_metrics, port_metrics
 
-__all__ = ["READER"]
+__all__ = ["READER", "report_metrics", "reports"]
 
 _HEAD: Final = re.compile(r'\s*\{\s*"sysstat"')
 _CPUS: Final = ("cpu-load", "cpu-load-all")
@@ -25,18 +25,39 @@ def _knows(text: str) -> bool:
 
 
 def _read(text: str) -> Numbers:
+    found = reports(text)
+    if len(found) > 1 and "avg-cpu" in found[0]:
+        del found[0]
+    return means(pair for report in found for pair in report_metrics(report).items())
+
+
+def reports(text: str) -> list[Mapping[str, Any]]:
+    """Return the reports of a file.
+
+    Raises:
+        ValueError: it is no such JSON.
+    """
     try:
-        reports = [
+        return [
             report
             for host in json.loads(text)["sysstat"]["hosts"]
             for report in host["statistics"]
             if isinstance(report, dict)
         ]
-        if len(reports) > 1 and "avg-cpu" in reports[0]:
-            del reports[0]
-        return means(pair for report in reports for pair in _metrics(report))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"expected hosts with statistics, got {error!r}") from error
+
+
+def report_metrics(report: Mapping[str, Any]) -> Numbers:
+    """Return the metrics of one report.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    try:
+        return dict(_metrics(report))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"expected tables of rows, got {error!r}") from error
 
 
 def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

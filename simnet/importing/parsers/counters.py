@@ -26,6 +26,7 @@ _DEVICE: Final = re.compile(r"^ *([^\s:]{1,15}):((?: *\d{1,20}){16})\s*$", re.MU
 _COLUMNS: Final = (0, 1, 8, 9)
 _UPTIME: Final = re.compile(r"(\d{1,12}\.\d\d) ")
 _SOFTNET: Final = re.compile(r"^[0-9a-f]{8}(?: [0-9a-f]{8}){8,}$", re.MULTILINE)
+_OF_SOFTNET: Final = ("backlog_packets_per_s", "backlog_drops_per_s", "softirq_squeezed_per_s")
 _WRAP: Final = 1 << 32
 _CPU: Final = re.compile(r"^cpu(\d{1,5})((?: \d{1,20}){7,})\s*$", re.MULTILINE)
 _IDLE: Final = (3, 4)
@@ -64,9 +65,9 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
     taken = evidence.outputs.pair("softnet_stat")
     if taken is not None:
         rows = [[line.split() for line in _SOFTNET.findall(one.text)] for one in taken]
-        for column, name in enumerate(("packets", "dropped", "squeezed")):
+        for column, name in enumerate(_OF_SOFTNET):
             before, after = (sum(int(row[column], 16) for row in one) for one in rows)
-            yield f"softirq_{name}_per_s", (after - before) % _WRAP / seconds, taken[1].name
+            yield name, (after - before) % _WRAP / seconds, taken[1].name
     taken = evidence.outputs.pair("stat")
     if taken is not None:
         yield from _shares(taken[0].text, taken[1].text, taken[1].name)
@@ -74,7 +75,7 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
         taken = evidence.outputs.pair("ethtool -S", nic.name)
         if taken is not None:
             lost = [_lost(one.text) for one in taken]
-            yield f"{nic.name}_lost_per_s", max(lost[1] - lost[0], 0) / seconds, taken[1].name
+            yield f"port.{nic.name}.lost_per_s", max(lost[1] - lost[0], 0) / seconds, taken[1].name
 
 
 def _lost(text: str) -> int:
@@ -91,8 +92,8 @@ def _shares(before: str, after: str, source: str) -> Iterator[tuple[str, float, 
         total = sum(spent)
         if total > 0 and len(spent) > _SOFTIRQ:
             idle = sum(spent[n] for n in _IDLE)
-            yield f"cpu{cpu}_busy_percent", 100 * (total - idle) / total, source
-            yield f"cpu{cpu}_softirq_percent", 100 * spent[_SOFTIRQ] / total, source
+            yield f"cpu.{cpu}.busy", 100 * (total - idle) / total, source
+            yield f"cpu.{cpu}.softirq", 100 * spent[_SOFTIRQ] / total, source
 
 
 PARSER: Final = Parser(
