@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simnet.report.compare import compare as _compare
+from simnet.report.fio import fio, fio_json
 from simnet.report.iperf import iperf
 from simnet.report.netperf import netperf
 from simnet.report.sar import interrupts, mpstat, sar
@@ -21,6 +22,8 @@ from simnet.study.run.result import Result
 __all__ = [
     "FORMATS",
     "compare",
+    "fio",
+    "fio_json",
     "interrupts",
     "iostat",
     "iperf",
@@ -59,5 +62,7 @@ FORMATS: dict[str, Callable[[Result], str]] = {
     "netperf": netperf,
     "iostat": iostat,
     "iperf": iperf,
+    "fio": fio,
+    "fio-json": fio_json,
     "compare": compare,
 }

@@ -58,6 +58,15 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     ),
     "vlan-half-cpu": Configuration("vlan-half-cpu", ms=20),
     "vscsi-parallel": Configuration("vscsi-parallel", ms=200),
+    "nvme-local": Configuration("nvme-local"),
+    "mq-deadline behind a short queue": Configuration(
+        "nvme-local", tunings=("short-queue", "deadlines")
+    ),
+    "kyber, and units that are polled for": Configuration(
+        "nvme-local",
+        {"fio.mixed.hipri": "on", "modprobe nvme poll_queues": "4"},
+        ("latency-targets", "rq-affinity-2"),
+    ),
     "one CPU at each end": Configuration("sw1621-t520", _ONE_CORE),
     "one CPU that relays": Configuration(
         "relay-untuned", {"machine.sockets_per_node": "1", "cpu.cores_per_socket": "1"} | _FEW

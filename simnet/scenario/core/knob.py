@@ -31,7 +31,12 @@ _LAST_CPU: Final = 9999
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
 # what stands for a place in a name; items of a part of hosts have names of letters
-_PLACES: Final = {"irq": r"\d+", "queue": r"\d{1,4}|\*", "port": PORT_NAME}
+_PLACES: Final = {
+    "irq": r"\d+",
+    "queue": r"\d{1,4}|\*",
+    "port": PORT_NAME,
+    "drive": r"nvme\d+n\d+",
+}
 
 
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:

@@ -1,10 +1,8 @@
-from simnet.kernel.component cimport Component
+from simnet.storage.block.merging cimport MergingQueue
 from simnet.storage.block.request cimport Bio, IoContext, Request
 
-cdef class RequestLimit(Component):
-    cdef public object elevator
+cdef class RequestLimit(MergingQueue):
     cdef public object switching
-    cdef public long long hz
     cdef public long long wakeup_ps
     cdef public list count
     cdef public list full

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
-from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.merging import MergingQueue
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
 from simnet.storage.block.switch import Switching
 
@@ -24,7 +23,7 @@ _LEAST_REQUESTS = 4
 Resume = Callable[[Bio], None]
 
 
-class RequestLimit(Component):
+class RequestLimit(MergingQueue):
     """The part of a queue that allocates requests.
 
     Args:
@@ -44,10 +43,8 @@ class RequestLimit(Component):
     def __init__(
         self, sim: Simulator, path: str, hz: int, nr_requests: int, wakeup_ps: int
     ) -> None:
-        super().__init__(sim, path)
-        self.elevator: Elevator = None
+        super().__init__(sim, path, hz)
         self.switching: Switching = None
-        self.hz = hz
         self.wakeup_ps = wakeup_ps
         self.count = [0, 0]
         self.full = [False, False]

@@ -1,14 +1,10 @@
-from simnet.storage.block.diskstats cimport DiskStats
 from simnet.storage.block.limit cimport RequestLimit
 from simnet.storage.block.request cimport Bio, Request
 from simnet.storage.disk.command cimport Command
 
 cdef class RequestQueue(RequestLimit):
     cdef public object target
-    cdef public long long jiffy_ps
     cdef public long long max_hw_sectors
-    cdef public long long max_sectors
-    cdef public long long max_segments
     cdef public long long depth
     cdef public long long kblockd_ps
     cdef public long long read_ahead_kb
@@ -16,11 +12,9 @@ cdef class RequestQueue(RequestLimit):
     cdef public object times
     cdef public long long unplug_threshold
     cdef public long long unplug_jiffies
-    cdef public DiskStats stats
     cdef public object head
     cdef public long long end_sector
     cdef public Request boundary
-    cdef public Request last_merge
     cdef public bint plugged
     cdef public long long busy
     cdef public long long in_driver

@@ -21,8 +21,6 @@ import cython
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
-from simnet.storage.block.diskstats import DiskStats
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator
 from simnet.storage.block.limit import WAKE, RequestLimit, Resume
 from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.block.switch import ELEVATORS, Switching
@@ -80,7 +78,6 @@ class RequestQueue(RequestLimit):
     ) -> None:
         super().__init__(sim, path, hz, nr_requests, wakeup_ps)
         self.target = target
-        self.jiffy_ps = 10**12 // hz
         self.max_hw_sectors = max_hw_sectors
         self.max_sectors = min(max_hw_sectors, _DEFAULT_MAX_SECTORS)
         self.max_segments = max_segments
@@ -91,11 +88,9 @@ class RequestQueue(RequestLimit):
         self.times: LogHistogram | None = None
         self.unplug_threshold = 4
         self.unplug_jiffies = max(3 * hz // 1000, 1)
-        self.stats = DiskStats(self.jiffy_ps)
         self.head: deque[Request] = deque()
         self.end_sector = 0
         self.boundary: Request | None = None
-        self.last_merge: Request | None = None
         self.plugged = False
         self.busy = self.in_driver = 0
         self._unplug_event = 0
@@ -155,7 +150,7 @@ class RequestQueue(RequestLimit):
             raise ValueError(f"{self.path}: {bio!r} does not fit into a request of {limits}")
         if bio.sector < 0 or bio.sector + bio.sectors > self.target.sectors:
             raise ValueError(f"{self.path}: {bio!r} is beyond its {self.target.sectors} sectors")
-        if not self.empty() and self._merge(bio):
+        if not self.empty() and self.merge(bio):
             if bio.sync:
                 self.unplug()
             return True
@@ -164,70 +159,6 @@ class RequestQueue(RequestLimit):
             self.sleep(bio, resume)
             return False
         self.insert(request)
-        return True
-
-    def _merge(self, bio: Bio) -> bool:
-        """Let a request grow by the bio, if there is one that can."""
-        kind, request = NO_MERGE, self.last_merge
-        if request is not None and Elevator.may_merge(request, bio):
-            if request.end == bio.sector:
-                kind = BACK_MERGE
-            elif bio.sector + bio.sectors == request.sector:
-                kind = FRONT_MERGE
-        if kind == NO_MERGE:
-            kind, request = self.elevator.merge(bio)
-        if kind == NO_MERGE or request is None or not self._fits(request, bio):
-            return False
-        request.sectors += bio.sectors
-        request.segments += bio.segments
-        self.stats.merges[request.rw] += 1
-        if kind == BACK_MERGE:
-            request.bios.append(bio)
-            following = self.elevator.latter(request)
-            swallowed = following is not None and self._join(request, following)
-        else:
-            request.bios.insert(0, bio)
-            request.sector = bio.sector
-            former = self.elevator.former(request)
-            swallowed = former is not None and self._join(former, request)
-        if not swallowed:
-            self.elevator.merged(request)
-            self.last_merge = request
-        return True
-
-    def _fits(self, request: Request, bio: Bio) -> bool:
-        """`ll_back_merge_fn`: a request that is too large for this bio takes no other either."""
-        if (
-            request.sectors + bio.sectors <= self.max_sectors
-            and request.segments + bio.segments <= self.max_segments
-        ):
-            return True
-        request.no_merge = True
-        if self.last_merge is request:
-            self.last_merge = None
-        return False
-
-    def _join(self, request: Request, following: Request) -> bool:
-        """`attempt_merge`: let a request swallow the next one if that follows without a gap."""
-        if (
-            not (request.mergeable and following.mergeable)
-            or request.end != following.sector
-            or request.rw != following.rw
-            or request.sectors + following.sectors > self.max_sectors
-            or request.segments + following.segments > self.max_segments
-        ):
-            return False
-        start_ps = min(request.start_ps, following.start_ps)
-        earlier_ps = request.start_ps - start_ps
-        request.start_ps = start_ps
-        request.start_jiffy = min(request.start_jiffy, following.start_jiffy)
-        request.bios += following.bios
-        request.segments += following.segments
-        request.sectors += following.sectors
-        self.elevator.merged_requests(request, following)
-        self.last_merge = request
-        self.stats.merged(self.sim.now, following.start_ps, earlier_ps)
-        self.free(following)
         return True
 
     def insert(self, request: Request) -> None:

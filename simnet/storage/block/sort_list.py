@@ -6,7 +6,7 @@ array that is searched by halves does the same.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 
 from simnet.storage.block.request import Request
 
@@ -14,7 +14,7 @@ __all__ = ["MergeHash", "SortList"]
 
 
 class SortList:
-    """Requests by their first sector, no two with the same (`rb_root`)."""
+    """Requests by first sector (`rb_root`): no two with the same by `add`, any by `insert`."""
 
     def __init__(self) -> None:
         self._keys: list[int] = []
@@ -42,9 +42,30 @@ class SortList:
         self._requests.insert(position, request)
         return None
 
+    def insert(self, request: Request) -> None:
+        """Add a request, behind others that begin there."""
+        request.key = request.sector
+        position = bisect_right(self._keys, request.key)
+        self._keys.insert(position, request.key)
+        self._requests.insert(position, request)
+
+    def from_sector(self, sector: int) -> Request | None:
+        """Return the first request that does not begin before a sector."""
+        position = bisect_left(self._keys, sector)
+        return self._requests[position] if position < len(self._keys) else None
+
+    def _position(self, request: Request) -> int:
+        """Return where a request is, or would be, which was added with `request.key`."""
+        found = position = bisect_left(self._keys, request.key)
+        while position < len(self._keys) and self._keys[position] == request.key:
+            if self._requests[position] is request:
+                return position
+            position += 1
+        return found
+
     def remove(self, request: Request) -> None:
-        """Take a request out, which was added with `request.key`."""
-        position = bisect_left(self._keys, request.key)
+        """Take a request out."""
+        position = self._position(request)
         del self._keys[position]
         del self._requests[position]
 
@@ -54,7 +75,7 @@ class SortList:
 
     def following(self, request: Request) -> Request | None:
         """Return the next one (`rb_next`)."""
-        position = bisect_left(self._keys, request.key) + 1
+        position = self._position(request) + 1
         return self._requests[position] if position < len(self._keys) else None
 
     def following_or_first(self, request: Request) -> Request | None:
@@ -66,7 +87,7 @@ class SortList:
 
     def preceding(self, request: Request) -> Request | None:
         """Return the one before (`rb_prev`)."""
-        position = bisect_left(self._keys, request.key) - 1
+        position = self._position(request) - 1
         return self._requests[position] if position >= 0 else None
 
 

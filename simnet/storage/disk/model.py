@@ -35,6 +35,9 @@ class DiskModel:
         head_switch_ps: to another surface of the same cylinder.
         flash_channels: pages that are read or programmed at the same time.
         flash_page_bytes, flash_read_ps, flash_program_ps: a page, and what it takes.
+        program_unit_bytes: what is programmed at once; 0 for a page.
+        write_amplification_permille: pages programmed for one that is written at a random place.
+        queues: I/O queues of an NVMe drive, each `queue_depth` deep; 0 for other interfaces.
     """
 
     medium: str
@@ -61,6 +64,9 @@ class DiskModel:
     flash_page_bytes: int = 0
     flash_read_ps: int = 0
     flash_program_ps: int = 0
+    program_unit_bytes: int = 0
+    write_amplification_permille: int = 1000
+    queues: int = 0
 
     def __post_init__(self) -> None:
         if self.queue_policy not in QUEUE_POLICIES:

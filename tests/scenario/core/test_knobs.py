@@ -54,7 +54,7 @@ def test_a_value_that_nothing_reads_is_reported(name: str, value: str, why: str)
 
 @pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
 def test_each_name_belongs_to_one_knob(knob: Knob) -> None:
-    name = knob.name.format(port="eth3", irq=201, queue=0, disk="sdb")
+    name = knob.name.format(port="eth3", irq=201, queue=0, disk="sdb", drive="nvme0n1")
     assert [other.name for other in KNOBS if other.match(name) is not None] == [knob.name]
 
 

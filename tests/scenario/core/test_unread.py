@@ -17,8 +17,12 @@ from simnet.scenario.core.unread import UNREAD
 from simnet.scenario.parts.host.schema import Costs, Cpu, Kernel, Machine
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.parts.nvme.schema import DriveQueue
 
-SECTIONS: tuple[type[Section], ...] = (Machine, Cpu, Kernel, Switch, *Nic.variants().values())
+SECTIONS: tuple[type[Section], ...] = (
+    *(Machine, Cpu, Kernel, Switch, DriveQueue),
+    *Nic.variants().values(),
+)
 VALUES = {str(path[-1]) for section in SECTIONS for path, _ in walk(section)}
 # the loader reads it: how many buffers a ring can hold, how large one of a socket can be, which
 # knobs a kernel has, and how many queues they are for

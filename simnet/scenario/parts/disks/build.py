@@ -8,6 +8,7 @@ from simnet.scenario.parts.disks.schema import Disk as DiskSection
 from simnet.storage.disk.disk import Disk
 from simnet.storage.disk.flash import FlashDisk
 from simnet.storage.disk.model import DiskModel
+from simnet.storage.disk.nvme import NvmeDrive
 
 __all__ = ["disk_model", "make_disk"]
 
@@ -24,10 +25,12 @@ def disk_model(name: str) -> DiskModel:
     return DiskModel(**read_section(DiskSection, "disk", name).model_dump())
 
 
-def make_disk(sim: Simulator, path: str, model: DiskModel) -> Disk | FlashDisk:
+def make_disk(sim: Simulator, path: str, model: DiskModel) -> Disk | FlashDisk | NvmeDrive:
     """Return a disk of this model.
 
     Raises:
         ValueError: values that no such disk has, as a seek curve that falls.
     """
+    if model.queues:
+        return NvmeDrive(sim, path, model)
     return FlashDisk(sim, path, model) if model.medium == "flash" else Disk(sim, path, model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Choice, Flag, count, rate, size, time
+from simnet.scenario.core.specs import Choice, Flag, count, rate, ratio, size, time
 
 __all__ = ["Disk"]
 
@@ -65,3 +65,10 @@ class Disk(Section):
     flash_page_bytes: Annotated[int, size("a page of flash", "0 B", "1 MiB")] = 0
     flash_read_ps: Annotated[int, time("reading a page", "0 us", "100 ms")] = 0
     flash_program_ps: Annotated[int, time("programming a page", "0 us", "100 ms")] = 0
+    program_unit_bytes: Annotated[
+        int, size("pages that are programmed at once; 0: one", "0 B", "16 MiB")
+    ] = 0
+    write_amplification_permille: Annotated[
+        int, ratio("pages programmed for one that is written at a random place", "1", "100")
+    ] = 1000
+    queues: Annotated[int, count("I/O queues of an NVMe drive; 0: another interface", 0, 65535)] = 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.settings import Table
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["check_storage"]
+__all__ = ["check_storage", "check_tunables"]
 
 _HOST: Final[Path] = ("host",)
 _PEER: Final[Path] = ("peers", 0)
@@ -105,10 +105,18 @@ def _queue(here: Path, disk: Mapping[str, Any], table: Table) -> None:
     if 0 < most_bytes < _PAGE_BYTES:
         message = f"{disk['name']}: a request has {_PAGE_BYTES} B or more, got {most_bytes} B"
         raise table.error((*here, "queue", "max_sectors_bytes"), "system", message)
+    check_tunables(here, disk, ELEVATORS, table)
+
+
+def check_tunables(
+    here: Path, disk: Mapping[str, Any], schedulers: Mapping[str, Any], table: Table
+) -> None:
+    """Refuse a tunable that the scheduler of a disk does not have."""
     scheduler = disk["queue"]["scheduler"]
+    tunables = getattr(schedulers[scheduler], "tunables", {})
     for name, value in disk["iosched"].items():
-        if value != UNSET and name not in ELEVATORS[scheduler].tunables:
-            legal = ", ".join(ELEVATORS[scheduler].tunables) or "none"
+        if value != UNSET and name not in tunables:
+            legal = ", ".join(tunables) or "none"
             message = f"{scheduler} of {disk['name']} has no {name}: it has {legal}"
             raise table.error((*here, "iosched", name), "system", message)
 

@@ -15,9 +15,12 @@ from simnet.scenario.parts.storage.schema import BlockQueue, Iosched
 from simnet.storage.block.queue import ELEVATORS
 
 if TYPE_CHECKING:
-    from simnet.scenario.core.parameter import Spec
+    from collections.abc import Mapping
 
-__all__ = ["STORAGE"]
+    from simnet.scenario.core.parameter import Spec
+    from simnet.storage.block.elevator import Elevator
+
+__all__ = ["STORAGE", "tunable_knob"]
 
 _QUEUE: Final = "/sys/block/{disk}/queue"
 _LARGEST: Final = 2**31 - 1
@@ -36,13 +39,29 @@ def _file(name: str, target: str, unit: str = "") -> Knob:
     return Knob(path, spec.doc, spec, "disks.queue", target, f"echo {{value}} > {path}", unit=unit)
 
 
-def _tunable(name: str) -> Knob:
-    owners = [each for each in ELEVATORS if name in ELEVATORS[each].tunables]
-    timed = any(ELEVATORS[each].tunables[name].time for each in owners)
-    path = f"{_QUEUE}/iosched/{name}"
+def tunable_knob(
+    name: str,
+    schedulers: Mapping[str, type[Elevator]],
+    queue: str,
+    scope: str,
+    *,
+    since: str = "2.6.0",
+) -> Knob:
+    """Return the knob of a tunable that some schedulers have.
+
+    Args:
+        name: of the tunable.
+        schedulers: by name.
+        queue: the folder of the queue in sysfs.
+        scope: the part of a host that holds tunables.
+        since: first kernel that has it.
+    """
+    owners = [each for each in schedulers if name in schedulers[each].tunables]
+    timed = any(schedulers[each].tunables[name].time for each in owners)
+    path = f"{queue}/iosched/{name}"
     doc = f"tunable of {' and '.join(owners)}{', ms' if timed else ''}"
     spec: Quantity = count(doc, 0, _LARGEST)
-    return Knob(path, doc, spec, "disks.iosched", name, f"echo {{value}} > {path}")
+    return Knob(path, doc, spec, scope, name, f"echo {{value}} > {path}", since=since)
 
 
 STORAGE: Final = (
@@ -58,7 +77,7 @@ STORAGE: Final = (
         "queue_depth",
         "echo {value} > /sys/block/{disk}/device/queue_depth",
     ),
-    *(_tunable(name) for name in Iosched.model_fields),
+    *(tunable_knob(name, ELEVATORS, _QUEUE, "disks.iosched") for name in Iosched.model_fields),
     sysctl("vm.dirty_ratio", "dirty_ratio"),
     sysctl("vm.dirty_background_ratio", "dirty_background_ratio"),
 )

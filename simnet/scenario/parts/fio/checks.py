@@ -1,0 +1,107 @@
+"""What jobs and drives have to fulfil together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.host.release import release
+from simnet.scenario.core.library import nearest
+from simnet.scenario.core.places import Places
+from simnet.scenario.parts.storage.checks import check_tunables
+from simnet.storage.disk.model import DiskModel
+from simnet.storage.multiqueue.schedulers import SCHEDULERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.scenario.core.settings import Table
+    from simnet.scenario.core.tree import Path, Tree
+
+__all__ = ["check_fio"]
+
+_HOST: Final[Path] = ("host",)
+_BLK_MQ: Final = (5, 0)
+_IO_URING: Final = (5, 1)
+
+
+def check_fio(tree: Tree, table: Table) -> None:
+    """Check a configuration in which fio runs.
+
+    Raises:
+        InputError: no driver, drive or job; a kernel without blk-mq or io_uring; more polled queues
+            than the drive can spare, or none for a job that polls; a tunable that the scheduler
+            does not have; a unit larger than a request; a job on a drive, CPU or place that is not
+            there.
+    """
+    here: Path = ("workload", "test")
+    if "nvme" not in tree.values or not tree.get((*_HOST, "drives")):
+        message = "fio: expected a drive, [[system.drives]], and a table [nvme]"
+        raise table.error(here, "workload.test", message)
+    version = tree.get((*_HOST, "kernel", "version"))
+    if release(version) < _BLK_MQ:
+        message = f"fio on NVMe: expected Linux 5.0 or later, got {version}"
+        raise table.error((*_HOST, "kernel", "version"), "system.kernel", message)
+    for number, drive in enumerate(tree.get((*_HOST, "drives"))):
+        _drive(tree, (*_HOST, "drives", number), drive, table)
+    jobs = tree.get(("fio",))
+    if not any(job["numjobs"] for job in jobs):
+        raise table.error(("fio", 0, "numjobs"), "workload.test", "no job has a process")
+    for number, job in enumerate(jobs):
+        place: Path = ("fio", number)
+        _job(tree, place, job, table)
+        if job["ioengine"] == "io_uring" and release(version) < _IO_URING:
+            message = f"not in Linux {version}: io_uring came with Linux 5.1"
+            raise table.error((*place, "ioengine"), "fio", message)
+
+
+def _drive(tree: Tree, here: Path, drive: Mapping[str, Any], table: Table) -> None:
+    try:
+        DiskModel(**drive["disk"])
+    except ValueError as error:
+        message = f"{drive['name']}: {error}"
+        raise table.error((*here, "disk", "queues"), "system.drives", message) from None
+    check_tunables(here, drive, SCHEDULERS, table)
+    nodes = tree.get((*_HOST, "machine", "nodes"))
+    if drive["node"] >= nodes:
+        message = f"{drive['name']}: node {drive['node']} does not exist: 0 to {nodes - 1}"
+        raise table.error((*here, "node"), "system.drives", message)
+    polled, queues = tree.get(("nvme", "poll_queues")), drive["disk"]["queues"]
+    if polled >= queues:
+        message = f"{drive['name']} has {queues} queues: expected poll_queues below that"
+        raise table.error(("nvme", "poll_queues"), "nvme", message)
+
+
+def _job(tree: Tree, here: Path, job: Mapping[str, Any], table: Table) -> None:
+    def refuse(key: str, message: str) -> None:
+        raise table.error((*here, key), "fio", f"{job['name']}: {message}")
+
+    drives = {drive["name"]: drive for drive in tree.get((*_HOST, "drives"))}
+    drive = drives.get(job["filename"])
+    if drive is None:
+        hint = nearest(job["filename"], list(drives)) or f": it has {', '.join(drives)}"
+        raise table.error(
+            (*here, "filename"), "fio", f"the system has no drive {job['filename']}{hint}"
+        )
+    largest = drive["queue"]["max_sectors_bytes"]
+    if job["bs_bytes"] % 512 or job["bs_bytes"] > largest:
+        refuse("bs_bytes", f"expected whole sectors of 512 B, up to max_sectors_kb = {largest} B")
+    capacity = drive["disk"]["capacity_bytes"]
+    end = job["offset_bytes"] + (job["size_bytes"] or job["bs_bytes"])
+    if end > capacity or 0 < job["size_bytes"] < job["bs_bytes"]:
+        refuse("size_bytes", f"expected a range of bs or more within {capacity} B")
+    if job["hipri"] and job["ioengine"] != "io_uring":
+        refuse("hipri", f"only io_uring polls here, not {job['ioengine']}")
+    if job["hipri"] and not tree.get(("nvme", "poll_queues")):
+        refuse("hipri", "expected modprobe nvme poll_queues above 0")
+    online = Places(tree).online(_HOST)
+    missing = [cpu for cpu in job["cpus_allowed"] if cpu not in online]
+    if missing:
+        refuse("cpus_allowed", f"the system has no CPU {missing[0]}, it has 0 to {online[-1]}")
+    for name in ("iodepth_batch", "iodepth_batch_complete_min", "iodepth_low"):
+        if job[name] > job["iodepth"]:
+            refuse(name, f"expected no more than iodepth, {job['iodepth']}, got {job[name]}")
+    least, most = job["iodepth_batch_complete_min"], job["iodepth_batch_complete_max"]
+    if 0 < most < least:
+        refuse("iodepth_batch_complete_max", f"expected no less than the least, {least}")
+    if job["ioengine"] == "sync" and job["iodepth"] > 1:
+        refuse("iodepth", "the sync engine has one unit in flight")

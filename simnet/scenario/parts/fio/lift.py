@@ -1,0 +1,25 @@
+"""What of fio's jobs can be lifted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.scenario.system.lifting import Lifting, copy, twice
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+
+__all__ = ["LIFTS"]
+
+
+def _deeper(effective: Effective) -> Effective:
+    """More units in flight, of jobs whose engine can have them."""
+    jobs = tuple(
+        one if one.ioengine == "sync" else copy(one, twice, "iodepth") for one in effective.fio
+    )
+    return effective.model_copy(update={"fio": jobs})
+
+
+LIFTS: Final = (
+    Lifting("units of fio in flight", _deeper, "doubled", reasons=("iodepth",), order=155),
+)

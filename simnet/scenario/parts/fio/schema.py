@@ -1,0 +1,60 @@
+"""A job of fio, by the names of its job files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from simnet.scenario.core.knob import CpuList
+from simnet.scenario.core.section import Section
+from simnet.scenario.core.specs import Choice, Flag, count, cycles, size
+from simnet.workload.fio import ENGINES, PATTERNS
+
+__all__ = ["FioGroup"]
+
+
+class FioGroup(Section):
+    """The processes of one section of a job file; direct=1, one file, group_reporting."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]*$", description="of the job")]
+    filename: Annotated[str, Field(description="drive of the system, as in nvme0n1")]
+    rw: Annotated[str, Choice("pattern", tuple(PATTERNS))] = "randread"
+    rwmixread: Annotated[int, count("percent of reads, with rw or randrw", 0, 100)] = 50
+    ioengine: Annotated[str, Choice("how I/O is submitted", ENGINES)] = "libaio"
+    hipri: Annotated[bool, Flag("io_uring polls for completions")] = False
+    bs_bytes: Annotated[int, size("of each unit", "512 B", "4 MiB")] = 4096
+    iodepth: Annotated[int, count("units in flight of each process", 1, 65536)] = 1
+    iodepth_batch: Annotated[int, count("units that are submitted at once", 1, 65536)] = 1
+    iodepth_batch_complete_min: Annotated[
+        int, count("completions that are waited for", 0, 65536)
+    ] = 1
+    iodepth_batch_complete_max: Annotated[
+        int, count("completions that are taken at once; 0: as many as the least", 0, 65536)
+    ] = 0
+    iodepth_low: Annotated[
+        int, count("units in flight at which it fills up again; 0: iodepth", 0, 65536)
+    ] = 0
+    numjobs: Annotated[int, count("processes; 0: the job does not run", 0, 4096)] = 1
+    offset_bytes: Annotated[int, size("where the range begins", "0 B", "131072 GiB")] = 0
+    size_bytes: Annotated[
+        int, size("length of the range; 0: to the drive's end", "0 B", "131072 GiB")
+    ] = 0
+    offset_increment_bytes: Annotated[
+        int, size("how much later each further process begins", "0 B", "131072 GiB")
+    ] = 0
+    cpus_allowed: Annotated[
+        tuple[int, ...], CpuList("CPUs that the processes may run on; empty: all")
+    ] = ()
+    cpus_allowed_policy: Annotated[
+        str, Choice("each process may use all of these, or has one", ("shared", "split"))
+    ] = "shared"
+    prioclass: Annotated[
+        int, count("class of I/O priority: 0 none, 1 real time, 2 best effort, 3 idle", 0, 3)
+    ] = 0
+    prio: Annotated[int, count("level of I/O priority, in classes 1 and 2", 0, 7)] = 4
+    unit_cycles: Annotated[int, cycles("fio itself, for each unit")] = 1800
+    sync_cycles: Annotated[int, cycles("VFS, for each pread or pwrite")] = 700
+    libaio_cycles: Annotated[int, cycles("the kernel's AIO, for each unit submitted")] = 1000
+    io_uring_cycles: Annotated[int, cycles("io_uring, for each unit submitted")] = 500
+    reap_cycles: Annotated[int, cycles("each event that is handed over")] = 200

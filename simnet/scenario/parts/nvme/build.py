@@ -1,0 +1,87 @@
+"""From a drive of a configuration to the drive and its queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.host.costs import whole_ns
+from simnet.host.interrupt import IrqLine
+from simnet.scenario.parts.disks.build import make_disk
+from simnet.scenario.parts.host.build import PS
+from simnet.scenario.parts.storage.schema import UNSET
+from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
+from simnet.storage.multiqueue.affinity import spread
+from simnet.storage.multiqueue.costs import MqCosts
+from simnet.storage.multiqueue.queue import MultiQueue
+from simnet.storage.multiqueue.schedulers import scheduler_of
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Host
+    from simnet.scenario.parts.nvme.schema import HostDrive, NvmeDriver
+    from simnet.scenario.system.ground import Ground
+
+__all__ = ["FIRST_IRQ", "costs_of", "make_queue"]
+
+#: of the first queue of the first drive; ports have lower numbers
+FIRST_IRQ = 1000
+
+
+def costs_of(driver: NvmeDriver, clock_hz: int) -> MqCosts:
+    """What steps cost on CPUs of a clock."""
+
+    def ps(cycles: int) -> int:
+        return whole_ns(cycles * PS // clock_hz)
+
+    return MqCosts(
+        submit_ps=ps(driver.submit_cycles),
+        page_ps=ps(driver.page_cycles),
+        schedule_ps=ps(driver.schedule_cycles),
+        lock_ps=ps(driver.lock_cycles),
+        lock_lines=driver.lock_lines,
+        complete_ps=ps(driver.complete_cycles),
+        poll_ps=max(ps(driver.poll_cycles), 1000),
+    )
+
+
+def make_queue(
+    ground: Ground, host: Host, driver: NvmeDriver, drive: HostDrive, first_irq: int
+) -> MultiQueue:
+    """Return the queue of a drive with its hardware queues; polled ones have no interrupt."""
+    machine = ground.machine
+    disk = make_disk(ground.sim, f"{drive.name}.drive", DiskModel(**drive.disk.model_dump()))
+    polled = min(driver.poll_queues, len(machine.online))
+    groups = spread(machine.online, min(drive.disk.queues - polled, len(machine.online)))
+    lines: list[IrqLine | None] = [
+        IrqLine(
+            first_irq + number,
+            f"{drive.name}q{number}",
+            machine.cpus,
+            sum(1 << cpu.cpu_id for cpu in cpus),
+        )
+        for number, cpus in enumerate(groups)
+    ]
+    if polled:
+        groups = [*groups, *spread(machine.online, polled)]
+        lines += [None] * polled
+    given = drive.queue
+    queue = MultiQueue(
+        ground.sim,
+        drive.name,
+        disk,
+        machine=machine,
+        costs=costs_of(driver, host.cpu.clock_hz),
+        lines=lines,
+        groups=groups,
+        hz=host.kernel.hz,
+        io_queue_depth=min(driver.io_queue_depth, drive.disk.queue_depth),
+        nr_requests=given.nr_requests,
+        scheduler=scheduler_of(given.scheduler, host.kernel.version),
+        rq_affinity=given.rq_affinity,
+        nomerges=given.nomerges,
+        max_sectors=given.max_sectors_bytes // SECTOR_BYTES,
+        node=drive.node,
+    )
+    for name, value in drive.iosched.model_dump().items():
+        if value != UNSET:
+            queue.scheduler.store(name, value)
+    return queue

@@ -1,0 +1,26 @@
+"""What of drives can be lifted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.scenario.parts.disks.lift import quicker
+from simnet.scenario.system.lifting import Lifting, hosts
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective, Host
+
+__all__ = ["LIFTS"]
+
+
+def _drives(effective: Effective) -> Effective:
+    def of(host: Host) -> Host:
+        drives = tuple(one.model_copy(update={"disk": quicker(one.disk)}) for one in host.drives)
+        return host.model_copy(update={"drives": drives})
+
+    return hosts(effective, of)
+
+
+LIFTS: Final = (
+    Lifting("drives", _drives, "rates + 25 %, times - 20 %", kinds=("drive", "drives"), order=145),
+)

@@ -1,0 +1,460 @@
+"""A job of fio: asynchronous or synchronous direct I/O on a block device.
+
+Source: `do_io` and `wait_for_completions` in backend.c, `td_io_queue` in ioengines.c,
+engines/libaio.c, engines/io_uring.c and engines/sync.c of fio 3.36. A job prepares units until
+`iodepth` are in flight or `iodepth_batch` wait to be submitted; what waits goes out with one system
+call. With all units in flight it takes at least `iodepth_batch_complete_min` completions, and goes
+on until no more than `iodepth_low` are left. libaio asks the kernel for each of these; io_uring
+finds completions in its ring, and enters the kernel only to sleep or, with hipri, to poll the
+drive.
+
+Latencies are those of fio: submission from the unit's preparation to the end of the call that
+submits it (none of the sync engine, whose call is the completion latency), completion from
+there until the job has the event.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import cython
+
+from simnet.host.costs import Spread
+from simnet.host.cpu import Cpu
+from simnet.host.scheduler import Task
+from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.random import RandomStream
+from simnet.storage.block.request import Bio, IoContext
+from simnet.storage.multiqueue.queue import HardwareQueue, MultiQueue
+
+__all__ = ["ENGINES", "PATTERNS", "FioCosts", "FioJob", "FioRules", "FioStats", "Latency"]
+
+#: values of ioengine
+ENGINES = ("sync", "libaio", "io_uring")
+#: values of rw: whether places are random, and whether there are reads and writes
+PATTERNS = {
+    "read": (False, True, False),
+    "write": (False, False, True),
+    "randread": (True, True, False),
+    "randwrite": (True, False, True),
+    "rw": (False, True, True),
+    "randrw": (True, True, True),
+}
+
+_PROCESS = cython.declare(cython.int, 0)
+_SYSTEM = cython.declare(cython.int, 2)
+_SYNC = cython.declare(cython.int, 0)
+_IO_URING = cython.declare(cython.int, 2)
+_PAGE_SECTORS = cython.declare(cython.int, 8)
+_PERCENT = cython.declare(cython.int, 100)
+_NUMBERS = cython.declare(cython.int, 7)
+# states: what the piece of work that has just been executed was
+_SCHEDULED_IN = cython.declare(cython.int, 0)
+_PREPARED = cython.declare(cython.int, 1)
+_SUBMITTED = cython.declare(cython.int, 2)
+_WAITING = cython.declare(cython.int, 3)
+_POLLING = cython.declare(cython.int, 4)
+
+
+@dataclass(frozen=True)
+class FioRules:
+    """The options of a job, by fio's names.
+
+    Attributes:
+        ioengine: index in `ENGINES`.
+        hipri: io_uring polls.
+        bs_sectors: of each unit.
+        rwmixread: percent of reads where there are reads and writes.
+        random, reads, writes: see `PATTERNS`.
+        first_sector, blocks: the range that is used.
+        begin_sector: where a sequential job begins in it.
+    """
+
+    ioengine: int
+    hipri: bool
+    iodepth: int
+    iodepth_batch: int
+    iodepth_batch_complete_min: int
+    iodepth_batch_complete_max: int
+    iodepth_low: int
+    bs_sectors: int
+    random: bool
+    reads: bool
+    writes: bool
+    rwmixread: int
+    first_sector: int
+    blocks: int
+    begin_sector: int
+
+
+@dataclass(frozen=True)
+class FioCosts:
+    """Work at full speed, in ps.
+
+    Attributes:
+        unit_ps: of fio itself for each unit, in user mode.
+        syscall_ps: entering and leaving the kernel.
+        engine_ps: of the kernel's AIO, io_uring or VFS code for each unit that is submitted.
+        reap_ps: for each event that is handed over.
+    """
+
+    unit_ps: int
+    syscall_ps: int
+    engine_ps: int
+    reap_ps: int
+
+
+class Latency:
+    """Latencies of one kind: histogram in ps, sum, and sum of the squares in ns."""
+
+    def __init__(self) -> None:
+        self.times = LogHistogram()
+        self.sum_ps = 0
+        self.squares = 0.0
+
+    def add(self, time_ps: cython.longlong) -> cython.int:
+        """Count one."""
+        nanoseconds: cython.double = time_ps / 1000.0
+        self.times.add(time_ps)
+        self.sum_ps += time_ps
+        self.squares += nanoseconds * nanoseconds
+        return 0
+
+
+class FioStats:
+    """What the jobs of one group have done; lists are of reads and writes.
+
+    Attributes:
+        ios, sectors: completed.
+        slat, clat, lat: latencies.
+        depths: units by how many were in flight when they were submitted: 1, 2, 4, .. 64 or more.
+        submits, completes: calls by how many units they submitted or returned: 0, up to 4, 8, ..
+            64, or more.
+        user_ps, system_ps: of the jobs' processes.
+        switches: how often they slept.
+    """
+
+    def __init__(self) -> None:
+        self.ios = [0, 0]
+        self.sectors = [0, 0]
+        self.slat = (Latency(), Latency())
+        self.clat = (Latency(), Latency())
+        self.lat = (Latency(), Latency())
+        self.depths = [0] * _NUMBERS
+        self.submits = [0] * _NUMBERS
+        self.completes = [0] * _NUMBERS
+        self.user_ps = self.system_ps = self.switches = 0
+
+
+@cython.final
+@cython.cclass
+class IoUnit(Bio):
+    """fio's `io_u`: used again and again."""
+
+    def __init__(self, job: FioJob, context: IoContext, sectors: int) -> None:
+        super().__init__(0, sectors, write=False, context=context, done=job.completed, sync=True)
+        self.start_ps = 0
+        self.issue_ps = 0
+
+
+class FioJob(Task):
+    """One process of a job.
+
+    Args:
+        scheduler: of the machine.
+        path: component path.
+        cpu: where it starts.
+        queue: of the device.
+        rules, costs: see there.
+        stats: of its group.
+        context: its I/O priority.
+        random: where it reads and writes.
+        spread: how much its own work varies.
+        allowed: CPUs that it may run on.
+    """
+
+    def __init__(
+        self,
+        scheduler: Any,
+        path: str,
+        cpu: Cpu,
+        queue: MultiQueue,
+        *,
+        rules: FioRules,
+        costs: FioCosts,
+        stats: FioStats,
+        context: IoContext,
+        random: RandomStream,
+        spread: Spread,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler, path, cpu, 0, allowed)
+        self.queue = queue
+        self.stats = stats
+        self.random = random
+        self.spread = spread
+        self.ledger = queue.ledger
+        self.engine = rules.ioengine
+        self.hipri = rules.hipri
+        self.iodepth = rules.iodepth
+        self.batch = rules.iodepth_batch
+        self.complete_min = rules.iodepth_batch_complete_min
+        self.complete_max = rules.iodepth_batch_complete_max
+        self.iodepth_low = rules.iodepth_low
+        self.bs_sectors = rules.bs_sectors
+        self.at_random = rules.random
+        # percent of reads
+        self.reads = 100 * rules.reads if rules.reads != rules.writes else rules.rwmixread
+        self.first_sector = rules.first_sector
+        self.blocks = rules.blocks
+        self.next_block = [(rules.begin_sector - rules.first_sector) // rules.bs_sectors] * 2
+        self.unit_ps = costs.unit_ps
+        self.syscall_ps = costs.syscall_ps
+        self.engine_ps = costs.engine_ps
+        self.reap_ps = costs.reap_ps
+        self.state = _SCHEDULED_IN
+        self.free = [IoUnit(self, context, rules.bs_sectors) for _ in range(rules.iodepth)]
+        self.queued: list[IoUnit] = []
+        self.position = 0
+        self.done: list[Any] = []
+        self.in_flight = 0
+        self.needed = 0
+        self.debt_ps = 0
+        self.roused = False
+
+    def counters(self) -> dict[str, int]:
+        """Units in flight."""
+        return {"in_flight": self.in_flight}
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has all that it may have in flight, and sleeps or polls for completions."""
+        return self.state == _POLLING or (self.sleeping and self.in_flight > 0)
+
+    def waiting_for(self) -> str | None:
+        """Completions."""
+        return "completions" if self.waits else None
+
+    def step(self, cpu: Cpu) -> None:
+        """Go on after a piece of work."""
+        state: cython.int = self.state
+        self.roused = False
+        if state == _PREPARED:
+            self._submit(cpu)
+        elif state == _SUBMITTED:
+            self._has_submitted(cpu)
+        elif state == _WAITING:
+            self._wait(cpu)
+        elif state == _POLLING:
+            self._poll(cpu)
+        else:
+            self._prepare(cpu, 0)
+
+    # submission
+
+    def _prepare(self, cpu: Cpu, system_ps: cython.longlong) -> cython.int:
+        """Make units until a batch is full, in user mode, after what the kernel has left to do."""
+        unit: IoUnit
+        user_ps: cython.longlong
+        if self.yield_if_needed(cpu):
+            self.debt_ps += system_ps
+            self.state = _SCHEDULED_IN
+            return 0
+        system_ps += self.debt_ps
+        self.debt_ps = 0
+        while len(self.free) > 0 and len(self.queued) < self.batch:
+            unit = self.free.pop()
+            unit.start_ps = self.sim.now + system_ps
+            self._place(unit)
+            self.queued.append(unit)
+        user_ps = self.spread.vary(len(self.queued) * self.unit_ps)
+        self.stats.user_ps += user_ps
+        self.stats.system_ps += system_ps
+        self.ledger.application += user_ps
+        self.state = _PREPARED
+        cpu.run_to_user(self, system_ps, user_ps)
+        return 0
+
+    def _place(self, unit: IoUnit) -> cython.int:
+        """Where it reads or writes (`get_next_offset`, `get_rw_ddir`)."""
+        block: cython.longlong
+        unit.write = self.reads < _PERCENT and self.random.below(_PERCENT) >= self.reads
+        if self.at_random:
+            block = self.random.below(self.blocks)
+        else:
+            block = self.next_block[unit.write]
+            self.next_block[unit.write] = (block + 1) % self.blocks
+        unit.sector = self.first_sector + block * self.bs_sectors
+        return 0
+
+    def _submit(self, cpu: Cpu) -> cython.int:
+        """`io_submit`, `io_uring_enter`, `pread` or `pwrite`."""
+        unit: IoUnit
+        count: cython.longlong = len(self.queued)
+        pages: cython.longlong = (self.bs_sectors + _PAGE_SECTORS - 1) // _PAGE_SECTORS
+        own_ps: cython.longlong = self.syscall_ps + count * self.engine_ps
+        if self.engine == _SYNC:
+            for unit in self.queued:
+                unit.issue_ps = self.sim.now
+        self.position = 0
+        self.ledger.syscall += own_ps
+        self._run_system(
+            cpu, _SUBMITTED, own_ps + self.queue.submit_work_ps(cpu, count, count * pages)
+        )
+        return 0
+
+    def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
+        self.state = state
+        work_ps += self.debt_ps
+        self.debt_ps = 0
+        self.stats.system_ps += work_ps
+        cpu.run(_PROCESS, self, work_ps, _SYSTEM)
+        return 0
+
+    def _sleep(self, state: cython.int) -> cython.int:
+        self.state = state
+        self.stats.switches += 1
+        self.sleep()
+        return 0
+
+    def _has_submitted(self, cpu: Cpu) -> cython.int:
+        """The kernel's part is done: the block layer has the units, or there is no tag."""
+        unit: IoUnit
+        stats: FioStats = self.stats
+        now: cython.longlong = self.sim.now
+        count: cython.longlong = len(self.queued)
+        self.position = self.queue.submit(self.queued, self.position, cpu, self, self.hipri)
+        self.debt_ps += self.queue.debt_ps
+        self.ledger.storage += self.queue.debt_ps
+        self.queue.debt_ps = 0
+        if self.position < count:
+            return self._sleep(_SUBMITTED)
+        self.in_flight += count
+        stats.submits[_map(count)] += 1
+        stats.depths[_depth(self.in_flight)] += count
+        if self.engine != _SYNC:
+            for unit in self.queued:
+                unit.issue_ps = now
+                _add(stats.slat, unit.write, now - unit.start_ps)
+        self.queued = []
+        if len(self.free) > 0:
+            return self._prepare(cpu, 0)
+        return self._reap(cpu, self.syscall_ps if self.engine != _SYNC else 0)
+
+    # completion
+
+    def completed(self, unit: Bio) -> None:
+        """The block layer is done with a unit; wake the process if it waits for that."""
+        self.done.append(unit)
+        if (
+            self.sleeping
+            and self.state == _WAITING
+            and not self.roused
+            and len(self.done) >= self.needed
+        ):
+            self.roused = True
+            self.queue.woken.append(self)
+
+    def _reap(self, cpu: Cpu, enter_ps: cython.longlong) -> cython.int:
+        """`td_io_getevents`: take events if there are enough, else wait for them in the kernel."""
+        self.needed = min(self.complete_min, self.in_flight)
+        if self.needed == 0:
+            self.needed = 1
+        if len(self.done) >= self.needed:
+            return self._take(cpu, 0 if self.engine == _IO_URING else enter_ps)
+        self.ledger.syscall += enter_ps
+        if self.hipri:
+            return self._run_system(cpu, _POLLING, enter_ps + self.queue.poll_ps)
+        if enter_ps > 0 or self.debt_ps > 0:
+            return self._run_system(cpu, _WAITING, enter_ps)
+        return self._sleep(_WAITING)
+
+    def _wait(self, cpu: Cpu) -> cython.int:
+        """In the kernel: events are there, or it sleeps until they are."""
+        if len(self.done) >= self.needed:
+            return self._take(cpu, 0)
+        return self._sleep(_WAITING)
+
+    def _poll(self, cpu: Cpu) -> cython.int:
+        """`io_do_iopoll`: complete what the drive has, until there is enough."""
+        queue: MultiQueue = self.queue
+        hardware: HardwareQueue = queue.queue_of(cpu, True)
+        found: cython.longlong
+        task: Any
+        if len(self.done) < self.needed:
+            found = hardware.poll(cpu)
+            self.debt_ps += found * queue.complete_ps + queue.waking_ps(len(queue.woken))
+            self.ledger.storage += found * queue.complete_ps
+            if len(queue.woken) > 0:
+                woken, queue.woken = queue.woken, []
+                for task in woken:
+                    task.wake_on(cpu)
+        if len(self.done) >= self.needed:
+            return self._take(cpu, 0)
+        if self.yield_if_needed(cpu):
+            self.state = _POLLING
+            return 0
+        self.ledger.storage += queue.poll_ps
+        return self._run_system(cpu, _POLLING, queue.poll_ps)
+
+    def _take(self, cpu: Cpu, enter_ps: cython.longlong) -> cython.int:
+        """Hand events over, count them, and go on (`io_u_queued_complete`)."""
+        stats: FioStats = self.stats
+        unit: IoUnit
+        count: cython.Py_ssize_t = min(len(self.done), self.complete_max)
+        full: cython.bint = len(self.free) == 0
+        system_ps: cython.longlong = enter_ps + count * self.reap_ps
+        at_ps: cython.longlong = self.sim.now + self.debt_ps + system_ps
+        taken: list[Any] = self.done[:count]
+        del self.done[:count]
+        self.ledger.syscall += system_ps
+        for unit in taken:
+            stats.ios[unit.write] += 1
+            stats.sectors[unit.write] += unit.sectors
+            _add(stats.clat, unit.write, at_ps - unit.issue_ps)
+            _add(stats.lat, unit.write, at_ps - unit.start_ps)
+        stats.completes[_map(count)] += 1
+        self.free.extend(taken)
+        self.in_flight -= count
+        if full and self.in_flight > self.iodepth_low:
+            self.debt_ps += system_ps
+            return self._reap(cpu, self.syscall_ps)
+        return self._prepare(cpu, system_ps)
+
+
+def _add(latencies: Any, write: cython.bint, time_ps: cython.longlong) -> cython.int:
+    latency: Latency = latencies[write]
+    latency.add(time_ps)
+    return 0
+
+
+def _depth(depth: cython.longlong) -> cython.int:
+    """`io_u_mark_depth`: 1, 2, 4, .. 64 or more."""
+    number: cython.int = 0
+    while depth > 1 and number < _NUMBERS - 1:
+        depth >>= 1
+        number += 1
+    return number
+
+
+def _map(count: cython.longlong) -> cython.int:
+    """`io_u_mark_map`: 0, up to 4, 8, .. 64, more."""
+    number: cython.int = 0
+    most: cython.longlong = 4
+    if count == 0:
+        return 0
+    number = 1
+    while count > most and number < _NUMBERS - 1:
+        most *= 2
+        number += 1
+    return number
+
+
+def deviation(count: int, sum_ps: int, squares: float) -> float:
+    """Return the standard deviation of `count` latencies, in ns."""
+    if count < 2:  # noqa: PLR2004 - one value has none
+        return 0.0
+    mean = sum_ps / 1000 / count
+    return math.sqrt(max(squares - count * mean * mean, 0.0) / (count - 1))
