@@ -25,8 +25,8 @@ __all__ = ["run_command"]
     "--format",
     "formats",
     metavar="LIST",
-    help="One or more of text, json, sar, mpstat, interrupts, vmstat, netperf, iperf, fio, fio-json,"
-    " iostat, compare; commas between.",
+    help="One or more of text, json, sar, mpstat, interrupts, vmstat, netperf, iperf, fio,"
+    " fio-json, iostat, compare; commas between.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(

@@ -109,7 +109,7 @@ def build_fio(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) 
         counters={
             "disks": disks,
             "fio": lambda: tuple(group_counts(one.given.name, one.stats) for one in groups),
-            "interrupts": lambda: tuple(queue.counters() for queue in queues.values()),
+            "queues": lambda: tuple(queue.counters() for queue in queues.values()),
         },
         ground=ground,
     )
