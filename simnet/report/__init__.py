@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from simnet.report.compare import compare as _compare
 from simnet.report.fio import fio, fio_json
+from simnet.report.iostat import iostat
 from simnet.report.iperf import iperf
 from simnet.report.netperf import netperf
 from simnet.report.sar import interrupts, mpstat, sar
-from simnet.report.storage import iostat
 from simnet.report.text import text
 from simnet.report.vmstat import vmstat
 from simnet.study.calibrate.capture import Capture

@@ -1,12 +1,22 @@
-"""Disk counters in the look of `iostat -x` of sysstat 9: one row a device."""
+"""Disk counters in the look of `iostat -x` of sysstat 9: one row a device.
+
+Of a result: the client's two tables, then those of the server of its disks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
+from simnet.scenario.parts.storage.columns import row_of
 from simnet.storage.block.diskstats import IostatRow
 
-__all__ = ["AVG_CPU_COLUMNS", "avg_cpu", "devices"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simnet.scenario.parts.storage.columns import PeerCpuUse
+    from simnet.study.run.result import CpuUse, Result
+
+__all__ = ["AVG_CPU_COLUMNS", "avg_cpu", "devices", "iostat"]
 
 AVG_CPU_COLUMNS = ("user", "nice", "system", "iowait", "steal", "idle")
 _AVG_CPU = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle"
@@ -34,3 +44,33 @@ def _row(row: IostatRow) -> str:
         f"{row.avgrq_sz:9.2f}{row.avgqu_sz:9.2f}{row.await_ms:9.2f}{row.svctm_ms:7.2f}"
         f"{row.util:7.2f}"
     )
+
+
+def iostat(result: Result) -> str:
+    """Both tables of every host with disks; %system holds interrupts, as in sysstat 9."""
+    if not result.disks:
+        return "# no disks\n"
+    hosts = list(dict.fromkeys(str(disk["host"]) for disk in result.disks))
+    texts = []
+    for host in hosts:
+        rows = [row_of(disk) for disk in result.disks if disk["host"] == host]
+        cpus: Sequence[CpuUse | PeerCpuUse] = (
+            result.cpus
+            if host == "client"
+            else [cpu for cpu in result.peer_cpus if cpu.host == host]
+        )
+        texts.append(f"# {host}\n{avg_cpu(_shares(cpus))}\n{devices(rows)}")
+    return "\n".join(texts)
+
+
+def _shares(cpus: Sequence[CpuUse | PeerCpuUse]) -> dict[str, float]:
+    def mean(*names: str) -> float:
+        return sum(getattr(cpu, name, 0.0) for cpu in cpus for name in names) / len(cpus)
+
+    return {
+        "user": mean("user"),
+        "system": mean("system", "softirq", "irq"),
+        "iowait": mean("iowait"),
+        "steal": mean("steal"),
+        "idle": mean("idle"),
+    }
