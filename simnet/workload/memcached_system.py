@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
 from simnet.kernel.watch import counted
-from simnet.net.tcp.endpoint import TcpEndpoint
 from simnet.net.tcp.epoll import Epoll
 from simnet.workload.memcached import MemcachedConnection, MemcachedWorker
 from simnet.workload.mutilate import Gaps, MutilateConnection, MutilateThread, Requests
@@ -23,41 +22,24 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.host.softirq.napi_instance import NapiInstance
     from simnet.kernel.simulator import Simulator
-    from simnet.net.link.skb import Header
-    from simnet.net.remote.hosts import RemoteHosts
-    from simnet.net.tcp.receive.receiver import TcpReceiver
-    from simnet.net.tcp.send.sender import TcpSender
-    from simnet.net.tcp.socket import TcpSocket
+    from simnet.workload.far_side import FarSide
 
 __all__ = ["Clients", "KeyValue", "KeyValuePort", "Server", "connect_memcached"]
 
 
 @dataclass(frozen=True)
 class KeyValuePort:
-    """The server's device, and what is behind it.
+    """The server's device.
 
     Attributes:
-        far: the clients' hosts; both paths between them and the device are the caller's to make.
-        make_socket: (number of the connection, component path) gives the server's end. Its `nic`
-            is set; its `remote` and windows are set here.
-        make_end: gives TCP's two halves on a client's host.
-        make_header: (number) gives the addresses in the frames from there.
-        queue: (number) gives the queue that receives a connection's frames.
+        side: the device, and the clients' hosts behind it.
+        queue: (number of the connection) gives the queue that receives its frames.
         napi: (queue) gives the instance that polls it; None where there is none.
-        jiffy_ps: of the clients' hosts.
-        overhead_bytes: what a segment from there takes on the wire beyond its payload.
-        service_ps: from a frame's arrival at a client's host to its processing by TCP there.
     """
 
-    far: RemoteHosts
-    make_socket: Callable[[int, str], TcpSocket]
-    make_end: Callable[[], tuple[TcpSender, TcpReceiver]]
-    make_header: Callable[[int], Header]
+    side: FarSide
     queue: Callable[[int], int]
     napi: Callable[[int], NapiInstance | None]
-    jiffy_ps: int
-    overhead_bytes: int
-    service_ps: int
 
 
 @dataclass(frozen=True)
@@ -226,26 +208,8 @@ def _connect(
     path: str,
 ) -> MemcachedConnection:
     """Make both ends of a connection."""
-    socket = port.make_socket(number, path)
-    sender, receiver = port.make_end()
-    end = TcpEndpoint(
-        sim,
-        f"{path}.far",
-        sender=sender,
-        receiver=receiver,
-        application=client,
-        path_out=port.far.uplink,
-        jiffy_ps=port.jiffy_ps,
-        overhead_bytes=port.overhead_bytes,
-        service_ps=port.service_ps,
-    )
-    client.endpoint = end
-    end.connect(socket)
-    socket.connect(end)
-    end.header = port.make_header(number)
-    sender.open_window(socket.receiver.syn_window)
-    socket.sender.open_window(receiver.syn_window)
-    for one in (sender, socket.sender):
+    socket = port.side.connect(sim, number, client, path)
+    for one in (client.endpoint.sender, socket.sender):
         one.output.nodelay = True
     made = MemcachedConnection(epoll, socket, client)
     napi = port.napi(port.queue(number))

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
 from simnet.kernel.watch import counted
-from simnet.net.tcp.endpoint import TcpEndpoint
 from simnet.net.tcp.epoll import Epoll
 from simnet.workload.netperf import Start
 from simnet.workload.relay import RelaySide, RelayWorker
@@ -26,41 +25,14 @@ from simnet.workload.relay_load import Deliveries, RelayLoad, RemoteEnd
 from simnet.workload.relay_master import assign_connections, lognormal_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
-    from simnet.net.link.skb import Header
-    from simnet.net.remote.hosts import RemoteHosts
-    from simnet.net.tcp.receive.receiver import TcpReceiver
     from simnet.net.tcp.send.sender import TcpSender
-    from simnet.net.tcp.socket import TcpSocket
+    from simnet.workload.far_side import FarSide
 
-__all__ = ["Load", "Relay", "RelayPort", "Workers", "connect_relay"]
-
-
-@dataclass(frozen=True)
-class RelayPort:
-    """One device of the relay, and what is behind it.
-
-    Attributes:
-        far: the hosts behind it; both paths between it and the device are the caller's to make.
-        make_socket: (number of the connection, component path) gives the machine's end. Its `nic`
-            is set; its `remote` and windows are set here. Let all sockets share one `latency`
-            histogram: one of their own takes 57 KiB.
-        make_end: (number) gives TCP's two halves on the far host, by its kernel's rules.
-        jiffy_ps: of the far hosts.
-        overhead_bytes: what a segment from there takes on the wire beyond its payload.
-        make_header: (number) gives the addresses in the frames from there, if the device or the
-            path looks at them.
-    """
-
-    far: RemoteHosts
-    make_socket: Callable[[int, str], TcpSocket]
-    make_end: Callable[[int], tuple[TcpSender, TcpReceiver]]
-    jiffy_ps: int
-    overhead_bytes: int
-    make_header: Callable[[int], Header] | None = None
+__all__ = ["Load", "Relay", "Workers", "connect_relay"]
 
 
 @dataclass(frozen=True)
@@ -165,8 +137,8 @@ def connect_relay(
     sim: Simulator,
     machine: Machine,
     *,
-    front: RelayPort,
-    back: RelayPort,
+    front: FarSide,
+    back: FarSide,
     connections: int,
     workers: Workers,
     load: Load,
@@ -204,8 +176,8 @@ def connect_relay(
         client = RemoteEnd(relay.forward, relay.backward)
         server = RemoteEnd(relay.backward, relay.forward)
         client.other, server.other = server, client
-        side = _connect(sim, front, number, epoll, client, f"{path}.front{number}")
-        partner = _connect(sim, back, number, epoll, server, f"{path}.back{number}")
+        side = RelaySide(epoll, front.connect(sim, number, client, f"{path}.front{number}"))
+        partner = RelaySide(epoll, back.connect(sim, number, server, f"{path}.back{number}"))
         side.partner, partner.partner = partner, side
         side.message_bytes = _mean_bytes(load.sizes)
         partner.message_bytes = _mean_bytes(load.upstream_sizes or load.sizes)
@@ -254,29 +226,3 @@ def _make_workers(machine: Machine, workers: Workers, path: str) -> list[RelayWo
         Start(machine.sim, f"{name}.start", worker, 0)
         made.append(worker)
     return made
-
-
-def _connect(
-    sim: Simulator, port: RelayPort, number: int, epoll: Epoll, application: RemoteEnd, path: str
-) -> RelaySide:
-    """Make one of a connection's halves: the machine's socket and the far end."""
-    socket = port.make_socket(number, path)
-    sender, receiver = port.make_end(number)
-    end = TcpEndpoint(
-        sim,
-        f"{path}.far",
-        sender=sender,
-        receiver=receiver,
-        application=application,
-        path_out=port.far.uplink,
-        jiffy_ps=port.jiffy_ps,
-        overhead_bytes=port.overhead_bytes,
-    )
-    application.endpoint = end
-    end.connect(socket)
-    socket.connect(end)
-    if port.make_header is not None:
-        end.header = port.make_header(number)
-    sender.open_window(socket.receiver.syn_window)
-    socket.sender.open_window(receiver.syn_window)
-    return RelaySide(epoll, socket)

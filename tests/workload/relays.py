@@ -14,7 +14,8 @@ from simnet.net.nic.tg3 import Tg3
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sender import TcpSender
-from simnet.workload.relay_system import Load, Relay, RelayPort, Workers, connect_relay
+from simnet.workload.far_side import FarSide
+from simnet.workload.relay_system import Load, Relay, Workers, connect_relay
 from tests.host.parts import make_costs, make_machine, make_memory
 from tests.net.parts import GIGABIT, JIFFY_PS, make_receiver, make_sender, make_socket, make_tg3
 
@@ -42,7 +43,7 @@ COSTS_NS = {
 }
 
 
-def far_halves(number: int) -> tuple[TcpSender, TcpReceiver]:  # noqa: ARG001 - all are alike
+def far_halves() -> tuple[TcpSender, TcpReceiver]:
     """TCP of a far host: Linux 2.6.18 with HZ 250."""
     sender = make_sender(mss=1448, segment_truesize=1850)
     return sender, make_receiver(advmss=1448)
@@ -85,7 +86,7 @@ class RelayRig:
             seed=seed,
         )
 
-    def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[RelayPort, Tg3]:
+    def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[FarSide, Tg3]:
         device = make_tg3(self.sim, self.machine, name=name, **nic)
         device.line = IrqLine(176 + mask, name, self.machine.cpus, mask)
         far = RemoteHosts(self.sim, f"far.{name}", GIGABIT)
@@ -110,7 +111,7 @@ class RelayRig:
                 latency=self.latency,
             )
 
-        port = RelayPort(
+        port = FarSide(
             far,
             socket,
             far_halves,

@@ -10,7 +10,8 @@ from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import tx_queue_rules
-from simnet.workload.relay_system import Load, RelayPort, Workers
+from simnet.workload.far_side import FarSide
+from simnet.workload.relay_system import Load, Workers
 from tests.host.parts import MS
 from tests.net.nic.queues import make_port
 from tests.net.parts import GIGABIT, JIFFY_PS, make_socket
@@ -22,7 +23,7 @@ QUEUES = 4
 class QueuedRig(RelayRig):
     """The devices have four queues, queue k interrupting CPU k, and XPS maps that agree."""
 
-    def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[RelayPort, Any]:  # noqa: ARG002
+    def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[FarSide, Any]:  # noqa: ARG002
         port = make_port(
             self.sim,
             self.machine,
@@ -59,7 +60,7 @@ class QueuedRig(RelayRig):
         def coming(number: int) -> Header:
             return Header(there, here, 10 << 24 | number, 1, 1024, 80)
 
-        return RelayPort(far, socket, far_halves, JIFFY_PS, 90, coming), port
+        return FarSide(far, socket, far_halves, JIFFY_PS, 90, coming), port
 
 
 def make_rig(**options: Any) -> QueuedRig:

@@ -5,23 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
-from simnet.net.link.skb import Header, Station
+from simnet.net.link.skb import Header
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.remote.hosts import RemoteHosts
-from simnet.scenario.parts.host.build import (
-    PS,
-    frame_overhead_bytes,
-    join,
-    make_receiver,
-    make_sender,
-    make_socket,
-)
 from simnet.scenario.parts.memcached.columns import KeyValueCounts
+from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.parts.nic.build import send_by
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.memcached_system import Clients, KeyValuePort, Server, connect_memcached
@@ -29,9 +19,6 @@ from simnet.workload.memcached_system import Clients, KeyValuePort, Server, conn
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.host.softirq.napi_instance import NapiInstance
-    from simnet.net.tcp.receive.receiver import TcpReceiver
-    from simnet.net.tcp.send.sender import TcpSender
-    from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.memcached.schema import Memcached
     from simnet.workload.memcached_system import KeyValue
@@ -42,9 +29,6 @@ __all__ = ["build"]
 _SERVICE_PORT: Final = 11211
 _SERVER: Final = 0x0A000001
 _FIRST_CLIENT: Final = 0x0A000002
-# net.ipv4.ip_local_port_range
-_FIRST_LOCAL_PORT: Final = 32768
-_LOCAL_PORTS: Final = 61000 - 32768
 
 
 @dataclass(frozen=True)
@@ -160,80 +144,33 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     )
 
 
-class _Behind:
-    """The server's port, the clients' hosts behind it, and how a connection's ends are made."""
+class _Behind(HostsBehind):
+    """The server's port, and the clients' hosts behind it."""
 
     def __init__(self, ground: Ground, given: Memcached) -> None:
-        effective = ground.effective
-        self.ground = ground
         self.given = given
-        self.host = effective.host
-        self.far_host = effective.peers[0]
-        self.far_port = self.far_host.ports[0]
-        self.nic = ground.ports[0]
-        self.latency = LogHistogram()
         luck = stream(ground.seed, "memcached.ports")
         # each host counts up from where it is
-        self.first_ports = [int(luck.below(_LOCAL_PORTS)) for _ in range(given.hosts)]
-        self.here, self.there = Station(0), Station(1)
-        self.far = RemoteHosts(ground.sim, "clients", self.far_port.nic.link_rate_bps)
-        join(ground.sim, effective.lan, self.nic, self.far, self.far, per_frame=ground.per_frame)
+        self.first_ports = [int(luck.below(LOCAL_PORTS)) for _ in range(given.hosts)]
+        super().__init__(ground, 0, "clients")
 
     def port(self) -> KeyValuePort:
         """What the workload needs to know of it."""
-        return KeyValuePort(
-            far=self.far,
-            make_socket=self._socket,
-            make_end=self._end,
-            make_header=self._header,
-            queue=self._queue,
-            napi=self._napi,
-            jiffy_ps=PS // self.far_host.kernel.hz,
-            overhead_bytes=frame_overhead_bytes(self.far_host),
-            service_ps=self.given.client_kernel_ps,
-        )
+        side = self.side(service_ps=self.given.client_kernel_ps)
+        return KeyValuePort(side=side, queue=self._queue, napi=self._napi)
 
-    def _socket(self, connection: int, path: str) -> TcpSocket:
-        ground = self.ground
-        socket = make_socket(
-            ground.sim,
-            self.host,
-            self.host.ports[0],
-            ground.machine,
-            self.nic,
-            path=f"{path}.socket",
-            seed=ground.seed,
-            far=self.far_port,
-            latency=self.latency,
-        )
-        coming = self._header(connection)
-        going = Header(
-            self.here,
-            self.there,
-            coming.destination_ip,
-            coming.source_ip,
-            coming.destination_port,
-            coming.source_port,
-        )
-        send_by(self.nic, socket, ground.machine, self.host, going, seed=ground.seed)
-        return socket
-
-    def _end(self) -> tuple[TcpSender, TcpReceiver]:
-        sender = make_sender(self.far_host, self.far_port, self.host.ports[0])
-        return sender, make_receiver(self.far_host, self.far_port)
-
-    def _header(self, connection: int) -> Header:
+    def header(self, connection: int) -> Header:
         """Addresses of the frames of a client."""
         of_host = self.given.threads * self.given.connections
         host, number = divmod(connection, of_host)
-        local = _FIRST_LOCAL_PORT + (self.first_ports[host] + number) % _LOCAL_PORTS
+        local = FIRST_LOCAL_PORT + (self.first_ports[host] + number) % LOCAL_PORTS
         return Header(self.there, self.here, _FIRST_CLIENT + host, _SERVER, local, _SERVICE_PORT)
 
     def _queue(self, connection: int) -> int:
         """The queue that receives its frames."""
         if not isinstance(self.nic, MultiqueuePort):
             return 0
-        return int(self.nic.rss.queue(self._header(connection)))
+        return int(self.nic.rss.queue(self.header(connection)))
 
     def _napi(self, queue: int) -> NapiInstance | None:
         """The instance of a queue; None of a driver that has none."""

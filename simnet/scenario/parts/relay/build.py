@@ -5,48 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
-from simnet.net.link.skb import Header, Station
-from simnet.net.remote.hosts import RemoteHosts
-from simnet.scenario.parts.host.build import (
-    PS,
-    frame_overhead_bytes,
-    join,
-    make_receiver,
-    make_sender,
-    make_socket,
-)
+from simnet.net.link.skb import Header
+from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.parts.nic.build import send_by
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
-from simnet.workload.relay_system import Load, RelayPort, Workers, connect_relay
+from simnet.workload.relay_system import Load, Workers, connect_relay
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.host.machine import Machine
-    from simnet.kernel.simulator import Simulator
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
-    from simnet.net.tcp.receive.receiver import TcpReceiver
-    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.remote.hosts import RemoteHosts
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.relay.schema import Relay as GivenRelay
     from simnet.scenario.parts.steering.build import HostSteering
     from simnet.scenario.system.system import Receiver
     from simnet.workload.relay_load import Deliveries
     from simnet.workload.relay_system import Relay
 
-__all__ = ["Direction", "RelayBuilt", "build", "build_relay"]
+__all__ = ["Direction", "RelayBuilt", "build"]
 
 _PERMILLE: Final = 1000
 _SERVICE_PORT: Final = 80
-# net.ipv4.ip_local_port_range
-_FIRST_LOCAL_PORT: Final = 32768
-_LOCAL_PORTS: Final = 61000 - 32768
 _SERVERS: Final = 64
 _OWN_ADDRESSES: Final = (0x0A000001, 0x0A010001)
 _SERVER_ADDRESSES: Final = 0x0A010100
@@ -107,15 +90,7 @@ class RelayBuilt:
 def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
     """Put the relay together; see `build` of the system."""
     ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
-    built = build_relay(
-        ground.sim,
-        effective,
-        ground.machine,
-        ground.ports,
-        steering_of(ground, ground.machine, effective.host),
-        seed=seed,
-        per_frame=per_frame,
-    )
+    built = _build_relay(ground)
     path = NetworkPath(effective, ground.machine, ground.ports)
     for number, far in enumerate(built.far):
         rate = effective.peers[number].ports[0].nic.link_rate_bps
@@ -133,35 +108,15 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     )
 
 
-def build_relay(
-    sim: Simulator,
-    effective: Effective,
-    machine: Machine,
-    nics: Sequence[Nic | MultiqueuePort],
-    steering: HostSteering | None,
-    *,
-    seed: int,
-    per_frame: bool,
-) -> RelayBuilt:
-    """Put everything around the machine and its first two ports.
-
-    Args:
-        sim: the simulation.
-        effective: the configuration; its `relay` is there.
-        machine: the system under test.
-        nics: its ports.
-        steering: what its kernel steers received packets with, if anything.
-        seed: of all random streams.
-        per_frame: one event per frame (the reference) instead of batches.
-    """
+def _build_relay(ground: Ground) -> RelayBuilt:
+    """Put everything around the machine and its first two ports."""
+    effective, machine, nics = ground.effective, ground.machine, ground.ports
     given = effective.relay
     if given is None:
         message = "a configuration without a relay"
         raise ValueError(message)
-    sides = [
-        _Side(sim, effective, machine, nics, number, steering, seed=seed, per_frame=per_frame)
-        for number in range(2)
-    ]
+    steering = steering_of(ground, machine, effective.host)
+    sides = [_Side(ground, given, number, steering) for number in range(2)]
     cpus = len(machine.cpus)
     size_bytes = effective.workload.message_bytes
     pinned = given.placement == "pinned"
@@ -169,10 +124,10 @@ def build_relay(
         frozenset({worker % cpus}) if pinned else None for worker in range(given.workers)
     ]
     relay = connect_relay(
-        sim,
+        ground.sim,
         machine,
-        front=sides[0].port(),
-        back=sides[1].port(),
+        front=sides[0].side(),
+        back=sides[1].side(),
         connections=given.connections,
         workers=Workers(
             allowed=allowed,
@@ -191,7 +146,7 @@ def build_relay(
             batch_permille=_PERMILLE * (given.burst_messages if given.arrivals == "bursty" else 1),
             population=given.population,
         ),
-        seed=seed,
+        seed=ground.seed,
     )
     names = [nic.name for nic in nics]
     flows: list[tuple[str, str, Receiver]] = [
@@ -201,89 +156,34 @@ def build_relay(
     return RelayBuilt(relay, flows, tuple(nics), steering, tuple(side.far for side in sides))
 
 
-class _Side:
-    """One port of the machine, the hosts behind it, and how a connection's ends there are made."""
+class _Side(HostsBehind):
+    """One port of the machine, and the hosts behind it."""
 
     def __init__(
-        self,
-        sim: Simulator,
-        effective: Effective,
-        machine: Machine,
-        nics: Sequence[Nic | MultiqueuePort],
-        number: int,
-        steering: HostSteering | None,
-        *,
-        seed: int,
-        per_frame: bool,
+        self, ground: Ground, given: GivenRelay, number: int, steering: HostSteering | None
     ) -> None:
-        self.sim = sim
-        self.host = effective.host
-        self.far_host = effective.peers[number]
-        self.machine = machine
-        self.nic = nics[number]
         self.steering = steering
         self.number = number
-        self.seed = seed
-        self.latency = LogHistogram()
-        given = effective.relay
-        luck = stream((given and given.population) or seed, f"relay.addresses{number}")
+        luck = stream(given.population or ground.seed, f"relay.addresses{number}")
         self.addresses = [
             (0x0B000000 + int(luck.below(1 << 24)), 1024 + int(luck.below(65536 - 1024)))
-            for _ in range(given.connections if given else 0)
+            for _ in range(given.connections)
         ]
-        self.here, self.there = Station(2 * number), Station(2 * number + 1)
-        link = self.far_host.ports[0].nic.link_rate_bps
-        self.far = RemoteHosts(sim, f"peer{number}", link)
-        join(sim, effective.lan, self.nic, self.far, self.far, per_frame=per_frame)
+        super().__init__(ground, number, f"peer{number}")
 
-    def port(self) -> RelayPort:
-        """What the relay needs to know of it."""
-        return RelayPort(
-            far=self.far,
-            make_socket=self._socket,
-            make_end=self._end,
-            jiffy_ps=PS // self.far_host.kernel.hz,
-            overhead_bytes=frame_overhead_bytes(self.far_host),
-            make_header=self._header,
-        )
-
-    def _socket(self, connection: int, path: str) -> TcpSocket:
-        socket = make_socket(
-            self.sim,
-            self.host,
-            self.host.ports[self.number],
-            self.machine,
-            self.nic,
-            path=f"{path}.socket",
-            seed=self.seed,
-            far=self.far_host.ports[0],
-            latency=self.latency,
-        )
-        coming = self._header(connection)
-        going = Header(
-            self.here,
-            self.there,
-            coming.destination_ip,
-            coming.source_ip,
-            coming.destination_port,
-            coming.source_port,
-        )
-        send_by(self.nic, socket, self.machine, self.host, going, seed=self.seed)
+    def socket(self, connection: int, path: str) -> TcpSocket:
+        """The machine's end of a connection, which its kernel steers packets to."""
+        socket = super().socket(connection, path)
         if self.steering is not None:
             self.steering.follow(socket)
         return socket
 
-    def _end(self, _connection: int) -> tuple[TcpSender, TcpReceiver]:
-        port = self.far_host.ports[0]
-        sender = make_sender(self.far_host, port, self.host.ports[self.number])
-        return sender, make_receiver(self.far_host, port)
-
-    def _header(self, connection: int) -> Header:
+    def header(self, connection: int) -> Header:
         """Addresses of the frames from there: a client's anywhere, a server's one of a few."""
-        local = _FIRST_LOCAL_PORT + connection % _LOCAL_PORTS
+        local = FIRST_LOCAL_PORT + connection % LOCAL_PORTS
         own = _OWN_ADDRESSES[self.number]
         if self.number == 0:
             address, port = self.addresses[connection]
             return Header(self.there, self.here, address, own, port, _SERVICE_PORT)
-        server = _SERVER_ADDRESSES + connection // _LOCAL_PORTS % _SERVERS + connection % _SERVERS
+        server = _SERVER_ADDRESSES + connection // LOCAL_PORTS % _SERVERS + connection % _SERVERS
         return Header(self.there, self.here, server, own, _SERVICE_PORT, local)

@@ -1,0 +1,100 @@
+"""The hosts behind a port of a server, and how connections with them are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.kernel.histogram import LogHistogram
+from simnet.net.link.skb import Header, Station
+from simnet.net.remote.hosts import RemoteHosts
+from simnet.scenario.parts.host.build import (
+    PS,
+    frame_overhead_bytes,
+    join,
+    make_receiver,
+    make_sender,
+    make_socket,
+)
+from simnet.scenario.parts.nic.build import send_by
+from simnet.workload.far_side import FarSide
+
+if TYPE_CHECKING:
+    from simnet.net.tcp.receive.receiver import TcpReceiver
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.system.ground import Ground
+
+__all__ = ["FIRST_LOCAL_PORT", "LOCAL_PORTS", "HostsBehind"]
+
+# net.ipv4.ip_local_port_range
+FIRST_LOCAL_PORT: Final = 32768
+LOCAL_PORTS: Final = 61000 - FIRST_LOCAL_PORT
+
+
+class HostsBehind:
+    """What is behind one port of the machine: as many hosts as the addresses say.
+
+    Args:
+        ground: the machine with its ports.
+        number: of the port; the peer of the same number says what each of the hosts is.
+        path: component path of the hosts.
+    """
+
+    def __init__(self, ground: Ground, number: int, path: str) -> None:
+        effective = ground.effective
+        self.ground = ground
+        self.host = effective.host
+        self.own_port = self.host.ports[number]
+        self.nic = ground.ports[number]
+        self.far_host = effective.peers[number]
+        self.far_port = self.far_host.ports[0]
+        self.latency = LogHistogram()
+        self.here, self.there = Station(2 * number), Station(2 * number + 1)
+        self.far = RemoteHosts(ground.sim, path, self.far_port.nic.link_rate_bps)
+        join(ground.sim, effective.lan, self.nic, self.far, self.far, per_frame=ground.per_frame)
+
+    def header(self, connection: int) -> Header:
+        """Addresses of the frames that come from there."""
+        raise NotImplementedError
+
+    def side(self, *, service_ps: int = 0) -> FarSide:
+        """What a workload needs to know of it."""
+        return FarSide(
+            far=self.far,
+            make_socket=self.socket,
+            make_end=self._end,
+            jiffy_ps=PS // self.far_host.kernel.hz,
+            overhead_bytes=frame_overhead_bytes(self.far_host),
+            make_header=self.header,
+            service_ps=service_ps,
+        )
+
+    def socket(self, connection: int, path: str) -> TcpSocket:
+        """The machine's end of a connection."""
+        ground = self.ground
+        socket = make_socket(
+            ground.sim,
+            self.host,
+            self.own_port,
+            ground.machine,
+            self.nic,
+            path=f"{path}.socket",
+            seed=ground.seed,
+            far=self.far_port,
+            latency=self.latency,
+        )
+        coming = self.header(connection)
+        going = Header(
+            self.here,
+            self.there,
+            coming.destination_ip,
+            coming.source_ip,
+            coming.destination_port,
+            coming.source_port,
+        )
+        send_by(self.nic, socket, ground.machine, self.host, going, seed=ground.seed)
+        return socket
+
+    def _end(self) -> tuple[TcpSender, TcpReceiver]:
+        sender = make_sender(self.far_host, self.far_port, self.own_port)
+        return sender, make_receiver(self.far_host, self.far_port)
