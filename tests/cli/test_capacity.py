@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simnet._share import folder
-from simnet.study.work import cases
+from simnet.study.work import task
 from tests.cli.conftest import Simnet
 from tests.study.synthetic import CARRIED_PER_S, relayed
 
@@ -20,7 +20,7 @@ ASKED = ("--max-loss", "0.1%", "--max-p99", "1ms", "--load", LOAD, "--precision"
 
 @pytest.fixture(autouse=True)
 def _made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cases, "simulate", relayed)
+    monkeypatch.setattr(task, "simulate", relayed)
     monkeypatch.setenv("SIMNET_CACHE_DIR", str(tmp_path / "kept"))
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from simnet.study.whatif import whatif as study
-from simnet.study.work import cases
+from simnet.study.work import task
 from tests.cli.conftest import Simnet
 from tests.study.synthetic import simulated
 
@@ -15,7 +15,7 @@ QUICK = ("--seeds", "3", "--members", "0", "--jobs", "1")
 
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "simulate", simulated)
+    monkeypatch.setattr(task, "simulate", simulated)
     monkeypatch.setattr(study, "residuals", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
 

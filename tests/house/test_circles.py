@@ -2,8 +2,8 @@
 
 What counts is what runs: imports at the top of a file and those inside its functions. What stands
 under ``if TYPE_CHECKING`` names types, and nothing is imported then: it counts in those floors
-where types go one way, too. Subjects and documents are found by name; what is announced by its
-place (`late`) is no import either.
+where types go one way, too. Subjects, documents and pictures are found by name; what is announced
+by its place (`late`, `drawn`) is no import either.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # the floors where the types of two files do not name each other either
 ONE_WAY = (
     *("kernel", "host", "net", "storage", "workload"),
-    *("importing", "report", "cli", "documents"),
+    *("study", "importing", "report", "cli", "documents"),
 )
 
 

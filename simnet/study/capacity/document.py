@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.study.capacity.verdict import Verdict
+from simnet.study.figures import drawn
 from simnet.study.run.loss import Latency
 
 if TYPE_CHECKING:
@@ -138,11 +139,7 @@ class Capacity(_Row):
 
     def plot(self) -> Figure:
         """Each limited quantity over the load, with intervals, its limit, and the answer."""
-        from simnet.study.figures import (
-            capacity as figure_capacity,  # matplotlib takes longer to load than a short run
-        )
-
-        return figure_capacity.curves(self)
+        return drawn("capacity:curves", self)
 
 
 def schema() -> dict[str, Any]:

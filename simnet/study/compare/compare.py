@@ -20,6 +20,7 @@ from simnet.spelling import nearest
 from simnet.study.compare.meaning import meaning
 from simnet.study.compare.metrics import kind_of, predicted
 from simnet.study.compare.prediction import Saved, drawn, read_prediction
+from simnet.study.compare.row import Row
 from simnet.study.run.arguments import Names, count_of, names_of
 from simnet.study.run.result import Result
 from simnet.study.validate.intervals import discrepancy, hull, parameters
@@ -37,25 +38,6 @@ __all__ = ["MEMBERS", "SCHEMA", "Comparison", "Row", "compare", "schema"]
 SCHEMA: Literal["simnet.compare/1"] = "simnet.compare/1"
 MEMBERS: Final = 24
 _SEVERAL: Final = 2
-
-
-class Row(BaseModel):
-    """One metric; percent is of what was predicted, null where that is nothing."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    metric: str
-    kind: str = Field(description="of quantity: what is predicted about equally well")
-    predicted: float
-    low: float = Field(description="of the prediction's 95 % interval")
-    high: float
-    measured: float = Field(description="mean over the captures")
-    captures: int = Field(description="files that say it")
-    measured_low: float = Field(description="of the mean's 95 % interval; of one capture, itself")
-    measured_high: float
-    difference: float = Field(description="measured minus predicted")
-    percent: float | None
-    inside: bool = Field(description="no difference is proven at 95 % confidence")
 
 
 class Comparison(BaseModel):

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from simnet.study.compare.compare import Row
+    from simnet.study.compare.row import Row
 
 __all__ = ["CONTEXTS", "meaning"]
 

@@ -20,6 +20,7 @@ from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.system.resource import PS_PER_S, Resource
 from simnet.study.explain.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 from simnet.study.explain.lift import Lift, lifted_results, not_lifted
+from simnet.study.figures import drawn
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.run.loss import latencies_of
 from simnet.study.run.result import Drops, Result, WorkShare
@@ -118,11 +119,7 @@ class Explanation(_Row):
 
     def plot(self, axes: Axes | None = None) -> Figure:
         """Bars of utilisation, the fullest resource on top; drawn into `axes` if given."""
-        from simnet.study.figures import (
-            explain as figure_explain,  # matplotlib takes longer to load than a short run
-        )
-
-        return figure_explain.utilisations(self, axes)
+        return drawn("explain:utilisations", self, axes)
 
 
 def schema() -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field, create_model
 
 from simnet.errors import InputError, SimulationError
 from simnet.scenario.core.subject import columns
+from simnet.study.figures import drawn
 from simnet.study.run.activity import VmstatRow
 from simnet.study.run.loss import (
     Drops,
@@ -191,11 +192,7 @@ class Result(_WithColumns):
 
     def plot(self, axes: Axes | None = None) -> Figure:
         """Stacked bars of CPU time by context, one bar a CPU; drawn into `axes` if given."""
-        from simnet.study.figures import (
-            result as figure,  # matplotlib takes longer to load than a short run
-        )
-
-        return figure.cpu_bars(self, axes)
+        return drawn("result:cpu_bars", self, axes)
 
     @classmethod
     def from_json(cls, text: str) -> Result:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.core.entries import tuning_names
+from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
     Given,
     Names,
@@ -140,9 +141,7 @@ class Sweep:
         A heat map over two knobs; else curves with 95 % intervals over the knob with the most
         values, a line for each combination of the others.
         """
-        from simnet.study.figures import sweep as sweepfigure
-
-        return sweepfigure.figure(self, by)
+        return drawn("sweep:figure", self, by)
 
 
 def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)

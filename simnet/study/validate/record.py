@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
 from simnet.scenario.core.library import nearest
+from simnet.study.figures import drawn
 from simnet.study.run.arguments import names_of
 from simnet.study.validate.measurements import measurements
 from simnet.study.validate.predictions import predictions
@@ -99,9 +100,7 @@ class Record:
 
     def plot(self) -> Figure:
         """Predicted over measured, with intervals, by system; see `figures.record`."""
-        from simnet.study.figures.record import scores
-
-        return scores(self)
+        return drawn("record:scores", self)
 
 
 def record(ids: str | Sequence[str] = ()) -> Record:

@@ -17,6 +17,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
 from simnet.scenario.core.unread import UNREAD
+from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
     Names,
     Settings,
@@ -135,11 +136,7 @@ class WhatIf(_Row):
 
     def plot(self, axes: Axes | None = None) -> Figure:
         """Changes of throughput and CPU time per byte with their intervals, best tuning first."""
-        from simnet.study.figures import (
-            whatif as figure_whatif,  # matplotlib takes longer to load than a short run
-        )
-
-        return figure_whatif.intervals(self, axes)
+        return drawn("whatif:intervals", self, axes)
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from simnet.errors import InputError
 from simnet.scenario.core.files import Run
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
-from simnet.study.run.run import effective_of, simulate
+from simnet.study.run.run import effective_of
 from simnet.study.work.ensemble import Range
 from simnet.study.work.store import Store, sources_digest
+from simnet.study.work.task import Task
 from simnet.study.work.vary import ranged, with_values
 from simnet.study.work.workers import cpus, done_by_workers
 
@@ -189,38 +190,6 @@ def simulate_each(
             report(count, len(keys))
             yield missing[number], _without_configuration(result) if lean else result
     kept.prune(kept=frozenset(keys.values()))
-
-
-@dataclass(frozen=True)
-class Task:
-    """One simulation to do, with all that it needs: no file is read where it is done.
-
-    Attributes:
-        number: distinguishes it from the others.
-        effective: what to simulate.
-        settings: for the record in the result.
-        key: names its result in a store.
-    """
-
-    number: int
-    effective: Effective
-    settings: tuple[tuple[str, str], ...]
-    key: str
-
-    def __str__(self) -> str:
-        """What it simulates, as a person would set it."""
-        given = ", ".join(f"{name}={value}" for name, value in self.settings)
-        tuned = "+".join(self.effective.tunings)
-        parts = (self.effective.scenario, tuned, given, f"seed {self.effective.run.seed}")
-        return ", ".join(part for part in parts if part)
-
-    def done(self, store: Store) -> Result:
-        """Simulate, keep the result and return it; one that a lost process has kept is taken."""
-        result = store.get(self.key)
-        if result is None:
-            result = simulate(self.effective, settings=dict(self.settings))
-            store.put(self.key, result)
-        return result
 
 
 def _on_processes(

@@ -16,7 +16,7 @@ from simnet.study.work.store import Store, sources_digest
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
-    from simnet.study.work.cases import Task
+    from simnet.study.work.task import Task
 
 __all__ = ["on_cluster", "threads"]
 

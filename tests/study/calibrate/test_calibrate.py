@@ -19,7 +19,7 @@ from simnet.study.validate import document
 from simnet.study.validate.document import answers
 from simnet.study.validate.measurements import measurement
 from simnet.study.validate.predictions import Frozen, FrozenRow
-from simnet.study.work import cases
+from simnet.study.work import cases, task
 from simnet.study.work.vary import ranged
 
 ALONE = Runs(jobs=1)
@@ -60,7 +60,7 @@ def formula(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> 
         )
         return measure(seed=effective.run.seed).model_copy(update={"ports": ports})
 
-    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(task, "simulate", simulate)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     return [first, second]
 
@@ -132,7 +132,7 @@ def test_some_message_sizes_stand_for_all(
         )
         return measure().model_copy(update={"cpu_busy_percent": busy, "throughput_bps": 1e9})
 
-    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(task, "simulate", simulate)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     table = "x460.table1.netserver"
     few = answers()[table].of(messages=("64 B", "8 KiB", "256 KiB"))

@@ -18,7 +18,7 @@ from simnet.study.validate import document
 from simnet.study.validate.document import Answer, Document
 from simnet.study.validate.measurements import Measurement
 from simnet.study.validate.residuals import keep, residuals
-from simnet.study.work import cases
+from simnet.study.work import cases, task
 from simnet.study.work.cases import Case
 
 SCENARIO = "x460-out-of-box"
@@ -60,7 +60,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> 
 
     original = cases._loaded
     monkeypatch.setattr(cases, "_loaded", loaded)
-    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(task, "simulate", simulate)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     answers = {
         name: Answer({"run": Case(SCENARIO, (("message", name),))}, numbers) for name in SHARES

@@ -16,7 +16,7 @@ from simnet.scenario.core.effective import Effective
 from simnet.study.capacity.capacity import schema
 from simnet.study.capacity.document import Capacity
 from simnet.study.run.result import Result
-from simnet.study.work import cases
+from simnet.study.work import task
 from simnet.study.work.store import Store
 from tests.study.synthetic import CARRIED_PER_S, relayed, simulated
 
@@ -33,7 +33,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
         done.append(effective)
         return relayed(effective, **options)
 
-    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(task, "simulate", simulate)
     return done
 
 
@@ -129,7 +129,7 @@ def test_an_interrupted_search_goes_on_where_it_stopped(
         return relayed(effective, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(cases, "simulate", interrupted)
+        patch.setattr(task, "simulate", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ask(store=store)
     assert ask(store=store) == whole
@@ -188,6 +188,6 @@ def test_bad_input_is_one_line(given: dict[str, Any], line: str) -> None:
 
 
 def test_a_load_that_waits_for_answers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "simulate", simulated)
+    monkeypatch.setattr(task, "simulate", simulated)
     with pytest.raises(InputError, match=r"no open-loop load, .* sends as fast as it is answered"):
         ask()

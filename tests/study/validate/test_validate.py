@@ -17,7 +17,7 @@ from simnet.study.validate.document import Answer, Results, answer, answers
 from simnet.study.validate.measurements import measurement, wanted
 from simnet.study.validate.residuals import Residual
 from simnet.study.validate.validate import named, validate
-from simnet.study.work import cases
+from simnet.study.work import task
 from simnet.study.work.cases import Case, Member
 
 BUSY = "x460.listing1.cpu_busy_percent"
@@ -56,7 +56,7 @@ def formula(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> 
         }
         return measure(seed=seed).model_copy(update=changes)
 
-    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(task, "simulate", simulate)
     monkeypatch.setattr(study, "residuals", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     return seeds

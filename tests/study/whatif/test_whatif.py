@@ -19,7 +19,7 @@ from simnet.study.whatif import whatif as study
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
-from simnet.study.work import cases
+from simnet.study.work import cases, task
 from simnet.study.work.cases import Case
 from simnet.study.work.store import Store
 from tests.study.synthetic import result, simulated
@@ -37,7 +37,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
         asked.append(effective)
         return simulated(effective, **options)
 
-    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(task, "simulate", simulate)
     monkeypatch.setattr(study, "residuals", tuple)
     return asked
 
@@ -166,7 +166,7 @@ def test_a_latency_that_rises_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         carried, p99_us = (1.2e9, 90.0) if effective.irqbalance == "off" else (1e9, 60.0)
         return result(carried, p99_us=p99_us, configuration=effective.model_dump(mode="json"))
 
-    monkeypatch.setattr(cases, "simulate", slower)
+    monkeypatch.setattr(task, "simulate", slower)
     affinity = _ask("affinity").tunings[0]
     assert affinity.verdict == "yes"
     assert "latency p99 rises: +50.0 % (95 %: +50.0 to +50.0)" in affinity.warnings

@@ -11,7 +11,7 @@ import pytest
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
-from simnet.study.work import cases
+from simnet.study.work import cases, task
 from simnet.study.work.cases import Case, Member, simulate_all, uncertain
 from simnet.study.work.store import Store
 from simnet.study.work.vary import canonical_name, ranged, with_values
@@ -31,7 +31,7 @@ def simulated(
         asked.append((effective.run.seed, effective.cpu.costs.hardirq_cycles))
         return measure(seed=effective.run.seed, settings=settings)
 
-    monkeypatch.setattr(cases, "simulate", simulate)
+    monkeypatch.setattr(task, "simulate", simulate)
     return asked
 
 

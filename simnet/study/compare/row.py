@@ -1,0 +1,26 @@
+"""One metric of a comparison."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Row"]
+
+
+class Row(BaseModel):
+    """One metric; percent is of what was predicted, null where that is nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    metric: str
+    kind: str = Field(description="of quantity: what is predicted about equally well")
+    predicted: float
+    low: float = Field(description="of the prediction's 95 % interval")
+    high: float
+    measured: float = Field(description="mean over the captures")
+    captures: int = Field(description="files that say it")
+    measured_low: float = Field(description="of the mean's 95 % interval; of one capture, itself")
+    measured_high: float
+    difference: float = Field(description="measured minus predicted")
+    percent: float | None
+    inside: bool = Field(description="no difference is proven at 95 % confidence")
