@@ -34,6 +34,8 @@ _ARGUMENTS: Final = {
     "--members": "members",
     "--over": "over",
     "--parameter": "parameters",
+    "--pcap": "pcap",
+    "--pcap-port": "pcap_port",
     "--precision": "precision",
     "--replications": "replications",
     "--scenario": "scenario",

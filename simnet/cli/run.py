@@ -33,6 +33,8 @@ __all__ = ["run_command"]
     "--capture", metavar="FILE", help="A listing of sar to compare with; implies --format compare."
 )
 @click.option("--trace", metavar="FILE", help="Write a timeline for Perfetto.")
+@click.option("--pcap", metavar="FILE", help="Write the frames of a port for Wireshark (pcapng).")
+@click.option("--pcap-port", metavar="NAME", help="Which port, as in eth1; the first by default.")
 @click.option("--per-frame", is_flag=True, help="One event a frame: the slow reference.")
 def run_command(
     scenario: str,
@@ -52,6 +54,7 @@ def run_command(
     if capture and "compare" not in chosen:
         raise InputError("only with --format compare", key="--capture")
     listing = _listing(capture)
+    pcap, pcap_port = times.pop("pcap"), times.pop("pcap_port")
     configuration = effective(scenario, assignments, **times)
     if "netperf" in chosen and not configuration.flows:
         raise InputError("netperf shows flows of netperf, and there are none", key="--format")
@@ -59,13 +62,14 @@ def run_command(
         message(remark)
     from simnet.report import FORMATS, compare
     from simnet.report.progress import watching
-    from simnet.study.run.run import recorded, simulate
+    from simnet.study.run.run import pcap_file, recorded, simulate
 
     with watching(configuration):
         result = simulate(
             configuration,
             settings=recorded(times["apply"], settings_of(assignments)),
             trace=trace,
+            pcap=pcap_file(pcap, pcap_port),
             per_frame=per_frame,
             vmstat="vmstat" in chosen,
         )

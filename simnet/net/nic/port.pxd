@@ -43,6 +43,7 @@ cdef class Nic(Port):
     cdef long long near_frame_ps
     cdef public bint per_frame
     cdef public Steering steering
+    cdef public object capture
     cdef public Spread spread
     cdef readonly long long drops
     cdef readonly long long rx_packets

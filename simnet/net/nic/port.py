@@ -12,6 +12,8 @@ unmasked, an event stands at the next time at which it would be asserted.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.host.costs import Spread
@@ -46,6 +48,8 @@ class Nic(Port):
     Attributes:
         steering: chooses the CPU whose stack gets a received packet; None for the one that polls.
             To be set before the first frame comes.
+        capture: gets every frame as it comes and leaves, with its time: `frame(skb, time_ps, out)`;
+            None for nothing.
     """
 
     def __init__(self, device: NetDevice) -> None:
@@ -83,6 +87,7 @@ class Nic(Port):
         self.debt_ps = 0
         self.per_frame = False
         self.steering: Steering = None
+        self.capture: Any = None
         self.spread = Spread(0, 0)
         self.drops = 0
         self.rx_packets = 0
@@ -135,6 +140,8 @@ class Nic(Port):
 
     def _landed(self, skb: Skb, counted_bytes: cython.longlong) -> cython.bint:
         """Put a frame that has come into the ring; False if no buffer is posted for it."""
+        if self.capture is not None:
+            self.capture.frame(skb, skb.arrival_ps, False)
         if self.posted == 0:
             self.drops += 1
             return False
@@ -403,6 +410,8 @@ class Nic(Port):
         end_ps: cython.longlong = self.tx.post(skb, self.sim.now)
         self.tx_packets += 1
         self.tx_bytes += skb.wire_bytes
+        if self.capture is not None:
+            self.capture.frame(skb, end_ps, True)
         self.path_out.send(skb, end_ps)
         return 0
 

@@ -14,6 +14,7 @@ from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
+from simnet.study.run.pcap import PcapFile
 from simnet.study.run.result import Result
 from simnet.study.run.trace import TraceFile
 from simnet.study.run.validity import validity
@@ -43,6 +44,8 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
     precision: str | float | None = None,
     apply: Names = (),
     trace: str | Path | None = None,
+    pcap: str | Path | None = None,
+    pcap_port: str | None = None,
     per_frame: bool = False,
 ) -> Result:
     """Simulate a scenario and return what was measured.
@@ -60,6 +63,8 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
             and `duration` is the most (see `runlength`). The scenario's when None.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed; see `captured`.
         trace: file for a timeline that Perfetto opens; `.gz` at its end compresses it.
+        pcap: file for the frames of a port, warm-up included, which Wireshark opens (pcapng).
+        pcap_port: the port's name, such as `"eth1"`; the first one when None.
         per_frame: one event a frame, the slow reference for batched arrivals.
 
     Raises:
@@ -77,7 +82,20 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         precision=text_of(precision, "--precision"),
         apply=files,
     )
-    return simulate(effective, settings=recorded(files, chosen), trace=trace, per_frame=per_frame)
+    return simulate(
+        effective,
+        settings=recorded(files, chosen),
+        trace=trace,
+        pcap=pcap_file(pcap, text_of(pcap_port, "--pcap-port")),
+        per_frame=per_frame,
+    )
+
+
+def pcap_file(pcap: str | Path | None, port: str | None) -> PcapFile | None:
+    """The capture that two options ask for; see `run`."""
+    if pcap is None and port is not None:
+        raise InputError("only with --pcap", key="--pcap-port")
+    return None if pcap is None else PcapFile(pcap, port)
 
 
 def recorded(
@@ -116,6 +134,7 @@ def simulate(
     *,
     settings: Mapping[str, str] | None = None,
     trace: str | Path | None = None,
+    pcap: PcapFile | None = None,
     per_frame: bool = False,
     watch: Watch | None = None,
     vmstat: bool = False,
@@ -138,9 +157,11 @@ def simulate(
     seconds = SecondSampler()
     if watch is None and (vmstat or effective.host.partition):
         watch = seconds
-    with TraceFile(trace) if trace is not None else nullcontext() as tracer:
+    with TraceFile(trace) if trace is not None else nullcontext() as tracer, pcap or nullcontext():
         with with_watcher(EnoughMemory()):
             system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
+        if pcap is not None:
+            pcap.attach(system)
         start, end, reached = _measure(system, effective, watch)
         found = validity(effective, system, start, end)
     result = Result.from_snapshots(
