@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         SimnetError,
         SimulationError,
     )
+    from simnet.importing.import_host import import_host
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
     from simnet.study.calibrate.calibrate import calibrate
@@ -51,6 +52,7 @@ __all__ = [
     "capacity",
     "compare",
     "explain",
+    "import_host",
     "run",
     "sweep",
     "validate",
@@ -71,6 +73,7 @@ _HOMES = {
     "capacity": "simnet.study.capacity.capacity",
     "compare": "simnet.study.compare.compare",
     "explain": "simnet.study.explain.explain",
+    "import_host": "simnet.importing.import_host",
     "run": "simnet.study.run.run",
     "sweep": "simnet.study.sweep.sweep",
     "validate": "simnet.study.validate.validate",

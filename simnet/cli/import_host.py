@@ -13,7 +13,7 @@ from simnet.errors import InputError
 from simnet.printable import printable
 
 if TYPE_CHECKING:
-    from simnet.importing.folder_out import Imported
+    from simnet.importing.writing.folder_out import Imported
 
 __all__ = ["import_command"]
 
@@ -47,16 +47,15 @@ def import_command(
     archive (gz, bz2, xz). Nothing in it is executed.
     """
     if script:
-        from simnet.importing.script import script as text
+        from simnet.importing.writing.script import script as text
 
         answer(text(), nl=False)
         return
     if (source is None) != live:
         raise click.UsageError("expected a SOURCE, or --live, or --script")
-    from simnet.importing.folder_out import imported
-    from simnet.importing.source import read_live, read_source
+    from simnet.importing.import_host import import_host
 
-    found = imported(read_live() if source is None else read_source(source), workload)
+    found = import_host(source, workload=workload)
     folder = _free(source) if out is None else Path(out)
     found.write(folder)
     if as_json:

@@ -44,7 +44,7 @@ class ReadHost:
         label: what the user called it.
         topology: of its CPUs.
         nics: its ports.
-        values: by name: `architecture`, `vendor`, `cpu_model`, `clock_hz`, `kernel`,
+        facts: by name: `architecture`, `vendor`, `cpu_model`, `clock_hz`, `kernel`,
             `distribution`, `irqbalance`, and what else parsers know.
         told: its settings, by the names of knobs.
         interrupts: of receive queues, by port and queue.
@@ -57,7 +57,7 @@ class ReadHost:
     label: str
     topology: Topology
     nics: tuple[ReadNic, ...]
-    values: dict[str, Read]
+    facts: dict[str, Read]
     told: tuple[Told, ...]
     interrupts: dict[str, dict[int, QueueInterrupt]]
     slots: dict[str, Slot]

@@ -27,26 +27,26 @@ class ReadNic:
     Attributes:
         name: of the interface.
         place: its folder of `/sys`; empty if there is none.
-        values: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`, `mtu_bytes`,
+        facts: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`, `mtu_bytes`,
             `rx_ring`, `tx_ring`; `most_queues` that can be set; `slot`, its PCI address;
             `virtio`, the name of a virtio device, as in `virtio2`.
     """
 
     name: str
     place: str = ""
-    values: dict[str, Read] = field(default_factory=dict)
+    facts: dict[str, Read] = field(default_factory=dict)
 
     def put(self, key: str, value: int | str | None, source: str) -> None:
         """Note a value, unless it is already known or there is none."""
-        if value is not None and value != "" and key not in self.values:
-            self.values[key] = Read(value, source)
+        if value is not None and value != "" and key not in self.facts:
+            self.facts[key] = Read(value, source)
 
     def number(self, key: str, default: int) -> int:
         """Return a number; `default` if it was not read."""
-        found = self.values.get(key)
+        found = self.facts.get(key)
         return found.value if found is not None and isinstance(found.value, int) else default
 
     def text(self, key: str, default: str = "") -> str:
         """Return a text; `default` if it was not read."""
-        found = self.values.get(key)
+        found = self.facts.get(key)
         return found.value if found is not None and isinstance(found.value, str) else default

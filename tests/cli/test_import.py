@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
+import simnet as api
 from simnet.cli.import_host import import_command
-from simnet.importing.workload import WORKLOADS
+from simnet.errors import InputError
+from simnet.importing.writing.workload import WORKLOADS
 from simnet.scenario.core.load import load
 from tests.importing.trees import archive, folder, port, sysfs
 
@@ -159,3 +161,13 @@ def test_the_command_offers_every_workload() -> None:
     (choice,) = (one.type for one in import_command.params if one.name == "workload")
     assert isinstance(choice, click.Choice)
     assert set(choice.choices) == set(WORKLOADS)
+
+
+def test_from_python(tmp_path: Path) -> None:
+    found = api.import_host(folder(tmp_path / "host", HOST), workload="rr")
+    found.write(tmp_path / "out")
+    assert load(str(tmp_path / "out" / "scenario.toml")).workload.test == "tcp_rr"
+    frame = found.to_frame().set_index("name")
+    assert frame.loc["net.core.netdev_budget", "value"] == "600"
+    with pytest.raises(InputError, match="unknown workload 'steam'; did you mean stream"):
+        api.import_host(tmp_path / "host", workload="steam")

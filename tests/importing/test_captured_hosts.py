@@ -10,8 +10,8 @@ import pytest
 
 import simnet
 from simnet.host.cpulist import cpulist_text
-from simnet.importing.folder_out import imported
 from simnet.importing.source import read_source
+from simnet.importing.writing.folder_out import imported
 
 FOLDER: Final = Path(__file__).parents[2] / "validation" / "hosts"
 HOSTS: Final[dict[str, dict[str, Any]]] = tomllib.loads((FOLDER / "hosts.toml").read_text("utf-8"))
@@ -28,7 +28,7 @@ def test_what_is_read_is_right_and_simulates(name: str, tmp_path: Path) -> None:
     topology = host.topology
 
     def said(key: str) -> str:
-        return " ".join(str(host.values[key].value).split()) if key in host.values else ""
+        return " ".join(str(host.facts[key].value).split()) if key in host.facts else ""
 
     sets = (topology.nodes, topology.packages, topology.cores, topology.cpus)
     found = {

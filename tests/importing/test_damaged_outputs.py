@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
-from simnet.importing.folder_out import imported
 from simnet.importing.source import read_source
+from simnet.importing.writing.folder_out import imported
 from tests.importing.test_topology import (
     CPUINFO,
     HOST,

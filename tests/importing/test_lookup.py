@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.importing.lookup import nearest_cpu
-from simnet.importing.models import Draft
+from simnet.importing.writing.models import Draft
 from simnet.scenario.core.library import find_model, flat, read_model
 
 

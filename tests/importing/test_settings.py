@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simnet.importing.files import live
-from simnet.importing.folder_out import Imported, imported
 from simnet.importing.source import read_source
+from simnet.importing.writing.folder_out import Imported, imported
 from simnet.scenario.core.load import load
 from tests.importing.trees import folder, port, sysfs
 

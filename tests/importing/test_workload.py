@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import simnet
-from simnet.importing.folder_out import Imported, imported
 from simnet.importing.source import read_source
+from simnet.importing.writing.folder_out import Imported, imported
 from simnet.scenario.core.load import load
 from tests.importing.test_settings import HOST, NETWORKING
 from tests.importing.trees import folder

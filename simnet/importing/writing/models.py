@@ -151,7 +151,7 @@ def _is_section(value: Any) -> bool:
 
 
 def _text_of(host: ReadHost, key: str) -> str:
-    found = host.values.get(key)
+    found = host.facts.get(key)
     return str(found.value) if found is not None else ""
 
 
@@ -162,7 +162,7 @@ def cpu_draft(host: ReadHost) -> Draft:
     draft = Draft("cpu", f"{name or 'a processor of unknown name'}; costs as in {base}", base)
     draft.assume_all(wider=True)
     topology = host.topology
-    clock = host.values.get("clock_hz")
+    clock = host.facts.get("clock_hz")
     if clock is not None:
         draft.read("clock", f"{int(clock.value) // 10**6} MHz", clock.source)
     threads = max(map(len, topology.cores))
@@ -172,7 +172,7 @@ def cpu_draft(host: ReadHost) -> Draft:
     vendor = _text_of(host, "vendor")
     if vendor in {"GenuineIntel", "AuthenticAMD"}:
         maker = "amd" if vendor == "AuthenticAMD" else "intel"
-        draft.read("vendor", maker, host.values["vendor"].source)
+        draft.read("vendor", maker, host.facts["vendor"].source)
     lines = [cache.line_bytes for cache in topology.caches if cache.line_bytes]
     if lines:
         draft.read("cache_line", f"{max(lines)} B", topology.source)
@@ -214,14 +214,14 @@ def nic_draft(nic: ReadNic, most_queues: int = 0) -> Draft:
     draft = Draft("nic", f"{nic.name}, {driver or 'a driver of unknown name'}{known}", base)
     draft.assume_all(same=same)
     for key, name, unit in _OF_NIC:
-        found = nic.values.get(name)
+        found = nic.facts.get(name)
         if found is None or key not in draft.document:
             continue
         value = f"{found.value} {unit}" if unit else found.value
         if key.endswith("_queues") and most_queues > int(found.value):
-            value, found = most_queues, nic.values["most_queues"]
+            value, found = most_queues, nic.facts["most_queues"]
         draft.read(key, value, found.source)
-    rate = nic.values.get("link_bps")
+    rate = nic.facts.get("link_bps")
     if rate is not None:
         draft.read("link_rate", f"{int(rate.value) // 10**6} Mbit/s", rate.source)
     else:
@@ -232,7 +232,7 @@ def nic_draft(nic: ReadNic, most_queues: int = 0) -> Draft:
             "1 Gbit/s",
             "100 Gbit/s",
         )
-    ring = nic.values.get("rx_ring")
+    ring = nic.facts.get("rx_ring")
     if ring is not None and "rx_buffers_posted" in draft.document:
         draft.read("rx_buffers_posted", max(int(ring.value) - 1, 1), ring.source)
     return draft

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.files import NewFile
 from simnet.host.cpulist import cpulist_text
-from simnet.importing.lines import number_interrupts, place_interrupts
 from simnet.importing.lookup import nearest_kernel, nearest_nic
-from simnet.importing.models import (
+from simnet.importing.read_nic import ReadNic
+from simnet.importing.writing.lines import number_interrupts, place_interrupts
+from simnet.importing.writing.models import (
     UNKNOWN_LINK_BPS,
     Draft,
     cpu_draft,
@@ -22,13 +23,14 @@ from simnet.importing.models import (
     server_draft,
     switch_draft,
 )
-from simnet.importing.read_nic import ReadNic
-from simnet.importing.tuning import NOT_MODELLED, SCENARIO, Tuning, Unused, settle
-from simnet.importing.workload import busiest, load_of
+from simnet.importing.writing.tuning import NOT_MODELLED, SCENARIO, Tuning, Unused, settle
+from simnet.importing.writing.workload import busiest, load_of
 from simnet.scenario.core.entries import PEER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import pandas as pd
 
     from simnet.importing.host import ReadHost
 
@@ -123,6 +125,12 @@ class Imported:
         )
         return [asdict(one) for one in (*self.tuning.unused, *refused)]
 
+    def to_frame(self) -> pd.DataFrame:
+        """One row a value: what was read, looked up and assumed."""
+        import pandas as pd  # the command needs no data frame
+
+        return pd.DataFrame(self.values(), columns=list(_COLUMNS))
+
     def write(self, folder: FilePath) -> None:
         """Write the folder; none of the files is there if one fails.
 
@@ -189,11 +197,11 @@ class Imported:
                 }
                 for cache in topology.caches
             ],
-            "host": {name: found.value for name, found in self.host.values.items()},
+            "host": {name: found.value for name, found in self.host.facts.items()},
             "nics": [
                 {
                     "name": nic.name,
-                    "node": nic.number("node", -1) if "node" in nic.values else None,
+                    "node": nic.number("node", -1) if "node" in nic.facts else None,
                     "driver": nic.text("driver") or None,
                     "queues": nic.number("rx_queues", 0) or None,
                 }
@@ -237,7 +245,7 @@ def imported(host: ReadHost, workload: str | None = None) -> Imported:
 
     Args:
         host: as it was read.
-        workload: one of `simnet.importing.workload.WORKLOADS`; None for one like what was observed.
+        workload: one of `WORKLOADS`; None for one like what was observed.
 
     Raises:
         InputError: it cannot be modelled.
@@ -297,7 +305,7 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
     The one that carried most comes first.
     """
     most = busiest(host)
-    up = [nic for nic in host.nics if "link_bps" in nic.values]
+    up = [nic for nic in host.nics if "link_bps" in nic.facts]
     up.sort(key=lambda nic: most is None or nic.name != most.port)
     if up:
         if len(up) > _MOST_PORTS:
@@ -315,7 +323,7 @@ def _remarks(host: ReadHost, chosen: list[ReadNic]) -> list[str]:
     found = [
         "the processor's costs are those of a related one and not calibrated: see models/cpu.toml"
     ]
-    kernel = host.values.get("kernel")
+    kernel = host.facts.get("kernel")
     if kernel is not None:
         nearest = nearest_kernel(str(kernel.value))
         found.append(f"Linux {plain(str(kernel.value), 80)}: rules and constants of {nearest}")

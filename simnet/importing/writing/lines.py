@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simnet.importing.host import ReadHost
     from simnet.importing.read_nic import ReadNic
-    from simnet.importing.tuning import Tuning
+    from simnet.importing.writing.tuning import Tuning
 
 __all__ = ["PortLines", "number_interrupts", "place_interrupts"]
 
@@ -89,7 +89,7 @@ def place_interrupts(
     Returns:
         The table `[irqbalance]` of the scenario's file.
     """
-    daemon = host.values.get("irqbalance")
+    daemon = host.facts.get("irqbalance")
     if daemon is not None and daemon.value == "off":
         tuning.settings["irqbalance"] = Told("irqbalance", "off", daemon.source)
         tuning.settings |= {one.name: one for one in _affinities(host, lines, near, used=True)}

@@ -1,0 +1,1 @@
+"""What becomes of a host: models, a scenario, a report; and the script that collects its files."""
