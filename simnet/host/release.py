@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
 
-__all__ = ["release", "release_in"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["release", "release_in", "values_in"]
 
 
 def release(version: str) -> tuple[int, ...]:
@@ -31,6 +35,23 @@ def release_in(version: str) -> tuple[int, ...]:
     if match is None:
         raise InputError(f'"{version}" is no version of Linux, as in "6.18"', key="kernel")
     return _numbers(match[0])
+
+
+def values_in(
+    version: str, changes: Iterable[tuple[tuple[int, ...], Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """Return the values that hold in a version.
+
+    Args:
+        version: what `release_in` reads.
+        changes: versions from which on values are others, in order.
+    """
+    numbers = release_in(version)
+    values: dict[str, Any] = {}
+    for since, changed in changes:
+        if numbers >= since:
+            values |= changed
+    return values
 
 
 def _numbers(dotted: str) -> tuple[int, ...]:

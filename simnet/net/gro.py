@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import cython
 
-from simnet.host.release import release_in
+from simnet.host.release import values_in
 from simnet.net.link.skb import Skb, SkbQueue
 
 __all__ = ["Gro", "GroRules", "gro_rules"]
@@ -68,12 +68,7 @@ def gro_rules(version: str) -> GroRules:
     Raises:
         InputError: that is not a version.
     """
-    numbers = release_in(version)
-    values: dict[str, Any] = {}
-    for since, changed in _CHANGES:
-        if numbers >= since:
-            values |= changed
-    return GroRules(**values)
+    return GroRules(**values_in(version, _CHANGES))
 
 
 @cython.final

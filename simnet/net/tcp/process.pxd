@@ -34,6 +34,7 @@ cdef class SocketTask(Task):
     cdef long long left
     cdef long long _take_debt(self) except? -1
     cdef int _run_system(self, Cpu cpu, int state, long long work_ps) except -1
+    cdef int _to_user(self, Cpu cpu, long long user_ps) except -1
     cdef bint _next_from(self, Cpu cpu, SkbQueue queue, int state, bint direct) except? -1
     cdef bint _next_backlog(self, Cpu cpu, int state, bint direct) except? -1
     cdef int _processed(self, Cpu cpu) except -1

@@ -78,6 +78,13 @@ class SocketTask(Task):
         cpu.run(_PROCESS, self, work_ps + self._take_debt(), _SYSTEM)
         return 0
 
+    def _to_user(self, cpu: Cpu, user_ps: cython.longlong) -> cython.int:
+        """Leave the system call and run the application's code."""
+        self.state = USER_CODE
+        self.costs.ledger.syscall += self.costs.syscall_ps
+        self.costs.ledger.application += user_ps
+        return cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), user_ps)
+
     def _next_from(
         self, cpu: Cpu, queue: SkbQueue, state: cython.int, direct: cython.bint
     ) -> cython.bint:

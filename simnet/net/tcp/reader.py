@@ -109,11 +109,7 @@ class TcpReader(SocketTask):
 
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv, run the application's code, enter recv again."""
-        self.state = USER_CODE
-        self.costs.ledger.syscall += self.costs.syscall_ps
-        self.costs.ledger.application += self.costs.user_recv_ps
-        cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
-        return 0
+        return self._to_user(cpu, self.costs.user_recv_ps)
 
     def _chunk(self) -> cython.int:
         """Account for what TCP has put straight into the buffer."""

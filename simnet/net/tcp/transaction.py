@@ -107,17 +107,9 @@ class TcpTransactor(TcpReader):
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv with what has come."""
         self.missing -= self.recv_bytes - self.room
-        self.state = USER_CODE
-        self.costs.ledger.syscall += self.costs.syscall_ps
-        self.costs.ledger.application += self.costs.user_recv_ps
-        cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_recv_ps)
-        return 0
+        return self._to_user(cpu, self.costs.user_recv_ps)
 
     def _sent(self, cpu: Cpu) -> cython.int:
         """Leave send."""
         self.socket.unlock()
-        self.state = USER_CODE
-        self.costs.ledger.syscall += self.costs.syscall_ps
-        self.costs.ledger.application += self.costs.user_send_ps
-        cpu.run_to_user(self, self.costs.syscall_ps + self._take_debt(), self.costs.user_send_ps)
-        return 0
+        return self._to_user(cpu, self.costs.user_send_ps)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from simnet.host.release import release_in
+from simnet.host.release import values_in
 
 __all__ = ["ReceiverRules", "receiver_rules"]
 
@@ -157,9 +157,4 @@ def receiver_rules(version: str) -> ReceiverRules:
     Raises:
         InputError: that is not a version.
     """
-    numbers = release_in(version)
-    values: dict[str, Any] = {}
-    for since, changed in _CHANGES:
-        if numbers >= since:
-            values |= changed
-    return ReceiverRules(**values)
+    return ReceiverRules(**values_in(version, _CHANGES))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from simnet.host.release import release_in
+from simnet.host.release import release_in, values_in
 
 __all__ = [
     "PRR",
@@ -163,12 +163,7 @@ def sender_rules(version: str) -> SenderRules:
     Raises:
         InputError: that is not a version.
     """
-    numbers = release_in(version)
-    values: dict[str, int] = {}
-    for since, changed in _CHANGES:
-        if numbers >= since:
-            values |= changed
-    return SenderRules(**values)  # type: ignore[arg-type]
+    return SenderRules(**values_in(version, _CHANGES))
 
 
 def congestion_controls(version: str) -> tuple[str, ...]:

@@ -1,4 +1,8 @@
-"""Cache lines are asked for ahead only as far as the object reaches."""
+"""What is declared for compiled modules holds: sizes that are asked for ahead, and constants.
+
+Cache lines are asked for only as far as the object reaches. Both engines have the same constants:
+the enums of a `.pxd` have the values that Python gives the names.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,8 @@ import pytest
 
 from simnet import _engine
 
-pytestmark = pytest.mark.skipif(
-    _engine.active() == "interpreted", reason="only compiled objects have a layout"
-)
-
 _CLASS = re.compile(r"^cdef class (\w+)(?:\((\w+)\))?:\n((?:[ \t].*\n|\n)*)", re.MULTILINE)
+_ENUM = re.compile(r"^cdef enum:\n((?:    .*\n)+)", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"^    cdef (?:public |readonly )?(\w+) (\w+)$", re.MULTILINE)
 
 
@@ -65,6 +66,7 @@ def _asked() -> list[tuple[str, str, int]]:
     return asked
 
 
+@pytest.mark.skipif(_engine.active() == "interpreted", reason="only compiled objects have a layout")
 def test_no_lines_beyond_the_object_are_asked_for() -> None:
     modules = [importlib.import_module(name) for name in _engine.core_modules()]
     classes = {
@@ -81,3 +83,41 @@ def test_no_lines_beyond_the_object_are_asked_for() -> None:
         if size_bytes > _largest_bytes(classes[held])
     ]
     assert beyond == []
+
+
+def _of_compiled(text: str) -> dict[str, int]:
+    """What the enums of a `.pxd` name; a name without a value is one more than the one before."""
+    found: dict[str, int] = {}
+    for body in _ENUM.findall(text):
+        last = -1
+        for line in body.split("\n"):
+            name, _, value = (part.strip() for part in line.partition("="))
+            if name:
+                last = eval(value, {}, found) if value else last + 1  # noqa: S307 - our own file
+                found[name] = last
+    return found
+
+
+def _of_interpreted(text: str) -> dict[str, int]:
+    """What a module assigns where it is not compiled."""
+    found: dict[str, int] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "not cython.compiled":
+            given: list[ast.stmt] = [one for one in node.body if isinstance(one, ast.Assign)]
+            exec(ast.unparse(ast.Module(given, [])), {}, found)  # noqa: S102 - our own file
+    return found
+
+
+_MODULES = {
+    source: _of_compiled(pxd)
+    for source in _engine.core_modules().values()
+    if _ENUM.search(pxd := (_engine.PACKAGE / source).with_suffix(".pxd").read_text("utf-8"))
+}
+
+
+@pytest.mark.parametrize("source", _MODULES)
+def test_an_enum_has_the_values_that_python_uses(source: str) -> None:
+    interpreted = _of_interpreted((_engine.PACKAGE / source).read_text("utf-8"))
+    compiled = _MODULES[source]
+    assert compiled
+    assert {name: interpreted.get(name) for name in compiled} == compiled
