@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # the floors where the types of two files do not name each other either
 ONE_WAY = (
     *("kernel", "host", "net", "storage", "workload"),
+    *("scenario/parts", "scenario/commands", "scenario/system"),
     *("study", "importing", "report", "cli", "documents"),
 )
 

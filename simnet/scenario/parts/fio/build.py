@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.scenario.parts.fio.columns import group_counts
-from simnet.scenario.parts.fio.resources import FioPath
+from simnet.scenario.parts.fio.resources import FioPath, Group
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.nvme.build import FIRST_IRQ, make_queue
 from simnet.scenario.parts.storage.columns import DiskCounts
@@ -25,34 +25,11 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.fio.schema import FioGroup
     from simnet.storage.multiqueue.queue import MultiQueue
 
-__all__ = ["Group", "build_fio"]
+__all__ = ["build_fio"]
 
 _CLASSES: Final = ("none", "rt", "be", "idle")
 # fio forks one process after the other
 _FORK_PS: Final = 100 * 10**6
-
-
-@dataclass(frozen=True)
-class Group:
-    """The processes of one job, as a flow: bytes moved, and the time of each unit."""
-
-    given: FioGroup
-    queue: MultiQueue
-    stats: FioStats
-    jobs: tuple[FioJob, ...]
-
-    @property
-    def delivered(self) -> int:
-        """Bytes that have been read or written."""
-        return SECTOR_BYTES * sum(self.stats.sectors)
-
-    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
-        """Histogram of the times from a unit's preparation to its completion: (upper ps, count)."""
-        found: dict[int, int] = {}
-        for latency in self.stats.lat:
-            for upper, count in latency.times.buckets():
-                found[upper] = found.get(upper, 0) + count
-        return tuple(sorted(found.items()))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simnet.scenario.system.resource import Wait, busy, carried, cpus
@@ -11,11 +12,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from simnet.host.machine import Machine
-    from simnet.scenario.parts.fio.build import Group
+    from simnet.scenario.parts.fio.schema import FioGroup
     from simnet.scenario.system.resource import Resource
     from simnet.storage.multiqueue.queue import MultiQueue
+    from simnet.workload.fio import FioJob, FioStats
 
-__all__ = ["FioPath"]
+__all__ = ["FioPath", "Group"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The processes of one job, as a flow: bytes moved, and the time of each unit."""
+
+    given: FioGroup
+    queue: MultiQueue
+    stats: FioStats
+    jobs: tuple[FioJob, ...]
+
+    @property
+    def delivered(self) -> int:
+        """Bytes that have been read or written."""
+        return SECTOR_BYTES * sum(self.stats.sectors)
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """Histogram of the times from a unit's preparation to its completion: (upper ps, count)."""
+        found: dict[int, int] = {}
+        for latency in self.stats.lat:
+            for upper, count in latency.times.buckets():
+                found[upper] = found.get(upper, 0) + count
+        return tuple(sorted(found.items()))
 
 
 class FioPath:

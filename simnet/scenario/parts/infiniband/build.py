@@ -1,55 +1,17 @@
-"""Build an InfiniBand port with its IPoIB interface."""
+"""Build the switches and links between InfiniBand ports."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from simnet.kernel.random import stream
 from simnet.net.infiniband.fabric import Fabric, fat_tree, switch_graph
-from simnet.net.infiniband.ipoib import FLUSHED, Ipoib
-from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.net.nic.port import Nic
-    from simnet.scenario.parts.infiniband.driver import Ipoib as Model
     from simnet.scenario.parts.infiniband.schema import Fabric as FabricModel
-    from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["connect_by_fabric", "make_fabric", "make_ipoib"]
-
-_SECOND_PS: Final = 10**12
-
-
-def make_ipoib(model: Model, slot: Slot) -> Ipoib:
-    """One IPoIB interface."""
-    device, switch = slot.device, slot.switch
-    path = device.path
-    nic = Ipoib(
-        device,
-        connected=model.ipoib_mode == "connected",
-        ib_mtu=model.ib_mtu_bytes,
-        rx_usecs_ps=model.rx_usecs_ps,
-        rx_frames=model.rx_frames,
-        # the far adapter's acknowledgement crosses two cables and a switch, as the message did
-        acknowledged_ps=2 * (2 * switch.cable_delay_ps + switch.latency_ps),
-        page_bytes=model.rx_page_bytes,
-        jiffy_ps=_SECOND_PS // slot.host.kernel.hz,
-        loss_ppm=model.send_loss_ppm,
-        luck=stream(slot.seed, f"{path}.loss"),
-    )
-    nic.numbers = MessageNumbers()
-    if model.reorder_window:
-        nic.window = ReorderWindow(
-            nic.sim,
-            f"{path}.reorder_window",
-            model.reorder_window,
-            drain_after_slide=model.drain_after_slide,
-            flush_timeout_ps=model.flush_timeout_ps,
-            owner=nic,
-            kind=FLUSHED,
-        )
-    return nic
+__all__ = ["connect_by_fabric", "make_fabric"]
 
 
 def make_fabric(sim: Simulator, model: FabricModel, *, seed: int, per_frame: bool) -> Fabric:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DRIVERS", "Ipoib"]
 
+_SECOND_PS: Final = 10**12
 _UD_HEADERS_BYTES: Final = 4
 _CM_LARGEST_MTU_BYTES: Final = 65520
 
@@ -72,9 +73,36 @@ class Ipoib(BusLatency, RxModeration, Rings):
 
     def make(self, slot: Slot) -> Device:
         """Return the queue pair and its driver."""
-        from simnet.scenario.parts.infiniband.build import make_ipoib
+        from simnet.kernel.random import stream
+        from simnet.net.infiniband.ipoib import FLUSHED, Ipoib
+        from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
 
-        return make_ipoib(self, slot)
+        device, switch = slot.device, slot.switch
+        nic = Ipoib(
+            device,
+            connected=self.ipoib_mode == "connected",
+            ib_mtu=self.ib_mtu_bytes,
+            rx_usecs_ps=self.rx_usecs_ps,
+            rx_frames=self.rx_frames,
+            # the far adapter's acknowledgement crosses two cables and a switch, as the message did
+            acknowledged_ps=2 * (2 * switch.cable_delay_ps + switch.latency_ps),
+            page_bytes=self.rx_page_bytes,
+            jiffy_ps=_SECOND_PS // slot.host.kernel.hz,
+            loss_ppm=self.send_loss_ppm,
+            luck=stream(slot.seed, f"{device.path}.loss"),
+        )
+        nic.numbers = MessageNumbers()
+        if self.reorder_window:
+            nic.window = ReorderWindow(
+                nic.sim,
+                f"{device.path}.reorder_window",
+                self.reorder_window,
+                drain_after_slide=self.drain_after_slide,
+                flush_timeout_ps=self.flush_timeout_ps,
+                owner=nic,
+                kind=FLUSHED,
+            )
+        return nic
 
     @property
     def link_overhead_bytes(self) -> int:
