@@ -18,12 +18,14 @@ __all__ = ["whatif_command"]
 @click.argument("wanted", nargs=-1, required=True, metavar="TUNING...", shell_complete=tunings)
 @scenario_options
 @click.option(
-    "--seeds", type=click.IntRange(2, 1000), help="Pairs of runs with equal seeds; 8 by default."
+    "--seeds",
+    type=click.IntRange(2, 1000),
+    help="Pairs of runs with equal seeds, at most; 8 by default.",
 )
 @click.option(
     "--members",
     type=click.IntRange(0, 10000),
-    help="Pairs of runs over the uncertain parameters; 0 for none.",
+    help="Pairs of runs over the uncertain parameters, at most; 0 for none.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
@@ -43,18 +45,22 @@ def whatif_command(
     """Compare SCENARIO as it is with each TUNING, and say which is worth it.
 
     A TUNING is a name that the scenario defines, several with + between, or KNOB=VALUE, several
-    with commas between. --set and --tuning change what is.
+    with commas between. --set and --tuning change what is. Simulations end when every verdict is
+    clear.
 
     The exit status is 0 when the best-ranked tuning is recommended, 1 when none is, and 3 when
     the intervals are too wide to tell.
     """
-    from simnet.report.progress import progress
+    from simnet.report.progress import progress, terminal
     from simnet.report.whatif import whatif as text
     from simnet.study.whatif.whatif import whatif
 
     given = {name: value for name, value in options.items() if value is not None}
     given["base_tunings"] = given.pop("tunings")
-    with progress("simulating") as callback:
+    console = terminal()
+    if console is not None:
+        given["looked"] = console.out
+    with progress("simulating", console) as callback:
         found = whatif(
             scenario, wanted, settings=settings_of(assignments), progress=callback, **given
         )

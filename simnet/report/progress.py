@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.study.work.cases import Progress as Callback
 
-__all__ = ["progress", "watching"]
+__all__ = ["progress", "terminal", "watching"]
 
 _PS_PER_S: Final = 10**12
 # of one simulation: what takes less shows nothing
@@ -33,7 +33,7 @@ _REFRESH_S: Final = 0.1
 @contextmanager
 def progress(description: str, console: Console | None = None) -> Iterator[Callback]:
     """Give a callback `(done, total)` that shows how many simulations are done, until the end."""
-    shown = console or _terminal()
+    shown = console or terminal()
     if shown is None or not shown.is_terminal:
         yield partial(_Line(shown), description)
         return
@@ -49,7 +49,7 @@ def progress(description: str, console: Console | None = None) -> Iterator[Callb
 @contextmanager
 def watching(effective: Effective, console: Console | None = None) -> Iterator[None]:
     """Show how far the building and simulating of a configuration is, when that takes long."""
-    shown = console or _terminal()
+    shown = console or terminal()
     if shown is None or not shown.is_terminal:
         with with_watcher(_Work(effective, _Line(shown))):
             yield
@@ -62,7 +62,7 @@ def watching(effective: Effective, console: Console | None = None) -> Iterator[N
         bar.stop()
 
 
-def _terminal() -> Console | None:
+def terminal() -> Console | None:
     """The terminal at stderr, if there is one."""
     if not sys.stderr.isatty():
         return None

@@ -1,13 +1,14 @@
 """Which simulations say what a tuning does, and what they found.
 
 What is and every alternative are simulated with equal seeds, and with equal draws of the parameters
-that are not known for certain.
+that are not known for certain. Few first: a large change is plain after three pairs. `Look` says
+how often the results are looked at, and why that makes no verdict less sure.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -40,9 +41,45 @@ DURATION = "500 ms"
 WARMUP = "300 ms"
 MEMBER_DURATION = "250 ms"
 MEMBER_WARM_UP = "200 ms"
+# pairs with equal seeds and draws of parameters before each look but the last
+_EARLY = ((3, 4), (5, 12))
+_ERROR = 0.05
 # the same four where requests wait for disks, which take milliseconds for each
 DISK_TIMES = ("20 s", "8 s", "12 s", "6 s")
 _FIRST_MEMBER_SEED = 1000
+
+
+@dataclass(frozen=True)
+class Look:
+    """How much is simulated before a verdict is tried.
+
+    To look several times and stop at the first clear answer is wrong more often than each look
+    alone, but not more often than the errors of all looks together. So the 5 % are shared: half for
+    the last look, the rest in equal parts for those before. Source: Jennison and Turnbull, Group
+    Sequential Methods (2000), chapter 9: repeated confidence intervals; Bonferroni's shares.
+
+    Attributes:
+        pairs: pairs of runs with equal seeds.
+        members: draws of what is not known for certain.
+        error: how often an interval of chance may miss at this look.
+        last: nothing is simulated after it. Only then are the draws moved to the anchor: a
+            covariance of few says little.
+    """
+
+    pairs: int
+    members: int
+    error: float = _ERROR
+    last: bool = True
+
+
+def looks(seeds: int, members: int) -> tuple[Look, ...]:
+    """The looks at up to `seeds` pairs and `members` draws."""
+    early = [(pairs, min(drawn, members)) for pairs, drawn in _EARLY if pairs < seeds]
+    if not early:
+        return (Look(seeds, members),)
+    half = _ERROR / 2
+    found = [Look(*numbers, error=half / len(early), last=False) for numbers in early]
+    return (*found, Look(seeds, members, error=half))
 
 
 @dataclass(frozen=True)
@@ -76,18 +113,6 @@ class Found:
         }
         return self.anchor.conditioned(moved, self.at_anchor) if self.anchor else moved
 
-    @property
-    def fingerprint(self) -> str:
-        """32 hexadecimal digits that depend on every result."""
-        results = [
-            result
-            for part in (self.paired, self.drawn)
-            for case in part.values()
-            for result in case
-        ]
-        text = " ".join(result.fingerprint for result in (*results, *self.at_anchor))
-        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -105,27 +130,35 @@ class Plan:
     def simulate(
         self,
         cases: Sequence[Case],
+        look: Look,
+        known: dict[Member, Result],
         *,
         jobs: int | None,
         progress: Progress | None,
         store: Store | None,
     ) -> Found:
-        """Simulate all cases; the base is one of them."""
-        paired = {case: self._paired(case) for case in cases}
-        drawn = {case: self._drawn(case) for case in cases}
-        anchor = anchor_of(self.base) if self.members else None
+        """Simulate for one look what is not `known`, which gets all results; the base is a case."""
+        paired = {case: self._paired(case)[: look.pairs] for case in cases}
+        drawn = {case: self._drawn(case)[: self._most(look)] for case in cases}
+        anchor = anchor_of(self.base) if self.members and look.last else None
         at_anchor = self._drawn(anchor.case) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
-        work += at_anchor
-        done = simulate_all(work, jobs=jobs, progress=progress, store=store)
-        results = dict(zip(work, done, strict=True))
+        work = [member for member in (*work, *at_anchor) if member not in known]
+        done = simulate_all(work, jobs=jobs, progress=progress, store=store) if work else []
+        known.update(zip(work, done, strict=True))
         return Found(
-            {case: [results[member] for member in members] for case, members in paired.items()},
-            {case: [results[member] for member in members] for case, members in drawn.items()},
-            [results[member] for member in at_anchor],
+            {case: [known[member] for member in members] for case, members in paired.items()},
+            {case: [known[member] for member in members] for case, members in drawn.items()},
+            [known[member] for member in at_anchor],
             anchor,
             bool(draws_for(self.base)),
         )
+
+    def _most(self, look: Look) -> int:
+        """Draws for a look: before drawn ones the values as they are."""
+        if draws_for(self.base) or not look.members:
+            return look.members
+        return look.members + 1
 
     @property
     def _usual(self) -> tuple[str, str, str, str]:
@@ -179,3 +212,9 @@ class Plan:
             return kept[: self.members]
         draws = [{}, *latin_hypercube(uncertain(self.base), self.members)]
         return [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
+
+
+def fingerprint(results: Iterable[Result]) -> str:
+    """32 hexadecimal digits that depend on every result."""
+    text = " ".join(result.fingerprint for result in results)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

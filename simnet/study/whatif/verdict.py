@@ -44,7 +44,7 @@ Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
 Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
 
 MARGIN_PERCENT = 1.0
-_CONFIDENCE_TAIL = 0.975
+_ERROR = 0.05
 _BITS = 8
 _NS_PER_S = 10**9
 
@@ -163,6 +163,8 @@ def changes(
     after: Sequence[Result],
     drawn: Mapping[str, Sequence[float]] | None = None,
     model: float = 0.0,
+    *,
+    error: float = _ERROR,
 ) -> tuple[Change, ...]:
     """What every metric does.
 
@@ -172,9 +174,10 @@ def changes(
         drawn: by metric, by which factors what :func:`ratios` says of the draws of the uncertain
             parameters differs from what it is without; as logarithms.
         model: by which part of its logarithm the model itself may be off a change; 0 if unknown.
+        error: how often the interval of chance may miss.
     """
     return tuple(
-        _change(metric, before, after, (drawn or {}).get(metric.name, ()), model)
+        _change(metric, before, after, (drawn or {}).get(metric.name, ()), model, error)
         for metric in _metrics(before)
     )
 
@@ -185,11 +188,12 @@ def _change(
     after: Sequence[Result],
     drawn: Sequence[float],
     model: float,
+    error: float,
 ) -> Change:
     found = _ratios(metric, before, after)
     relative = [100 * (math.log(ratio) if metric.geometric else ratio - 1) for ratio in found]
     percent = sum(relative) / len(relative) if relative else None
-    seeds = student(relative)
+    seeds = student(relative, error)
     if metric.geometric and percent is not None:
         percent = _percent_change(percent)
         seeds = seeds and Interval(low=_percent_change(seeds.low), high=_percent_change(seeds.high))
@@ -250,8 +254,8 @@ def _ratios(metric: Metric, before: Sequence[Result], after: Sequence[Result]) -
     return [a / b for b, a in pairs if b and a is not None and (a or not metric.geometric)]
 
 
-def student(values: Sequence[float]) -> Interval | None:
-    """The 95 % interval of the mean of `values`; None for fewer than two."""
+def student(values: Sequence[float], error: float = _ERROR) -> Interval | None:
+    """The interval that the mean of `values` misses this often; None for fewer than two."""
     count = len(values)
     if count < 2:  # noqa: PLR2004 (one value has no spread)
         return None
@@ -259,7 +263,7 @@ def student(values: Sequence[float]) -> Interval | None:
 
     mean = sum(values) / count
     variance = sum((value - mean) ** 2 for value in values) / (count - 1)
-    half = float(stdtrit(count - 1, _CONFIDENCE_TAIL)) * (variance / count) ** 0.5
+    half = float(stdtrit(count - 1, 1 - error / 2)) * (variance / count) ** 0.5
     return Interval(low=mean - half, high=mean + half)
 
 

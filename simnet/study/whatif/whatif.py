@@ -1,12 +1,13 @@
 """What a tuning would do, before anyone tries it: `simnet whatif`.
 
 What is and every alternative are simulated with the same seeds, and again with the same draws of
-the parameters that are not known for certain. See `verdict` for what decides.
+the parameters that are not known for certain, until every verdict is clear. See `verdict` for what
+decides, `plan.Look` for when.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,7 +33,7 @@ from simnet.study.run.validity import inconclusive
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.mechanism import Moved, moved
-from simnet.study.whatif.plan import MEMBERS, SEEDS, Found, Plan
+from simnet.study.whatif.plan import MEMBERS, SEEDS, Found, Look, Plan, fingerprint, looks
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
     Answer,
@@ -52,11 +53,14 @@ from simnet.study.work.cases import (
 from simnet.study.work.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
 
 SCHEMA: Literal["simnet.whatif/1"] = "simnet.whatif/1"
 _INTERVALS = ("seeds", "parameters", "model")
@@ -79,6 +83,7 @@ class Judged(_Row):
     verdict: Answer
     decided_by: str
     reason: str
+    pairs: int = Field(description="pairs of runs with equal seeds until the verdict was clear")
     changes: tuple[Change, ...]
     mechanisms: tuple[Moved, ...]
     settings: dict[str, str] = Field(description="knobs with the values that the tuning sets")
@@ -99,8 +104,10 @@ class WhatIf(_Row):
     fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
-    seeds: int = Field(description="pairs of runs with equal seeds")
-    members: int = Field(description="pairs of runs with equal draws of uncertain parameters")
+    seeds: int = Field(description="pairs of runs with equal seeds, of the tuning with most")
+    members: int = Field(
+        description="pairs of runs with equal draws of uncertain parameters, alike"
+    )
     simulated_s: float = Field(description="measured time of a run with the known parameters")
     model: float = Field(
         default=0.0,
@@ -164,6 +171,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     apply: Names = (),
     jobs: int | None = None,
     progress: Progress | None = None,
+    looked: Callable[[str], None] | None = None,
     store: Store | None = None,
 ) -> WhatIf:
     """Simulate a scenario as it is and with each tuning, and say which tuning is worth it.
@@ -175,8 +183,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         settings: knobs for all runs, over what a named tuning says.
         base_tunings: tunings of the scenario that are part of what is.
         seed: first of the seeds.
-        seeds: pairs of runs with equal seeds.
-        members: pairs of runs with equal draws of the uncertain parameters; 0 for none.
+        seeds: pairs of runs with equal seeds, at most: fewer where the verdict is clear before.
+        members: pairs of runs with equal draws of the uncertain parameters, at most; 0 for none.
         duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
             250 ms with drawn parameters; 20 s and 12 s where disks are used.
         warm_up: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
@@ -186,7 +194,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
             `captured`.
         jobs: number of processes; one a CPU when None. Results don't depend on it.
-        progress: called with the simulations done and in all.
+        progress: called with the simulations done and in all, until the next look at them.
+        looked: called at each look with a line that says what is clear.
         store: where results are kept; the user's when None.
 
     Raises:
@@ -212,19 +221,32 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         text_of(precision, "--precision"),
         (plain, *(one.effective for one in alternatives)),
     )
-    cases = [base, *(a.case for a in alternatives if _differs(plain, a))]
-    found = plan.simulate(cases, jobs=jobs, progress=progress, store=store)
-    judged = [_judged(plain, alternative, found, base) for alternative in alternatives]
+    known: dict[Member, Result] = {}
+    judged: dict[str, Judged] = {}
+    left = alternatives
+    all_looks = iter(looks(plan.seeds, plan.members))
+    while True:
+        look = next(all_looks)
+        cases = [base, *(one.case for one in left if _differs(plain, one))]
+        found = plan.simulate(cases, look, known, jobs=jobs, progress=progress, store=store)
+        judged |= {one.tuning.text: _judged(plain, one, found, base, look) for one in left}
+        if looked:
+            looked(_said(look, judged))
+        left = [one for one in left if _unclear(plain, one, judged[one.tuning.text])]
+        if look.last or not left:
+            break
     first = found.paired[base][0]
     open_loop = first.messages is not None
-    ranked = sorted(judged, key=lambda one: rank(one.verdict, one.changes, open_loop=open_loop))
+    ranked = sorted(
+        judged.values(), key=lambda one: rank(one.verdict, one.changes, open_loop=open_loop)
+    )
     return WhatIf(
         scenario=plain.scenario,
         version=simnet.__version__,
-        fingerprint=found.fingerprint,
+        fingerprint=fingerprint(known.values()),
         settings=recorded(base.apply, base.settings),
         base_tunings=plain.tunings,
-        seeds=seeds,
+        seeds=look.pairs,
         members=len(found.drawn[base]) - (not found.kept and bool(found.drawn[base])),
         simulated_s=first.simulated_s,
         model=discrepancy_of_changes(residuals()),
@@ -236,6 +258,17 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
             for number, one in enumerate(ranked, start=1)
         ),
     )
+
+
+def _unclear(base: Effective, alternative: _Alternative, judged: Judged) -> bool:
+    """Whether more runs could tell what these cannot."""
+    return judged.verdict == "cannot tell" and _differs(base, alternative)
+
+
+def _said(look: Look, judged: Mapping[str, Judged]) -> str:
+    """What is clear after a look."""
+    verdicts = ", ".join(f"{name}: {one.verdict}" for name, one in judged.items())
+    return f"after {look.pairs} pairs of runs: {verdicts}"
 
 
 def _reason(judged: Judged, ranked: Sequence[Judged]) -> str:
@@ -294,12 +327,15 @@ def _read(effective: Effective) -> Any:
     return without(effective.model_dump(mode="json", exclude={"run"}))
 
 
-def _judged(base: Effective, alternative: _Alternative, found: Found, base_case: Case) -> Judged:
+def _judged(
+    base: Effective, alternative: _Alternative, found: Found, base_case: Case, look: Look
+) -> Judged:
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case
     before, after = found.paired[base_case], found.paired[case]
     model = discrepancy_of_changes(residuals())
-    changed = changes(before, after, found.moved(base_case, case), model)
+    drawn = found.moved(base_case, case)
+    changed = changes(before, after, drawn, model, error=look.error)
     decided = verdict(changed, open_loop=before[0].messages is not None)
     answer, reason = decided.answer, decided.sentence
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))
@@ -318,6 +354,7 @@ def _judged(base: Effective, alternative: _Alternative, found: Found, base_case:
         verdict=answer,
         decided_by=decided.metric,
         reason=reason,
+        pairs=len(before),
         changes=changed,
         mechanisms=moved(before, after),
         settings={one.name: one.value for one in changed_knobs(base, tuned)},

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 
 import simnet
@@ -17,7 +19,9 @@ from simnet.study.validate import anchored
 from simnet.study.validate.residuals import Residual
 from simnet.study.whatif import whatif as study
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
+from simnet.study.whatif.plan import looks
 from simnet.study.whatif.tuning import read_tuning
+from simnet.study.whatif.verdict import Verdict, student, verdict
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
 from simnet.study.work import cases, task
 from simnet.study.work.cases import Case
@@ -89,6 +93,51 @@ def test_how_far_off_the_model_was_goes_into_every_change(monkeypatch: pytest.Mo
     assert model is not None
     assert model.low == pytest.approx(100 * (1.1**0.8 - 1))
     assert "model_low" in found.to_frame().columns
+
+
+class TestLooks:
+    def test_a_clear_verdict_ends_the_simulations(self, made_up: list[Effective]) -> None:
+        lines: list[str] = []
+        found = whatif(SCENARIO, "affinity", members=0, jobs=1, store=NOWHERE, looked=lines.append)
+        assert (found.seeds, found.tunings[0].pairs, len(made_up)) == (3, 3, 6)
+        assert lines == ["after 3 pairs of runs: affinity: yes"]
+
+    def test_what_is_not_clear_goes_on_alone(
+        self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def undecided(changed: object, **options: Any) -> Verdict:
+            decided = verdict(changed, **options)  # type: ignore[arg-type]
+            return replace(decided, answer="cannot tell") if decided.answer == "no" else decided
+
+        monkeypatch.setattr(study, "verdict", undecided)
+        found = whatif(SCENARIO, ["numactl", "affinity"], members=0, jobs=1, store=NOWHERE)
+        assert _answers(found) == [("affinity", "yes"), ("numactl", "cannot tell")]
+        assert [one.pairs for one in found.tunings] == [3, 8]
+        assert (found.seeds, len(made_up)) == (8, 3 + 8 + 8)
+
+    @pytest.mark.parametrize(("seeds", "members"), [(2, 24), (3, 0), (4, 3), (8, 24), (100, 0)])
+    def test_errors_add_up_to_five_percent(self, seeds: int, members: int) -> None:
+        found = looks(seeds, members)
+        assert sum(look.error for look in found) == pytest.approx(0.05)
+        assert (found[-1].pairs, found[-1].members) == (seeds, members)
+        assert [look.last for look in found] == [False] * (len(found) - 1) + [True]
+        assert all(look.members <= members for look in found)
+
+    def test_equal_systems_differ_in_at_most_five_of_a_hundred_answers(self) -> None:
+        trials = 2000
+        differences = np.random.default_rng(1).standard_normal((trials, 8))
+
+        def wrong(error: float | None) -> float:
+            found = 0
+            for values in differences.tolist():
+                intervals = (
+                    student(values[: look.pairs], error or look.error) for look in looks(8, 0)
+                )
+                found += any(one is None or one.low > 0 or one.high < 0 for one in intervals)
+            return found / trials
+
+        assert wrong(None) < 0.05
+        assert wrong(0.05) > 0.07  # without shares
 
 
 def test_pairs_share_their_seeds(made_up: list[Effective]) -> None:
