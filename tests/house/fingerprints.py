@@ -53,6 +53,13 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "ipoib-sunway": Configuration("ipoib-sunway"),
     "sw1621-t520": Configuration("sw1621-t520"),
     "stream-100g": Configuration("stream-100g"),
+    "web-25g": Configuration("web-25g", {"connections": "40"}, ms=12),
+    "web-25g, four queues, RPS and RFS": Configuration(
+        "web-25g",
+        {"connections": "40", "think": "0 ns", "ethtool -L eth0 combined": "4"},
+        ("rps-all", "rfs-all", "fixed-50us"),
+        ms=12,
+    ),
     "stream-100g, all optimisations and short flows": Configuration(
         "stream-100g", tunings=("tso-gro", "jumbo", "arfs", "16-short-flows")
     ),

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.cpu import Cpu
+from simnet.host.cpu import Cpu, Occupation
 from simnet.host.scheduler import Scheduler
 from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.random import RandomStream
 from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.socket import TcpSocket
 
@@ -20,6 +21,8 @@ if not cython.compiled:
     from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE
 
 __all__ = ["TcpTransactor"]
+
+_PRIORITY_TIMER = cython.declare(cython.int, 1)
 
 
 class TcpTransactor(TcpReader):
@@ -34,6 +37,9 @@ class TcpTransactor(TcpReader):
         expects_bytes: of the message that it waits for.
         begins: it sends first.
         allowed: CPUs it may run on.
+        service_ps: what the application does with a whole message before it answers.
+        think: mean time that it sleeps before it begins again, and what that is drawn from;
+            None: it does not sleep.
 
     Attributes:
         transactions: that are over, counted where they begin.
@@ -52,8 +58,14 @@ class TcpTransactor(TcpReader):
         *,
         begins: bool,
         allowed: frozenset[int] | None = None,
+        service_ps: int = 0,
+        think: tuple[int, RandomStream] | None = None,
     ) -> None:
         super().__init__(scheduler, path, cpu, socket, expects_bytes, allowed)
+        self.service_ps = service_ps
+        self.think_ps, self.thinks = think or (0, None)
+        self.thought = False
+        self.timer = Occupation(self.sim, f"{path}.timer")
         self.sends_bytes = sends_bytes
         self.expects_bytes = expects_bytes
         self.begins = begins
@@ -88,15 +100,14 @@ class TcpTransactor(TcpReader):
 
     def _next_call(self, cpu: Cpu) -> cython.int:
         """In user mode: receive what is missing, or send."""
+        if self.missing == 0 and self._ends_or_thinks():
+            return 0
         self.debt_ps += self.socket.lock(cpu)
         if self.missing > 0:
             self.recv_bytes = self.missing
             self.room = self.missing
             self._loop(cpu)
             return 0
-        if self.started_ps >= 0:
-            self.transactions += 1
-            self.one_way.add((self.sim.now - self.started_ps) >> 1)
         if self.begins:
             self.started_ps = self.sim.now
         self.missing = self.expects_bytes
@@ -104,10 +115,36 @@ class TcpTransactor(TcpReader):
         self._send(cpu)
         return 0
 
+    def _ends_or_thinks(self) -> cython.bint:
+        """Count a transaction that has ended; sleep before the next one (`clock_nanosleep`)."""
+        if self.started_ps >= 0:
+            self.transactions += 1
+            self.one_way.add((self.sim.now - self.started_ps) >> 1)
+            self.started_ps = -1
+        if self.think_ps == 0 or self.thought:
+            self.thought = False
+            return False
+        self.thought = True
+        self.costs.ledger.syscall += self.costs.syscall_ps
+        self.debt_ps += self.costs.syscall_ps
+        self.sim.after(self.thinks.exponential_ps(self.think_ps), self, 0, 0, _PRIORITY_TIMER)
+        self.state = SCHEDULED_IN
+        self.sleep()
+        return True
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The timer of its sleep interrupts the CPU where it fell asleep."""
+        self.costs.ledger.hardirq += self.costs.hardirq_ps
+        self.cpu.raise_irq(self.timer, self.costs.hardirq_ps)
+        self.wake_on(self.cpu)
+
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv with what has come."""
+        user: cython.longlong = self.costs.user_recv_ps
         self.missing -= self.recv_bytes - self.room
-        return self._to_user(cpu, self.costs.user_recv_ps)
+        if self.missing == 0:
+            user += self.service_ps
+        return self._to_user(cpu, user)
 
     def _sent(self, cpu: Cpu) -> cython.int:
         """Leave send."""

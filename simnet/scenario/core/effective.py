@@ -309,6 +309,16 @@ class Effective(_WithParts):
         """Ports of the system under test."""
         return self.host.ports
 
+    @property
+    def uncalibrated(self) -> tuple[str, ...]:
+        """A line for people if streams meet a processor of which every cost is an estimate."""
+        costs = "host.cpu.costs."
+        states = {one.state for path, one in self.provenance.items() if path.startswith(costs)}
+        if not self.flows or not states.isdisjoint({"calibrated", "measured"}):
+            return ()
+        line = "uncalibrated: every cost of the system's processor is an estimate"
+        return (f"{line}, so trust comparisons more than numbers",)
+
     def digest(self) -> str:
         """Return 16 hexadecimal digits that depend on every value, and on nothing else.
 

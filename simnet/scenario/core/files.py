@@ -56,6 +56,16 @@ class Workload(Section):
     ] = 0
     request_bytes: Annotated[int, size("of a request of tcp_rr", "1 B", "16 MiB")] = 1
     response_bytes: Annotated[int, size("of a response of tcp_rr", "1 B", "16 MiB")] = 1
+    answers: Annotated[
+        bool, Flag("requests of tcp_rr come from the peers, and the system answers them")
+    ] = False
+    service_ps: Annotated[
+        int, time("application's time for a request of tcp_rr", "0 ns", "100 ms")
+    ] = 0
+    think_ps: Annotated[
+        int,
+        time("mean time from a response of tcp_rr to the next request; 0: none", "0 ns", "100 s"),
+    ] = 0
     connections: Annotated[
         int, count("streams of each test at each port, as iperf -P has it", 1, 1024)
     ] = 1

@@ -328,7 +328,8 @@ class _Assembly:
             captured=self.captured,
             tunings=tunings,
         )
-        remarks = (*table.remarks, *idle_settings(effective, table.origins))
+        idle = idle_settings(effective, table.origins)
+        remarks = (*table.remarks, *idle, *effective.uncalibrated)
         return effective.model_copy(update={"remarks": remarks})
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.tcp.transaction import TcpTransactor
@@ -43,15 +44,18 @@ class Pair:
         request: int = 1,
         response: int = 1,
         costs: dict[str, int] | None = None,
+        service_ps: int = 0,
+        think_ps: int = 0,
         **options: Any,
     ) -> None:
         self.sim = Simulator()
         self.sockets = []
         nics = []
         ends = []
-        for name, sizes, begins in (
-            ("client", (request, response), True),
-            ("server", (response, request), False),
+        think = (think_ps, RandomStream(1, "think")) if think_ps else None
+        for name, sizes, more in (
+            ("client", (request, response), {"begins": True, "think": think}),
+            ("server", (response, request), {"begins": False, "service_ps": service_ps}),
         ):
             machine = make_machine(self.sim, name, make_costs(**(COSTS | (costs or {}))), None)
             nics.append(make_tg3(self.sim, machine, rx_frames=1, rx_frames_irq=1))
@@ -65,7 +69,7 @@ class Pair:
                     machine.cpus[0],
                     self.sockets[-1],
                     *sizes,
-                    begins=begins,
+                    **more,
                 )
             )
         for here, there in ((0, 1), (1, 0)):
@@ -108,6 +112,24 @@ def test_a_transaction_takes_the_sum_of_its_steps(low_latency: bool) -> None:  #
     done = pair.client.transactions - count
     assert done > 200
     assert (pair.client.started_ps - start) / done == 2 * one_way_ps(low_latency=low_latency)
+
+
+def test_what_the_application_does_comes_before_the_answer() -> None:
+    pair = Pair(service_ps=30 * US)
+    pair.run(20 * MS)
+    upper_ps, _ = max(pair.client.latency_buckets(), key=lambda bucket: bucket[1])
+    assert upper_ps == pytest.approx(one_way_ps() + 15 * US, rel=1 / 128)
+
+
+def test_who_thinks_sleeps_between_transactions() -> None:
+    """Latency is that of the transaction alone, and as long as without."""
+    pair = Pair(think_ps=2 * MS)
+    pair.run(1000 * MS)
+    assert pair.client.transactions == pytest.approx(500, rel=0.15)
+    busy_ps = sum(pair.client.cpu.times()[name] for name in ("user_ps", "system_ps", "irq_ps"))
+    assert busy_ps < 20 * MS
+    upper_ps, _ = max(pair.client.latency_buckets(), key=lambda bucket: bucket[1])
+    assert upper_ps == pytest.approx(one_way_ps(), rel=1 / 64)
 
 
 def test_latency_is_half_of_the_round_trip() -> None:

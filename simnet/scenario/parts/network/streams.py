@@ -27,13 +27,14 @@ from simnet.scenario.parts.host.build import (
 )
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort, SendingHalf
+from simnet.scenario.parts.network.transactions import End, make_transactions
 from simnet.scenario.parts.nic.build import make_port, send_by
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import Receiver, System
 from simnet.workload.iperf import Reporter
-from simnet.workload.netperf import Netperf, Netserver, Requester, Responder, Start
+from simnet.workload.netperf import Netperf, Netserver, Start
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from simnet.net.tcp.send.sender import TcpSender
     from simnet.scenario.core.effective import Effective, Flow, Host
     from simnet.scenario.core.effective import Port as EffectivePort
+    from simnet.workload.netperf import Requester
 
 __all__ = ["build_streams"]
 
@@ -215,36 +217,24 @@ class _Builder(Ground):
     def _transactions(
         self, flow: Flow, peer: Machine, mine: TcpSocket, other: TcpSocket
     ) -> Requester:
-        """Requests of the system, responses of the peer."""
+        """Requests of the system and responses of the peer, or the other way round."""
         mine.sender.open_window(other.receiver.syn_window)
         other.sender.open_window(mine.receiver.syn_window)
         self.senders += [mine, other]
-        path = f"flow.{flow.name}.netserver"
-        server = Responder(
-            peer.scheduler,
-            path,
-            peer.cpus[0],
-            other,
-            flow.recv_bytes,
-            flow.message_bytes,
-            begins=False,
-            allowed=frozenset(flow.peer_cpus) or None,
+        ends = [
+            End(self.machine, mine, self._allowed(flow)),
+            End(peer, other, frozenset(flow.peer_cpus) or None),
+        ]
+        if self.effective.workload.answers:
+            ends.reverse()
+        client, server = make_transactions(
+            flow, self.effective.workload, *ends, seed=self.seed, begin_ps=self._begin_ps(flow)
         )
-        Start(self.sim, f"{path}.start", server, 0)
-        path = f"flow.{flow.name}.netperf"
-        client = Requester(
-            self.machine.scheduler,
-            path,
-            self.machine.cpus[0],
-            mine,
-            flow.message_bytes,
-            flow.recv_bytes,
-            begins=True,
-            allowed=self._allowed(flow),
-        )
-        Start(self.sim, f"{path}.start", client, self._begin_ps(flow))
         self.path.asking.append(flow.name)
-        self.path.tasks += [(flow.name, client, ""), (flow.name, server, _prefix(peer))]
+        self.path.tasks += [
+            (flow.name, task, _prefix(end.machine))
+            for task, end in zip((client, server), ends, strict=True)
+        ]
         return client
 
     def _to_ends(self, port: int, flows: list[Flow]) -> dict[str, Receiver]:
