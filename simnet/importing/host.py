@@ -78,7 +78,7 @@ def read_host(files: Files, *, flat: bool) -> ReadHost:
     """
     outputs = Outputs(files, flat=flat)
     topology = _topology(files, outputs)
-    if topology is None:
+    if topology is None or not topology.cpus:
         expected = (
             "expected /proc and /sys, or the output of lscpu, lstopo or numactl, or /proc/cpuinfo"
         )

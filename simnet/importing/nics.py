@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import parse_cpumask
 from simnet.importing.outputs import INTERFACE
-from simnet.importing.parsers.ethtool import current_settings, most, pairs, speed_bps
+from simnet.importing.parsers.ethtool import current_settings, link_bps, most, pairs, speed_bps
 from simnet.importing.parsers.links import mtus
 from simnet.importing.read_nic import ReadNic
 
@@ -128,7 +128,7 @@ def _from_sysfs(nic: ReadNic, files: Files, device: str, topology: Topology) -> 
     mtu = files.number(f"{interface}/mtu")
     nic.put("mtu_bytes", mtu if mtu and mtu > 0 else None, f"{interface}/mtu")
     speed = files.number(f"{interface}/speed")
-    nic.put("link_bps", speed * 10**6 if speed and speed > 0 else None, f"{interface}/speed")
+    nic.put("link_bps", link_bps(speed or 0) or None, f"{interface}/speed")
 
 
 def _slot(device: str) -> str:

@@ -155,6 +155,15 @@ def test_the_script_collects_what_import_reads(simnet: Simnet, tmp_path: Path) -
     for key in ("nodes", "packages", "cores", "cpus", "caches"):
         assert collected[key] == live[key]
     assert [nic["name"] for nic in collected["nics"]] == [nic["name"] for nic in live["nics"]]
+    for found in (collected, live):
+        scenario = f"{found['folder']}/scenario.toml"
+        assert simnet("run", scenario, "--warm-up", "1 ms", "--duration", "1 ms").status == 0
+    # settings of /proc and /sys
+    told, seen = (
+        {(one["name"], one["value"]) for one in found["values"] if one["name"].startswith("/")}
+        for found in (collected, live)
+    )
+    assert told == seen
 
 
 def test_the_command_offers_every_workload() -> None:

@@ -42,7 +42,7 @@ HOSTS = [*OUTPUTS, HOST | port("eth0", 4)]
 
 
 @settings(
-    max_examples=60,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simnet.errors import InputError
 from simnet.importing.files import live
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import Imported, imported
@@ -280,3 +281,37 @@ def test_this_machine_is_asked_what_no_file_tells(
     files = live.LiveFiles()
     assert files.text("sos_commands/pci/lspci_-vv") == "00:03.0 Ethernet controller: -vv"
     assert files.names("sos_commands/pci") == ["lspci_-vv"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"sys/class/net/ens1/speed": "4294967295\n"},
+        {"sys/class/net/ens1/speed": "-1\n"},
+        {"sys/class/net/ens1/speed": "-1\n", f"{NETWORKING}/ethtool_ens1": (
+            "Settings for ens1:\n\tSpeed: 65535Mb/s\n"
+        )},
+    ],
+)  # fmt: skip
+def test_an_unknown_speed_is_none(tmp_path: Path, files: dict[str, str]) -> None:
+    found = read(tmp_path, **files)
+    assert "link_bps" not in found.host.nics[0].facts
+    assert "no port says how fast its link is: the first one is in the model" in found.notes
+
+
+def test_a_host_of_which_no_cpu_is_on_line_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing here says which CPUs the host has"):
+        read(tmp_path, **{"sys/devices/system/cpu/online": "\n"})
+
+
+def test_a_job_without_nodes_of_its_own(tmp_path: Path) -> None:
+    files = {
+        "proc/self/cpuset": "/job\n",
+        "proc/mounts": "none /sys/fs/cgroup cgroup2 rw 0 0\n",
+        "sys/fs/cgroup/job/cpuset.cpus.effective": "1-2\n",
+        "sys/fs/cgroup/job/cpuset.mems.effective": "\n",
+    }
+    found = read(tmp_path, **files)
+    assert (found.summary()["cpus"], found.summary()["nodes"]) == (2, 0)
+    found.write(tmp_path / "out")
+    assert load(str(tmp_path / "out" / "scenario.toml")).host.online == (1, 2)

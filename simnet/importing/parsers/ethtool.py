@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER", "current_settings", "most", "pairs", "speed_bps"]
+__all__ = ["PARSER", "current_settings", "link_bps", "most", "pairs", "speed_bps"]
 
 _SECTION: Final = "Current hardware settings:"
 _SPEED: Final = re.compile(r"^\s*Speed: (\d{1,9})Mb/s", re.MULTILINE)
+_UNKNOWN_MBPS: Final = 0xFFFF
+_MOST_MBPS: Final = 10**6
 _DIGITS: Final = 9
 _COALESCE: Final = re.compile(
     r"(?:rx|tx)-(?:usecs|frames)(?:-irq)?|stats-block-usecs|adaptive-[rt]x|cqe-mode-[rt]x"
@@ -71,7 +73,15 @@ def most(text: str) -> dict[str, int]:
 def speed_bps(text: str) -> int:
     """Return the link's rate of plain ethtool; 0 if the link is down."""
     matched = _SPEED.search(text)
-    return int(matched[1]) * 10**6 if matched else 0
+    return link_bps(int(matched[1])) if matched else 0
+
+
+def link_bps(mbps: int) -> int:
+    """Return the rate of a speed in Mbit/s; 0 where it stands for an unknown one.
+
+    SPEED_UNKNOWN is -1, as a number of 16 or 32 bits.
+    """
+    return mbps * 10**6 if 0 < mbps <= _MOST_MBPS and mbps != _UNKNOWN_MBPS else 0
 
 
 def _settings(evidence: Evidence) -> Iterator[Told]:

@@ -262,7 +262,7 @@ def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, int]]) -> Draft
     draft.read("nodes", len(nodes), source)
     draft.assume("sockets_per_node", max(-(-len(packages) // len(nodes)), 1), "packages by nodes")
     draft.assume("buses_per_node", 1, "a memory controller a node")
-    memory = max(node.memory_bytes for node in topology.nodes)
+    memory = max((node.memory_bytes for node in topology.nodes), default=0)
     if 1 << 20 <= memory <= _MOST_MEMORY:
         draft.read("memory_per_node", f"{memory >> 20} MiB", source)
     else:

@@ -23,6 +23,7 @@ __all__ = ["WORKLOADS", "Load", "busiest", "load_of"]
 # of a frame: from here on mean frames are those of streams, which are full but for ACKs
 _FULL_BYTES: Final = 1000
 _LEAST_BPS: Final = 10**6
+_MOST_BPS: Final = 10**12
 _LEAST_PACKETS: Final = 100
 _MOST_STREAMS: Final = 32
 _MOST_WORKERS: Final = 32
@@ -64,8 +65,12 @@ class _Place:
 
 
 def busiest(host: ReadHost) -> Rates | None:
-    """Return what the port carried that carried most; None if none carried anything to speak of."""
-    best = max(host.rates, key=lambda one: one.wire_bps, default=None)
+    """Return what the port carried that carried most; None if none carried anything to speak of.
+
+    More than any link carries is no rate: the counters began anew in between.
+    """
+    carried = [one for one in host.rates if max(one.wire_bps, one.rx_packets) < _MOST_BPS]
+    best = max(carried, key=lambda one: one.wire_bps, default=None)
     if best is None or best.wire_bps < _LEAST_BPS:
         return None
     return best if max(best.rx_packets, best.tx_packets) >= _LEAST_PACKETS else None
