@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
     from simnet.study.calibrate.calibrate import calibrate
+    from simnet.study.calibrate.host import calibrate_host
     from simnet.study.capacity.capacity import capacity
     from simnet.study.compare.compare import compare
     from simnet.study.explain.explain import explain
@@ -49,6 +50,7 @@ __all__ = [
     "SimnetError",
     "SimulationError",
     "calibrate",
+    "calibrate_host",
     "capacity",
     "compare",
     "explain",
@@ -70,6 +72,7 @@ _HOMES = {
     "SimnetError": "simnet.errors",
     "SimulationError": "simnet.errors",
     "calibrate": "simnet.study.calibrate.calibrate",
+    "calibrate_host": "simnet.study.calibrate.host",
     "capacity": "simnet.study.capacity.capacity",
     "compare": "simnet.study.compare.compare",
     "explain": "simnet.study.explain.explain",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from simnet.cli.calibrate_host import calibrate_host
 from simnet.cli.completion import scenarios
 from simnet.cli.output import answer, message
 from simnet.errors import InputError
@@ -21,6 +22,7 @@ __all__ = ["calibrate_command"]
 # what does not go with --cross-validate, and its option
 _OF_A_FIT: Final = {"messages": "--message", "duration": "--duration", "warm_up": "--warm-up"}
 # what progress covers: a fit learns from each batch what to simulate next
+_NOT_OF_A_HOST: Final = "expected --against or --stage with it"
 _PART: Final = "one of several batches of simulations"
 
 
@@ -65,6 +67,16 @@ _PART: Final = "one of several batches of simulations"
 )
 @click.option("--confirm", is_flag=True, help="With it: simulate what was left out (slow).")
 @click.option("--keep", is_flag=True, help="With it: write validation/residuals/DOCUMENT.json.")
+@click.option("--plan", is_flag=True, help="Of HOST: which measurements would tell most.")
+@click.option(
+    "--members", type=click.IntRange(8, 10000), help="Of HOST: draws of what is uncertain."
+)
+@click.option(
+    "--error",
+    type=click.FloatRange(0.01, 100),
+    metavar="PERCENT",
+    help="Of HOST: of a measured number.",
+)
 @click.option("--write", is_flag=True, help="Write what was fitted into the models' files.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def calibrate_command(  # noqa: PLR0913 (what the command has options for)
@@ -79,12 +91,19 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     cross_validate: bool,
     confirm: bool,
     keep: bool,
+    plan: bool,
+    members: int | None,
+    error: float | None,
     **options: Any,
 ) -> None:
     """Fit parameters of SCENARIO's models to measurements; say which of them the data fix.
 
     Only measurements marked for it are fitted to. Every parameter needs a range, and there are
     never more of them than numbers. What the data don't fix keeps its value.
+
+    Of a HOST of one's own, the folder that "simnet import" wrote or a scenario's file, the captures
+    in its folder "measured" are fitted to: what sar, mpstat, iperf3, netperf printed. --plan says
+    which would tell most.
 
     With --cross-validate SCENARIO is a document, such as x460, or nothing for all of them: every
     configuration is predicted from all others.
@@ -105,6 +124,16 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     _refuse([("--confirm", confirm), ("--keep", keep)], "only with --cross-validate")
     if scenario is None:
         raise InputError("expected the name or the file of one", key="SCENARIO")
+    from simnet.study.calibrate.conditions import is_host
+
+    if is_host(scenario) and not (against or parameters or names):
+        _refuse([("--profiles", profiles), ("--message", options["messages"])], _NOT_OF_A_HOST)
+        calibrate_host(
+            scenario,
+            plan=plan, write=write, as_json=as_json, members=members, error=error, **options,
+        )  # fmt: skip
+        return
+    _refuse([("--plan", plan), ("--members", members), ("--error", error)], "only of a host")
     if write and len(names) > 1:
         raise InputError("expected one stage, not several", key="--write")
     chosen = _stages(scenario, names, against, parameters)
@@ -200,5 +229,5 @@ def _write(scenario: str, found: Calibration) -> list[str]:
     from simnet.scenario.core.load import load
     from simnet.study.calibrate.modelfile import write_fitted
 
-    changes = write_fitted(found, load(scenario))
+    changes = write_fitted(found, load(scenario), scenario if scenario.endswith(".toml") else None)
     return [f"{one.file}: {one.name}: {one.before} -> {one.after}" for one in changes]

@@ -34,6 +34,9 @@ __all__ = ["compare_command"]
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.option("--all", "every", is_flag=True, help="Show every CPU, not only those outside.")
+@click.option(
+    "--update", is_flag=True, help="Keep the captures for simnet calibrate, beside the scenario."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def compare_command(
@@ -44,6 +47,7 @@ def compare_command(
     *,
     every: bool,
     as_json: bool,
+    update: bool,
     **options: Any,
 ) -> None:
     """Compare PREDICTION with what was measured afterwards on the real host.
@@ -58,6 +62,7 @@ def compare_command(
     from simnet.report.comparison import comparison
     from simnet.report.progress import progress
     from simnet.study.compare.compare import compare
+    from simnet.study.compare.update import kept
 
     given = {name: value for name, value in options.items() if value is not None}
     with progress("simulating") as callback:
@@ -65,4 +70,6 @@ def compare_command(
     for remark in found.remarks:
         message(remark)
     answer(found.to_json() if as_json else comparison(found, every=every), nl=as_json)
+    if update:
+        message(f"kept in {kept(prediction, measured, **given)}: simnet calibrate fits to it")
     context.exit(found.exit_status)

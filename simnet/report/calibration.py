@@ -39,7 +39,7 @@ def calibration(found: Calibration) -> str:
             left=3,
         ),
     ]
-    parts += [_numbers(found)]
+    parts += [numbers(found)]
     parts += [_profile(profile) for profile in found.profiles]
     return "\n".join(parts)
 
@@ -74,7 +74,8 @@ def _document(found: Calibration) -> dict[str, Any]:
     }
 
 
-def _numbers(found: Calibration) -> str:
+def numbers(found: Calibration) -> str:
+    """Every number that was fitted to, measured and as the fitted model has it."""
     note = ""
     if found.messages:
         note = (

@@ -141,7 +141,7 @@ def test_stages_stand_side_by_side(simnet: Simnet, asked: list[dict[str, Any]]) 
 def test_what_is_written_is_said(simnet: Simnet, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Calibration] = []
 
-    def write(found: Calibration, _effective: object) -> list[files.Written]:
+    def write(found: Calibration, *_: object) -> list[files.Written]:
         written.append(found)
         return [files.Written(NAME, Path("cpu.toml"), "2600 cycles", "3100 cycles")]
 

@@ -22,13 +22,14 @@ from simnet.study.statistics.leastsquares import Evaluate, Fit, Free, Profile, V
 from simnet.study.validate.document import Answer, answer
 from simnet.study.validate.measurements import measurement
 from simnet.study.validate.predictions import predictions
-from simnet.study.work.cases import Case, Member, Progress, simulate_all
+from simnet.study.work.cases import Case, Draw, Member, Progress, simulate_all
 from simnet.study.work.vary import Varied, canonical_name, ranged
 
 DURATION = "500 ms"
 SEEDS = (1, 2, 3)
 # neighbouring values differ by less than two seeds do: derivatives need a long lever
 STEP = 0.2
+ITERATIONS = 12
 # parameters are integers in base units
 _GRAIN = 1.0
 _STATES: tuple[State, ...] = ("assumed", "calibrated", "datasheet", "measured")
@@ -92,7 +93,7 @@ class Runs:
     """How every point is simulated.
 
     Attributes:
-        duration: simulated time that is measured.
+        duration: simulated time that is measured; the scenario's when None.
         warm_up: simulated time before; the scenario's when None.
         seeds: each point is simulated with all of them and averaged.
         messages: message sizes to simulate for ratios that are means over sizes; all when empty.
@@ -101,7 +102,7 @@ class Runs:
         progress: called with the simulations done and in all, batch by batch.
     """
 
-    duration: str = DURATION
+    duration: str | None = DURATION
     warm_up: str | None = None
     seeds: Sequence[int] = SEEDS
     messages: tuple[str, ...] = ()
@@ -138,38 +139,64 @@ def calibrate(
     if runs.messages:
         whole = [target(name, scenario) for name in ids]
         targets = _corrected(targets, whole, runs)
-    cases = list(dict.fromkeys(c for t in targets for c in t.answer.cases.values()))
-    free = _free(cases, names_of(parameters, "--parameter"))
+    free = _free(cases_of(targets), names_of(parameters, "--parameter"))
     count = sum(len(t.keys) for t in targets)
     if len(free) > count:
         expected = (
             f"{len(free)} parameters for {count} measured numbers: at most as many as numbers"
         )
         raise InputError(expected, key="--parameter")
+    return fitted(targets, free, runs, step=step, profiles=profiles)
+
+
+def fitted(
+    targets: tuple[Target, ...],
+    free: Sequence[Varied],
+    runs: Runs,
+    *,
+    step: float = STEP,
+    profiles: bool = False,
+    iterations: int = ITERATIONS,
+) -> Calibration:
+    """Fit parameters to targets, by so many steps at most; `calibrate` says the other arguments."""
 
     def by_seed(points: Sequence[Vector]) -> list[Vector]:
-        values = [tuple(sorted(_integers(free, point).items())) for point in points]
-        members = [
-            Member(case, seed, runs.duration, runs.warm_up, values=point)
-            for point in values
-            for seed in runs.seeds
-            for case in cases
+        draws = [Draw(seed, _integers(free, point)) for point in points for seed in runs.seeds]
+        residuals = simulated_residuals(targets, draws, runs)
+        return [
+            np.array(residuals[start : start + len(runs.seeds)])
+            for start in range(0, len(residuals), len(runs.seeds))
         ]
-        results = iter(simulate_all(members, jobs=runs.jobs, progress=runs.progress, lean=True))
-        found = []
-        for _ in points:
-            by = [{case: next(results) for case in cases} for _ in runs.seeds]
-            found.append(np.array([_residuals(targets, r) for r in by]))
-        return found
 
     def evaluate(points: Sequence[Vector]) -> list[Vector]:
         return [np.mean(residuals, axis=0) for residuals in by_seed(points)]
 
     start = np.array([parameter.value for parameter in free], dtype=float)
     scaled = [Free(p.name, p.value, p.low, p.high, _GRAIN) for p in free]
-    found = fit(evaluate, scaled, noise=_noise(by_seed([start])[0]), step=step)
+    found = fit(
+        evaluate, scaled, noise=_noise(by_seed([start])[0]), step=step, max_iterations=iterations
+    )
     followed = _profiles(evaluate, scaled, found, step) if profiles else ()
     return Calibration({p.name: p for p in free}, targets, found, followed, runs.messages)
+
+
+def cases_of(targets: Sequence[Target]) -> list[Case]:
+    """The cases behind targets, each once."""
+    return list(dict.fromkeys(c for t in targets for c in t.answer.cases.values()))
+
+
+def simulated_residuals(
+    targets: Sequence[Target], draws: Sequence[Draw], runs: Runs
+) -> list[Vector]:
+    """Simulate all cases with each draw's seed and values: by how much it misses the targets."""
+    cases = cases_of(targets)
+    members = [
+        replace(draw.member(case), duration=runs.duration, warm_up=runs.warm_up)
+        for draw in draws
+        for case in cases
+    ]
+    results = iter(simulate_all(members, jobs=runs.jobs, progress=runs.progress, lean=True))
+    return [_residuals(targets, {case: next(results) for case in cases}) for _ in draws]
 
 
 def target(text: str, scenario: str = "", messages: Sequence[str] = ()) -> Target:

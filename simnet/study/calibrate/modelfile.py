@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet import _share
 from simnet.errors import InputError
 from simnet.files import NewFile, read_text
 from simnet.scenario.core.library import find_model, find_scenario, parse_model
@@ -37,10 +38,13 @@ class Written:
     after: str
 
 
-def write_fitted(found: Calibration, effective: Effective) -> list[Written]:
+def write_fitted(
+    found: Calibration, effective: Effective, scenario: str | None = None
+) -> list[Written]:
     """Write the fitted values into the models of a configuration, as `calibrated`.
 
     Ranges stay: they are what is known without the fit. The source names measurements and date.
+    Of a user's `scenario`, the file of one, simnet's own models are never changed.
 
     Raises:
         InputError: a parameter that the data don't fix, or that no model holds, or a file that
@@ -56,7 +60,10 @@ def write_fitted(found: Calibration, effective: Effective) -> list[Written]:
     changes = []
     for estimate in found.fit.estimates:
         path = found.base[estimate.name].paths[0]
-        kind, file, keys = _place(effective, path)
+        kind, file, keys = _place(effective, path, scenario or effective.scenario)
+        if scenario and file.resolve().is_relative_to(_share.folder("models").resolve()):
+            expected = "expected a model beside the scenario: this one comes with simnet"
+            raise InputError(expected, file=file, key=estimate.name)
         if file not in texts:
             texts[file] = (kind, tomlkit.parse(read_text(file)))
         entry = texts[file][1]
@@ -73,7 +80,9 @@ def write_fitted(found: Calibration, effective: Effective) -> list[Written]:
     return changes
 
 
-def _place(effective: Effective, path: str) -> tuple[ModelKind, Path, tuple[str, ...]]:
+def _place(
+    effective: Effective, path: str, scenario: str
+) -> tuple[ModelKind, Path, tuple[str, ...]]:
     """Kind and file of the model that holds a value, and the keys there."""
     owner = path
     while owner and owner not in effective.models:
@@ -82,7 +91,12 @@ def _place(effective: Effective, path: str) -> tuple[ModelKind, Path, tuple[str,
         raise InputError("a value of a model was expected: the scenario sets this one", key=path)
     place = owner.rpartition(".")[2]
     kind = _KIND_OF_PLACE.get(place, place)
-    file = find_model(kind, effective.models[owner], beside=find_scenario(effective.scenario))
+    file = find_model(kind, effective.models[owner], beside=find_scenario(scenario))
+    machine = effective.models.get(f"{owner.partition('.')[0]}.machine")
+    if not file.is_file() and machine is not None:
+        # the server's model names it
+        server = find_model("server", machine, beside=find_scenario(scenario))
+        file = find_model(kind, effective.models[owner], beside=server)
     keys = path.removeprefix(f"{owner}.").split(".")
     keys[-1] = keys[-1].removesuffix(effective.provenance[path].suffix)
     return kind, file, tuple(keys)

@@ -184,6 +184,21 @@ def profile(
     return Profile(name, tuple(float(value) for value in values), tuple(objective), how)
 
 
+def telling(slopes: Vector, count: int, noise: float) -> list[int]:
+    """Places of the parameters that stand for what residuals tell apart, the most telling first.
+
+    As many as there are combinations that move residuals by more than their noise.
+
+    Args:
+        slopes: of residuals over parameters that are scaled to their ranges.
+        count: of parameters.
+        noise: of a residual.
+    """
+    names = [Free(str(number), 0.5, 0.0, 1.0) for number in range(count)]
+    rank = sum(one.identified for one in _directions(slopes, names, noise))
+    return _leading_columns(slopes, rank)
+
+
 class _Model:
     """Residuals as a function of scaled parameters, every point computed once."""
 

@@ -23,6 +23,7 @@ from simnet.study.calibrate.listing import Comparison, Gate, compare
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurements, wanted
 from simnet.study.work.cases import Case, Draw
+from simnet.study.work.kept import kept_beside
 
 __all__ = [
     "Anchored",
@@ -212,8 +213,12 @@ def _first(patterns: Mapping[str, str], name: str, key: str) -> str | None:
 
 
 def draws_for(case: Case) -> Sequence[Draw]:
-    """The draws that a document keeps for a case of its models; none where there is no such."""
-    return next((kept for document in documents() if (kept := document.kept(case))), ())
+    """The draws beside a user's scenario, or those that a document keeps for a case of its models.
+
+    None where there is no such.
+    """
+    kept = (found for document in documents() if (found := document.kept(case)))
+    return kept_beside(case) or next(kept, ())
 
 
 def beside_listing(result: Result) -> Comparison:

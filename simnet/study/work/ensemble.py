@@ -67,6 +67,7 @@ def condition(
     members: Sequence[Mapping[str, float]],
     at_anchors: Sequence[Mapping[str, float]],
     anchors: Mapping[str, Anchor],
+    seed: int = _SEED,
 ) -> list[dict[str, float]]:
     """The members' predictions, moved to where the anchors say that they should be.
 
@@ -74,6 +75,7 @@ def condition(
         members: predictions by key, one mapping a member.
         at_anchors: what the same members predict for the anchors.
         anchors: what was measured there.
+        seed: of the anchors' perturbations; another one where the members are moved again.
     """
     import numpy as np
 
@@ -84,7 +86,7 @@ def condition(
     simulated = np.array([[member[name] for name in anchors] for member in at_anchors])
     error = np.array([anchor.error for anchor in anchors.values()])
     observed = np.array([anchor.value for anchor in anchors.values()])
-    drawn = observed + error * np.random.default_rng(_SEED).standard_normal(simulated.shape)
+    drawn = observed + error * np.random.default_rng(seed).standard_normal(simulated.shape)
     spread = simulated - simulated.mean(axis=0)
     covariance = spread.T @ spread / max(len(members) - 1, 1) + np.diag(error**2)
     cross = (predicted - predicted.mean(axis=0)).T @ spread / max(len(members) - 1, 1)
