@@ -24,7 +24,7 @@ def calibrate_host(
     **times: Any,
 ) -> None:
     """Print what a host's captures say of its costs, or which captures would say most."""
-    from simnet.report import host_calibration as report
+    from simnet.report.measured import host_calibration as report
     from simnet.study.calibrate import host as study
     from simnet.study.calibrate.plan import plan as planned
 

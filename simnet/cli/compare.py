@@ -59,7 +59,7 @@ def compare_command(
     The exit status is 0 when everything measured lies inside its 95 % interval, 1 when something
     lies outside, and 3 when the prediction itself is not conclusive.
     """
-    from simnet.report.comparison import comparison
+    from simnet.report.measured.comparison import comparison
     from simnet.report.progress import progress
     from simnet.study.compare.compare import compare
     from simnet.study.compare.update import kept

@@ -216,3 +216,24 @@ def test_every_document_is_cross_validated_and_kept(
     assert out.splitlines()[-1].split() == ["all", str(len(names)), "25.0%", "0%"]
     document = json.loads(simnet("calibrate", "x460", "--cross-validate", "--json").out)
     assert document["documents"][0]["rows"][0]["left_out"] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["host"], "host/measured: expected a folder with captures: No such file or directory"),
+        (["host", "--profiles"], "--profiles: expected --against or --stage with it"),
+        (["host", "--error", "0"], "calibrate: invalid value for '--error'"),
+        ([SCENARIO, "--stage", "A", "--plan"], "--plan: only of a host"),
+        (["nowhere.toml", "--plan"], "nowhere.toml: cannot be read: No such file or directory"),
+    ],
+)
+def test_bad_input_about_a_host_is_one_line(
+    simnet: Simnet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "host").mkdir()
+    (tmp_path / "host" / "scenario.toml").write_text("kind = 'scenario'\n", "utf-8")
+    status, out, err = simnet("calibrate", *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert line in err

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
 
+from simnet import _share
+from simnet.study.calibrate.conditions import conditions
 from simnet.study.compare.compare import schema
 
 if TYPE_CHECKING:
@@ -72,3 +75,22 @@ def test_bad_input_gets_one_line(simnet: Simnet, arguments: tuple[str, ...], lin
     assert (status, out) == (2, "")
     assert line in err
     assert err.count("\n") == 1
+
+
+def test_update_keeps_the_captures_beside_a_scenario_of_ones_own(
+    simnet: Simnet, saved: str, tmp_path: Path
+) -> None:
+    own = tmp_path / "own" / "x460-mine.toml"
+    own.parent.mkdir()
+    shutil.copy(_share.folder("scenarios") / "x460-out-of-box.toml", own)
+    arguments = ("own/x460-mine.toml", *RUN[2:], "--json")
+    (tmp_path / "own" / "p.json").write_text(simnet("run", *arguments).out, "utf-8")
+    status, _, err = simnet("compare", "own/p.json", "netperf.txt", "--members", "0", "--update")
+    assert (status, err) == (
+        0, "simnet: kept in own/measured/nodes-1-1: simnet calibrate fits to it\n",
+    )  # fmt: skip
+    (found,) = conditions(own)
+    assert found.case.settings == (("nodes", "1"),)
+    refused = simnet("compare", saved, "netperf.txt", "--members", "0", "--update")
+    assert refused.status == 2
+    assert "--update: expected a prediction from a scenario of one's own" in refused.err

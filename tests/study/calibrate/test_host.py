@@ -10,9 +10,10 @@ from random import Random
 import pytest
 
 from simnet.errors import InputError
-from simnet.importing.folder_out import imported
 from simnet.importing.source import read_source
-from simnet.report import FORMATS, host_calibration
+from simnet.importing.writing.folder_out import imported
+from simnet.report import FORMATS
+from simnet.report.measured import host_calibration
 from simnet.scenario.core.load import load
 from simnet.study.calibrate.calibrate import Runs
 from simnet.study.calibrate.conditions import add, conditions, is_host, targets_of

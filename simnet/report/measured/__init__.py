@@ -1,0 +1,1 @@
+"""What was measured on a real host, beside predictions and as costs."""
