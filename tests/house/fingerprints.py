@@ -69,6 +69,15 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "mq-deadline behind a short queue": Configuration(
         "nvme-local", tunings=("short-queue", "deadlines")
     ),
+    "bfq with two weights": Configuration(
+        "nvme-local",
+        {
+            "/sys/block/nvme0n1/queue/scheduler": "bfq",
+            "fio.mixed.prio": "7",
+            "fio.mixed.prioclass": "2",
+            "fio.reader.numjobs": "1",
+        },
+    ),
     "kyber, and units that are polled for": Configuration(
         "nvme-local",
         {"fio.mixed.hipri": "on", "modprobe nvme poll_queues": "4"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.host.release import release
+from simnet.storage.multiqueue.bfq import Bfq
 from simnet.storage.multiqueue.kyber import Kyber
 from simnet.storage.multiqueue.mq_deadline import MqDeadline, MqDeadlineOneClass
 
@@ -17,6 +18,7 @@ SCHEDULERS: dict[str, type[MqScheduler] | None] = {
     "none": None,
     "mq-deadline": MqDeadline,
     "kyber": Kyber,
+    "bfq": Bfq,
 }
 _PRIORITIES = (5, 14)
 

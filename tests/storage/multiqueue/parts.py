@@ -158,10 +158,12 @@ class MqHost:
         write: bool = False,
         size: int = 8,
         ioprio_class: str = "none",
+        ioprio: int = 4,
     ) -> None:
-        """Have bios submitted by one system call."""
+        """Have bios submitted by one system call; one process a CPU and priority."""
+        name = f"{cpu}.{ioprio_class}.{ioprio}"
         context = self.contexts.setdefault(
-            ioprio_class, IoContext(ioprio_class, ioprio_class=ioprio_class)
+            name, IoContext(name, ioprio_class=ioprio_class, ioprio=ioprio)
         )
         bios = [
             Bio(one, size, write=write, context=context, done=self.done, sync=True)

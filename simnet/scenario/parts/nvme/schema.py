@@ -30,6 +30,12 @@ class MqIosched(Section):
     prio_aging_expire: int = UNSET
     read_lat_nsec: int = UNSET
     write_lat_nsec: int = UNSET
+    slice_idle: int = UNSET
+    timeout_sync: int = UNSET
+    max_budget: int = UNSET
+    fifo_expire_sync: int = UNSET
+    back_seek_max: int = UNSET
+    back_seek_penalty: int = UNSET
 
 
 class DriveQueue(Section):

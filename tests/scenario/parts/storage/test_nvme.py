@@ -151,7 +151,7 @@ def test_io_poll_says_that_it_does_nothing() -> None:
     [
         (
             {f"{QUEUE}/scheduler": "mq-deadlin"},
-            "expected one of none, mq-deadline, kyber, got 'mq-deadlin'",
+            "expected one of none, mq-deadline, kyber, bfq, got 'mq-deadlin'",
         ),
         ({"/sys/block/nvme1n1/queue/scheduler": "none"}, "no drive nvme1n1: expected one of nvme0"),
         ({f"{QUEUE}/iosched/read_expire": "9"}, "none of nvme0n1 has no read_expire: it has none"),

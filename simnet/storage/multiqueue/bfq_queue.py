@@ -1,0 +1,136 @@
+"""A process's queue of bfq, and the fair order of queues: B-WF2Q+.
+
+Source: block/bfq-wf2q.c of Linux 6.12. A queue has a virtual start and a virtual finish, its budget
+over its weight later. Virtual time goes on with the service that is given, over the sum of the
+weights; of the queues that should have begun by then, the one goes next that would finish first.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from simnet.storage.block.request import IoContext, Request
+from simnet.storage.block.sort_list import SortList
+
+__all__ = ["BfqQueue", "ServiceTree"]
+
+_SHIFT = 22
+_LEVELS = 8
+_WEIGHT_OF_LEVEL = 10
+
+
+class BfqQueue:
+    """The requests of one process (`struct bfq_queue` with its entity).
+
+    Attributes:
+        weight: ten for each level of I/O priority below the lowest, ten at least.
+        start, finish: in virtual time.
+        budget, service: sectors that it may have before it expires, and has had.
+        max_budget: what it gets next.
+        dispatched: requests of it in the drive.
+        active: it waits for service, or has it.
+        timeout: jiffy at which its turn ends.
+        waits: nothing of it is there, and the drive idles for it.
+        fifo_checked: in its turn the oldest request has been looked at.
+    """
+
+    def __init__(self, context: IoContext, max_budget: int) -> None:
+        self.context = context
+        self.weight = (_LEVELS - context.priority[1]) * _WEIGHT_OF_LEVEL
+        self.sort_list = SortList()
+        self.fifo: deque[Request] = deque()
+        self.next: Request | None = None
+        self.start = self.finish = 0
+        self.budget = self.service = 0
+        self.max_budget = max_budget
+        self.dispatched = 0
+        self.active = self.waits = self.fifo_checked = False
+        self.timeout = self.begun_jiffy = 0
+
+    @property
+    def left(self) -> int:
+        """Sectors of its budget that are left."""
+        return self.budget - self.service
+
+    def calc_finish(self, service: int) -> None:
+        """`bfq_calc_finish`."""
+        self.finish = self.start + (service << _SHIFT) // self.weight
+
+
+class ServiceTree:
+    """The queues of one class (`struct bfq_service_tree`).
+
+    Attributes:
+        vtime: virtual time.
+        active: queues that wait for service.
+        idle: queues without requests whose finish is still ahead.
+        in_service: the one that has it; None if another class has, or nothing.
+    """
+
+    def __init__(self) -> None:
+        self.vtime = 0
+        self.active: list[BfqQueue] = []
+        self.idle: list[BfqQueue] = []
+        self.in_service: BfqQueue | None = None
+
+    @property
+    def weights(self) -> int:
+        """Sum over all that are known here."""
+        own = self.in_service.weight if self.in_service else 0
+        return own + sum(queue.weight for queue in (*self.active, *self.idle))
+
+    def activate(self, queue: BfqQueue) -> None:
+        """`__bfq_activate_entity`: it begins now, or where its last service ended."""
+        self._forget()
+        queue.start = self.vtime
+        if queue in self.idle:
+            self.idle.remove(queue)
+            queue.start = max(self.vtime, queue.finish)
+        queue.calc_finish(queue.budget)
+        self.active.append(queue)
+
+    def requeue(self, queue: BfqQueue) -> None:
+        """`__bfq_requeue_entity`: on from what it has had."""
+        queue.calc_finish(queue.service)
+        queue.start = queue.finish
+        queue.calc_finish(queue.budget)
+        self.in_service = None
+        self.active.append(queue)
+
+    def deactivate(self, queue: BfqQueue) -> None:
+        """`__bfq_deactivate_entity`: known until virtual time has reached its finish."""
+        queue.calc_finish(queue.service)
+        self.in_service = None
+        self.idle.append(queue)
+        self._forget()
+
+    def served(self, sectors: int) -> None:
+        """`bfq_bfqq_served`: virtual time goes on."""
+        self.vtime += (sectors << _SHIFT) // self.weights
+        self._forget()
+
+    def _forget(self) -> None:
+        self.idle = [queue for queue in self.idle if queue.finish > self.vtime]
+
+    def first(self) -> BfqQueue | None:
+        """`bfq_lookup_next_entity`: the one that would have the service next."""
+        if not self.active:
+            return None
+        begun = max(self.vtime, min(queue.start for queue in self.active))
+        found: Any = min(
+            (queue for queue in self.active if queue.start <= begun),
+            key=lambda queue: queue.finish,
+        )
+        return found  # type: ignore[no-any-return]
+
+    def select(self) -> BfqQueue | None:
+        """Give the first the service; virtual time does not stay behind the others."""
+        found = self.first()
+        if found is None:
+            return None
+        self.vtime = max(self.vtime, min(queue.start for queue in self.active))
+        self.active.remove(found)
+        self.in_service = found
+        found.service = 0
+        return found
