@@ -251,6 +251,20 @@ def lines(tmp_path: Path, rows: list[str], files: dict[str, str]) -> dict[int, Q
     return read_source(str(made)).interrupts["ens1"]
 
 
+@pytest.mark.parametrize(
+    ("irqs", "first"), [((120, 121), 120), ((120, 124), 64), ((9000, 9001), 64)]
+)
+def test_interrupts_keep_numbers_that_the_model_can_have(
+    tmp_path: Path, irqs: tuple[int, int], first: int
+) -> None:
+    rows = [f"  {irq}:  0  9  9  0  IR-PCI-MSI 5-edge  ens1-TxRx-{q}" for q, irq in enumerate(irqs)]
+    found = read(tmp_path, **{"proc/interrupts": INTERRUPTS.format("\n".join(rows))})
+    found.write(tmp_path / "out")
+    assert load(str(tmp_path / "out" / "scenario.toml")).host.ports[0].irq == first
+    said = [note for note in found.notes if "the interrupts of its queues are" in note]
+    assert len(said) == (irqs[0] != first)
+
+
 @pytest.mark.parametrize("daemon", ["irqbalance", "chronyd"])
 def test_interrupts_in_the_scenario(tmp_path: Path, daemon: str) -> None:
     rows = "\n".join(

@@ -17,7 +17,7 @@ from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
 from simnet.importing.parser import Kind, Parser
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from simnet.importing.evidence import Evidence
     from simnet.importing.files.files import Files
@@ -166,19 +166,7 @@ def _served(files: Files, irq: int, counts: dict[int, int], source: str) -> Queu
     return QueueInterrupt(irq, cpus, place if cpus else "")
 
 
-def _notes(evidence: Evidence) -> Iterator[str]:
-    for port, queues in queue_interrupts(evidence).items():
-        numbers = [queues[queue].irq for queue in sorted(queues)]
-        if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-            listed = ",".join(map(str, numbers))
-            yield (
-                f"{port}: the interrupts of its queues are {listed} on the host; the scenario"
-                " numbers them one after the other"
-            )
-
-
 PARSER: Final = Parser(
     kinds=(Kind("interrupts", r"\s+CPU\d+\s", files=("proc/interrupts",)),),
     trees=tuple(f"proc/irq/*/{name}{form}" for name in _AFFINITIES for form in ("", "_list")),
-    notes=_notes,
 )

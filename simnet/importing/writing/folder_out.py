@@ -11,7 +11,7 @@ from simnet.files import NewFile
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_kernel, nearest_nic
 from simnet.importing.read_nic import ReadNic
-from simnet.importing.writing.lines import number_interrupts, place_interrupts
+from simnet.importing.writing.lines import number_interrupts, place_interrupts, renumbered
 from simnet.importing.writing.models import (
     UNKNOWN_LINK_BPS,
     Draft,
@@ -277,7 +277,7 @@ def imported(host: ReadHost, workload: str | None = None) -> Imported:
     if load.switch_bps:
         drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
     notes += load.notes
-    notes += _remarks(host, chosen)
+    notes += [*renumbered(host, lines), *_remarks(host, chosen)]
     tuning = Tuning()
     tuning.screen(host.told, places, host.topology.cpus)
     balanced = place_interrupts(host, tuning, lines, {n: nodes[p] for n, p in places.items()})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simnet.importing.read_nic import ReadNic
     from simnet.importing.writing.tuning import Tuning
 
-__all__ = ["PortLines", "number_interrupts", "place_interrupts"]
+__all__ = ["PortLines", "number_interrupts", "place_interrupts", "renumbered"]
 
 _FIRST: Final = 64
 # of the models: see `Multiqueue`, and `irq` of a server's port
@@ -49,27 +49,45 @@ class PortLines:
 def number_interrupts(host: ReadHost, nics: Sequence[ReadNic]) -> dict[str, PortLines]:
     """Return the interrupts of each port."""
     own = {nic.name: _own_first(host, nic) for nic in nics}
-    starts = sorted(first for first in own.values() if first)
-    free = max([_FIRST, *(first + _MOST_QUEUES for first in starts)])
+    starts = [first for first in own.values() if first]
+    free = (
+        first
+        for first in range(_FIRST, _LAST_IRQ, _MOST_QUEUES)
+        if all(abs(first - other) >= _MOST_QUEUES for other in starts)
+    )
     found = {}
     for nic in nics:
         queues = min(max(nic.number("rx_queues", 1), 1), _MOST_QUEUES)
         first = own[nic.name]
         room = min((other - first for other in starts if other > first), default=_MOST_QUEUES)
-        if not first or room < queues or starts.count(first) > 1 or first + queues > _LAST_IRQ:
-            first, room = free, _MOST_QUEUES
-            free += _MOST_QUEUES
+        if not first or room < queues or starts.count(first) > 1:
+            first, room = next(free), _MOST_QUEUES
         most = max(min(nic.number("most_queues", queues), _MOST_QUEUES, room), queues)
         found[nic.name] = PortLines(first, queues, most)
     return found
 
 
 def _own_first(host: ReadHost, nic: ReadNic) -> int:
-    """Return the first number of a port's interrupts on the host; 0 if they are scattered."""
+    """Return the first number of a port's interrupts; 0 if they are scattered, or too large."""
     queues = host.interrupts.get(nic.name, {})
     numbers = [queues[queue].irq for queue in sorted(queues)]
     first = numbers[0] if numbers else 0
-    return first if numbers == list(range(first, first + len(numbers))) else 0
+    fits = first + _MOST_QUEUES <= _LAST_IRQ
+    return first if fits and numbers == list(range(first, first + len(numbers))) else 0
+
+
+def renumbered(host: ReadHost, lines: Mapping[str, PortLines]) -> Iterator[str]:
+    """Yield a line for each port whose interrupts have other numbers than on the host."""
+    for port, own in lines.items():
+        queues = host.interrupts.get(port, {})
+        numbers = [queues[queue].irq for queue in sorted(queues)]
+        here = range(own.first, own.first + len(numbers))
+        if numbers != list(here):
+            listed = ", ".join(map(str, numbers))
+            yield (
+                f"{port}: the interrupts of its queues are {listed} on the host,"
+                f" and {here[0]} to {here[-1]} in the scenario"
+            )
 
 
 def place_interrupts(
