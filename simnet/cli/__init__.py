@@ -27,6 +27,7 @@ from simnet.cli.completion import VARIABLE, complete
 from simnet.cli.conform import conform_command
 from simnet.cli.explain import explain_command
 from simnet.cli.import_host import import_command
+from simnet.cli.page import page_command
 from simnet.cli.report import report_command
 from simnet.cli.run import run_command
 from simnet.cli.show import show_command
@@ -72,6 +73,7 @@ for _command in (
     conform_command,
     import_command,
     report_command,
+    page_command,
     compare_command,
 ):
     _simnet.add_command(_command)

@@ -21,6 +21,7 @@ FLOORS = (
     "importing",
     "study",
     "report",
+    "page",
     "cli",
     "documents",
 )

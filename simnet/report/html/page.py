@@ -18,7 +18,7 @@ from simnet.report.html.blocks import Part
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["MOST_BYTES", "page"]
+__all__ = ["MOST_BYTES", "fragment", "page", "style"]
 
 MOST_BYTES: Final = 2_000_000
 
@@ -46,6 +46,16 @@ def page(parts: Sequence[Part]) -> str:
         size = f"the report would have {len(text.encode()) / 1e6:.1f} MB, and may have 2"
         raise InputError(f"{size}: expected fewer files at once", key="FILE")
     return text
+
+
+def fragment(part: Part, name: str) -> str:
+    """One part as a piece of a page that has `style`; `name` begins its ids."""
+    return _environment().get_template("fragment.html").render(part=part, name=name)
+
+
+def style() -> str:
+    """The style sheet of reports."""
+    return _environment().get_template("report.css").render()
 
 
 @cache

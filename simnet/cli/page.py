@@ -1,0 +1,51 @@
+"""``simnet page``: a local page with sliders for the knobs of a scenario."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+import click
+
+from simnet.cli.completion import scenarios
+from simnet.cli.options import apply_option, set_option, settings_of, tuning_option
+from simnet.cli.output import answer, message
+from simnet.errors import InputError
+
+__all__ = ["page_command"]
+
+
+@click.command("page")
+@click.argument("scenario", default="x460-out-of-box", shell_complete=scenarios)
+@tuning_option
+@apply_option
+@set_option
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="To listen on; any if 0.")
+def page_command(
+    scenario: str,
+    tunings: tuple[str, ...],
+    apply: tuple[str, ...],
+    assignments: tuple[str, ...],
+    port: int,
+) -> None:
+    """Show SCENARIO on a local page with a slider or selector for each knob.
+
+    A change is answered at once from a short run, and then better and better: verdict, intervals
+    and commands as `whatif` gives them. The page is on 127.0.0.1, behind a token; Ctrl-C ends it.
+    """
+    if find_spec("panel") is None:
+        raise InputError("needs Panel: pip install 'simnet-hostpath[page]'", key="page")
+    from simnet.page.serve import serve
+    from simnet.study.work.cases import Case, Member
+
+    base = Case(scenario, tuple(settings_of(assignments).items()), tunings, apply)
+    for remark in Member(base).effective().remarks:
+        message(remark)
+    serve(base, port=port, opened=_opened)
+
+
+def _opened(address: str) -> None:
+    """Print where the page is; a script reads it while the page is served."""
+    answer(address)
+    sys.stdout.flush()
+    message("Ctrl-C ends it")
