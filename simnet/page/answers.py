@@ -6,7 +6,7 @@ What is pinned is "before", and what the sliders say is "after"; both have the s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -112,21 +112,18 @@ def first_answer(question: Question) -> str:
 def sharper_answer(question: Question, wanted: Round, goes_on: Callable[[int, int], None]) -> str:
     """The same from a what-if, with verdict, intervals and commands, as HTML."""
     before = question.before
+    given = {"seed": _SEED} | asdict(wanted)
     found = whatif(
         before.scenario,
         question.typed,
         settings=dict(before.settings),
         base_tunings=before.tunings,
         apply=before.apply,
-        seed=_SEED,
-        seeds=wanted.seeds,
-        members=wanted.members,
-        duration=wanted.duration,
-        warm_up=wanted.warm_up,
         progress=goes_on,
+        **given,
     )
     last = wanted is ROUNDS[-1]
-    return fragment(whatif_part("page", found, before, simulate=last), "sharper")
+    return fragment(whatif_part("page", found, before, simulate=last, given=given), "sharper")
 
 
 def _number(value: float | None) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -17,9 +21,9 @@ def test_files_and_a_scenario_make_one_report(simnet: Simnet, tmp_path: Path) ->
     saved.write_text(saved_documents()["sweep"], encoding="utf-8")
     status, text, err = simnet("report", str(saved), "x460-out-of-box", *SHORT, "--out", str(out))
     assert (status, text, err) == (0, "", f"simnet: wrote {out}\n")
-    html = out.read_text("utf-8")
-    assert "Which nic.rx_frames is best for x460-out-of-box" in html
-    assert "What does x460-out-of-box with nodes=1 do, and what holds it back?" in html
+    page = out.read_text("utf-8")
+    assert "Which nic.rx_frames is best for x460-out-of-box" in page
+    assert "What does x460-out-of-box with nodes=1 do, and what holds it back?" in page
 
 
 @pytest.mark.compiled
@@ -28,7 +32,11 @@ def test_tunings_are_compared_with_what_is(simnet: Simnet, tmp_path: Path) -> No
     tuned = ("--tuning", "affinity", "--seeds", "2", "--members", "0", "--jobs", "1")
     status, _, err = simnet("report", "x460-out-of-box", *SHORT, *tuned, "--out", str(out))
     assert (status, err) == (0, f"simnet: wrote {out}\n")
-    assert "What would affinity do to x460-out-of-box with nodes=1?" in out.read_text("utf-8")
+    text = out.read_text("utf-8")
+    assert "What would affinity do to x460-out-of-box with nodes=1?" in text
+    (again,) = re.findall(r">(simnet whatif [^<]*)<", text)
+    _, printed, _ = simnet(*shlex.split(html.unescape(again))[1:], "--json")
+    assert json.loads(printed)["fingerprint"] in text
 
 
 @pytest.mark.parametrize(
