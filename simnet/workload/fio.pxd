@@ -2,29 +2,11 @@ from simnet.host.costs cimport Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.ledger cimport Ledger
 from simnet.host.scheduler cimport Task
-from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.random cimport RandomStream
 from simnet.storage.block.request cimport Bio, IoContext
-from simnet.storage.multiqueue.queue cimport HardwareQueue, MultiQueue
-
-cdef class Latency:
-    cdef readonly LogHistogram times
-    cdef readonly long long sum_ps
-    cdef readonly double squares
-    cpdef int add(self, long long time_ps) except -1
-
-cdef class FioStats:
-    cdef readonly list ios
-    cdef readonly list sectors
-    cdef readonly tuple slat
-    cdef readonly tuple clat
-    cdef readonly tuple lat
-    cdef readonly list depths
-    cdef readonly list submits
-    cdef readonly list completes
-    cdef readonly long long user_ps
-    cdef readonly long long system_ps
-    cdef readonly long long switches
+from simnet.storage.multiqueue.hardware cimport HardwareQueue
+from simnet.storage.multiqueue.queue cimport MultiQueue
+from simnet.workload.fio_stats cimport FioStats, add_latency, call_number, depth_number
 
 cdef class IoUnit(Bio):
     cdef long long start_ps
@@ -73,7 +55,3 @@ cdef class FioJob(Task):
     cdef int _poll(self, Cpu cpu) except -1
     cdef int _take(self, Cpu cpu, long long enter_ps) except -1
     cpdef void step(self, Cpu cpu) except *
-
-cdef int _add(latencies, bint write, long long time_ps) except -1
-cdef int _depth(long long depth) except -1
-cdef int _map(long long count) except -1

@@ -15,8 +15,6 @@ there until the job has the event.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import cython
@@ -24,24 +22,20 @@ import cython
 from simnet.host.costs import Spread
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Task
-from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import RandomStream
 from simnet.storage.block.request import Bio, IoContext
-from simnet.storage.multiqueue.queue import HardwareQueue, MultiQueue
+from simnet.storage.multiqueue.hardware import HardwareQueue
+from simnet.storage.multiqueue.queue import MultiQueue
+from simnet.workload.fio_stats import (
+    FioCosts,
+    FioRules,
+    FioStats,
+    add_latency,
+    call_number,
+    depth_number,
+)
 
-__all__ = ["ENGINES", "PATTERNS", "FioCosts", "FioJob", "FioRules", "FioStats", "Latency"]
-
-#: values of ioengine
-ENGINES = ("sync", "libaio", "io_uring")
-#: values of rw: whether places are random, and whether there are reads and writes
-PATTERNS = {
-    "read": (False, True, False),
-    "write": (False, False, True),
-    "randread": (True, True, False),
-    "randwrite": (True, False, True),
-    "rw": (False, True, True),
-    "randrw": (True, True, True),
-}
+__all__ = ["FioJob"]
 
 _PROCESS = cython.declare(cython.int, 0)
 _SYSTEM = cython.declare(cython.int, 2)
@@ -49,103 +43,12 @@ _SYNC = cython.declare(cython.int, 0)
 _IO_URING = cython.declare(cython.int, 2)
 _PAGE_SECTORS = cython.declare(cython.int, 8)
 _PERCENT = cython.declare(cython.int, 100)
-_NUMBERS = cython.declare(cython.int, 7)
 # states: what the piece of work that has just been executed was
 _SCHEDULED_IN = cython.declare(cython.int, 0)
 _PREPARED = cython.declare(cython.int, 1)
 _SUBMITTED = cython.declare(cython.int, 2)
 _WAITING = cython.declare(cython.int, 3)
 _POLLING = cython.declare(cython.int, 4)
-
-
-@dataclass(frozen=True)
-class FioRules:
-    """The options of a job, by fio's names.
-
-    Attributes:
-        ioengine: index in `ENGINES`.
-        hipri: io_uring polls.
-        bs_sectors: of each unit.
-        rwmixread: percent of reads where there are reads and writes.
-        random, reads, writes: see `PATTERNS`.
-        first_sector, blocks: the range that is used.
-        begin_sector: where a sequential job begins in it.
-    """
-
-    ioengine: int
-    hipri: bool
-    iodepth: int
-    iodepth_batch: int
-    iodepth_batch_complete_min: int
-    iodepth_batch_complete_max: int
-    iodepth_low: int
-    bs_sectors: int
-    random: bool
-    reads: bool
-    writes: bool
-    rwmixread: int
-    first_sector: int
-    blocks: int
-    begin_sector: int
-
-
-@dataclass(frozen=True)
-class FioCosts:
-    """Work at full speed, in ps.
-
-    Attributes:
-        unit_ps: of fio itself for each unit, in user mode.
-        syscall_ps: entering and leaving the kernel.
-        engine_ps: of the kernel's AIO, io_uring or VFS code for each unit that is submitted.
-        reap_ps: for each event that is handed over.
-    """
-
-    unit_ps: int
-    syscall_ps: int
-    engine_ps: int
-    reap_ps: int
-
-
-class Latency:
-    """Latencies of one kind: histogram in ps, sum, and sum of the squares in ns."""
-
-    def __init__(self) -> None:
-        self.times = LogHistogram()
-        self.sum_ps = 0
-        self.squares = 0.0
-
-    def add(self, time_ps: cython.longlong) -> cython.int:
-        """Count one."""
-        nanoseconds: cython.double = time_ps / 1000.0
-        self.times.add(time_ps)
-        self.sum_ps += time_ps
-        self.squares += nanoseconds * nanoseconds
-        return 0
-
-
-class FioStats:
-    """What the jobs of one group have done; lists are of reads and writes.
-
-    Attributes:
-        ios, sectors: completed.
-        slat, clat, lat: latencies.
-        depths: units by how many were in flight when they were submitted: 1, 2, 4, .. 64 or more.
-        submits, completes: calls by how many units they submitted or returned: 0, up to 4, 8, ..
-            64, or more.
-        user_ps, system_ps: of the jobs' processes.
-        switches: how often they slept.
-    """
-
-    def __init__(self) -> None:
-        self.ios = [0, 0]
-        self.sectors = [0, 0]
-        self.slat = (Latency(), Latency())
-        self.clat = (Latency(), Latency())
-        self.lat = (Latency(), Latency())
-        self.depths = [0] * _NUMBERS
-        self.submits = [0] * _NUMBERS
-        self.completes = [0] * _NUMBERS
-        self.user_ps = self.system_ps = self.switches = 0
 
 
 @cython.final
@@ -332,12 +235,12 @@ class FioJob(Task):
         if self.position < count:
             return self._sleep(_SUBMITTED)
         self.in_flight += count
-        stats.submits[_map(count)] += 1
-        stats.depths[_depth(self.in_flight)] += count
+        stats.submits[call_number(count)] += 1
+        stats.depths[depth_number(self.in_flight)] += count
         if self.engine != _SYNC:
             for unit in self.queued:
                 unit.issue_ps = now
-                _add(stats.slat, unit.write, now - unit.start_ps)
+                add_latency(stats.slat, unit.write, now - unit.start_ps)
         self.queued = []
         if len(self.free) > 0:
             return self._prepare(cpu, 0)
@@ -413,48 +316,12 @@ class FioJob(Task):
         for unit in taken:
             stats.ios[unit.write] += 1
             stats.sectors[unit.write] += unit.sectors
-            _add(stats.clat, unit.write, at_ps - unit.issue_ps)
-            _add(stats.lat, unit.write, at_ps - unit.start_ps)
-        stats.completes[_map(count)] += 1
+            add_latency(stats.clat, unit.write, at_ps - unit.issue_ps)
+            add_latency(stats.lat, unit.write, at_ps - unit.start_ps)
+        stats.completes[call_number(count)] += 1
         self.free.extend(taken)
         self.in_flight -= count
         if full and self.in_flight > self.iodepth_low:
             self.debt_ps += system_ps
             return self._reap(cpu, self.syscall_ps)
         return self._prepare(cpu, system_ps)
-
-
-def _add(latencies: Any, write: cython.bint, time_ps: cython.longlong) -> cython.int:
-    latency: Latency = latencies[write]
-    latency.add(time_ps)
-    return 0
-
-
-def _depth(depth: cython.longlong) -> cython.int:
-    """`io_u_mark_depth`: 1, 2, 4, .. 64 or more."""
-    number: cython.int = 0
-    while depth > 1 and number < _NUMBERS - 1:
-        depth >>= 1
-        number += 1
-    return number
-
-
-def _map(count: cython.longlong) -> cython.int:
-    """`io_u_mark_map`: 0, up to 4, 8, .. 64, more."""
-    number: cython.int = 0
-    most: cython.longlong = 4
-    if count == 0:
-        return 0
-    number = 1
-    while count > most and number < _NUMBERS - 1:
-        most *= 2
-        number += 1
-    return number
-
-
-def deviation(count: int, sum_ps: int, squares: float) -> float:
-    """Return the standard deviation of `count` latencies, in ns."""
-    if count < 2:  # noqa: PLR2004 - one value has none
-        return 0.0
-    mean = sum_ps / 1000 / count
-    return math.sqrt(max(squares - count * mean * mean, 0.0) / (count - 1))

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import cython
 
 from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator, Tunable
-from simnet.storage.block.request import READ, WRITE, Bio, Request
+from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
 from simnet.storage.block.sort_list import MergeHash, SortList
 from simnet.storage.multiqueue.request import MqRequest
 from simnet.storage.multiqueue.scheduler import MqScheduler
@@ -73,12 +73,12 @@ class MqDeadline(MqScheduler):
         self.fifo_batch = values["fifo_batch"]
         self.aging = values["prio_aging_expire"]
 
-    def _class_of(self, request: Request) -> PerPriority:
-        return self.per_prio[_CLASSES[request.context.ioprio_class]]
+    def _of(self, context: IoContext) -> PerPriority:
+        return self.per_prio[_CLASSES[context.ioprio_class]]
 
     def insert(self, request: MqRequest) -> cython.int:
         """`dd_insert_request`."""
-        mine: PerPriority = self._class_of(request)
+        mine: PerPriority = self._of(request.context)
         if not request.token:
             request.token = True
             mine.queued += 1
@@ -106,7 +106,7 @@ class MqDeadline(MqScheduler):
         if request is not None and self._mergeable(request, bio):
             return BACK_MERGE, request
         if self.front_merges:
-            mine = self.per_prio[_CLASSES[bio.context.ioprio_class]]
+            mine = self._of(bio.context)
             request = mine.sort_list[1 if bio.write else 0].find(bio.sector + bio.sectors)
             if request is not None and self._mergeable(request, bio):
                 return FRONT_MERGE, request
@@ -122,13 +122,13 @@ class MqDeadline(MqScheduler):
         self.hash.remove(request)
         self.hash.add(request)
         if request.sector != request.key:
-            mine = self._class_of(request)
+            mine = self._of(request.context)
             mine.sort_list[request.rw].remove(request)
             mine.sort_list[request.rw].insert(request)
 
     def merged_requests(self, request: Request, following: Request) -> None:
         """`dd_merged_requests`: the earlier deadline holds for both."""
-        mine = self._class_of(following)
+        mine = self._of(following.context)
         self.merged(request)
         fifo = mine.fifo[request.rw]
         if following.expires < request.expires:
@@ -140,11 +140,11 @@ class MqDeadline(MqScheduler):
 
     def former(self, request: Request) -> Request | None:
         """`elv_rb_former_request`."""
-        return self._class_of(request).sort_list[request.rw].preceding(request)
+        return self._of(request.context).sort_list[request.rw].preceding(request)
 
     def latter(self, request: Request) -> Request | None:
         """`elv_rb_latter_request`."""
-        return self._class_of(request).sort_list[request.rw].following(request)
+        return self._of(request.context).sort_list[request.rw].following(request)
 
     # dispatching
 
@@ -212,7 +212,7 @@ class MqDeadline(MqScheduler):
         """`dd_finish_request`."""
         mine: PerPriority
         if request.token:
-            mine = self._class_of(request)
+            mine = self._of(request.context)
             mine.queued -= 1
         return 0
 
@@ -220,5 +220,5 @@ class MqDeadline(MqScheduler):
 class MqDeadlineOneClass(MqDeadline):
     """mq-deadline before Linux 5.14: all classes are one."""
 
-    def _class_of(self, request: Request) -> PerPriority:
+    def _of(self, context: IoContext) -> PerPriority:
         return self.per_prio[_BEST_EFFORT]

@@ -165,7 +165,15 @@ def test_a_queue_at_least() -> None:
         spread([], 0)
 
 
-def test_priorities_came_with_5_14() -> None:
-    assert scheduler_of("mq-deadline", "5.13") is not SCHEDULERS["mq-deadline"]
-    assert scheduler_of("mq-deadline", "5.14") is SCHEDULERS["mq-deadline"]
+@pytest.mark.parametrize(("version", "order"), [("5.13", [500, 600]), ("5.14", [600, 500])])
+def test_priorities_came_with_5_14(version: str, order: list[int]) -> None:
+    host = MqHost("mq-deadline", io_queue_depth=2, nr_requests=64)
+    made = scheduler_of("mq-deadline", version)
+    assert made is not None
+    host.queue.elevator = host.queue.scheduler = made(host.queue)
+    for number, (sector, one) in enumerate(
+        ((8000, "be"), (8100, "be"), (500, "idle"), (600, "rt"))
+    ):
+        host.submit(sector, at=number * US, ioprio_class=one)
+    assert host.run()[2:] == order
     assert scheduler_of("none", "6.12") is None

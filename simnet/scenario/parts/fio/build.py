@@ -16,7 +16,8 @@ from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import System
 from simnet.storage.block.request import IoContext
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.workload.fio import ENGINES, PATTERNS, FioCosts, FioJob, FioRules, FioStats
+from simnet.workload.fio import FioJob
+from simnet.workload.fio_stats import ENGINES, PATTERNS, FioCosts, FioRules, FioStats
 from simnet.workload.netperf import Start
 
 if TYPE_CHECKING:

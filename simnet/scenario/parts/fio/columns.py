@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.scenario.core.subject import Column
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.workload.fio import deviation
+from simnet.workload.fio_stats import deviation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simnet.scenario.system.system import Snapshot
-    from simnet.workload.fio import FioStats, Latency
+    from simnet.workload.fio_stats import FioStats, Latency
 
 __all__ = ["COLUMNS", "PERCENTILES", "FioGroupUse", "group_counts"]
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.fio.schema import FioGroup
     from simnet.scenario.system.resource import Resource
     from simnet.storage.multiqueue.queue import MultiQueue
-    from simnet.workload.fio import FioJob, FioStats
+    from simnet.workload.fio import FioJob
+    from simnet.workload.fio_stats import FioStats
 
 __all__ = ["FioPath", "Group"]
 

@@ -1,0 +1,167 @@
+"""Options, costs and counters of fio's jobs.
+
+Source: `io_u_mark_depth`, `io_u_mark_map` in io_u.c and options.c of fio 3.36.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import cython
+
+from simnet.kernel.histogram import LogHistogram
+
+__all__ = [
+    "ENGINES",
+    "PATTERNS",
+    "FioCosts",
+    "FioRules",
+    "FioStats",
+    "Latency",
+    "add_latency",
+    "call_number",
+    "depth_number",
+    "deviation",
+]
+
+#: values of ioengine
+ENGINES = ("sync", "libaio", "io_uring")
+#: values of rw: whether places are random, and whether there are reads and writes
+PATTERNS = {
+    "read": (False, True, False),
+    "write": (False, False, True),
+    "randread": (True, True, False),
+    "randwrite": (True, False, True),
+    "rw": (False, True, True),
+    "randrw": (True, True, True),
+}
+_NUMBERS = cython.declare(cython.int, 7)
+
+
+@dataclass(frozen=True)
+class FioRules:
+    """The options of a job, by fio's names.
+
+    Attributes:
+        ioengine: index in `ENGINES`.
+        hipri: io_uring polls.
+        bs_sectors: of each unit.
+        rwmixread: percent of reads where there are reads and writes.
+        random, reads, writes: see `PATTERNS`.
+        first_sector, blocks: the range that is used.
+        begin_sector: where a sequential job begins in it.
+    """
+
+    ioengine: int
+    hipri: bool
+    iodepth: int
+    iodepth_batch: int
+    iodepth_batch_complete_min: int
+    iodepth_batch_complete_max: int
+    iodepth_low: int
+    bs_sectors: int
+    random: bool
+    reads: bool
+    writes: bool
+    rwmixread: int
+    first_sector: int
+    blocks: int
+    begin_sector: int
+
+
+@dataclass(frozen=True)
+class FioCosts:
+    """Work at full speed, in ps.
+
+    Attributes:
+        unit_ps: of fio itself for each unit, in user mode.
+        syscall_ps: entering and leaving the kernel.
+        engine_ps: of the kernel's AIO, io_uring or VFS code for each unit that is submitted.
+        reap_ps: for each event that is handed over.
+    """
+
+    unit_ps: int
+    syscall_ps: int
+    engine_ps: int
+    reap_ps: int
+
+
+class Latency:
+    """Latencies of one kind: histogram in ps, sum, and sum of the squares in ns."""
+
+    def __init__(self) -> None:
+        self.times = LogHistogram()
+        self.sum_ps = 0
+        self.squares = 0.0
+
+    def add(self, time_ps: cython.longlong) -> cython.int:
+        """Count one."""
+        nanoseconds: cython.double = time_ps / 1000.0
+        self.times.add(time_ps)
+        self.sum_ps += time_ps
+        self.squares += nanoseconds * nanoseconds
+        return 0
+
+
+class FioStats:
+    """What the jobs of one group have done; lists are of reads and writes.
+
+    Attributes:
+        ios, sectors: completed.
+        slat, clat, lat: latencies.
+        depths: units by how many were in flight when they were submitted: 1, 2, 4, .. 64 or more.
+        submits, completes: calls by how many units they submitted or returned: 0, up to 4, 8, ..
+            64, or more.
+        user_ps, system_ps: of the jobs' processes.
+        switches: how often they slept.
+    """
+
+    def __init__(self) -> None:
+        self.ios = [0, 0]
+        self.sectors = [0, 0]
+        self.slat = (Latency(), Latency())
+        self.clat = (Latency(), Latency())
+        self.lat = (Latency(), Latency())
+        self.depths = [0] * _NUMBERS
+        self.submits = [0] * _NUMBERS
+        self.completes = [0] * _NUMBERS
+        self.user_ps = self.system_ps = self.switches = 0
+
+
+def add_latency(latencies: Any, write: cython.bint, time_ps: cython.longlong) -> cython.int:
+    """Count a latency of reads or of writes."""
+    latency: Latency = latencies[write]
+    latency.add(time_ps)
+    return 0
+
+
+def depth_number(depth: cython.longlong) -> cython.int:
+    """`io_u_mark_depth`: 1, 2, 4, .. 64 or more."""
+    number: cython.int = 0
+    while depth > 1 and number < _NUMBERS - 1:
+        depth >>= 1
+        number += 1
+    return number
+
+
+def call_number(count: cython.longlong) -> cython.int:
+    """`io_u_mark_map`: 0, up to 4, 8, .. 64, more."""
+    number: cython.int = 0
+    most: cython.longlong = 4
+    if count == 0:
+        return 0
+    number = 1
+    while count > most and number < _NUMBERS - 1:
+        most *= 2
+        number += 1
+    return number
+
+
+def deviation(count: int, sum_ps: int, squares: float) -> float:
+    """Return the standard deviation of `count` latencies, in ns."""
+    if count < 2:  # noqa: PLR2004 - one value has none
+        return 0.0
+    mean = sum_ps / 1000 / count
+    return math.sqrt(max(squares - count * mean * mean, 0.0) / (count - 1))
