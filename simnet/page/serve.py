@@ -6,6 +6,7 @@ users of the machine, and pages of other hosts in the same browser, cannot find 
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 import panel as pn
 from markupsafe import escape
+from tornado.websocket import WebSocketClosedError
 
 from simnet.errors import InputError
 from simnet.page.answers import ROUNDS, Question, first_answer, sharper_answer
@@ -51,6 +53,8 @@ def serve(base: Case, *, port: int, opened: Callable[[str], None]) -> None:
         port: to listen on; 0 for any that is free.
         opened: called with the address once the page is there.
     """
+    for name in ("asyncio", "tornado.application"):
+        logging.getLogger(name).addFilter(_not_closed)
     found = controls(base)
     names = tuple(read_scenario(find_scenario(base.scenario))[0].tunings)
     token = secrets.token_urlsafe(24)
@@ -73,6 +77,12 @@ def serve(base: Case, *, port: int, opened: Callable[[str], None]) -> None:
     server.io_loop.start()
 
 
+def _not_closed(record: logging.LogRecord) -> bool:
+    """A browser that leaves while an answer is on its way to it is no error."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, WebSocketClosedError)
+
+
 class _Page:
     """One open page: its controls, the question they ask, and the answer so far."""
 
@@ -92,6 +102,7 @@ class _Page:
 
     def view(self) -> Any:
         """Everything, and the first answer."""
+        pn.state.on_session_destroyed(self._left)
         self._ask()
         side = pn.Column(
             pn.pane.HTML("<h3>Tunings</h3>"),
@@ -118,6 +129,10 @@ class _Page:
         changed = tuple((name, value) for name, value in settings if known.get(name) != value)
         tunings = tuple(n for n in self._tunings.value if n not in self._pinned.tunings)
         return Question(self._pinned, tunings, changed)
+
+    def _left(self, _context: Any) -> None:
+        """Nobody looks at it: no answer is wanted."""
+        self._asked += 1
 
     def _pin_now(self) -> None:
         self._pinned = self._question().after
