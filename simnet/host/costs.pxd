@@ -28,6 +28,7 @@ cdef class Costs:
     cdef readonly long long copy_line_ps
     cdef readonly long long csum_line_ps
     cdef readonly long long rx_page_ps
+    cdef readonly long long page_zone_ps
     cdef readonly long long rps_ps
     cdef readonly long long gso_ps
     cdef readonly long long bio_ps

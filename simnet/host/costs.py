@@ -38,6 +38,7 @@ COST_NAMES = (
     "copy_line",
     "csum_line",
     "rx_page",
+    "page_zone",
     "rps",
     "gso",
     "bio",
@@ -91,6 +92,7 @@ class Costs:
         self.copy_line_ps = ps["copy_line"]
         self.csum_line_ps = ps["csum_line"]
         self.rx_page_ps = ps["rx_page"]
+        self.page_zone_ps = ps["page_zone"]
         self.rps_ps = ps["rps"]
         self.gso_ps = ps["gso"]
         self.bio_ps = ps["bio"]

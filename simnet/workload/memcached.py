@@ -7,7 +7,9 @@ loop. A read that returns less than the buffer takes is not tried again. What ha
 completely waits for the connection's next event.
 
 Each system call and the application's code is a piece of work of its own, see
-`simnet.workload.epoll_worker`; what the loop itself costs in user mode comes once an epoll_wait.
+`simnet.workload.epoll_worker`; what the loop itself costs in user mode comes once an epoll_wait. A
+call on a socket ends with bottom halves enabled, which executes softirqs that were left to
+ksoftirqd (kernel/softirq.c `__local_bh_enable_ip`).
 """
 
 from __future__ import annotations
@@ -118,7 +120,8 @@ class MemcachedWorker(EpollWorker):
         return self._receive(cpu, self.connection.socket)
 
     def _has_received(self, cpu: Cpu) -> cython.int:
-        """If the request is complete, execute it."""
+        """Bottom halves are enabled (`release_sock`); if the request is complete, execute it."""
+        cpu.kick()
         self.connection.got += self.piece
         if self.connection.got < self.connection.client.asked:
             return self._next(cpu)
@@ -132,5 +135,6 @@ class MemcachedWorker(EpollWorker):
         return self._copy_from_user(cpu)
 
     def _has_sent(self, cpu: Cpu) -> cython.int:
-        """Turn to the next event."""
+        """Bottom halves are enabled; turn to the next event."""
+        cpu.kick()
         return self._next(cpu)

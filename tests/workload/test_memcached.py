@@ -18,6 +18,7 @@ SMALL = {
     "memcached.threads": "4",
     "memcached.connections": "5",
     "memcached.client_wake": "0 us",
+    "memcached.other_packets": "0",
 }
 
 
@@ -114,3 +115,30 @@ def test_the_printed_result_has_the_workers_cpus_and_their_polls() -> None:
 def test_what_cannot_be_is_refused(settings: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load("memcached-100g", settings=settings)
+
+
+def test_polls_of_other_devices_count_but_not_their_interrupts() -> None:
+    alone, beside = simulated(100_000), simulated(100_000, other_packets=100_000, other_queues=2)
+    assert beside.key_value.polls_per_s - alone.key_value.polls_per_s == pytest.approx(1e5, rel=0.2)
+    assert beside.key_value.interrupts_per_s == alone.key_value.interrupts_per_s
+    assert {0, 1} <= {cpu.id for cpu in beside.cpus if cpu.busy}
+
+
+def test_softirqs_left_to_ksoftirqd_are_executed_at_the_end_of_a_system_call() -> None:
+    """At full load the queue runs dry between two batches, and interrupts.
+
+    It would not if the rest had to wait for the thread, which waits for the worker's slice.
+    """
+    settings = {
+        "memcached.hosts": "1",
+        "memcached.threads": "20",
+        "memcached.connections": "28",
+        "memcached.workers": "1",
+        "memcached.qps": "0",
+        "memcached.other_packets": "0",
+        "ethtool -L eth0 rx": "1",
+        "ethtool -L eth0 tx": "1",
+    }
+    result = run("memcached-100g", settings=settings, warm_up="10 ms", duration="5 ms")
+    assert result.key_value.interrupts_per_s > 5000
+    assert result.key_value.packets_per_poll < 40

@@ -7,6 +7,12 @@ or tx-; with adaptive-rx and adaptive-tx they are only what it starts from, and 
 the driver arms a queue it gives a sample to `Dim`; a new setting is programmed by a work queue's
 firmware command, and until then no samples are taken.
 
+Frames are received into work-queue entries of 256 KiB, a small one into a stride of 2 KiB. When two
+of them are used up, the poll maps their pages anew by commands to the device (UMR), whose
+completion queue is armed with the others but not moderated: if nothing has polled until then, it
+interrupts (en_rx.c `mlx5e_post_rx_mpwqes`; en/params.c UMR_WQE_BULK, MLX5_MPWRQ_LOG_WQE_SZ;
+en_main.c `icocq_moder`).
+
 A poll writes the doorbells of three queues: those of received and of sent frames, and the one of
 the channel's internal commands.
 """
@@ -15,7 +21,10 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.cpu import Cpu
+from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.gro import Gro
+from simnet.net.link.skb import Skb
 from simnet.net.nic.adaptive_channel import AdaptiveChannel
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import RX_PROFILES, TX_PROFILES, Dim
@@ -26,6 +35,11 @@ __all__ = ["Mlx5"]
 _US_PS = cython.declare(cython.longlong, 1_000_000)
 _TX_CQ_POLL_BUDGET = 128
 _DOORBELLS = 3
+_STRIDE_BYTES = cython.declare(cython.longlong, 2048)
+_MAPPED_BYTES = cython.declare(cython.longlong, 2 << 18)
+# an event of the channel: pages have been mapped
+_MAPPED = cython.declare(cython.int, 3)
+_PRIORITY_TIMER = cython.declare(cython.int, 1)
 
 
 @cython.final
@@ -73,6 +87,39 @@ class Mlx5(AdaptiveChannel):
         )
         self.rx_cq.moderate(rx[0], rx[1], rx_cqe)
         self.tx_cq.moderate(tx[0], tx[1], tx_cqe)
+        self.map_ps = device.fetch_ps + device.dma_ps
+        self.strided_bytes = 0
+        self.mapped = 0
+        self.maps = False
+
+    def _taken(self, cpu: Cpu) -> Skb:
+        """Take the next frame, and count what it takes of its work-queue entry."""
+        skb: Skb = AdaptiveChannel._taken(self, cpu)  # noqa: SLF001 - the method that it extends
+        self.strided_bytes += max(skb.wire_bytes, _STRIDE_BYTES)
+        return skb
+
+    def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """`mlx5e_post_rx_mpwqes` before the queues are armed."""
+        mapped: cython.longlong = self.strided_bytes // _MAPPED_BYTES
+        self.maps = mapped > self.mapped
+        self.mapped = mapped
+        return AdaptiveChannel._finish(  # noqa: SLF001 - the method that it extends
+            self, cpu, softirq
+        )
+
+    def _poll_completed(self, now: cython.longlong) -> cython.int:
+        """The queue of commands is armed, too."""
+        if self.maps:
+            self.sim.after(self.map_ps, self, _MAPPED, 0, _PRIORITY_TIMER)
+        return AdaptiveChannel._poll_completed(self, now)  # noqa: SLF001 - as above
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """Pages have been mapped, or what others have, too."""
+        if kind != _MAPPED:
+            AdaptiveChannel.on_event(self, kind, arg)
+            return
+        self.advance(self.sim.now)
+        self._notify()
 
     def _apply(self, dim: Dim, cq: CompletionQueue) -> cython.int:
         """`mlx5e_complete_dim_work`: by a firmware command."""

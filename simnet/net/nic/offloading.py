@@ -141,13 +141,19 @@ class OffloadingNic(Nic):
         return work + self._pages_ps(cpu, skb)
 
     def _pages_ps(self, cpu: Cpu, skb: Skb) -> cython.longlong:
-        """Allocating the pages of a frame, each of which begins in one of its own."""
+        """Allocating the pages of a frame, each of which begins in one of its own.
+
+        Those that another CPU frees do not come back to this one's list but by the zone's
+        (mm/page_alloc.c `rmqueue_bulk`, under its lock).
+        """
+        pages: cython.longlong
         work: cython.longlong
         if self.page_bytes == 0:
             return 0
-        work = (
-            (skb.wire_bytes + self.page_bytes - 1) // self.page_bytes * self.costs.rx_page_ps // 2
-        )
+        pages = (skb.wire_bytes + self.page_bytes - 1) // self.page_bytes
+        work = pages * self.costs.rx_page_ps // 2
+        if skb.endpoint.freer is not None and skb.endpoint.freer is not cpu:
+            work += pages * self.costs.page_zone_ps
         self.ledger.pages += work
         return work
 

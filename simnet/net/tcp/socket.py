@@ -388,7 +388,11 @@ class TcpSocket(TcpConnection):
     def _freed_pages_ps(
         self, cpu: Cpu, length: cython.longlong, segments: cython.longlong
     ) -> cython.longlong:
-        """The reader gives back pages and `sk_buff` that another CPU may have written last."""
+        """The reader gives back pages and `sk_buff` that another CPU may have written last.
+
+        Pages from another CPU fill this one's list, which gives them to the zone
+        (mm/page_alloc.c `free_pcppages_bulk`).
+        """
         each: cython.longlong = self.receiver.delack.rcv_mss
         pages: cython.longlong = (
             (length + each - 1) // each * ((each + self.page_bytes - 1) // self.page_bytes)
@@ -396,6 +400,7 @@ class TcpSocket(TcpConnection):
         work: cython.longlong = pages * self.costs.rx_page_ps // 2
         lines: cython.longlong = 0
         if self.queue_toucher is not None and self.queue_toucher is not cpu:
+            work += pages * self.costs.page_zone_ps
             work += self.memory.dirty_lines_ps(cpu, self.queue_toucher, pages)
             lines = segments * self.buffers.freed_ps(cpu, self.queue_toucher)
         self.freer = cpu

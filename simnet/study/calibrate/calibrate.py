@@ -204,7 +204,7 @@ def target(text: str, scenario: str = "", messages: Sequence[str] = ()) -> Targe
     name, _, chosen = text.partition(":")
     reply = answer(name).of(scenario, messages)
     measured = measurement(name)
-    if measured.use == "predict":
+    if measured.never_fitted:
         expected = "a measurement marked `calibrate` was expected: this one only scores"
         raise InputError(expected, key=name)
     if measured.use != "calibrate" and not _frozen(name):

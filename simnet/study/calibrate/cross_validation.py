@@ -180,7 +180,7 @@ def _numbers(answers: Mapping[str, Answer]) -> Iterator[_Number]:
         for key, value in known.value.items():
             yield _Number(
                 name, key, value, kind_of(name, key), configuration_of(name, key),
-                fits=known.use != "predict",
+                fits=not known.never_fitted,
             )  # fmt: skip
 
 

@@ -22,7 +22,8 @@ class Measurement(BaseModel):
 
     `use` is `calibrate` (parameters may be fitted to it) or `predict` (it only scores). What is
     marked `predict first, then calibrate` or `predicted before known` counts as `predict`: before
-    one fits to it, the prediction made without it must have been frozen.
+    one fits to it, the prediction made without it must have been frozen. `predict, looked at` was
+    known while mechanisms were chosen: it is not fitted to, and no prediction of it was blind.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,7 +31,13 @@ class Measurement(BaseModel):
     id: str = Field(min_length=1)
     where: str
     setup: dict[str, str | int] = {}
-    use: Literal["calibrate", "predict", "predict first, then calibrate", "predicted before known"]
+    use: Literal[
+        "calibrate",
+        "predict",
+        "predict, looked at",
+        "predict first, then calibrate",
+        "predicted before known",
+    ]
     unit: str
     value: dict[str, float]
     note: str = ""
@@ -41,6 +48,16 @@ class Measurement(BaseModel):
     def _keyed(cls, value: object) -> object:
         """A measurement of one number: its key is `value`."""
         return {"value": value} if isinstance(value, int | float) else value
+
+    @property
+    def never_fitted(self) -> bool:
+        """Whether parameters may not be fitted to it, whatever has been frozen."""
+        return self.use in ("predict", "predict, looked at")
+
+    @property
+    def blind(self) -> bool:
+        """Whether what was predicted of it was predicted without knowing it."""
+        return self.use not in ("calibrate", "predict, looked at")
 
     @property
     def role(self) -> Use:

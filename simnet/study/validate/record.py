@@ -112,7 +112,7 @@ def record(ids: str | Sequence[str] = ()) -> Record:
     Raises:
         InputError: an id of which nothing was frozen before its number was known.
     """
-    blind = {name: one for name, one in measurements().items() if one.use != "calibrate"}
+    blind = {name: one for name, one in measurements().items() if one.blind}
     found = tuple(
         Score(file, frozen.stage, **row.model_dump(), measured=blind[row.id].value[row.key])
         for file, frozen in predictions().items()

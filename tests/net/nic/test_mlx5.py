@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from simnet.net.nic.completion_queue import CompletionQueue
 from tests.host.parts import NS, US, Agenda
 from tests.net.nic.connectx import Bench
+from tests.net.parts import frame
 
 NEVER = 1 << 62
 
@@ -111,6 +112,40 @@ class TestChannel:
         assert bench.napi.polls == 1
         assert bench.nic.rx_cq.armed
         assert bench.nic.tx_cq.armed
+
+    @pytest.mark.parametrize(("frames", "interrupts"), [(55, 2), (56, 3)])
+    def test_pages_that_have_been_mapped_anew_interrupt(self, frames: int, interrupts: int) -> None:
+        """256 strides of 2 KiB are two work-queue entries; the command's end is not moderated."""
+        bench = Bench(work_ps=10 * NS, device={"fetch_ps": 1 * US, "dma_ps": 600 * NS})
+        bench.feed(*(100 + number / 1000 for number in range(200)))
+        bench.feed(*(500 + number / 1000 for number in range(frames)))
+        bench.run(1000)
+        assert len(bench.asserted_us) == bench.napi.interrupts == interrupts
+        assert bench.napi.polls_empty == interrupts - 2
+        if interrupts > 2:
+            last_us = max(at for at, _, _ in bench.sink.log) / US
+            assert 1.6 < bench.asserted_us[2] - last_us < 2
+
+    def test_a_poll_that_is_repeated_finds_them_itself(self) -> None:
+        bench = Bench(work_ps=10 * NS)
+        bench.feed(*(100 + number / 1000 for number in range(256)))
+        bench.run(1000)
+        assert bench.napi.polls_full_budget == 4
+        assert bench.napi.interrupts == 1
+
+    def test_large_frames_take_as_many_strides_as_they_need(self) -> None:
+        bench = Bench(work_ps=10 * NS)
+        for number in range(58):
+            skb = frame(bench.sink, wire_bytes=9038)
+            skb.arrival_ps = 100 * US + number * NS
+            bench.nic.incoming.append(skb)
+        bench.nic.frames_added()
+        bench.run(1000)
+        # they end 84 bytes before 512 KiB, and one small frame uses that up
+        assert bench.napi.interrupts == 1
+        bench.feed(2000)
+        bench.run(3000)
+        assert bench.napi.interrupts == 3
 
     def test_an_event_of_the_other_queue_during_a_poll_has_it_polled_once_more(self) -> None:
         # the frame sent leaves when the poll of the received one is under way

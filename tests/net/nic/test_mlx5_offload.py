@@ -57,6 +57,15 @@ class TestReceive:
         ledger = bench.machine.costs.ledger
         assert (ledger.driver, ledger.pages) == (2 * 200 * NS, 2 * 2 * 30 * NS)
 
+    @pytest.mark.parametrize(("reader", "zone_ns"), [(0, 0), (1, 7)])
+    def test_pages_that_another_cpu_frees_come_back_by_the_zone(
+        self, reader: int, zone_ns: int
+    ) -> None:
+        bench = made(page_bytes=545, costs={"rx_page": 60, "page_zone": 7}, cpus=2)
+        bench.sink.freer = bench.machine.cpus[reader]
+        come(bench, segments(bench, 0, 1))
+        assert bench.machine.costs.ledger.pages == 2 * 2 * (30 + zone_ns) * NS
+
 
 class TestSend:
     def sent(self, *, tso: bool) -> Bench:

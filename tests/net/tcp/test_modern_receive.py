@@ -26,7 +26,9 @@ class Bench:
         self.sim = Simulator()
         memory = make_memory(2, None, local_ps=85_000, remote_ps=140_000, same_bus_dirty_ps=45_000)
         memory.caches.extend(LastLevelCache(SHARE, 2, 60_000) for _ in range(2))
-        self.costs = make_costs(copy_line=4, skb_free=100, rx_page=600, tcp_tx=1000, gso=70)
+        self.costs = make_costs(
+            copy_line=4, skb_free=100, rx_page=600, page_zone=80, tcp_tx=1000, gso=70
+        )
         self.machine = make_machine(
             self.sim, "host", self.costs, memory, nodes=2, cores_per_socket=2
         )
@@ -132,9 +134,9 @@ class TestPages:
         assert self.read(bench, bench.near) == (LINES * 4 + 100 + 600) * NS
         assert bench.costs.ledger.pages == 600 * NS
 
-    def test_on_another_cpu_it_fetches_the_line_of_each(self) -> None:
+    def test_on_another_cpu_it_fetches_the_line_of_each_and_the_zone_gets_them(self) -> None:
         bench = Bench()
-        assert self.read(bench, bench.beside) == (LINES * 4 + 100 + 600 + 2 * 45) * NS
+        assert self.read(bench, bench.beside) == (LINES * 4 + 100 + 600 + 2 * (45 + 80)) * NS
         assert bench.socket.freer is bench.beside
 
 

@@ -28,7 +28,7 @@ def test_every_stage_fits_less_than_it_knows(scenario: str, name: str) -> None:
     for text in found.against:
         measured, _, keys = text.partition(":")
         assert measured in answers()
-        assert measurement(measured).use != "predict"
+        assert not measurement(measured).never_fitted
         numbers += len(keys.split(",")) if keys else len(measurement(measured).value)
     assert len(found.parameters) < numbers
 

@@ -73,6 +73,9 @@ class Costs(Section):
     rx_page_cycles: Annotated[
         int, cycles("allocating, mapping, posting and freeing one page of a receive buffer")
     ] = 0
+    page_zone_cycles: Annotated[
+        int, cycles("moving one page between the free list of a CPU and that of its zone")
+    ] = 0
     bio_cycles: Annotated[
         int, cycles("making a bio and submitting it to the block layer and its scheduler")
     ] = 0

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.host.softirq.other_queue import OtherQueue
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.memcached.columns import KeyValueCounts
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
@@ -17,6 +19,8 @@ from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.memcached_system import Clients, KeyValuePort, Server, connect_memcached
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.host.machine import Machine
     from simnet.host.softirq.napi_instance import NapiInstance
     from simnet.scenario.core.effective import Effective
@@ -54,23 +58,21 @@ class _Counts:
     made: KeyValue
     machine: Machine
     port: Any
+    others: tuple[OtherQueue, ...]
 
     def key_value(self) -> KeyValueCounts:
-        """Polls of the port's queues, calls of the workers, and time of their CPUs."""
-        queues = [
-            queue
-            for queue in getattr(self.port, "queues", [self.port])
-            if isinstance(queue, Channel)
-        ]
+        """Interrupts of the port, polls of all devices, calls and CPU time of the workers."""
+        queues = _instances(self.port)
+        polled = [*queues, *(other.instance for other in self.others)]
         cpus = [worker.cpu for worker in self.made.workers]
         times = [cpu.times() for cpu in cpus]
         worked = self.made.counters()
         switches_ps = worked["sleeps"] * self.machine.costs.context_switch_ps
         return KeyValueCounts(
-            interrupts=sum(queue.instance.interrupts for queue in queues),
-            polls=sum(queue.instance.polls for queue in queues),
-            poll_packets=sum(queue.instance.poll_packets for queue in queues),
-            polls_empty=sum(queue.instance.polls_empty for queue in queues),
+            interrupts=sum(instance.interrupts for instance in queues),
+            polls=sum(instance.polls for instance in polled),
+            poll_packets=sum(instance.poll_packets for instance in polled),
+            polls_empty=sum(instance.polls_empty for instance in polled),
             waits=worked["waits"],
             events=worked["events"],
             sleeps=worked["sleeps"],
@@ -129,7 +131,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     path = NetworkPath(effective, ground.machine, ground.ports)
     rate = behind.far_port.nic.link_rate_bps
     path.far_links.append(("clients", behind.far, rate, None))
-    counts = _Counts(made, ground.machine, behind.nic)
+    counts = _Counts(made, ground.machine, behind.nic, tuple(behind.others()))
     return System(
         ground.env,
         ground.machine,
@@ -142,6 +144,12 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         counters={"key_value": counts.key_value},
         ground=ground,
     )
+
+
+def _instances(port: Any) -> list[NapiInstance]:
+    """NAPI instances of a port's queues; none of a driver that has none."""
+    queues = port.queues if isinstance(port, MultiqueuePort) else [port]
+    return [queue.instance for queue in queues if isinstance(queue, Channel)]
 
 
 class _Behind(HostsBehind):
@@ -172,7 +180,24 @@ class _Behind(HostsBehind):
             return 0
         return int(self.nic.rss.queue(self.header(connection)))
 
+    def others(self) -> Iterator[OtherQueue]:
+        """Queues of the machine's other devices, which share evenly what comes."""
+        ground, queues = self.ground, self.given.other_queues
+        for number in range(queues if self.given.other_packets else 0):
+            path = f"memcached.other{number}"
+            other = OtherQueue(
+                ground.sim,
+                path,
+                ground.machine.cpus[number % len(ground.machine.cpus)],
+                ground.machine.costs,
+                PS * queues // self.given.other_packets,
+                stream(ground.seed, path),
+            )
+            for instance in _instances(self.nic)[:1]:
+                other.instance.defer_hard_irqs = instance.defer_hard_irqs
+                other.instance.gro_flush_timeout_ps = instance.gro_flush_timeout_ps
+            yield other
+
     def _napi(self, queue: int) -> NapiInstance | None:
         """The instance of a queue; None of a driver that has none."""
-        nic = self.nic.queues[queue] if isinstance(self.nic, MultiqueuePort) else self.nic
-        return nic.instance if isinstance(nic, Channel) else None
+        return next(iter(_instances(self.nic)[queue : queue + 1]), None)

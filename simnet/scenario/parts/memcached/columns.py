@@ -26,7 +26,8 @@ class KeyValueCounts:
 
     Attributes:
         interrupts: of the port's queues.
-        polls, poll_packets, polls_empty: of their NAPI instances, by softirqs and by processes.
+        polls, poll_packets, polls_empty: of all NAPI instances, also of the machine's other
+            devices, by softirqs and by processes.
         waits, events, sleeps: of the workers in epoll_wait.
         user_ps, system_ps, softirq_ps, idle_ps: time of the workers' CPUs as this kernel's tick
             counts it, see `KeyValueUse`.

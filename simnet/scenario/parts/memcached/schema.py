@@ -41,6 +41,12 @@ class Memcached(Section):
     prefer_busy_poll: Annotated[
         bool, Flag("it polls at least once, and interrupts wait for it")
     ] = False
+    other_packets: Annotated[
+        int, count("packets a second that the machine's other devices receive", 0, 10_000_000)
+    ] = 0
+    other_queues: Annotated[
+        int, count("their queues, polled by the port's rules, from CPU 0 on", 1, 1024)
+    ] = 1
     hosts: Annotated[int, count("hosts with clients", 1, 1024)]
     threads: Annotated[int, count("threads of each", 1, 1024)]
     connections: Annotated[
