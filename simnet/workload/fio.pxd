@@ -44,6 +44,7 @@ cdef class FioJob(Task):
     cdef readonly long long needed
     cdef long long debt_ps
     cdef bint roused
+    cdef bint draining
     cdef int _prepare(self, Cpu cpu, long long system_ps) except -1
     cdef int _place(self, IoUnit unit) except -1
     cdef int _submit(self, Cpu cpu) except -1

@@ -125,7 +125,7 @@ class FioJob(Task):
         self.in_flight = 0
         self.needed = 0
         self.debt_ps = 0
-        self.roused = False
+        self.roused = self.draining = False
 
     def counters(self) -> dict[str, int]:
         """Units in flight."""
@@ -307,7 +307,7 @@ class FioJob(Task):
         stats: FioStats = self.stats
         unit: IoUnit
         count: cython.Py_ssize_t = min(len(self.done), self.complete_max)
-        full: cython.bint = len(self.free) == 0
+        full: cython.bint = self.draining or len(self.free) == 0
         system_ps: cython.longlong = enter_ps + count * self.reap_ps
         at_ps: cython.longlong = self.sim.now + self.debt_ps + system_ps
         taken: list[Any] = self.done[:count]
@@ -321,7 +321,8 @@ class FioJob(Task):
         stats.completes[call_number(count)] += 1
         self.free.extend(taken)
         self.in_flight -= count
-        if full and self.in_flight > self.iodepth_low:
+        self.draining = full and self.in_flight > self.iodepth_low
+        if self.draining:
             self.debt_ps += system_ps
             return self._reap(cpu, self.syscall_ps)
         return self._prepare(cpu, system_ps)

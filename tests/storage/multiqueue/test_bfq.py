@@ -114,3 +114,13 @@ def test_equal_weights_are_not_waited_for() -> None:
     assert [at for at, _ in made.log] == [1000, 2000, 3000, 4000]
     assert made.queue.scheduler.expired[TOO_IDLE] == 0
     assert made.queue.scheduler.expired[NO_MORE_REQUESTS] > 0
+
+
+def test_the_process_of_the_smallest_weight_is_not_waited_for() -> None:
+    made = host(slice_idle=8, max_budget=64)
+    backlog(made, 1, 60)
+    made.submit(0, at=9 * US, cpu=0, ioprio_class="be", ioprio=7)
+    made.run()
+    assert 0 < made.finished.index(0) < 50
+    assert made.log[-1][0] // 1000 == 61
+    assert made.queue.scheduler.expired[TOO_IDLE] == 0
