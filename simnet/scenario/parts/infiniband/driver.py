@@ -24,6 +24,8 @@ class Ipoib(BusLatency, RxModeration, Rings):
 
     network: ClassVar[str] = "infiniband"
 
+    most_usecs: ClassVar[int] = 65535
+
     driver: Literal["ib_ipoib"]
     checksum: Annotated[
         str, Choice("who computes and verifies TCP's checksums", ("device", "cpu"))

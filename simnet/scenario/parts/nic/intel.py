@@ -29,6 +29,7 @@ class Throttled(Channels):
         limit_needs_fixed: the limit may not be set while a direction adapts.
     """
 
+    most_usecs: ClassVar[int] = 8160
     most_descriptors: ClassVar[int]
     limit_needs_fixed: ClassVar[bool] = False
 

@@ -24,6 +24,8 @@ from simnet.scenario.parts.nic.schema import (
 __all__ = ["ETHTOOL"]
 
 _ON_OFF: Final = Flag("on or off")
+# of ice and i40e; other drivers refuse what is longer than theirs
+_MOST_USECS: Final = "8160 us"
 _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 
 
@@ -31,7 +33,8 @@ def _coalesce(field: str) -> Knob:
     target = field.replace("-", "_") + ("_ps" if "usecs" in field else "")
     unit = "us" if "usecs" in field else ""
     doc = value_spec(Coalescing, target).doc
-    spec = time(doc, "0 us", "1023 us") if unit else count(doc, 0, 255)
+    most = "1023 us" if field.endswith("-irq") else _MOST_USECS
+    spec = time(doc, "0 us", most) if unit else count(doc, 0, 255)
     name = f"ethtool -C {{port}} {field}"
     return Knob(name, doc, spec, "nic", target, f"{name} {{value}}", unit=unit)
 

@@ -50,6 +50,7 @@ _MOST_QUEUES: Final = 63
 _DEFERRAL: Final = (5, 8)
 # MIN_NAPI_ID with NR_CPUS of 8192; the numbers below stand for CPUs
 _FIRST_NAPI_ID: Final = 8193
+_US_PS: Final = 10**6
 # preamble, header, FCS and gap
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 
@@ -257,9 +258,24 @@ class ReceiveOffload(Nic):
 
 
 class RxUsecs(Nic):
-    """Receive interrupts that wait for a time."""
+    """Receive interrupts that wait for a time.
+
+    Attributes:
+        most_usecs: the longest that `ethtool -C` takes, in us; that of `tg3_set_coalesce` here.
+    """
+
+    most_usecs: ClassVar[int] = 1023
 
     rx_usecs_ps: Annotated[int, time("receive gap that ends a batch", "0 us", "10 ms")]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse times that the driver refuses; see `Nic.check`."""
+        super().check(given)
+        for field in ("rx_usecs_ps", "tx_usecs_ps"):
+            if field in cls.model_fields and given[field] > cls.most_usecs * _US_PS:
+                message = f"{cls.name()} takes at most {cls.most_usecs} us"
+                raise given.error(field, message)
 
 
 class RxModeration(RxUsecs):

@@ -52,11 +52,15 @@ def test_each_chips_model_is_read(scenario: Path) -> None:
 def test_throttles_and_the_limit_are_set_by_ethtool(scenario: Path) -> None:
     settings = OFF | {
         "ethtool -C ens1f0np0 rx-usecs": "100",
-        "ethtool -C ens1f0np0 tx-usecs": "200",
+        "ethtool -C ens1f0np0 tx-usecs": "8160",
         "ethtool -C ens1f0np0 rx-usecs-high": "20",
     }
     nic: Any = loaded(scenario, *settings.items()).ports[0].nic
-    assert (nic.rx_usecs_ps, nic.tx_usecs_ps, nic.rx_usecs_high_ps) == (10**8, 2 * 10**8, 2 * 10**7)
+    assert (nic.rx_usecs_ps, nic.tx_usecs_ps, nic.rx_usecs_high_ps) == (
+        10**8,
+        8160 * 10**6,
+        2 * 10**7,
+    )
 
 
 def test_a_throttle_is_refused_while_it_adapts(scenario: Path) -> None:

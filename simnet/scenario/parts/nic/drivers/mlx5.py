@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from simnet.scenario.core.specs import Flag, count, time
 from simnet.scenario.parts.nic.channels import Channels, ethtool
@@ -25,6 +25,9 @@ _MAX_HEAD_BYTES: Final = 256
 
 class Mlx5(RxModeration, Channels):
     """A port whose channels have a completion queue for each direction."""
+
+    # the largest period of a completion queue, in 12 bits
+    most_usecs: ClassVar[int] = 4095
 
     driver: Literal["mlx5"]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
