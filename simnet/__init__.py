@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from simnet.study.explain.explain import explain
     from simnet.study.run.result import Result
     from simnet.study.run.run import run
+    from simnet.study.screen.screen import screen
     from simnet.study.sweep.sweep import sweep
     from simnet.study.validate.validate import validate
     from simnet.study.whatif.whatif import whatif
@@ -56,6 +57,7 @@ __all__ = [
     "explain",
     "import_host",
     "run",
+    "screen",
     "sweep",
     "validate",
     "whatif",
@@ -78,6 +80,7 @@ _HOMES = {
     "explain": "simnet.study.explain.explain",
     "import_host": "simnet.importing.import_host",
     "run": "simnet.study.run.run",
+    "screen": "simnet.study.screen.screen",
     "sweep": "simnet.study.sweep.sweep",
     "validate": "simnet.study.validate.validate",
     "whatif": "simnet.study.whatif.whatif",

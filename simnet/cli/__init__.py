@@ -30,6 +30,7 @@ from simnet.cli.import_host import import_command
 from simnet.cli.page import page_command
 from simnet.cli.report import report_command
 from simnet.cli.run import run_command
+from simnet.cli.screen import screen_command
 from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
 from simnet.cli.validate import validate_command
@@ -65,6 +66,7 @@ for _command in (
     show_command,
     run_command,
     whatif_command,
+    screen_command,
     explain_command,
     sweep_command,
     capacity_command,

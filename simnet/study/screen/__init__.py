@@ -1,0 +1,1 @@
+"""Which knobs matter in a scenario."""

@@ -1,0 +1,109 @@
+"""The knobs of a scenario as a person can turn them: real names, current values, legal values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simnet.errors import InputError
+from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.specs import Choice, Flag, Quantity
+from simnet.scenario.core.units import parse_quantity
+from simnet.study.work.cases import Case, Member
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.parameter import Parameter
+
+__all__ = ["Control", "controls"]
+
+_PORT: Final = "{port}"
+# from the value as it is, down and up; a network's knobs are powers of two, or nearly
+_FACTORS: Final = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
+_FROM_NOTHING: Final = (0, 1, 2, 4, 8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Control:
+    """One knob.
+
+    Attributes:
+        name: as an administrator types it; `{port}` stands for every port.
+        doc: what it does.
+        names: what is set: the same for each port.
+        value: as it is.
+        values: what it may be set to, as typed; `value` is one of them.
+        ordered: whether the values are numbers, ascending: a slider.
+    """
+
+    name: str
+    doc: str
+    names: tuple[str, ...]
+    value: str
+    values: tuple[str, ...]
+    ordered: bool
+
+    def settings(self, value: str) -> Iterator[tuple[str, str]]:
+        """What setting it means, knob by knob; nothing where it is as it was."""
+        if value != self.value:
+            yield from ((name, value) for name in self.names)
+
+
+def controls(base: Case) -> tuple[Control, ...]:
+    """The knobs of ports and kernel that a simulation of the scenario depends on."""
+    effective = Member(base).effective()
+    found = [one for knob in KNOBS if (one := _control(knob, effective)) is not None]
+    return tuple(one for one in found if _usable(base, one))
+
+
+def _control(knob: Knob, effective: Effective) -> Control | None:
+    if not knob.modelled or knob.compile_time or knob.system != effective.kernel.system:
+        return None
+    if knob.scope == "kernel" and "{" not in knob.name:
+        place = "host.kernel"
+        names: tuple[str, ...] = (knob.name,)
+    elif knob.scope == "nic" and effective.ports and knob.name.count("{") == 1:
+        nic = effective.ports[0].nic
+        if _PORT not in knob.name or not knob.fits(nic.driver, type(nic).model_fields):
+            return None
+        place = "host.ports[0].nic"
+        names = tuple(knob.name.replace(_PORT, port.name) for port in effective.ports)
+    else:
+        return None
+    parameter = effective.provenance.get(f"{place}.{knob.target}")
+    values = () if parameter is None else _values(knob, parameter)
+    if parameter is None or len(values) < 2:  # noqa: PLR2004 (one value cannot be changed)
+        return None
+    ordered = isinstance(knob.spec, Quantity)
+    return Control(knob.name, knob.doc, names, parameter.text, values, ordered)
+
+
+def _values(knob: Knob, parameter: Parameter) -> tuple[str, ...]:
+    """Values around that as it is, within what is legal."""
+    spec = knob.spec
+    if isinstance(spec, Flag):
+        return "off", "on"
+    if isinstance(spec, Choice):
+        return tuple(dict.fromkeys((parameter.text, *spec.choices)))
+    if not isinstance(spec, Quantity) or spec.length or not isinstance(parameter.value, int):
+        return ()
+    low, high = (int(parse_quantity(end, spec.quantity_kind)) for end in (spec.low, spec.high))
+    now = parameter.value
+    unit = int(parse_quantity(f"1 {knob.unit}".strip(), spec.quantity_kind))
+    near = {int(now * factor) // unit * unit for factor in _FACTORS} if now else set()
+    wanted = near or {step * unit for step in _FROM_NOTHING}
+    legal = sorted({one for one in wanted if low <= one <= high} | {now})
+    return tuple(parameter.as_text(one) for one in legal)
+
+
+def _usable(base: Case, one: Control) -> bool:
+    """Whether this system has the knob, takes another value of it, and reads it."""
+    other = next(value for value in one.values if value != one.value)
+    settings = (*base.settings, *one.settings(other))
+    try:
+        found = Member(Case(base.scenario, settings, base.tunings, base.apply)).effective()
+    except InputError:
+        return False
+    return not any(remark.startswith(name) for remark in found.remarks for name in one.names)

@@ -1,0 +1,96 @@
+"""What `simnet screen` answers: the document `simnet.screen/1`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from simnet.study.figures import drawn
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["SCHEMA", "Effect", "Screen", "Screened", "schema"]
+
+SCHEMA: Literal["simnet.screen/1"] = "simnet.screen/1"
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Effect(_Row):
+    """What turning a factor to a later of its values does: a hundred times logarithms of ratios."""
+
+    metric: str
+    size: float = Field(description="mean size of the changes")
+    spread: float = Field(description="their standard deviation: large where others matter for it")
+    low: float
+    high: float
+
+
+class Screened(_Row):
+    """A tuning or a knob, and what it changed."""
+
+    name: str
+    description: str
+    values: tuple[str, ...] = Field(description="what it was turned to")
+    turns: int = Field(description="how often; 0 where it goes with no values of the others")
+    idle: bool = Field(description="whether it never changed anything")
+    effects: tuple[Effect, ...]
+
+    def effect(self, metric: str) -> Effect:
+        """What it does to a metric; nothing where the runs have no such number."""
+        none = Effect(metric=metric, size=0.0, spread=0.0, low=0.0, high=0.0)
+        return next((one for one in self.effects if one.metric == metric), none)
+
+
+class Screen(_Row):
+    """What matters, most first."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    schema_: Literal["simnet.screen/1"] = Field(default=SCHEMA, alias="schema")
+    scenario: str
+    version: str
+    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
+    settings: dict[str, str] = Field(description="knobs set for all runs")
+    tunings: tuple[str, ...] = Field(description="tunings of the scenario for all runs")
+    metric: str = Field(description="what the factors are ranked by")
+    runs: int
+    simulated_s: float = Field(description="measured time of each run")
+    chance: dict[str, float] = Field(
+        description="standard deviation over seeds of the system as it is, in the unit of effects"
+    )
+    remarks: tuple[str, ...]
+    factors: tuple[Screened, ...]
+
+    def matters(self, one: Screened) -> bool:
+        """Whether a factor changes the metric by more than two standard deviations of chance."""
+        return one.effect(self.metric).size > 2 * self.chance.get(self.metric, 0.0)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """The document as `simnet screen --json` prints it."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a factor and metric, with the effect's numbers."""
+        import pandas as pd  # the command needs no data frame
+
+        rows: list[dict[str, Any]] = [
+            {"name": one.name, **effect.model_dump()}
+            for one in self.factors
+            for effect in one.effects
+        ]
+        return pd.DataFrame(rows).set_index(["name", "metric"])
+
+    def plot(self) -> Figure:
+        """A tornado: the least and the largest change by each factor, what matters most on top."""
+        return drawn("screen:tornado", self)
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of `simnet.screen/1`."""
+    return Screen.model_json_schema(by_alias=True, mode="serialization")
