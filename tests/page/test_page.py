@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.page.answers import Question, Round, first_answer, sharper_answer
-from simnet.page.controls import controls
+from simnet.study.screen.controls import controls
 from simnet.study.work.cases import Case, Member
 
 BASE = Case("x460-out-of-box", (("nodes", "1"),))
