@@ -18,10 +18,10 @@ from tornado.websocket import WebSocketClosedError
 
 from simnet.errors import InputError
 from simnet.page.answers import ROUNDS, Question, first_answer, sharper_answer
-from simnet.study.screen.controls import Control, controls
 from simnet.report.html.page import style
 from simnet.report.html.svg import picture
 from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.study.screen.controls import Control, controls
 from simnet.study.work.cases import Case, Member
 
 __all__ = ["serve"]

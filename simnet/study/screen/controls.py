@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
@@ -55,7 +55,8 @@ def controls(base: Case) -> tuple[Control, ...]:
     """The knobs of ports and kernel that a simulation of the scenario depends on."""
     effective = Member(base).effective()
     found = [one for knob in KNOBS if (one := _control(knob, effective)) is not None]
-    return tuple(one for one in found if _usable(base, one))
+    within = [_within(base, one) for one in found]
+    return tuple(one for one in within if len(one.values) > 1)
 
 
 def _control(knob: Knob, effective: Effective) -> Control | None:
@@ -98,10 +99,18 @@ def _values(knob: Knob, parameter: Parameter) -> tuple[str, ...]:
     return tuple(parameter.as_text(one) for one in legal)
 
 
-def _usable(base: Case, one: Control) -> bool:
-    """Whether this system has the knob, takes another value of it, and reads it."""
-    other = next(value for value in one.values if value != one.value)
-    settings = (*base.settings, *one.settings(other))
+def _within(base: Case, one: Control) -> Control:
+    """The same without values at either end that this system does not take, or does not read."""
+    values = list(one.values)
+    while values[0] != one.value and not _taken(base, one, values[0]):
+        values.pop(0)
+    while values[-1] != one.value and not _taken(base, one, values[-1]):
+        values.pop()
+    return replace(one, values=tuple(values))
+
+
+def _taken(base: Case, one: Control, value: str) -> bool:
+    settings = (*base.settings, *one.settings(value))
     try:
         found = Member(Case(base.scenario, settings, base.tunings, base.apply)).effective()
     except InputError:
