@@ -88,7 +88,7 @@ def test_what_a_system_takes_is_turned() -> None:
 def test_document_meets_its_schema_and_has_a_frame_and_a_picture() -> None:
     found = screened("affinity", SACK)
     jsonschema.validate(json.loads(found.to_json()), schema())
-    assert found.to_frame().loc[("affinity", "throughput"), "size"] > 9
+    assert float(found.to_frame()["size"].loc[("affinity", "throughput")]) > 9
     assert next(text.get_text() for text in found.plot().axes[0].get_yticklabels()) == "affinity"
 
 
