@@ -27,6 +27,11 @@ __all__ = ["whatif_command"]
     type=click.IntRange(0, 10000),
     help="Pairs of runs over the uncertain parameters, at most; 0 for none.",
 )
+@click.option(
+    "--max-p99",
+    metavar="TIME",
+    help="No tuning is worth a longer p99 latency; twice as long as it is by default.",
+)
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -14,7 +14,7 @@ from typing import Final
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.core.units import KINDS, Kind, UnitError, parse_quantity
+from simnet.scenario.core.units import Kind, UnitError, parse_quantity
 from simnet.study.capacity.document import (
     Capacity,
     Interval,
@@ -26,7 +26,15 @@ from simnet.study.capacity.document import (
 from simnet.study.capacity.runs import LOAD, Measured, Runner, Setting
 from simnet.study.capacity.search import CONFIDENCE, LOOKS, Found, Judged, Plan, search
 from simnet.study.capacity.verdict import Criterion, Limits
-from simnet.study.run.arguments import Names, Settings, names_of, seed_of, settings_of, text_of
+from simnet.study.run.arguments import (
+    Names,
+    Settings,
+    names_of,
+    seed_of,
+    settings_of,
+    text_of,
+    time_us_of,
+)
 from simnet.study.run.loss import pooled
 from simnet.study.run.run import recorded
 from simnet.study.work.cases import Case, Member, Progress
@@ -38,7 +46,6 @@ PRECISION: Final = "2 %"
 
 _SHARE: Final = Kind("a share", "ppm", "", "", "0.1 %", ("",), scale=1_000_000)
 _PPM: Final = 1e-6
-_PS_PER_US: Final = 10**6
 
 
 def capacity(  # noqa: PLR0913 (what the command has options for)
@@ -93,7 +100,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     wanted = _share(precision, "--precision")
     limits = Limits(
         loss=None if max_loss is None else _share(max_loss, "--max-loss"),
-        p99_us=None if max_p99 is None else _time_us(max_p99, "--max-p99"),
+        p99_us=None if max_p99 is None else time_us_of(max_p99, "--max-p99"),
         shortfall=wanted / 2,
     )
     if limits.count == 1:
@@ -124,16 +131,6 @@ def _share(text: str | float, option: str) -> float:
     if not 0 < ppm <= 500_000:  # noqa: PLR2004 (a half)
         raise InputError(f"a share above 0 and at most 50 % was expected, got {text!r}", key=option)
     return ppm * _PPM
-
-
-def _time_us(text: str | float, option: str) -> float:
-    try:
-        time_ps = parse_quantity(text, KINDS["time"])
-    except UnitError as error:
-        raise InputError(str(error), key=option) from error
-    if time_ps <= 0:
-        raise InputError(f"a time above 0 was expected, got {text!r}", key=option)
-    return time_ps / _PS_PER_US
 
 
 def _answer(

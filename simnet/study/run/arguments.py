@@ -13,6 +13,7 @@ from os import PathLike, fspath
 from typing import Any, Final, TypeAlias
 
 from simnet.errors import InputError
+from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 
 __all__ = [
     "Given",
@@ -24,7 +25,10 @@ __all__ = [
     "seed_of",
     "settings_of",
     "text_of",
+    "time_us_of",
 ]
+
+_PS_PER_US: Final = 10**6
 
 _MOST: Final = 10_000
 _MOST_SEED: Final = 2**63 - 1
@@ -56,6 +60,17 @@ def axes_of(over: Mapping[str, Given | Sequence[Given]]) -> dict[str, str | tupl
 def text_of(value: Any, option: str) -> str | None:
     """A time, a share or a name as typed; None stays."""
     return None if value is None else _value(value, option)
+
+
+def time_us_of(given: str | float, option: str) -> float:
+    """A time above 0, as typed, in microseconds."""
+    try:
+        time_ps = parse_quantity(given, KINDS["time"])
+    except UnitError as error:
+        raise InputError(str(error), key=option) from error
+    if time_ps <= 0:
+        raise InputError(f"a time above 0 was expected, got {given!r}", key=option)
+    return time_ps / _PS_PER_US
 
 
 def names_of(given: Names, option: str) -> tuple[str, ...]:

@@ -20,8 +20,10 @@ What decides, in this order:
 
 Of jobs, which end, the sum of their real times decides alone: less is yes, more is no.
 
-Latency and interrupt rates are shown and do not decide. But for an open-loop load, whose
-throughput is given: there latency (p99) comes second, less is yes, more is no.
+Under an open-loop load, whose throughput is given, latency (p99) comes second: less is yes, more
+is no. Elsewhere it does not decide, but it can veto: a yes becomes a no where p99 is more than
+twice as long for certain, and is open where that is only expected. With a limit of one's own, that
+alone vetoes. Other latencies and interrupt rates are shown and do not decide.
 
 The change of a latency is the geometric mean over the pairs: a queue that fills in one run and not
 in the next makes it differ by orders of magnitude.
@@ -44,6 +46,8 @@ Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
 Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
 
 MARGIN_PERCENT = 1.0
+# what p99 may rise by where it has no limit
+TAIL_PERCENT = 100.0
 _ERROR = 0.05
 _BITS = 8
 _NS_PER_S = 10**9
@@ -276,10 +280,31 @@ class Verdict:
     sentence: str
 
 
-def verdict(found: Sequence[Change], *, open_loop: bool = False) -> Verdict:
-    """Apply the rule of this module's docstring."""
+def verdict(
+    found: Sequence[Change], *, open_loop: bool = False, max_p99_us: float | None = None
+) -> Verdict:
+    """Apply the rule of this module's docstring, with a limit of one's own if there is one."""
     real = next((change for change in found if change.metric == REAL_TIME), None)
-    return _of_jobs(real) if real else _of_flows(found, open_loop=open_loop)
+    if real:
+        return _of_jobs(real)
+    tail = next(change for change in found if change.metric == TAIL)
+    return _vetoed(_of_flows(found, open_loop=open_loop), tail, max_p99_us)
+
+
+def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None) -> Verdict:
+    """The same, but a yes that costs too much latency."""
+    if decided.answer != "yes" or tail.percent is None or tail.after is None:
+        return decided
+    if max_p99_us is not None:
+        if tail.after <= max_p99_us:
+            return decided
+        above = f"p99 latency is {tail.after:.1f} us, above {max_p99_us:g} us"
+        return Verdict("no", TAIL, f"{decided.sentence}; {above}")
+    if tail.percent <= TAIL_PERCENT:
+        return decided
+    certain = tail.hull is not None and tail.hull.low > TAIL_PERCENT
+    sentence = f"{decided.sentence}, but p99 latency {change_text(tail)}"
+    return Verdict("no" if certain else "cannot tell", TAIL, sentence)
 
 
 def _of_flows(found: Sequence[Change], *, open_loop: bool) -> Verdict:

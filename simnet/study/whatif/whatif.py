@@ -27,6 +27,7 @@ from simnet.study.run.arguments import (
     seed_of,
     settings_of,
     text_of,
+    time_us_of,
 )
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive
@@ -168,6 +169,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     duration: str | None = None,
     warm_up: str | None = None,
     precision: str | float | None = None,
+    max_p99: str | None = None,
     apply: Names = (),
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -191,6 +193,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
             and 6 s where disks are used; later where something acts late, such as irqbalance.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
+        max_p99: no tuning is worth a p99 latency above this, such as `"5 ms"`; when None, none is
+            worth one that is more than twice as long.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
             `captured`.
         jobs: number of processes; one a CPU when None. Results don't depend on it.
@@ -221,6 +225,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         text_of(precision, "--precision"),
         (plain, *(one.effective for one in alternatives)),
     )
+    limit = None if max_p99 is None else time_us_of(max_p99, "--max-p99")
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
@@ -229,7 +234,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         look = next(all_looks)
         cases = [base, *(one.case for one in left if _differs(plain, one))]
         found = plan.simulate(cases, look, known, jobs=jobs, progress=progress, store=store)
-        judged |= {one.tuning.text: _judged(plain, one, found, base, look) for one in left}
+        judged |= {one.tuning.text: _judged(plain, one, found, base, look, limit) for one in left}
         if looked:
             looked(_said(look, judged))
         left = [one for one in left if _unclear(plain, one, judged[one.tuning.text])]
@@ -328,7 +333,12 @@ def _read(effective: Effective) -> Any:
 
 
 def _judged(
-    base: Effective, alternative: _Alternative, found: Found, base_case: Case, look: Look
+    base: Effective,
+    alternative: _Alternative,
+    found: Found,
+    base_case: Case,
+    look: Look,
+    max_p99_us: float | None,
 ) -> Judged:
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case
@@ -336,7 +346,8 @@ def _judged(
     model = discrepancy_of_changes(residuals())
     drawn = found.moved(base_case, case)
     changed = changes(before, after, drawn, model, error=look.error)
-    decided = verdict(changed, open_loop=before[0].messages is not None)
+    open_loop = before[0].messages is not None
+    decided = verdict(changed, open_loop=open_loop, max_p99_us=max_p99_us)
     answer, reason = decided.answer, decided.sentence
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))
     if spoilt:

@@ -78,6 +78,25 @@ def test_the_rule(
     assert (decided.answer, decided.metric) == (answer, metric)
 
 
+@pytest.mark.parametrize(
+    ("tail", "limit_us", "answer", "metric"),
+    [
+        ((50, 90), None, "yes", THROUGHPUT),
+        ((700, 880), None, "no", TAIL),
+        ((20, 880), None, "cannot tell", TAIL),
+        # changes here leave 1 us
+        ((700, 880), 2.0, "yes", THROUGHPUT),
+        ((-5, 5), 0.5, "no", TAIL),
+    ],
+)
+def test_a_gain_is_not_worth_any_latency(
+    tail: tuple[float, float], limit_us: float | None, answer: Answer, metric: str
+) -> None:
+    decided = verdict(_changes((8, 12), (-1, 1), tail), max_p99_us=limit_us)
+    assert (decided.answer, decided.metric) == (answer, metric)
+    assert verdict(_changes((-12, -8), tail=tail), max_p99_us=limit_us).metric == THROUGHPUT
+
+
 @given(
     throughput=st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted),
     cpu=st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted),
