@@ -16,7 +16,7 @@ import os
 import stat
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from simnet.errors import InputError, OutputError, SimnetError
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NewFile",
     "check_place",
+    "figure_bytes",
     "open_to_read",
     "read_bytes",
     "read_text",
@@ -320,9 +321,14 @@ def write_text(path: Path, text: str, *, key: str | None = None, exclusive: bool
 
 def write_figure(path: Path, figure: Figure) -> None:
     """Write a plot, in the format that the name ends with, as `write_bytes` does."""
+    write_bytes(path, figure_bytes(figure, path.suffix.removeprefix(".")))
+
+
+def figure_bytes(figure: Figure, form: str, **options: Any) -> memoryview:
+    """A plot in a format of Matplotlib, such as `svg`, with options of its `savefig`."""
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=path.suffix.removeprefix("."))
-    write_bytes(path, drawn.getbuffer())
+    figure.savefig(drawn, format=form, **options)
+    return drawn.getbuffer()
 
 
 def check_place(path: Path, *, key: str | None = None) -> None:

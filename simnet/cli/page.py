@@ -16,7 +16,7 @@ __all__ = ["page_command"]
 
 
 @click.command("page")
-@click.argument("scenario", default="x460-out-of-box", shell_complete=scenarios)
+@click.argument("scenario", shell_complete=scenarios)
 @tuning_option
 @apply_option
 @set_option

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.files import NewFile
+from simnet.files import NewFile, write_text
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_kernel, nearest_nic
 from simnet.importing.read_nic import ReadNic
@@ -89,7 +89,7 @@ class Imported:
         """Write models and scenario into a folder, over what is there."""
         (folder / "models").mkdir(exist_ok=True)
         for name, text in self._models().items():
-            (folder / name).write_text(text, "utf-8")
+            write_text(folder / name, text)
 
     def _models(self) -> dict[str, str]:
         texts = {f"models/{name}": draft.text() for name, draft in self.drafts.items()}

@@ -6,7 +6,6 @@ a prefix: several figures stand in one page. A title and a description say what 
 
 from __future__ import annotations
 
-import io
 import re
 import warnings
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from defusedxml.ElementTree import fromstring
 from markupsafe import Markup
 from matplotlib.ticker import LogFormatter
 
+from simnet.files import figure_bytes
 from simnet.report.html.blocks import Picture
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def picture(name: str, draw: Callable[[], Figure], caption: str, description: st
         caption: what it shows, one line.
         description: what can be read from it, for those who cannot see it.
     """
-    drawn = io.BytesIO()
     with mpl.rc_context(_STYLE), warnings.catch_warnings():
         # characters that the font lacks are the browser's to draw; texts may be any length
         warnings.simplefilter("ignore", UserWarning)
@@ -64,8 +63,8 @@ def picture(name: str, draw: Callable[[], Figure], caption: str, description: st
             for axis in (axes.xaxis, axes.yaxis):
                 if isinstance(axis.get_major_formatter(), LogFormatter):
                     axis.set_major_formatter("{x:g}")  # its own writes formulas
-        figure.savefig(drawn, format="svg", metadata={"Date": None})
-    root = fromstring(drawn.getvalue())
+        drawn = figure_bytes(figure, "svg", metadata={"Date": None})
+    root = fromstring(bytes(drawn))
     for unwanted in root.findall(f"{{{_SVG}}}metadata"):
         root.remove(unwanted)
     for element in root.iter():
