@@ -36,9 +36,9 @@ def page_command(
     if find_spec("panel") is None:
         raise InputError("needs Panel: pip install 'simnet-hostpath[page]'", key="page")
     from simnet.page.serve import serve
-    from simnet.study.work.cases import Case, Member
+    from simnet.study.work.cases import Member, case_of
 
-    base = Case(scenario, tuple(settings_of(assignments).items()), tunings, apply)
+    base = case_of(scenario, settings_of(assignments), tunings, apply)
     for remark in Member(base).effective().remarks:
         message(remark)
     serve(base, port=port, opened=_opened)

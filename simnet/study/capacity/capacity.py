@@ -29,15 +29,13 @@ from simnet.study.capacity.verdict import Criterion, Limits
 from simnet.study.run.arguments import (
     Names,
     Settings,
-    names_of,
     seed_of,
-    settings_of,
     text_of,
     time_us_of,
 )
 from simnet.study.run.loss import pooled
 from simnet.study.run.run import recorded
-from simnet.study.work.cases import Case, Member, Progress
+from simnet.study.work.cases import Member, Progress, case_of
 from simnet.study.work.store import Store
 
 __all__ = ["LOAD", "capacity", "schema"]
@@ -105,12 +103,11 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     )
     if limits.count == 1:
         raise InputError("a limit was expected: --max-loss, --max-p99, or both")
-    chosen, files = settings_of(settings), names_of(apply, "--apply")
-    applied = names_of(tunings, "--tuning")
-    setting = Setting.find(scenario, load, chosen, applied, files)
+    base = case_of(scenario, settings, tunings, apply)
+    chosen = dict(base.settings)
+    setting = Setting.find(scenario, load, chosen, base.tunings, base.apply)
     low, high = setting.range(text_of(between, "--between"))
     plan = Plan(min(max(setting.value, low), high), low, high, wanted, limits)
-    base = Case(str(scenario), tuple(chosen.items()), applied, files)
     plain = Member(base).effective()
     first = plain.run.seed if seed is None else seed_of(seed)
     runs = Member(base, first, text_of(duration, "--duration"), text_of(warm_up, "--warm-up"))
@@ -120,7 +117,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     runner.remarks += plain.remarks
     runner.lengthen(plan)
     found = search(plan, runner.measure, on_judged)
-    return _answer(found, setting, runner, recorded(files, chosen))
+    return _answer(found, setting, runner, recorded(base.apply, chosen))
 
 
 def _share(text: str | float, option: str) -> float:

@@ -27,7 +27,6 @@ from simnet.study.run.arguments import (
     count_of,
     names_of,
     seed_of,
-    settings_of,
     text_of,
 )
 from simnet.study.run.run import recorded
@@ -36,7 +35,14 @@ from simnet.study.screen.document import Effect, Screen, Screened
 from simnet.study.screen.factors import Factor, factors, turned
 from simnet.study.whatif.plan import fingerprint
 from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT, ratios
-from simnet.study.work.cases import Case, Member, Progress, runs_to_completion, simulate_all
+from simnet.study.work.cases import (
+    Case,
+    Member,
+    Progress,
+    case_of,
+    runs_to_completion,
+    simulate_all,
+)
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -96,12 +102,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     """
     if metric not in METRICS:
         raise InputError(f"expected one of {', '.join(METRICS)}, got {metric!r}", key="--metric")
-    base = Case(
-        str(scenario),
-        tuple(settings_of(settings).items()),
-        names_of(tunings, "--tuning"),
-        names_of(apply, "--apply"),
-    )
+    base = case_of(scenario, settings, tunings, apply)
     effective = Member(base).effective()
     if runs_to_completion(base):
         raise InputError("its jobs run to their end: too long for a screening", file=str(scenario))

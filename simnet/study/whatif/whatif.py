@@ -25,7 +25,6 @@ from simnet.study.run.arguments import (
     count_of,
     names_of,
     seed_of,
-    settings_of,
     text_of,
     time_us_of,
 )
@@ -50,6 +49,7 @@ from simnet.study.work.cases import (
     Case,
     Member,
     Progress,
+    case_of,
 )
 from simnet.study.work.store import Store
 
@@ -206,12 +206,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         InputError: something of the above can't be used as given.
         SimulationError: a simulation can't go on.
     """
-    base = Case(
-        str(scenario),
-        tuple(settings_of(settings).items()),
-        names_of(base_tunings, "--tuning"),
-        names_of(apply, "--apply"),
-    )
+    base = case_of(scenario, settings, base_tunings, apply)
     given = dict.fromkeys(names_of(tunings, "--tuning"))
     plain = Member(base).effective()
     alternatives = [_alternative(base, text) for text in given]

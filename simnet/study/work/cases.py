@@ -8,12 +8,14 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator, 
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 from simnet.errors import InputError
 from simnet.scenario.core.files import Run
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
+from simnet.study.run.arguments import Names, Settings, names_of, settings_of
 from simnet.study.run.run import effective_of
 from simnet.study.work.ensemble import Range
 from simnet.study.work.store import Store, sources_digest
@@ -46,6 +48,18 @@ class Case:
     settings: tuple[tuple[str, str], ...] = ()
     tunings: tuple[str, ...] = ()
     apply: tuple[str, ...] = ()
+
+
+def case_of(
+    scenario: str | PathLike[str], settings: Settings | None, tunings: Names, apply: Names
+) -> Case:
+    """The case that a call of the API or of the command describes.
+
+    Raises:
+        InputError: something of it can't be used as given.
+    """
+    chosen = tuple(settings_of(settings).items())
+    return Case(str(scenario), chosen, names_of(tunings, "--tuning"), names_of(apply, "--apply"))
 
 
 @dataclass(frozen=True)
