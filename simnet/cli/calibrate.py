@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -133,6 +134,8 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
             plan=plan, write=write, as_json=as_json, members=members, error=error, **options,
         )  # fmt: skip
         return
+    if Path(scenario).is_dir() and not is_host(scenario):
+        raise InputError('expected "scenario.toml" in it, as simnet import writes', file=scenario)
     _refuse([("--plan", plan), ("--members", members), ("--error", error)], "only of a host")
     if write and len(names) > 1:
         raise InputError("expected one stage, not several", key="--write")
