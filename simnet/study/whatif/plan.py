@@ -61,7 +61,7 @@ class Look:
     Attributes:
         pairs: pairs of runs with equal seeds.
         members: draws of what is not known for certain.
-        error: how often an interval of chance may miss at this look.
+        error: how often chance alone may make a verdict wrong at this look.
         last: nothing is simulated after it. Only then are the draws moved to the anchor: a
             covariance of few says little.
     """

@@ -178,12 +178,21 @@ def changes(
         drawn: by metric, by which factors what :func:`ratios` says of the draws of the uncertain
             parameters differs from what it is without; as logarithms.
         model: by which part of its logarithm the model itself may be off a change; 0 if unknown.
-        error: how often the interval of chance may miss.
+        error: how often chance alone may make a verdict wrong. An interval of chance misses by an
+            equal share of that, one for each metric that decides (Bonferroni).
     """
+    share = error / _deciding(before)
     return tuple(
-        _change(metric, before, after, (drawn or {}).get(metric.name, ()), model, error)
+        _change(metric, before, after, (drawn or {}).get(metric.name, ()), model, share)
         for metric in _metrics(before)
     )
+
+
+def _deciding(results: Sequence[Result]) -> int:
+    """How many metrics can decide: of jobs, of an open-loop load, of other flows."""
+    if any(result.jobs for result in results):
+        return 1
+    return 3 if any(result.messages for result in results) else 2
 
 
 def _change(
