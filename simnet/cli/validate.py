@@ -50,17 +50,17 @@ def validate_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Compare predictions with the measurements ID..., all by default.
+    """Compare predictions with the measurements ID...; by default with all that take minutes.
 
-    An ID may be a pattern, such as "x460.table1.*". A number without a measurement is predicted
-    all the same; what was frozen of it stands beside it.
+    An ID may be a pattern, such as "x460.table1.*". What has no measured number yet is predicted
+    when it is named; what was frozen of it stands beside it.
 
     The exit status is 1 when a condition on the predictions is missed.
     """
     from simnet.report.progress import progress
     from simnet.report.validation import validation
     from simnet.study.validate import predictions
-    from simnet.study.validate.validate import validate
+    from simnet.study.validate.validate import by_name_only, validate
 
     given = {name: value for name, value in options.items() if value is not None}
     if frozen:
@@ -79,6 +79,9 @@ def validate_command(
         )
     if freeze is not None:
         predictions.record_path(freeze, predictions.today())  # before minutes of simulating
+    if not ids and (aside := by_name_only()):
+        why = "they take hours or have no measured number yet"
+        message(f"{len(aside)} ids are simulated only when named, such as {aside[-1]}: {why}")
     with progress("simulating") as callback:
         found = validate(ids, progress=callback, **given)
     if freeze is not None and stage:

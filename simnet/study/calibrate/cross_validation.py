@@ -6,14 +6,16 @@ parameters as they are, and one point a parameter, all with the same seeds; from
 counts as linear on the logarithmic scale of each number's kind (`leaveout`, `kinds`). `confirm`
 simulates what is left out with the parameters that were fitted to the others instead.
 
-What a measurement's use keeps from being fitted to is predicted from all others, too.
+What a measurement's use keeps from being fitted to is predicted from all others, too. Where fewer
+than three configurations may be fitted to, a fit without one of them says little: then only what is
+never fitted to counts, and it is predicted with the parameters as they are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import median
@@ -40,6 +42,8 @@ from simnet.study.work.vary import Varied, ranged, uncertain_parameters
 __all__ = ["CrossValidation", "cross_validate", "cross_validated_documents"]
 
 SEEDS: Final = (1, 2)
+# configurations of a document that is fitted without one of them
+_FEWEST: Final = 3
 # of a range: neighbouring values differ by less than two seeds do
 _STEP: Final = 0.3
 # cases whose parameters are at hand
@@ -103,6 +107,7 @@ class _Number:
     kind: str
     configuration: str
     fits: bool
+    looked_at: bool
 
 
 def cross_validated_documents() -> dict[str, Document]:
@@ -138,6 +143,9 @@ def cross_validate(
     numbers = list(_numbers(answers))
     parameters = _parameters(answers)
     runs = _Runs(answers, parameters, tuple(seeds), jobs, progress)
+    if len({one.configuration for one in numbers if one.fits}) < _FEWEST:
+        kept = [one for one in numbers if not one.fits]
+        return CrossValidation(name, parameters, tuple(runs.as_they_are(kept)))
     predicted, jacobian = runs.linearised(numbers)
     deviation = [log_factor(n.measured, p, n.kind) for n, p in zip(numbers, predicted, strict=True)]
     linear = Linear(np.array(deviation), jacobian, np.array([_scaled(p) for p in parameters]))
@@ -154,17 +162,8 @@ def cross_validate(
         fitted, linearly = (
             float(jacobian[place] @ change) for change in (every, changes[one.configuration])
         )
-        rows.append(
-            Residual(
-                id=one.id,
-                key=one.key,
-                kind=one.kind,
-                configuration=one.configuration,
-                measured=one.measured,
-                fitted=factor(now, fitted, one.kind),
-                left_out=factor(now, moved[place] if moved else linearly, one.kind),
-            )
-        )
+        left = factor(now, moved[place] if moved else linearly, one.kind)
+        rows.append(_residual(one, factor(now, fitted, one.kind), left))
     return CrossValidation(name, parameters, tuple(rows))
 
 
@@ -180,8 +179,15 @@ def _numbers(answers: Mapping[str, Answer]) -> Iterator[_Number]:
         for key, value in known.value.items():
             yield _Number(
                 name, key, value, kind_of(name, key), configuration_of(name, key),
-                fits=not known.never_fitted,
+                fits=not known.never_fitted, looked_at=known.looked_at,
             )  # fmt: skip
+
+
+def _residual(of: _Number, fitted: float, left_out: float) -> Residual:
+    return Residual(
+        id=of.id, key=of.key, kind=of.kind, configuration=of.configuration, measured=of.measured,
+        fitted=fitted, left_out=left_out, looked_at=of.looked_at,
+    )  # fmt: skip
 
 
 def _parameters(answers: Mapping[str, Answer]) -> tuple[Varied, ...]:
@@ -214,6 +220,13 @@ class _Runs:
     jobs: int | None
     progress: Progress | None
 
+    def as_they_are(self, numbers: Sequence[_Number]) -> Iterator[Residual]:
+        """What is predicted of each number with the parameters as they are."""
+        best = self._predicted(dict.fromkeys(one.id for one in numbers))
+        for one in numbers:
+            predicted = best[one.id][one.key]
+            yield _residual(one, predicted, predicted)
+
     def linearised(self, numbers: Sequence[_Number]) -> tuple[list[float], Vector]:
         """What is predicted of each number, and how it moves when a parameter crosses its range."""
         points: list[Values] = [{}]
@@ -224,7 +237,7 @@ class _Runs:
             value = one.value + way * max(round(_STEP * span), 1)
             points.append({one.name: value})
             steps.append((value - one.value) / span)
-        best = self._predicted()
+        best = self._predicted(self.answers)
         predicted = [best[one.id][one.key] for one in numbers]
         base, *moved = self._simulated(points)
         columns = [
@@ -251,13 +264,13 @@ class _Runs:
             for one, part in zip(self.parameters, change, strict=True)
         }
 
-    def _predicted(self) -> ByID:
+    def _predicted(self, names: Iterable[str]) -> ByID:
         """The numbers by id, with the parameters as they are."""
-        asks = [Simulations(of, 0).asks[0] for of in self.answers.values()]
+        answers = {name: self.answers[name] for name in names}
+        asks = [Simulations(of, 0).asks[0] for of in answers.values()]
         done = simulated(asks, jobs=self.jobs, progress=self.progress)
         return {
-            name: of.numbers(one)
-            for (name, of), one in zip(self.answers.items(), done, strict=True)
+            name: of.numbers(one) for (name, of), one in zip(answers.items(), done, strict=True)
         }
 
     def _simulated(self, points: Sequence[Values]) -> list[ByID]:

@@ -12,6 +12,7 @@ It is the hull of two parts; the prediction lies inside.
   their configuration was left out of the fit, in all documents; of a number that is one of them,
   without its own configuration. Of n such residuals the ceil(0.95 (n + 1))-th smallest counts, and
   the largest where n is too small for that; a kind with fewer than 8 is pooled with those like it.
+  Numbers that were known while mechanisms were chosen make it wider, but never narrower.
   Source: Barber, Candes, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals
   of Statistics 49 (2021) 486.
 
@@ -70,9 +71,14 @@ def discrepancy(kind: str, known: Sequence[Residual], configuration: str | None 
         configuration: of the number that it is for: its own residuals do not count.
     """
     others = [one for one in known if one.configuration != configuration]
-    same = [one for one in others if one.kind == kind]
+    unseen = [one for one in others if not one.looked_at]
+    return max(_off(kind, unseen), _off(kind, others))
+
+
+def _off(kind: str, known: Sequence[Residual]) -> float:
+    same = [one for one in known if one.kind == kind]
     if len(same) < _ENOUGH:
-        same = [one for one in others if alike(one.kind, kind)] or others
+        same = [one for one in known if alike(one.kind, kind)] or [*known]
     return quantile([abs(one.log) for one in same])
 
 

@@ -4,6 +4,10 @@ How far a prediction is off is the logarithm of a factor. Of shares, which may b
 gains it is that of the number plus an offset. A share of 6 percent instead of 0 counts as one of 76
 instead of 70 does: 100 points more make both comparable. A gain of 8 % is a factor of 1.08. What a
 disk does under several loads is a kind of its own: it depends on more than what a host's CPUs do.
+
+A port has some interrupts that traffic does not explain: events of its firmware, the moments
+before and after a load. Where a model says none, some tens a second are no large mistake: rates of
+interrupts are compared with 100/s more.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from typing import Final
 __all__ = ["KINDS", "alike", "factor", "log_factor"]
 
 _POINTS: Final = 100.0
+_BACKGROUND_PER_S: Final = 100.0
 _STORAGE: Final = "storage "
 # nothing where something is expected counts as a factor of this
 _LEAST: Final = 1e-3
@@ -24,7 +29,7 @@ KINDS: Final[Mapping[str, float]] = {
     "imbalance": 0.0,
     "latency": 0.0,
     "real time": 0.0,
-    "rate of interrupts": 0.0,
+    "rate of interrupts": _BACKGROUND_PER_S,
     "rate of polls": 0.0,
     "CPU share": _POINTS,
     "share": _POINTS,

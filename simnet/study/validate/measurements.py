@@ -52,12 +52,17 @@ class Measurement(BaseModel):
     @property
     def never_fitted(self) -> bool:
         """Whether parameters may not be fitted to it, whatever has been frozen."""
-        return self.use in ("predict", "predict, looked at")
+        return self.use == "predict" or self.looked_at
+
+    @property
+    def looked_at(self) -> bool:
+        """Whether it was known while mechanisms were chosen, though nothing was fitted to it."""
+        return self.use == "predict, looked at"
 
     @property
     def blind(self) -> bool:
         """Whether what was predicted of it was predicted without knowing it."""
-        return self.use not in ("calibrate", "predict, looked at")
+        return self.use != "calibrate" and not self.looked_at
 
     @property
     def role(self) -> Use:

@@ -27,7 +27,11 @@ _MOST_BYTES: Final = 16 << 20
 
 
 class Residual(BaseModel):
-    """A measured number and what was predicted of it when its configuration was left out."""
+    """A measured number and what was predicted of it when its configuration was left out.
+
+    Attributes:
+        looked_at: whether the number was known while mechanisms were chosen.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,6 +42,7 @@ class Residual(BaseModel):
     measured: float
     fitted: float
     left_out: float
+    looked_at: bool = False
 
     @field_validator("kind")
     @classmethod

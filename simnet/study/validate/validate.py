@@ -117,7 +117,7 @@ def validate(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Validation:
-    """Predict the numbers of the given measurements; by default of all that take no hours.
+    """Predict the numbers of the given measurements; by default see `by_name_only`.
 
     Args:
         ids: of measurements; one may be a pattern, such as `x460.table1.*`.
@@ -229,11 +229,16 @@ def _asked(name: str) -> tuple[Mapping[str, float | None], Use]:
 
 
 def named(ids: Sequence[str]) -> list[str]:
-    """The ids that are meant, patterns expanded; all that takes minutes where none is given."""
+    """The ids that are meant, patterns expanded; where none is given, all but `by_name_only`."""
     found = []
     known = [*answers(), *CONFORMANCE]
-    brief = [name for name in known if name in CONFORMANCE or not answers()[name].hours]
-    for name in ids or brief:
+    aside = frozenset() if ids else frozenset(by_name_only())
+    for name in ids or [one for one in known if one not in aside]:
         matching = fnmatch.filter(known, name) if "*" in name else []
         found += matching or [name]
     return list(dict.fromkeys(found))
+
+
+def by_name_only() -> list[str]:
+    """The ids that are simulated only when named: they take hours, or nothing was measured yet."""
+    return [name for name, of in answers().items() if of.hours or name not in measurements()]

@@ -112,6 +112,21 @@ def test_a_configuration_that_is_left_out_has_no_say(monkeypatch: pytest.MonkeyP
     assert after.fitted > before.fitted
 
 
+def test_few_configurations_are_not_fitted_again(
+    monkeypatch: pytest.MonkeyPatch, made_up: list[Effective]
+) -> None:
+    use = {name: "calibrate" if name in "ab" else "predict" for name in SHARES}
+    known = {name: one.model_copy(update={"use": use[name]}) for name, one in _MEASURED.items()}
+    monkeypatch.setattr(cross_validation, "measurement", known.__getitem__)
+    rows = cross_validate("made-up", jobs=1).rows
+    start = made_up[0].cpu.costs
+    assert [row.id for row in rows] == ["c", "d", "e"]
+    for row in rows:
+        now = _rate(row.id, start.driver_rx_cycles, start.tcp_tx_cycles)
+        assert row.left_out == row.fitted == now
+    assert len(made_up) == len(rows)
+
+
 @pytest.mark.usefixtures("made_up")
 def test_confirming_simulates_what_was_left_out() -> None:
     linear = cross_validate("made-up", seeds=(1,), jobs=1).rows

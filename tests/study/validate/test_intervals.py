@@ -116,6 +116,13 @@ def test_a_kind_of_which_little_is_known_is_pooled_with_all_others() -> None:
     assert discrepancy("optimum", [*slow, *disks]) == pytest.approx(0.5)
 
 
+def test_what_was_looked_at_makes_an_interval_wider_but_not_narrower() -> None:
+    unseen = [_residual(0.3, f"b{n}") for n in range(10)]
+    for off, expected in ((0.1, 0.3), (0.6, 0.6)):
+        seen = [_residual(off, f"c{n}").model_copy(update={"looked_at": True}) for n in range(300)]
+        assert discrepancy("throughput", [*unseen, *seen]) == pytest.approx(expected)
+
+
 def test_the_own_configuration_of_a_number_does_not_count() -> None:
     known = [_residual(0.1, f"b{n}") for n in range(10)] + [_residual(0.9, "own")] * 3
     assert discrepancy("throughput", known) == pytest.approx(0.9)

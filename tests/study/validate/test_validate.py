@@ -14,7 +14,7 @@ from simnet.study.validate import document
 from simnet.study.validate import validate as study
 from simnet.study.validate.asking import Ask, simulated
 from simnet.study.validate.document import Answer, Results, answer, answers
-from simnet.study.validate.measurements import measurement, wanted
+from simnet.study.validate.measurements import measurement, measurements, wanted
 from simnet.study.validate.residuals import Residual
 from simnet.study.validate.validate import named, validate
 from simnet.study.work import task
@@ -97,18 +97,20 @@ def test_what_is_known_of_the_model_s_errors_costs_no_simulation(
     known = [
         Residual(
             id=RATES, key=f"eth{n}", kind="rate of interrupts", configuration=f"c{n}",
-            measured=110, fitted=100, left_out=100 - n,
+            measured=11_000, fitted=10_000, left_out=10_000 - 100 * n,
         )
         for n in range(8)
     ]  # fmt: skip
     monkeypatch.setattr(study, "residuals", lambda: known)
     rows = validate([RATES, "x460.bonding"], members=0, jobs=1).rows
     assert [row.status for row in rows] == ["fitted"] * 8 + ["blind"] * 10
-    assert [row.left_out for row in rows[:8]] == [100 - n for n in range(8)]
+    assert [row.left_out for row in rows[:8]] == [10_000 - 100 * n for n in range(8)]
     assert all(row.left_out_inside for row in rows[:8])
     for row in rows[:8]:
-        assert row.high == pytest.approx(row.predicted * 110 / 93)
-        assert row.low == pytest.approx(row.predicted * 93 / 110)
+        # rates of interrupts are compared with 100/s more
+        off = (11_000 + 100) / (9_300 + 100)
+        assert row.high + 100 == pytest.approx((row.predicted + 100) * off)
+        assert row.low + 100 == pytest.approx((row.predicted + 100) / off)
 
 
 @pytest.mark.usefixtures("formula")
@@ -205,6 +207,14 @@ def test_what_takes_hours_is_answered_only_when_it_is_named() -> None:
     assert taking_hours == {name for name in answers() if name.startswith("ess.")}
     assert taking_hours.isdisjoint(named(()))
     assert set(named(["ess.*"])) == taking_hours
+
+
+def test_what_was_never_measured_is_predicted_only_when_it_is_named() -> None:
+    unknown = {name for name in answers() if name not in measurements()}
+    assert unknown >= {"memcached.defer10.max", "x460.bonding"}
+    assert unknown.isdisjoint(named(()))
+    assert {"memcached.defer50.max", "x460.listing2"} <= set(named(()))
+    assert unknown <= set(named(["*"]))
 
 
 @pytest.mark.usefixtures("formula")
