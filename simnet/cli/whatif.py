@@ -53,6 +53,10 @@ def whatif_command(
     with commas between. --set and --tuning change what is. Simulations end when every verdict is
     clear.
 
+    No gain is worth a p99 latency more than twice as long (see --max-p99), a loss of packets that
+    rises by more than 1 percentage point, a flow that gets nothing, or flows so unequal that
+    Jain's index of their rates falls by more than 10 %.
+
     The exit status is 0 when the best-ranked tuning is recommended, 1 when none is, and 3 when
     the intervals are too wide to tell.
     """

@@ -53,15 +53,15 @@ def cpu_section(name: str, results: Mapping[str, Result]) -> Section:
 
 
 def work_section(
-    name: str, found: Mapping[str, Mapping[str, float]], placed: Sequence[str]
+    name: str, found: Mapping[str, Mapping[str, float]], placed: Sequence[str], unit: str
 ) -> Section:
-    """Stacked bars of CPU time per data packet by mechanism, and the numbers."""
+    """Stacked bars of CPU time per unit, such as a data packet, by mechanism, and the numbers."""
     from simnet.study.figures.work import mechanism_bars
 
     totals = ", ".join(
-        f"{case} {sum(shares.values()):.2f} us a packet" for case, shares in found.items()
+        f"{case} {sum(shares.values()):.2f} us a {unit}" for case, shares in found.items()
     )
-    caption = "CPU time of a data packet, by what it is spent on"
+    caption = f"CPU time of a {unit}, by what it is spent on"
     names = dict.fromkeys(one for shares in found.values() for one in shares)
     rows = [
         (one, "yes" if one in placed else "", *(f"{s.get(one, 0.0):.2f}" for s in found.values()))
@@ -71,8 +71,10 @@ def work_section(
     return Section(
         "Where time goes",
         [
-            picture(f"{name}-work", lambda: mechanism_bars(found, placed), caption, totals),
-            Table("Microseconds of CPU a data packet", heading, tuple(rows), folded=True),
+            picture(
+                f"{name}-work", lambda: mechanism_bars(found, placed, unit=unit), caption, totals
+            ),
+            Table(f"Microseconds of CPU a {unit}", heading, tuple(rows), folded=True),
         ],
     )
 

@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from simnet.study.whatif.mechanism import SIBLINGS, per_packet_us
+from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,19 +35,24 @@ _SIZE_INCHES: Final = (10.0, 6.5)
 def packet_bars(results: Mapping[str, Result], axes: Axes | None = None) -> Figure:
     """Stacked bars of CPU microseconds per data packet, one bar a result, named by its key.
 
-    Yellow to blue is work that a packet needs anywhere, orange to red what it costs because of
-    where things are, grey what a busy SMT sibling adds. Small parts are drawn as one. Without
-    `axes` a figure of its own is made, outside of pyplot, so no display is needed. Raises
-    KeyError for a result whose configuration was left out.
+    Per message or transaction where those were delivered. Yellow to blue is work that is needed
+    anywhere, orange to red what it costs because of where things are, grey what a busy SMT sibling
+    adds. Small parts are drawn as one. Without `axes` a figure of its own is made, outside of
+    pyplot, so no display is needed. Raises KeyError for a result whose configuration was left out.
     """
     placed = {one.mechanism for result in results.values() for one in result.work if one.placement}
-    return mechanism_bars({n: per_packet_us(one) for n, one in results.items()}, placed, axes)
+    shares = {name: per_unit_us(one) for name, one in results.items()}
+    return mechanism_bars(shares, placed, axes, unit=unit_of(next(iter(results.values()))))
 
 
 def mechanism_bars(
-    found: Mapping[str, Mapping[str, float]], placed: Collection[str], axes: Axes | None = None
+    found: Mapping[str, Mapping[str, float]],
+    placed: Collection[str],
+    axes: Axes | None = None,
+    *,
+    unit: str,
 ) -> Figure:
-    """The same bars from microseconds a packet by mechanism; `placed` are costs of placement."""
+    """The same bars from microseconds a unit by mechanism; `placed` are costs of placement."""
     if axes is None:
         axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
     parts, colours = _parts(list(found.values()), placed)
@@ -68,9 +73,9 @@ def mechanism_bars(
         )
     axes.set_xticks(positions, list(found))
     axes.set_xlabel(_MEANING, fontsize="small")
-    axes.set_ylabel("CPU time per data packet (us)")
+    axes.set_ylabel(f"CPU time per {unit} (us)")
     axes.set_ylim(0, 1.08 * tallest if tallest else 1.0)
-    axes.set_title(_sentence(found), fontsize="medium", loc="left")
+    axes.set_title(_sentence(found, unit), fontsize="medium", loc="left")
     if parts:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", reverse=True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -114,12 +119,12 @@ def _luminance(colour: str) -> float:
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
-def _sentence(found: Mapping[str, Mapping[str, float]]) -> str:
+def _sentence(found: Mapping[str, Mapping[str, float]], unit: str) -> str:
     totals = {name: sum(shares.values()) for name, shares in found.items()}
     first = next((name for name, us in totals.items() if us), None)
     if first is None or len(totals) == 1:
-        return "CPU time per data packet, by what it is spent on"
+        return f"CPU time per {unit}, by what it is spent on"
     most = max(totals, key=totals.__getitem__)
     other = min(totals, key=totals.__getitem__) if most == first else most
     times = totals[other] / totals[first]
-    return f"A data packet takes {times:.2g} times as much CPU time in “{other}” as in “{first}”"
+    return f"A {unit} takes {times:.2g} times as much CPU time in “{other}” as in “{first}”"

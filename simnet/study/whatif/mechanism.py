@@ -1,25 +1,30 @@
-"""Which mechanism a tuning moves most: CPU time per data packet, by what it was spent on."""
+"""Which mechanism a tuning moves most: CPU time by what it was spent on, of what was delivered.
+
+That is a transaction where requests are answered one by one, a message of an open-loop load, and
+else a data packet: payload as large as the MTU lets it be.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.study.run.result import Result
 
-__all__ = ["SIBLINGS", "Moved", "moved", "moved_text", "per_packet_us"]
+__all__ = ["SIBLINGS", "Moved", "moved", "moved_text", "per_unit_us", "unit_of"]
 
 SIBLINGS = "slowed by a busy SMT sibling"
 """What executing the work takes beyond the work itself."""
 
+_PACKET = "data packet"
 _US_PER_S = 10**6
 _HEADERS_BYTES = 40  # IPv4 and TCP
 _TIMESTAMPS_BYTES = 12
 
 
 class Moved(BaseModel):
-    """What one mechanism takes of a data packet with and without a tuning, microseconds of CPU.
+    """What one mechanism takes of a unit with and without a tuning, microseconds of CPU.
 
     `placement` says that it is a cost of where things are: lines and registers of other nodes.
     """
@@ -30,6 +35,7 @@ class Moved(BaseModel):
     before_us: float
     after_us: float
     placement: bool
+    unit: str = Field(default=_PACKET, description="what was delivered, see `unit_of`")
 
     @property
     def change_us(self) -> float:
@@ -40,13 +46,15 @@ class Moved(BaseModel):
 def moved(before: Sequence[Result], after: Sequence[Result]) -> tuple[Moved, ...]:
     """Every mechanism, the one that moved most first; empty where results do not say."""
     was, now = _mean_us(before), _mean_us(after)
-    placed = {name for result in (*before, *after) for name, _, place in _work(result) if place}
+    results = (*before, *after)
+    placed = {name for result in results for name, _, place in _work(result) if place}
     found = [
         Moved(
             mechanism=name,
             before_us=was.get(name, 0.0),
             after_us=now.get(name, 0.0),
             placement=name in placed,
+            unit=unit_of(before[0]),
         )
         for name in dict.fromkeys((*was, *now))
     ]
@@ -56,34 +64,39 @@ def moved(before: Sequence[Result], after: Sequence[Result]) -> tuple[Moved, ...
 def moved_text(one: Moved) -> str:
     """``payload from another node: +9.10 us a packet (placement)``."""
     why = " (placement)" if one.placement else ""
-    return f"{one.mechanism}: {one.change_us:+.2f} us a packet{why}"
+    unit = one.unit.removeprefix("data ")
+    return f"{one.mechanism}: {one.change_us:+.2f} us a {unit}{why}"
 
 
-def per_packet_us(result: Result) -> dict[str, float]:
-    """CPU time of a data packet in microseconds by mechanism, `SIBLINGS` last.
+def unit_of(result: Result) -> str:
+    """What was delivered, of which each takes CPU time: a transaction, a message, a data packet."""
+    if any(flow.transactions_per_s is not None for flow in result.flows):
+        return "transaction"
+    return _PACKET if result.messages is None else "message"
 
-    The values add up to all that the CPUs were busy with. A data packet is payload as large as
-    the MTU lets it be. Empty where nothing was carried. Raises KeyError for a result whose
-    configuration was left out.
+
+def per_unit_us(result: Result) -> dict[str, float]:
+    """CPU time of a unit (`unit_of`) in microseconds by mechanism, `SIBLINGS` last.
+
+    The values add up to all that the CPUs were busy with. Empty where nothing was delivered. Raises
+    KeyError for a stream's result whose configuration was left out.
     """
     shares = _mean_us([result])
     if not shares:
         return {}
     busy = sum(cpu.busy for cpu in result.cpus)
     slowed = busy - sum(percent for _, percent, _ in _work(result))
-    return {**shares, SIBLINGS: _US_PER_S / 100 / _data_packets_per_s(result) * slowed}
+    return {**shares, SIBLINGS: _US_PER_S / 100 / _delivered_per_s(result) * slowed}
 
 
 def _mean_us(results: Sequence[Result]) -> dict[str, float]:
-    """CPU time of a data packet by mechanism: means over the results."""
+    """CPU time of a unit by mechanism: of all that the results spent, over all they delivered."""
+    delivered_per_s = sum(map(_delivered_per_s, results))
+    if not delivered_per_s:
+        return {}
     total: dict[str, float] = {}
-    for result in results:
-        packets_per_s = _data_packets_per_s(result)
-        if not packets_per_s:
-            continue
-        scale = _US_PER_S / 100 / packets_per_s / len(results)
-        for name, percent, _ in _work(result):
-            total[name] = total.get(name, 0.0) + scale * percent
+    for name, percent, _ in (work for result in results for work in _work(result)):
+        total[name] = total.get(name, 0.0) + _US_PER_S / 100 * percent / delivered_per_s
     return total
 
 
@@ -93,11 +106,16 @@ def _work(result: Result) -> list[tuple[str, float, bool]]:
     return [(one["mechanism"], one["percent"], one["placement"]) for one in shares]
 
 
-def _data_packets_per_s(result: Result) -> float:
-    """Payload a second in packets as large as they get; 0 without a network."""
+def _delivered_per_s(result: Result) -> float:
+    """Units a second; 0 without a network: what passes disks are no packets."""
+    unit = unit_of(result)
+    if unit == "transaction":
+        return sum(flow.transactions_per_s or 0.0 for flow in result.flows)
+    if result.messages is not None:
+        return result.messages.delivered_per_s
     host = result.configuration["host"]
     if not host["ports"]:
-        return 0.0  # what passes disks are no packets
+        return 0.0
     mtu_bytes: int = min(port["nic"]["mtu_bytes"] for port in host["ports"])
     options = _TIMESTAMPS_BYTES if host["kernel"]["tcp_timestamps"] else 0
     return result.throughput_bps / 8 / (mtu_bytes - _HEADERS_BYTES - options)

@@ -22,8 +22,9 @@ Of jobs, which end, the sum of their real times decides alone: less is yes, more
 
 Under an open-loop load, whose throughput is given, latency (p99) comes second: less is yes, more
 is no. Elsewhere it does not decide, but it can veto: a yes becomes a no where p99 is more than
-twice as long for certain, and is open where that is only expected. With a limit of one's own, that
-alone vetoes. Other latencies and interrupt rates are shown and do not decide.
+twice as long for certain, and is open where that is only expected. A limit of one's own takes the
+place of that. Loss and fairness can veto, too (`vetoes`). Other latencies and interrupt rates are
+shown and do not decide.
 
 The change of a latency is the geometric mean over the pairs: a queue that fills in one run and not
 in the next makes it differ by orders of magnitude.

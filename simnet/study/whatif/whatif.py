@@ -45,6 +45,7 @@ from simnet.study.whatif.verdict import (
     rank,
     verdict,
 )
+from simnet.study.whatif.vetoes import vetoed
 from simnet.study.work.cases import (
     Case,
     Member,
@@ -343,6 +344,7 @@ def _judged(
     changed = changes(before, after, drawn, model, error=look.error)
     open_loop = before[0].messages is not None
     decided = verdict(changed, open_loop=open_loop, max_p99_us=max_p99_us)
+    decided = vetoed(decided, before, after, look.error)
     answer, reason = decided.answer, decided.sentence
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))
     if spoilt:

@@ -20,7 +20,7 @@ from simnet.study.figures.heat import cpu_heat
 from simnet.study.figures.machine import _places, machine_graph, topology
 from simnet.study.figures.work import packet_bars
 from simnet.study.run.result import Result
-from simnet.study.whatif.mechanism import SIBLINGS, per_packet_us
+from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us
 
 MEASURED = {
     "host": {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}},
@@ -57,7 +57,7 @@ def machine(nodes: int, sockets: int = 4, buses: int = 2, ports: int = 2) -> dic
 
 class TestPacket:
     def test_time_of_a_packet_is_all_that_the_cpus_were_busy_with(self, carried: Result) -> None:
-        us = per_packet_us(carried)
+        us = per_unit_us(carried)
         packets_per_s = 185e6 / MSS_BYTES
         assert us[MECHANISMS["hardirq"]] == pytest.approx(0.25e6 / packets_per_s)
         assert us[MECHANISMS["copy_lines"]] == pytest.approx(0.125e6 / packets_per_s)
@@ -66,7 +66,7 @@ class TestPacket:
 
     def test_nothing_carried_has_no_time(self, carried: Result) -> None:
         idle = carried.model_copy(update={"throughput_bps": 0.0})
-        assert per_packet_us(idle) == {}
+        assert per_unit_us(idle) == {}
         (axes,) = packet_bars({"idle": idle}).axes
         assert not axes.patches
 
@@ -78,7 +78,7 @@ class TestPacket:
             assert isinstance(bar, Rectangle)
             place = round(bar.get_x() + bar.get_width() / 2)
             tops[place] = max(tops[place], bar.get_y() + bar.get_height())
-        full = sum(per_packet_us(carried).values())
+        full = sum(per_unit_us(carried).values())
         assert tops == pytest.approx({0: full, 1: 2 * full})
         assert [tick.get_text() for tick in axes.get_xticklabels()] == ["full", "half"]
         assert axes.get_ylabel() == "CPU time per data packet (us)"

@@ -399,6 +399,32 @@ def test_a_mechanism_is_told_in_a_sentence() -> None:
     assert moved_text(elsewhere) == "payload: +9.10 us a packet"
 
 
+def test_small_messages_and_transactions_are_not_counted_as_full_packets() -> None:
+    host = {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}}
+    work = {"mechanism": "copy", "percent": 10.0, "placement": False}
+    for unit, rate in (("transaction", 50_000.0), ("message", 25_000.0)):
+        made = result(1e6, configuration={"host": host}).model_dump(by_alias=True)
+        if unit == "transaction":
+            made["flows"][0]["transactions_per_s"] = rate
+        else:
+            late = {"p50": 1.0, "p99": 2.0}
+            counts = dict.fromkeys(("offered", "delivered", "retransmitted"), 0)
+            rates = {"offered_per_s": rate, "delivered_per_s": rate, "latency_us": late}
+            made["messages"] = counts | rates
+        one = Result.model_validate(made | {"work": [work]})
+        (found,) = moved([one], [one])
+        assert found.unit == unit
+        assert found.before_us == pytest.approx(1e5 / rate)
+        assert moved_text(found) == f"copy: +0.00 us a {unit}"
+
+
+def test_a_run_that_delivered_next_to_nothing_counts_as_little() -> None:
+    full = _worked(payload=100.0)
+    stuck = full.model_copy(update={"throughput_bps": full.throughput_bps / 1000})
+    (found,) = moved([full, stuck], [full, full])
+    assert found.before_us == pytest.approx(20.0, rel=0.01)
+
+
 def test_results_without_work_tell_no_mechanism() -> None:
     assert moved([_worked()], [_worked()]) == ()
 

@@ -14,7 +14,7 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.run.result import SCHEMA, Result
-from simnet.study.whatif.mechanism import per_packet_us
+from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
 __all__ = ["KIND", "result_sections"]
 
@@ -62,7 +62,8 @@ def result_sections(
         placed = {
             one.mechanism for result in results.values() for one in result.work if one.placement
         }
-        sections.append(work_section(name, shares, sorted(placed)))
+        unit = unit_of(next(iter(results.values())))
+        sections.append(work_section(name, shares, sorted(placed), unit))
     known = latencies or {
         case: one.messages.histogram for case, one in results.items() if one.messages
     }
@@ -75,7 +76,7 @@ def result_sections(
 
 def _shares(result: Result) -> dict[str, float]:
     """CPU time by mechanism; none where the configuration was left out of the result."""
-    return per_packet_us(result) if result.configuration else {}
+    return per_unit_us(result) if result.configuration else {}
 
 
 def _ports(results: Mapping[str, Result]) -> list[Section]:

@@ -189,21 +189,21 @@ def _work(name: str, best: Judged) -> Iterator[Section]:
             f"with {best.tuning}": {one.mechanism: one.after_us for one in best.mechanisms},
         }
         placed = [one.mechanism for one in best.mechanisms if one.placement]
-        yield work_section(name, shares, placed)
+        yield work_section(name, shares, placed, best.mechanisms[0].unit)
 
 
 def _seen(name: str, tuning: str, pair: _Pair) -> Iterator[Section]:
     """One run of what is and one with the tuning, side by side."""
-    from simnet.study.whatif.mechanism import per_packet_us
+    from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
     cases = {_BEFORE: pair.case, f"with {tuning}": pair.tuned}
     found = seen(cases)
     results = {case: one.result for case, one in found.items()}
-    shares = {case: per_packet_us(one) for case, one in results.items()}
+    shares = {case: per_unit_us(one) for case, one in results.items()}
     placed = {one.mechanism for result in results.values() for one in result.work if one.placement}
     yield cpu_section(name, results)
     if any(shares.values()):
-        yield work_section(name, shares, sorted(placed))
+        yield work_section(name, shares, sorted(placed), unit_of(results[_BEFORE]))
     yield path_section(name, {case: one.explanation for case, one in found.items()})
     latencies = latency_section(name, {case: one.latencies for case, one in found.items()})
     if latencies is not None:

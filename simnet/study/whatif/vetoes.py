@@ -1,0 +1,79 @@
+"""What no gain is worth: packets lost, flows that starve.
+
+A yes becomes a no where the share of packets that are dropped rises by more than a percentage
+point for certain, where a flow gets nothing in any run with the tuning and something in every run
+without, or where Jain's index of the flows' rates falls by more than a tenth for certain (Jain,
+Chiu and Hawe, A quantitative measure of fairness and discrimination, DEC-TR-301, 1984: 1 for equal
+rates, 1/n where one of n flows has all). It is open where that is only expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from simnet.study.whatif.verdict import Verdict, student
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
+    from simnet.study.whatif.verdict import Interval
+
+__all__ = ["FAIRNESS", "LOSS", "fairness", "vetoed"]
+
+LOSS, FAIRNESS = "loss", "fairness"
+LOSS_POINTS: Final = 1.0
+FAIRNESS_PERCENT: Final = 10.0
+
+
+def fairness(result: Result) -> float | None:
+    """Jain's index of what the flows got; None where none got anything."""
+    rates = [flow.goodput_bps for flow in result.flows]
+    squares = sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
+
+
+def vetoed(
+    decided: Verdict, before: Sequence[Result], after: Sequence[Result], error: float
+) -> Verdict:
+    """The same verdict, but a yes that costs too much; `error`: how often intervals may miss."""
+    if decided.answer != "yes":
+        return decided
+    starved = _starved(before, after)
+    if starved:
+        named = ", ".join(starved[:4]) + (", ..." if len(starved) > 4 else "")  # noqa: PLR2004
+        sentence = f"{decided.sentence}, but {len(starved)} of {len(after[0].flows)} flows"
+        return Verdict("no", FAIRNESS, f"{sentence} get nothing: {named}")
+    pairs = list(zip(before, after, strict=True))
+    lost = [100 * (a.loss - b.loss) for b, a in pairs if a.loss is not None and b.loss is not None]
+    indices = [(fairness(b), fairness(a)) for b, a in pairs]
+    fell = [100 * (1 - a / b) for b, a in indices if a and b]
+    return (
+        _veto(decided, lost, LOSS_POINTS, error, LOSS, "loss of packets rises by", "points")
+        or _veto(decided, fell, FAIRNESS_PERCENT, error, FAIRNESS, "Jain's index falls by", "%")
+        or decided
+    )
+
+
+def _veto(  # noqa: PLR0917 (a limit and how it is told)
+    decided: Verdict,
+    rises: Sequence[float],
+    limit: float,
+    error: float,
+    metric: str,
+    what: str,
+    unit: str,
+) -> Verdict | None:
+    mean = sum(rises) / len(rises) if rises else 0.0
+    if mean <= limit:
+        return None
+    chance: Interval | None = student(rises, error)
+    certain = chance is not None and chance.low > limit
+    sentence = f"{decided.sentence}, but {what} {mean:.1f} {unit}"
+    return Verdict("no" if certain else "cannot tell", metric, sentence)
+
+
+def _starved(before: Sequence[Result], after: Sequence[Result]) -> list[str]:
+    """Flows that get nothing in any run with the tuning, and something in each without."""
+    silent = set.intersection(*(set(one.silent) for one in after))
+    served = {flow.name for flow in before[0].flows} - {n for one in before for n in one.silent}
+    return sorted(silent & served)
