@@ -95,6 +95,16 @@ fuzz: $(VENV)/installed-dev ## feed the core, compiled with checks, inputs that 
 build: SIMNET_BUILD := require
 build: core ## compile what has changed
 
+.PHONY: wheel
+wheel: build ## make a wheel with the compiled core in dist/, and run it where there is no compiler and no source
+	@rm -f dist/simnet_hostpath-*.whl
+	@SIMNET_BUILD=require $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	@there=$$(mktemp -d); trap 'rm -rf "$$there"' EXIT; \
+	$(BIN)/python -m venv "$$there"; $(call install,"$$there/bin/python",dist/simnet_hostpath-*.whl); \
+	(cd "$$there" && env -i PATH="$$there/bin" SIMNET_ENGINE=compiled SIMNET_CACHE_DIR= \
+	  simnet run x460-out-of-box --format compare)
+	@ls dist/simnet_hostpath-*.whl
+
 .PHONY: clean
 clean: ## remove everything that these targets have made
 	rm -rf $(VENV) $(VENV)-other build dist out/bench simnet/_checked simnet/_compiled .coverage .coverage.* htmlcov
