@@ -22,6 +22,9 @@ __all__ = ["compare_command"]
     help="What was predicted from; found by its name where it is not given.",
 )
 @click.option(
+    "--tuning", "tunings", metavar="NAME", help="Of a what-if: the tuning that was applied."
+)
+@click.option(
     "--seconds",
     type=float,
     metavar="NUMBER",
@@ -52,9 +55,10 @@ def compare_command(
 ) -> None:
     """Compare PREDICTION with what was measured afterwards on the real host.
 
-    PREDICTION is a file that "simnet run --json" wrote. CAPTURE is what a tool printed: sar,
-    mpstat, sadf -j, iostat -o JSON, iperf3 -J, netperf, mutilate, two listings of /proc/interrupts
-    or of /proc/net/softnet_stat, or metrics in TOML or CSV. Several of one metric are averaged.
+    PREDICTION is a file that "simnet run --json" or "simnet whatif --json" wrote. CAPTURE
+    is what a tool printed: sar, mpstat, sadf -j, iostat -o JSON, iperf3 -J, netperf, mutilate, two
+    listings of /proc/interrupts or of /proc/net/softnet_stat, or metrics in TOML or CSV. Several of
+    one metric are averaged.
 
     The exit status is 0 when everything measured lies inside its 95 % interval, 1 when something
     lies outside, and 3 when the prediction itself is not conclusive.

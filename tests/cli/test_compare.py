@@ -55,7 +55,7 @@ def test_what_is_outside_ends_with_1_and_json_has_it(
     ("arguments", "line"),
     [
         (("nowhere.json", "netperf.txt"), "nowhere.json: cannot be read: No such file"),
-        (("netperf.txt", "netperf.txt"), "netperf.txt: expected what simnet run --json writes: no"),
+        (("netperf.txt", "netperf.txt"), "netperf.txt: expected what simnet run or whatif --json"),
         (("p.json", "nowhere.txt"), "nowhere.txt: cannot be read: No such file or directory"),
         (("p.json", "p.json"), "p.json: expected an output of one of /proc/interrupts, "),
         (

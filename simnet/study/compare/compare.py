@@ -19,10 +19,9 @@ from simnet.importing.measured.reader import Capture, captures
 from simnet.spelling import nearest
 from simnet.study.compare.meaning import meaning
 from simnet.study.compare.metrics import kind_of, predicted
-from simnet.study.compare.prediction import Saved, drawn, read_prediction
+from simnet.study.compare.prediction import Prediction, Saved, drawn, read_prediction
 from simnet.study.compare.row import Row
 from simnet.study.run.arguments import Names, count_of, names_of
-from simnet.study.run.result import Result
 from simnet.study.validate.intervals import discrepancy, hull, parameters
 from simnet.study.validate.kinds import log_factor
 from simnet.study.validate.residuals import residuals
@@ -69,10 +68,11 @@ class Comparison(BaseModel):
 
 
 def compare(
-    prediction: str | Path | Result,
+    prediction: str | Path | Prediction,
     measured: Names,
     *,
     scenario: str | Path | None = None,
+    tunings: str | None = None,
     seconds: float | None = None,
     members: int = MEMBERS,
     jobs: int | None = None,
@@ -81,11 +81,13 @@ def compare(
     """Compare a prediction with what tools printed on the real host.
 
     Args:
-        prediction: a result, or the file that `simnet run --json` wrote.
+        prediction: a result or a what-if, or the file that `simnet run --json` or `simnet whatif
+            --json` wrote.
         measured: files: sar, mpstat, sadf, iostat, iperf3, netperf, mutilate, or metrics in TOML
             or CSV; of `/proc/interrupts` and `/proc/net/softnet_stat` two each.
         scenario: what was predicted from, for the intervals; when None the scenario of the
             prediction's name, that of simnet or the file beside the prediction.
+        tunings: of a what-if: the one that was applied; may be None where it has only one.
         seconds: between two listings of counts.
         members: runs with drawn parameters behind each interval; 0 for none.
         jobs: number of processes; one a CPU when None.
@@ -96,7 +98,7 @@ def compare(
     """
     if seconds is not None and not seconds > 0:
         raise InputError(f"expected a time above 0, got {seconds!r}", key="--seconds")
-    saved = read_prediction(prediction, scenario)
+    saved = read_prediction(prediction, scenario, tunings, jobs=jobs, progress=progress)
     found = captures(names_of(measured, "CAPTURE"), seconds)
     if not found:
         raise InputError("expected at least one file", key="CAPTURE")

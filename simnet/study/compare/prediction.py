@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -13,18 +13,25 @@ from simnet.faults import first_fault
 from simnet.files import read_bytes
 from simnet.scenario.core.library import scenario_names
 from simnet.study.compare.metrics import predicted
+from simnet.study.compare.tuned import predicted_again, tuned
 from simnet.study.run.result import Result
 from simnet.study.validate.asking import simulated
 from simnet.study.validate.document import Answer, draws_for
 from simnet.study.validate.members import MEMBER_TIMES, Simulations
+from simnet.study.whatif.whatif import SCHEMA as WHATIF
+from simnet.study.whatif.whatif import WhatIf
 from simnet.study.work.cases import Case, Member, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Saved", "case_of", "drawn", "read_prediction"]
+__all__ = ["Prediction", "Saved", "case_of", "drawn", "read_prediction"]
+
+Prediction: TypeAlias = Result | WhatIf
 
 _MOST_BYTES: Final = 64 << 20
+# of a document, with its schema
+_HEAD_BYTES: Final = 200
 _MOST_S: Final = (0.3, 0.2)
 _NOT_FOUND: Final = (
     "the intervals hold the model's own error only: give the scenario that was predicted from"
@@ -51,20 +58,39 @@ class Saved:
     remarks: tuple[str, ...] = ()
 
 
-def read_prediction(given: str | Path | Result, scenario: str | Path | None = None) -> Saved:
+def read_prediction(
+    given: str | Path | Prediction,
+    scenario: str | Path | None = None,
+    tunings: str | None = None,
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Saved:
     """Read a prediction, and find what it was made from.
 
     Args:
-        given: a result, or the file of one.
+        given: a result or a what-if, or the file of one.
         scenario: what it was made from, if known.
+        tunings: of a what-if: the one that was applied.
+        jobs: number of processes, one a CPU when None.
+        progress: called with the simulations done and in all.
 
     Raises:
         InputError: the file is no saved result, or the scenario cannot be read.
     """
-    beside = Path() if isinstance(given, Result) else Path(given).parent
-    result = given if isinstance(given, Result) else _read(Path(given))
+    beside = Path(given).parent if isinstance(given, str | Path) else Path()
+    result = _read(Path(given)) if isinstance(given, str | Path) else given
+    place = str(scenario) if scenario is not None else _found(result.scenario, beside)
+    if isinstance(result, WhatIf):
+        if place is None:
+            expected = "the scenario of the what-if was not found: expected its file"
+            raise InputError(expected, key="--scenario")
+        case = tuned(result, tunings, place)
+        again, remark = predicted_again(result, case, jobs=jobs, progress=progress)
+        return Saved(again, case, (*again.warnings, remark))
+    if tunings is not None:
+        raise InputError("only of a what-if: this is the result of one run", key="--tuning")
     remarks = result.warnings
-    place = str(scenario) if scenario is not None else _found(result, beside)
     if place is None:
         return Saved(result, None, (*remarks, _NOT_FOUND))
     case = case_of(result, place)
@@ -109,21 +135,22 @@ def _times(result: Result) -> tuple[str, str]:
     return duration, warm_up
 
 
-def _read(path: Path) -> Result:
+def _read(path: Path) -> Prediction:
     data = read_bytes(path, most_bytes=_MOST_BYTES, kind="saved result")
+    form = WhatIf if WHATIF.encode() in data[:_HEAD_BYTES] else Result
     try:
-        return Result.model_validate_json(data)
+        return form.model_validate_json(data)
     except ValidationError as error:
         message, keys = first_fault(error)
         where = ".".join(map(str, keys)) or None
-        expected = f"expected what simnet run --json writes: {message}"
+        expected = f"expected what simnet run or whatif --json writes: {message}"
         raise InputError(expected, file=path, key=where) from error
 
 
-def _found(result: Result, beside: Path) -> str | None:
-    if result.scenario in scenario_names():
-        return result.scenario
-    files = (beside / f"{result.scenario}.toml", Path(f"{result.scenario}.toml"))
+def _found(scenario: str, beside: Path) -> str | None:
+    if scenario in scenario_names():
+        return scenario
+    files = (beside / f"{scenario}.toml", Path(f"{scenario}.toml"))
     return next((str(file) for file in files if file.is_file()), None)
 
 

@@ -21,6 +21,7 @@ def kept(
     measured: Sequence[str],
     *,
     scenario: str | None = None,
+    tunings: str | None = None,
     seconds: float | None = None,
     **_: object,
 ) -> Path:
@@ -29,7 +30,7 @@ def kept(
     Raises:
         InputError: it is not known, has changed since, or comes with simnet.
     """
-    case = read_prediction(prediction, scenario).case
+    case = read_prediction(prediction, scenario, tunings).case
     if case is None or case.scenario in scenario_names():
         expected = "expected a prediction from a scenario of one's own that has not changed since"
         raise InputError(expected, key="--update")

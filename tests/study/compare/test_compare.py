@@ -16,6 +16,7 @@ from simnet.study.compare.meaning import CONTEXTS, meaning
 from simnet.study.compare.metrics import kind_of, predicted
 from simnet.study.run.result import Result
 from simnet.study.validate.kinds import KINDS
+from simnet.study.whatif.whatif import WhatIf
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,6 +106,30 @@ def test_a_scenario_that_has_changed_gives_no_draws(tmp_path: Path) -> None:
     assert any("has changed since the prediction" in one for one in found.remarks)
     unknown = result().model_copy(update={"scenario": "mine"})
     assert any("--scenario" in one for one in compare(unknown, files, members=6).remarks)
+
+
+@cache
+def foreseen() -> WhatIf:
+    """What two tunings would do to a host."""
+    short = {**SHORT, "settings": {"nodes": 1, "seed": 3}, "seeds": 2, "members": 0}
+    tunings = ["affinity", "irqbalance=off"]
+    return simnet.whatif("x460-out-of-box", tunings, jobs=1, **short)  # type: ignore[arg-type]
+
+
+def test_a_tuning_of_a_what_if_is_a_prediction(tmp_path: Path) -> None:
+    saved = tmp_path / "whatif.json"
+    saved.write_text(foreseen().to_json(), "utf-8")
+    long = simnet.run("x460-out-of-box", settings={"nodes": 1}, tunings="affinity")
+    (tmp_path / "mpstat").write_text(FORMATS["mpstat"](long), "utf-8")
+    found = compare(saved, tmp_path / "mpstat", tunings="affinity", members=0, jobs=1)
+    assert (found.tunings, found.settings["nodes"]) == (("affinity",), "1")
+    assert found.exit_status == 0
+    assert any("is simulated again as the scenario is now" in one for one in found.remarks)
+    for tuning, message in ((None, "which tuning was applied"), ("afinity", "did you mean aff")):
+        with pytest.raises(InputError, match=message):
+            compare(foreseen(), tmp_path / "mpstat", tunings=tuning)
+    with pytest.raises(InputError, match="tunings: only of a what-if"):
+        compare(result(), tmp_path / "mpstat", tunings="affinity")
 
 
 @pytest.mark.parametrize(
