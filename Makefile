@@ -105,9 +105,14 @@ wheel: build ## make a wheel with the compiled core in dist/, and run it where t
 	  simnet run x460-out-of-box --format compare)
 	@ls dist/simnet_hostpath-*.whl
 
+.PHONY: site
+site: $(VENV)/installed-dev ## make a site of the documentation in out/site; warnings are errors
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+	@echo "to look at it: $(BIN)/python -m http.server --bind 127.0.0.1 --directory out/site"
+
 .PHONY: clean
 clean: ## remove everything that these targets have made
-	rm -rf $(VENV) $(VENV)-other build dist out/bench simnet/_checked simnet/_compiled .coverage .coverage.* htmlcov
+	rm -rf $(VENV) $(VENV)-other build dist out/bench out/site simnet/_checked simnet/_compiled .coverage .coverage.* htmlcov
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -1,0 +1,54 @@
+"""The documentation is a site: every link and anchor leads somewhere, every page is in a menu."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from click import Option
+
+import simnet
+from simnet.cli import _simnet
+from tests.house.trees import ROOT, run
+
+pytest.importorskip("mkdocs")
+
+pytestmark = [pytest.mark.packaging, pytest.mark.compiled]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("site")
+    # --quiet would let warnings pass
+    build = (sys.executable, "-m", "mkdocs", "build", "--site-dir", str(target))
+    done = run(*build, cwd=ROOT, NO_MKDOCS_2_WARNING="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return target
+
+
+def test_references_are_of_all_commands_and_names(site: Path) -> None:
+    commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    for name, command in _simnet.commands.items():
+        assert f"Usage: simnet {name} " in commands
+        assert all(
+            option.opts[0] in commands for option in command.params if isinstance(option, Option)
+        )
+    python = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    assert [name for name in simnet.__all__ if f'id="simnet.{name}"' not in python] == []
+
+
+def test_files_outside_of_the_folder_come_along_when_a_page_links_to_them(site: Path) -> None:
+    assert 'href="repository/notebooks/00-first-run.html"' in (site / "index.html").read_text()
+    assert (site / "repository" / "notebooks" / "00-first-run.html").is_file()
+    overview = (site / "repository" / "index.html").read_text(encoding="utf-8")
+    assert 'href="../whatif.html"' in overview
+    assert 'href="LICENSE"' in overview
+    assert (site / "repository" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_no_page_needs_another_host(site: Path) -> None:
+    loaded = ('<script src="http', '<link rel="stylesheet" href="http', '<img src="http')
+    pages = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    assert len(pages) > len(list((ROOT / "docs").glob("*.md")))
+    assert [page for page, text in pages.items() if any(one in text for one in loaded)] == []
