@@ -83,7 +83,7 @@ def _runs(name: str, results: Mapping[str, Result]) -> dict[int, Result]:
 
 
 def _search(names: Iterable[str], results: Mapping[str, Result]) -> Iterator[str]:
-    """The loads to simulate next, by bisection.
+    """The loads to simulate next.
 
     In the end these are the first that is too much, if any is, and the two below, from which the
     limit is interpolated.
@@ -92,8 +92,17 @@ def _search(names: Iterable[str], results: Mapping[str, Result]) -> Iterator[str
         runs = _runs(name, results)
         above = min((step for step, run in runs.items() if _too_much(run)), default=len(_LOADS))
         below = max((step for step in runs if step < above), default=-1)
-        steps = [(below + above) // 2] if above - below > 1 else range(above - 2, above + 1)
+        found = above - below <= 1
+        steps = range(above - 2, above + 1) if found else [_between(below, above, runs.get(below))]
         yield from (f"{name} {_LOADS[step]}" for step in steps if 0 <= step < len(_LOADS))
+
+
+def _between(below: int, above: int, carried: Result | None) -> int:
+    """A step between two: where a CPU is full if it is busy in proportion to the load."""
+    if carried is None:
+        return (below + above) // 2
+    more = math.log(_BUSY / _busiest(carried)) / math.log(_STEP)
+    return min(below + max(math.ceil(more), 1), above - 1)
 
 
 def _too_much(run: Result) -> bool:

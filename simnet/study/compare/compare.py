@@ -155,8 +155,6 @@ def _row(metric: str, value: float, measured: Sequence[float], moved: Sequence[f
     mean = sum(measured) / len(measured)
     interval = student(measured)
     below, above = (mean, mean) if interval is None else (interval.low, interval.high)
-    if kind == "CPU share":
-        high = min(high, max(100.0, value))
     return Row(
         metric=metric,
         kind=kind,

@@ -39,6 +39,7 @@ _CONFIDENCE: Final = 0.95
 _CONFIDENCE_TAIL: Final = 0.975
 # members whose extremes say where the next one lies: with a probability of (n - 1) / (n + 1)
 _MANY: Final = 24
+_ALL: Final = 100.0
 # residuals of a kind from which its own quantile is taken
 _ENOUGH: Final = 8
 
@@ -108,9 +109,11 @@ def quantile(sizes: Sequence[float]) -> float:
 def hull(predicted: float, parts: Iterable[Part], kind: str) -> tuple[float, float]:
     """The interval that holds a prediction and all parts, in the unit of the prediction.
 
-    Nothing but a gain is less than nothing.
+    Nothing but a gain is less than nothing. No share is more than all, unless it is predicted to
+    be: of several CPUs together.
     """
     ends = [0.0, *(end for part in parts for end in part)]
     low, high = (factor(predicted, end, kind) for end in (min(ends), max(ends)))
     least = low if kind == "gain" else max(low, 0.0)
-    return min(least, predicted), max(high, predicted)
+    most = min(high, _ALL) if "share" in kind and predicted <= _ALL else high
+    return min(least, predicted), max(most, predicted)

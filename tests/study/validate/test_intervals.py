@@ -80,7 +80,17 @@ def test_a_hull_holds_the_prediction_and_every_part(
     low, high = hull(predicted, parts, kind)
     assert low <= predicted <= high
     for end in (factor(predicted, end, kind) for part in parts for end in part):
-        assert low <= (end if kind == "gain" else max(end, 0)) <= high
+        possible = end if kind == "gain" else max(end, 0)
+        if "share" in kind and predicted <= 100:
+            possible = min(possible, 100)
+        assert low <= possible <= high
+
+
+def test_no_share_is_more_than_all_unless_several_are_added() -> None:
+    wide = [(-0.5, 0.5)]
+    assert hull(90, wide, "share")[1] == hull(90, wide, "CPU share")[1] == 100
+    assert hull(1000, wide, "CPU share")[1] > 1500
+    assert hull(90, wide, "throughput")[1] > 100
 
 
 def _residual(size: float, configuration: str, kind: str = "throughput") -> Residual:
