@@ -72,8 +72,8 @@ class Ipoib(Nic):
         luck: which ones.
 
     Attributes:
-        numbers, window: number what is sent to the peer, and put what comes from it in order; None
-            where the driver is the kernel's own.
+        numbers, window: number what is sent to the peer, and put what comes from it in order, if
+            the window is wider than 0; None where the driver is the kernel's own.
         lost: packets that the driver dropped on purpose.
     """
 
@@ -121,7 +121,7 @@ class Ipoib(Nic):
 
     def out_of_order(self) -> tuple[int, ...]:
         """Packets that the reorder window got, and handed up, behind one with a higher number."""
-        if self.window is None:
+        if self.window is None or self.window.window == 0:
             return ()
         return self.window.out_of_order_before, self.window.out_of_order_after
 

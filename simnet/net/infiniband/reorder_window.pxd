@@ -16,6 +16,7 @@ cdef class ReorderWindow(Component):
     cdef readonly long long held
     cdef readonly long long in_order
     cdef readonly long long late
+    cdef readonly long long arrived
     cdef readonly long long buffered
     cdef readonly long long waited_ps
     cdef readonly long long slid_over

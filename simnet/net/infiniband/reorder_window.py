@@ -77,6 +77,7 @@ class ReorderWindow(Component):
         held: packets buffered now.
         in_order: packets that came with the number of the left edge.
         late: that came behind it.
+        arrived: all packets.
         buffered: that were buffered; `waited_ps` is the time they spent there, added up.
         slid_over: numbers given up by slides and timers; their packets, if they come, are late.
         flushed: packets handed up by timer or `flush`.
@@ -114,6 +115,7 @@ class ReorderWindow(Component):
         self.held = 0
         self.in_order = 0
         self.late = 0
+        self.arrived = 0
         self.buffered = 0
         self.waited_ps = 0
         self.slid_over = 0
@@ -163,6 +165,7 @@ class ReorderWindow(Component):
         position: cython.longlong
         before: cython.int = self.ready.count
         left: cython.longlong = self.left
+        self.arrived += 1
         if ahead >= _HALF:
             ahead -= _NUMBERS
         position = left + ahead

@@ -36,7 +36,7 @@ cdef class TcpConnection(Endpoint):
     cdef WindowValidation validation
     cdef SendOutput sending
     cdef ReceiveSequence received
-    cdef DelayedAck delack
+    cdef readonly DelayedAck delack
     cdef ReceiveWindow window
     cdef Reassembly held
     cdef ReceiveQueue queue
@@ -51,7 +51,6 @@ cdef class TcpConnection(Endpoint):
     cdef long long ts_recent
     cdef readonly long long delivered
     cdef readonly long long acks_sent
-    cdef readonly long long delayed_acks
     cdef long long compressed_ps
 
     cdef int fetch_sender(self) except -1

@@ -89,7 +89,6 @@ class TcpConnection(Endpoint):
         self.ts_recent = NONE
         self.delivered = 0
         self.acks_sent = 0
-        self.delayed_acks = 0
         self.compressed_ps = 0
 
     def connect(self, remote: Endpoint) -> None:

@@ -319,7 +319,6 @@ class TcpEndpoint(TcpConnection):
             return 0
         self.receiver.delack.timeout_jiffy = NONE
         if self.receiver.delack.expired():
-            self.delayed_acks += 1
             self._send_ack()
         return 0
 
@@ -328,7 +327,7 @@ class TcpEndpoint(TcpConnection):
         return {
             "delivered": self.delivered,
             "acks_sent": self.acks_sent,
-            "delayed_acks": self.delayed_acks,
+            "delayed_acks": self.delack.delayed_acks,
             "segments_received": self.segments_received,
             "segments_sent": self.sending.segments,
             "retransmissions": self.sending.retransmissions,

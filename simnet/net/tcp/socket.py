@@ -691,7 +691,6 @@ class TcpSocket(TcpConnection):
         self.receiver.delack.timeout_jiffy = NONE
         work = self._drain_prequeue()
         if self.receiver.delack.expired():
-            self.delayed_acks += 1
             work += self.send_ack(self.timer_cpu)
         self.timer_cpu.raise_irq(self.timer_work, work)
         return 0

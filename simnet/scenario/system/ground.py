@@ -34,6 +34,8 @@ class Ground:
         ports: of it.
         kept: what subjects keep here for others or for later.
         counters: reads counters of subjects, by the name that a snapshot has them under.
+        observed: reads counters that fingerprints leave out, by the name that a snapshot has them
+            under.
         resources: lists the resources of subjects.
     """
 
@@ -48,6 +50,7 @@ class Ground:
         self.sim.tracer = tracer
         self.kept: dict[str, Any] = {}
         self.counters: dict[str, Callable[[], Any]] = {}
+        self.observed: dict[str, Callable[[], Any]] = {}
         self.resources: list[Callable[[], Iterable[Resource]]] = []
         host = effective.host
         self.machine = self.add_machine(host, "sut")

@@ -133,6 +133,7 @@ class Snapshot:
         drops: by place, rings apart, in the same order in every snapshot.
         messages: of an open-loop load; None without one.
         more: what only some systems count, by name, always in one order.
+        observed: likewise, but no part of what is the same for equal simulations.
     """
 
     time_ps: int
@@ -143,6 +144,7 @@ class Snapshot:
     drops: tuple[DropCount, ...] = field(default=(), repr=False)
     messages: MessageCounts | None = field(default=None, repr=False)
     more: dict[str, Any] = field(default_factory=dict, repr=False)
+    observed: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _optional(self) -> dict[str, Any]:
         """What the system has of counters that not every system has."""
@@ -241,6 +243,7 @@ class System:
         self._offers = offers
         self._waiting = waiting
         self._counters = {**(counters or {}), **(ground.counters if ground else {})}
+        self._observed = ground.observed if ground else {}
         self._more = tuple(ground.resources) if ground else ()
         self._has_run = False
 
@@ -267,6 +270,7 @@ class System:
             drops=self._drops() if self._drops else (),
             messages=self._messages() if self._messages else None,
             more={name: read() for name, read in self._counters.items()},
+            observed={name: read() for name, read in self._observed.items()},
         )
 
     def activity(self) -> Activity:

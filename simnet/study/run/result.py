@@ -36,7 +36,6 @@ from simnet.study.run.rows import (
     FlowRates,
     Percent,
     PortInterrupts,
-    PortOrder,
     PortRates,
     Rate,
     Row,
@@ -47,7 +46,6 @@ from simnet.study.run.rows import (
     flow_rates,
     per_s,
     port_interrupts,
-    port_order,
     port_rates,
     work_shares,
 )
@@ -69,7 +67,6 @@ __all__ = [
     "Latency",
     "Messages",
     "PortInterrupts",
-    "PortOrder",
     "PortRates",
     "Result",
     "WorkShare",
@@ -114,9 +111,6 @@ class _Counted(Row):
     ports: tuple[PortRates, ...]
     interrupts: tuple[PortInterrupts, ...]
     flows: tuple[FlowRates, ...]
-    reordering: tuple[PortOrder, ...] = Field(
-        default=(), description="one entry a port with a reorder window"
-    )
     drops: tuple[Drops, ...] = Field(default=(), description="packets dropped, by place")
     loss: float | None = Field(
         default=None, ge=0.0, le=1.0, description="share of the packets that came that was dropped"
@@ -242,7 +236,6 @@ class Result(_WithColumns):
             work=work_shares(start.work_ps, end.work_ps, elapsed_ps),
             ports=tuple(port_rates(*pair, elapsed_ps) for pair in ports),
             interrupts=tuple(port_interrupts(*pair, elapsed_ps) for pair in ports),
-            reordering=tuple(port_order(*pair) for pair in ports if pair[1].out_of_order),
             flows=tuple(flow_rates(*pair, elapsed_ps, asks=asks) for pair in flows),
             drops=drops_of(start, end),
             loss=loss_of(start, end),

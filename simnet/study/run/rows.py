@@ -84,14 +84,6 @@ class PortRates(Row):
     drops: int = Field(ge=0)
 
 
-class PortOrder(Row):
-    """Packets behind one with a higher number, before and after a port's reorder window."""
-
-    port: str
-    out_of_order_before: int = Field(ge=0)
-    out_of_order_after: int = Field(ge=0)
-
-
 class PortInterrupts(Row):
     """One column of /proc/interrupts: interrupts a second of one port's IRQ by CPU id."""
 
@@ -201,12 +193,6 @@ def port_interrupts(first: PortCounts, last: PortCounts, elapsed_ps: int) -> Por
         for cpu, count in sorted(last.interrupts_by_cpu.items())
     }
     return PortInterrupts(port=last.name, irq=last.irq, by_cpu=rates)
-
-
-def port_order(first: PortCounts, last: PortCounts) -> PortOrder:
-    """Return how many packets came out of order."""
-    before, after = (b - a for a, b in zip(first.out_of_order, last.out_of_order, strict=True))
-    return PortOrder(port=last.name, out_of_order_before=before, out_of_order_after=after)
 
 
 def flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool) -> FlowRates:

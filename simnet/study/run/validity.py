@@ -18,7 +18,7 @@ from simnet.scenario.system.delayed_actions import delayed_actions
 if TYPE_CHECKING:
     from simnet.host.delayed_action import DelayedAction
     from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.network.resources import SendingHalf
+    from simnet.scenario.parts.tcp.columns import SendingHalf
     from simnet.scenario.system.system import Snapshot, System
     from simnet.study.run.result import Result
 

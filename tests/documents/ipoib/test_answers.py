@@ -9,7 +9,8 @@ import pytest
 
 from simnet.documents.ipoib.answers import ANSWERS, TUNED
 from simnet.errors import InputError
-from simnet.study.run.result import PortOrder, Result
+from simnet.scenario.parts.infiniband.columns import PortOrder
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Numbers, answer
 from simnet.study.validate.measurements import measurement, measurements, wanted
 from simnet.study.work.cases import Case, Member
@@ -17,7 +18,18 @@ from tests.study.synthetic import result
 
 
 def _with_window(of: Result, before: int, after: int) -> Result:
-    order = PortOrder(port="ib0", out_of_order_before=before, out_of_order_after=after)
+    order = PortOrder(
+        port="ib0",
+        packets=1000,
+        out_of_order_before=before,
+        out_of_order_after=after,
+        before_percent=before / 10,
+        after_percent=after / 10,
+        late=0,
+        given_up=0,
+        held_mean=0.0,
+        held_us=None,
+    )
     return of.model_copy(update={"reordering": (order,)})
 
 

@@ -214,9 +214,9 @@ class TestAcks:
         ato = end.socket.receiver.delack.ato
         end.sim.run_until(end.sim.now + 500 * MS)
         assert end.sent() == [((start + ato + 1) * 4, 0, 0, base + 1000)]
-        assert end.socket.delayed_acks == 1
+        assert end.socket.delack.delayed_acks == 1
         end.sim.run_until(end.sim.now + 500 * MS)
-        assert (end.sent(), end.socket.delayed_acks) == ([], 1)
+        assert (end.sent(), end.socket.delack.delayed_acks) == ([], 1)
 
     def test_a_second_one_does_not(self) -> None:
         end = End(Sink()).quiet()
@@ -225,7 +225,7 @@ class TestAcks:
         end.comes(base + 1000, base + 2000)
         assert end.sent() == [(0, 0, 0, base + 2000)]
         end.sim.run_until(end.sim.now + 500 * MS)
-        assert (end.sent(), end.socket.delayed_acks) == ([], 0)
+        assert (end.sent(), end.socket.delack.delayed_acks) == ([], 0)
 
     def late_kernel(self) -> tuple[End, int]:
         """An end whose round trip is 2 ms, at 1 ms, and the next byte."""

@@ -52,7 +52,7 @@ class TestDelayedAck:
         assert frame.toucher is host.cpus[1]
         assert host.booked() == {"tcp_ack": 900}
         assert [cpu.times()["irq_ps"] for cpu in host.cpus] == [0, 911 * NS]
-        assert (host.socket.delayed_acks, host.socket.acks_sent) == (1, 1)
+        assert (host.socket.delack.delayed_acks, host.socket.acks_sent) == (1, 1)
         # once
         assert sent_at(host, 500) == []
 

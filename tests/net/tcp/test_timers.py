@@ -131,7 +131,7 @@ class TestDelayedAck:
         start = end.sim.now // JIFFY
         ato = end.socket.receiver.delack.ato
         assert [at for at, _ in end.wait(end.sim.now + 1000 * MS)] == [start + ato + 1]
-        assert end.socket.delayed_acks == 1
+        assert end.socket.delack.delayed_acks == 1
 
     def test_not_while_a_process_owns_the_socket(self) -> None:
         end = End()

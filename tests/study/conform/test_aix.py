@@ -126,7 +126,7 @@ class TestDelayedAck:
             came.append(arrival_ps(run, size))
             run.run_for(MS)
         assert recorder.left_ps == came
-        assert run.right.delayed_acks == 0
+        assert run.right.delack.delayed_acks == 0
 
     def test_an_answer_takes_the_acknowledgement_along(self) -> None:
         path = PathOptions(rate_bps=10**10, delay_ps=DELAY)
@@ -134,9 +134,9 @@ class TestDelayedAck:
         run = TcpPath(path, TcpOptions(aix=AixTcp()), client, Responder(300, 10))
         run.run_for(SECOND)
         assert all(2 * DELAY < time < 2 * DELAY + US for time in client.times_ps)
-        assert run.right.delayed_acks == 0
+        assert run.right.delack.delayed_acks == 0
         # of the last answer
-        assert run.left.delayed_acks == 1
+        assert run.left.delack.delayed_acks == 1
 
 
 class TestBulk:

@@ -49,6 +49,8 @@ cdef class DelayedAck:
     cdef bint rule_blocks_timer
     cdef readonly bint defers_timer
     cdef readonly int timer_jiffies
+    cdef readonly int delayed_acks
+    cdef readonly int quick_acks
 
     cdef int schedule_ack(self) except -1
     cdef int answer(self) except -1

@@ -48,6 +48,8 @@ class DelayedAck:
         timeout_jiffy: when the timer must run, -1 if it need not.
         blocked: the timer found the socket owned, and the next chance sends the ACK.
         rcv_mss: the sender's segment size, as measured.
+        delayed_acks: ACKs that the timer has sent (`LINUX_MIB_DELAYEDACKS`).
+        quick_acks: ACKs that were sent in quick ACK mode.
     """
 
     def __init__(
@@ -97,6 +99,8 @@ class DelayedAck:
         self.lrcvtime = 0
         self.last_small = 0
         self.unacknowledged = 0
+        self.delayed_acks = 0
+        self.quick_acks = 0
         self.rule_rounds_current = rules.rounds_current
         self.rule_counts_scheduled = rules.counts_scheduled
         self.rule_pushed_full = rules.pushed_full
@@ -332,6 +336,8 @@ class DelayedAck:
                     window <<= self.window.wscale
         self.seq.offered(window)
         if self.quick > 0 and not (self.bare and self.rule_counts_scheduled):
+            if not self.pingpong:
+                self.quick_acks += 1
             self.quick -= 1
             if self.quick == 0:
                 self.ato = self.ato_min
@@ -383,6 +389,7 @@ class DelayedAck:
         self.timeout_jiffy = NONE
         if not self.scheduled:
             return False
+        self.delayed_acks += 1
         if not self.pingpong:
             self.ato <<= 1
             if self.ato > self.rto_jiffies:

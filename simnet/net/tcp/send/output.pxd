@@ -18,6 +18,7 @@ cdef class SendOutput:
     cdef SendTimer timer
     cdef Congestion congestion
     cdef long long small_end
+    cdef long long unsent_jiffy
     cdef readonly long long segments
     cdef public long long nagle_limit
     cdef readonly int burst_left
@@ -31,9 +32,11 @@ cdef class SendOutput:
     cdef bint minshall
     cdef bint defers_two_ticks
     cdef bint defers_briefly
+    cdef readonly int stalls
     cdef long long deferred_jiffy
     cdef long long last_sent_us
     cdef readonly long long retransmissions
+    cdef readonly long long stalled_jiffies
 
     cdef long long _next_segment(self, long long now_jiffy) except? -1
     cdef long long _probe_bytes(self, long long window) except? -1
@@ -45,6 +48,7 @@ cdef class SendOutput:
     cpdef long long stage(
         self, SkbQueue queue, Cpu cpu, long long now_jiffy
     ) except? -1
+    cdef int _note_unsent(self, long long prior_nxt, long long now_jiffy) except -1
     cdef int _send(
         self, SkbQueue queue, Cpu cpu, long long length,
         long long now_jiffy

@@ -52,6 +52,8 @@ class SendOutput:
         overhead_bytes: of a segment on the wire beyond its payload.
         burst_left: segments that the NIC will still cut from the last frame.
         segments: sent for the first time; `retransmissions` come on top.
+        stalls: how often what had been written was not sent for more than a jiffy, which only a
+            timer at either end takes that long for; `stalled_jiffies` is how long, in all.
     """
 
     def __init__(
@@ -88,6 +90,9 @@ class SendOutput:
         self.last_sent_us = 0
         self.segments = 0
         self.retransmissions = 0
+        self.unsent_jiffy = NONE
+        self.stalls = 0
+        self.stalled_jiffies = 0
 
     def _next_segment(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Payload of the next segment that may be sent now for the first time; 0 if none may."""
@@ -218,10 +223,25 @@ class SendOutput:
                     self.validation.note_limit(prior_nxt, self.deferred_limited)
                 if self.sacks is not None:
                     frames += self._sent_with_sack(prior_nxt, alone, queue, cpu, now_jiffy)
+                if self.unsent_jiffy != NONE or self.seq.write_seq > self.seq.snd_nxt:
+                    self._note_unsent(prior_nxt, now_jiffy)
                 return frames
             self._send(queue, cpu, length, now_jiffy)
             if large == 0:
                 frames += 1
+
+    def _note_unsent(self, prior_nxt: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
+        """Since when data wait to be sent; what waited and has been sent may have stalled."""
+        waited: cython.longlong
+        if self.unsent_jiffy != NONE and self.seq.snd_nxt > prior_nxt:
+            waited = now_jiffy - self.unsent_jiffy
+            if waited > 1:
+                self.stalls += 1
+                self.stalled_jiffies += waited
+            self.unsent_jiffy = NONE
+        if self.unsent_jiffy == NONE and self.seq.write_seq > self.seq.snd_nxt:
+            self.unsent_jiffy = now_jiffy
+        return 0
 
     def _send(
         self,

@@ -23,5 +23,6 @@ SUBJECT = Subject(
     ),
     drivers=late("infiniband.driver:DRIVERS"),
     check=late("infiniband.checks:check_fabric"),
+    columns=late("infiniband.columns:COLUMNS"),
     lifts=late("infiniband.lift:LIFTS"),
 )

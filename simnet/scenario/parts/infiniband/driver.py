@@ -94,16 +94,15 @@ class Ipoib(BusLatency, RxModeration, Rings):
             luck=stream(slot.seed, f"{device.path}.loss"),
         )
         nic.numbers = MessageNumbers()
-        if self.reorder_window:
-            nic.window = ReorderWindow(
-                nic.sim,
-                f"{device.path}.reorder_window",
-                self.reorder_window,
-                drain_after_slide=self.drain_after_slide,
-                flush_timeout_ps=self.flush_timeout_ps,
-                owner=nic,
-                kind=FLUSHED,
-            )
+        nic.window = ReorderWindow(
+            nic.sim,
+            f"{device.path}.reorder_window",
+            self.reorder_window,
+            drain_after_slide=self.drain_after_slide,
+            flush_timeout_ps=self.flush_timeout_ps,
+            owner=nic,
+            kind=FLUSHED,
+        )
         return nic
 
     @property

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.effective import Port as EffectivePort
     from simnet.scenario.parts.bonding.build import BondedFlow
+    from simnet.scenario.parts.tcp.columns import ReceivingHalf, SendingHalf
 
 __all__ = ["NETWORK", "NetworkPath", "PeerPort", "wait_of"]
 
@@ -80,15 +81,6 @@ class PeerPort:
     flows: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class SendingHalf:
-    """TCP's half that sends, at one end of a flow; a jiffy is that of its host."""
-
-    flow: str
-    sender: TcpSender
-    jiffy_ps: int
-
-
 @dataclass
 class NetworkPath:
     """The parts of a network scenario, noted while it is built.
@@ -107,7 +99,7 @@ class NetworkPath:
         ends: name and flows of a host that is one CPU for each stream.
         fabrics: in place of a switch; each with its flows.
         bonded: flows by a bond of the system.
-        halves: of all connections, whatever they send.
+        halves, receiving: of all connections, whatever they send.
     """
 
     effective: Effective
@@ -125,6 +117,7 @@ class NetworkPath:
     fabrics: list[tuple[Fabric, tuple[str, ...]]] = field(default_factory=list)
     bonded: list[BondedFlow] = field(default_factory=list)
     halves: list[SendingHalf] = field(default_factory=list)
+    receiving: list[tuple[str, ReceivingHalf]] = field(default_factory=list)
 
     def waits(self) -> Iterator[Wait]:
         """What each stream waits for; a transaction waits for its response all the time."""

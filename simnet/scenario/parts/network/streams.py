@@ -25,12 +25,15 @@ from simnet.scenario.parts.host.build import (
     make_socket,
     make_spread,
 )
+from simnet.scenario.parts.infiniband import columns as infiniband
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
-from simnet.scenario.parts.network.resources import NetworkPath, PeerPort, SendingHalf
+from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
 from simnet.scenario.parts.network.transactions import End, make_transactions
 from simnet.scenario.parts.nic.build import make_port, send_by
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.parts.tcp import columns as tcp
+from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import Receiver, System
 from simnet.workload.iperf import Reporter
@@ -103,6 +106,7 @@ class _Builder(Ground):
                 seed=self.seed,
                 per_frame=self.per_frame,
             )
+        self._observe()
         named = [
             (flow.name, self._interface(flow), receivers[flow.name])
             for flow in self.effective.flows
@@ -110,6 +114,16 @@ class _Builder(Ground):
         return System(
             self.env, self.machine, self.ports, named, parts, offers=self.path, ground=self
         )
+
+    def _observe(self) -> None:
+        """Have TCP's counters read, and those of the order of packets."""
+        self.observed["tcp"] = tcp.counts_of(self.path.halves, self.path.receiving)
+        ports = [(str(port.name), port) for port in self.ports]
+        order = infiniband.counts_of(
+            [*ports, *((far.name, far.nic) for far in self.path.far_ports)]
+        )
+        if order:
+            self.observed["reordering"] = order
 
     def _made(self, machine: Machine, host: Host, port: EffectivePort) -> Nic | MultiqueuePort:
         return make_port(
@@ -160,6 +174,7 @@ class _Builder(Ground):
             mine.connect(other)
             other.connect(mine)
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
+            self.path.receiving += [(flow.name, mine), (flow.name, other)]
             if not self._enslaved(flow):
                 mine.header, other.header = _headers(flow, len(receivers))
                 send_by(
@@ -252,12 +267,14 @@ class _Builder(Ground):
             mine = sockets[flow.name] = self._socket(flow)
             if flow.receives:
                 self._netserver(flow, self.machine, mine, self._allowed(flow))
+                self.path.receiving.append((flow.name, mine))
                 ends[True] = self._remote_sender(flow, path, link, mine)
                 receivers[flow.name] = mine
             else:
                 remote = self._remote_receiver(flow, path, link, mine)
                 mine.sender.open_window(remote.receiver.syn_window)
                 self._note_halves(flow, (mine.sender, self.effective.host))
+                self.path.receiving.append((flow.name, remote))
                 self.senders.append(mine)
                 self.path.senders.append((flow.name, mine.sender))
                 self.path.ends.append((path, remote, flow.name))

@@ -11,5 +11,6 @@ SUBJECT = Subject(
     order=90,
     knobs=late("tcp.knobs:SYSCTLS"),
     check_host=late("tcp.checks:check_tcp"),
+    columns=late("tcp.columns:COLUMNS"),
     lifts=late("tcp.lift:LIFTS"),
 )

@@ -1,0 +1,145 @@
+"""What TCP has done for each stream: losses, acknowledgements, order, stalls; both ends together.
+
+Nothing simulated depends on these counters, and a run's fingerprint leaves them out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Annotated, Final, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from simnet.scenario.core.subject import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simnet.net.tcp.receive.receiver import TcpReceiver
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.scenario.system.system import Snapshot
+
+__all__ = ["COLUMNS", "ReceivingHalf", "SendingHalf", "TcpUse", "counts_of"]
+
+_PS_PER_MS: Final = 10**9
+Count = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True)
+class SendingHalf:
+    """TCP's half that sends, at one end of a flow; a jiffy is that of its host."""
+
+    flow: str
+    sender: TcpSender
+    jiffy_ps: int
+
+
+class ReceivingHalf(Protocol):
+    """What acknowledges at one end of a flow."""
+
+    receiver: TcpReceiver
+    acks_sent: int
+
+
+@dataclass(frozen=True)
+class TcpCounts:
+    """Cumulative counters of a stream."""
+
+    segments: int = 0
+    retransmissions: int = 0
+    timeouts: int = 0
+    acks: int = 0
+    delayed_acks: int = 0
+    quick_acks: int = 0
+    received: int = 0
+    out_of_order: int = 0
+    stalls: int = 0
+    stalled_ps: int = 0
+
+    def plus(self, other: TcpCounts, sign: int = 1) -> TcpCounts:
+        """The sum, or the difference."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return TcpCounts(*(mine + sign * theirs for mine, theirs in pairs))
+
+
+class TcpUse(BaseModel):
+    """What TCP did for one stream while measured; both directions of requests and responses."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="of the flow")
+    segments: Count = Field(description="sent for the first time, as long as the MSS or shorter")
+    retransmissions: Count = Field(description="segments sent again")
+    timeouts: Count = Field(description="of the retransmission timer")
+    acks: Count = Field(description="segments that only acknowledge")
+    acks_per_segment: float | None = Field(description="null where no segment was sent")
+    delayed_acks: Count = Field(description="that the delayed-ACK timer sent")
+    quick_acks: Count = Field(description="sent in quick ACK mode")
+    out_of_order_percent: float | None = Field(
+        description="of the segments that TCP took, how many were ahead of a missing one"
+    )
+    stalls: Count = Field(
+        description="how often data that were written waited for more than a jiffy to be sent"
+    )
+    stalled_ms: float = Field(description="how long, in all")
+
+
+def counts_of(
+    halves: Iterable[SendingHalf], receiving: Iterable[tuple[str, ReceivingHalf]]
+) -> Callable[[], dict[str, TcpCounts]]:
+    """Return what reads the counters by flow."""
+
+    def read() -> dict[str, TcpCounts]:
+        found: dict[str, TcpCounts] = {}
+        for half in halves:
+            sent, timeouts = half.sender.output, half.sender.timeouts
+            more = TcpCounts(
+                segments=sent.segments,
+                retransmissions=sent.retransmissions,
+                timeouts=timeouts,
+                stalls=sent.stalls,
+                stalled_ps=sent.stalled_jiffies * half.jiffy_ps,
+            )
+            found[half.flow] = found.get(half.flow, TcpCounts()).plus(more)
+        for flow, end in receiving:
+            receiver = end.receiver
+            more = TcpCounts(
+                acks=end.acks_sent,
+                delayed_acks=receiver.delack.delayed_acks,
+                quick_acks=receiver.delack.quick_acks,
+                received=receiver.segments,
+                out_of_order=receiver.out_of_order_segments,
+            )
+            found[flow] = found.get(flow, TcpCounts()).plus(more)
+        return found
+
+    return read
+
+
+def _use(start: Snapshot, end: Snapshot) -> tuple[TcpUse, ...]:
+    before = start.observed.get("tcp", {})
+    return tuple(
+        _row(name, last.plus(before[name], -1))
+        for name, last in end.observed.get("tcp", {}).items()
+    )
+
+
+def _row(name: str, done: TcpCounts) -> TcpUse:
+    return TcpUse(
+        name=name,
+        segments=done.segments,
+        retransmissions=done.retransmissions,
+        timeouts=done.timeouts,
+        acks=done.acks,
+        acks_per_segment=done.acks / done.segments if done.segments else None,
+        delayed_acks=done.delayed_acks,
+        quick_acks=done.quick_acks,
+        out_of_order_percent=100 * done.out_of_order / done.received if done.received else None,
+        stalls=done.stalls,
+        stalled_ms=done.stalled_ps / _PS_PER_MS,
+    )
+
+
+COLUMNS: Final = (
+    Column("tcp", tuple[TcpUse, ...], "what TCP did, one row a stream", _use, table=True, order=5),
+)
