@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
+from textwrap import shorten
 from typing import TYPE_CHECKING, Final, cast
 
 from matplotlib.figure import Figure
@@ -32,22 +32,34 @@ _MOST_BARS: Final = 16
 _LEAST: Final = 0.01
 _BAR_INCHES: Final = 0.28
 _WIDTH_INCHES: Final = 10.5
-_FEW_LIMITS: Final = 3
-_TITLE_WIDTH: Final = 90
+_TITLE_WIDTH: Final = 110
+_GROUPS: Final = ("this system", "its peers")
 
 
 def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
     """Horizontal bars of utilisation in percent, the bar of a CPU split by context.
 
-    The 16 fullest resources are drawn, those below 1 % left out. Without `axes` a figure of its
-    own is made, outside of pyplot, so no display is needed.
+    The 16 fullest resources are drawn, those of the peers below the system's own; those below 1 %
+    are left out. Without `axes` a figure of its own is made, outside of pyplot, so no display is
+    needed.
     """
     shown = [one for one in found.resources if one.utilisation >= _LEAST][:_MOST_BARS]
+    groups = [[one for one in shown if _is_peer(one) == far] for far in (False, True)]
+    places: dict[str, float] = {}
+    top = 0.0
+    for heading, group in zip(_GROUPS, groups, strict=True):
+        if group and len(group) < len(shown):
+            places[heading] = top
+            top += 1
+        places |= {one.name: top + number for number, one in enumerate(group)}
+        top += len(group)
     if axes is None:
-        size = (_WIDTH_INCHES, 2.2 + _BAR_INCHES * max(len(shown), 1))
+        size = (_WIDTH_INCHES, 1.3 + _BAR_INCHES * max(top, 1))
         axes = Figure(figsize=size, layout="constrained").subplots()
+    axes.axvline(100 * FULL, color="0.5", linestyle=":", linewidth=1, zorder=0)
     labelled: set[str] = set()
-    for place, one in enumerate(shown):
+    for one in shown:
+        place = places[one.name]
         _bar(axes, place, one, labelled)
         note = f"{100 * one.utilisation:.0f} %"
         if one.drops:
@@ -59,10 +71,13 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
             textcoords="offset points",
             va="center",
             fontsize="small",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
-    axes.axvline(100 * FULL, color="0.5", linestyle=":", linewidth=1)
-    axes.set_yticks(range(len(shown)), [one.name for one in shown])
-    axes.set_ylim(max(len(shown), 1) - 0.4, -0.6)
+    axes.set_yticks(list(places.values()), list(places))
+    for label in axes.get_yticklabels():
+        if label.get_text() in _GROUPS:
+            label.set_fontweight("bold")
+    axes.set_ylim(max(top, 1) - 0.4, -0.6)
     axes.set_xlim(0, max(112.0, 100 * max((one.utilisation for one in shown), default=0) + 12))
     axes.set_xlabel("used, % of what it can (dotted: full)")
     axes.set_title(_title(found), fontsize="medium", loc="left")
@@ -72,7 +87,7 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
     return cast("Figure", axes.get_figure(root=True))
 
 
-def _bar(axes: Axes, place: int, one: ResourceUse, labelled: set[str]) -> None:
+def _bar(axes: Axes, place: float, one: ResourceUse, labelled: set[str]) -> None:
     parts = [(label, colour, one.split.get(name, 0.0)) for name, label, colour in _CONTEXTS]
     if not any(share for _, _, share in parts):
         parts = [(*(_WHOLE if one.simulated else _NOT_SIMULATED), one.utilisation)]
@@ -86,12 +101,15 @@ def _bar(axes: Axes, place: int, one: ResourceUse, labelled: set[str]) -> None:
             left += 100 * share
 
 
+def _is_peer(one: ResourceUse) -> bool:
+    return one.kind.startswith("peer")
+
+
 def _title(found: Explanation) -> str:
-    lines = [f"{found.scenario}: {found.throughput_bps / 1e6:,.0f} Mbit/s"]
-    for one in found.limits[:_FEW_LIMITS]:
-        who = f"{', '.join(one.flows[:2])}{' ...' if len(one.flows) > 2 else ''}: "  # noqa: PLR2004
-        line = f"{who if one.flows and len(found.limits) > 1 else ''}{one.sentence}"
-        lines += wrap(line, _TITLE_WIDTH, subsequent_indent="    ")
-    if len(found.limits) > _FEW_LIMITS:
-        lines.append(f"and {len(found.limits) - _FEW_LIMITS} more")
-    return "\n".join(lines)
+    """The throughput, and what holds back the first flow."""
+    title = f"{found.scenario}: {found.throughput_bps / 1e6:,.0f} Mbit/s"
+    if found.limits:
+        first = found.limits[0]
+        whose = f"{first.flows[0]}: " if first.flows and len(found.limits) > 1 else ""
+        title += f"; {whose}{first.sentence.partition(';')[0]}"
+    return shorten(title, _TITLE_WIDTH, placeholder=" ...")

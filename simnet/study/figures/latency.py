@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,11 +50,11 @@ def later_curves(
                 name, (1, share), (3, 0), xycoords=("axes fraction", "data"),
                 textcoords="offset points", va="center", fontsize="small",
             )  # fmt: skip
-    ticks = [tick for tick in (1, 2, 5) for tick in (tick * 10**power for power in range(-1, 8))]
-    low, high = axes.get_xlim()
-    inside = sorted(tick for tick in ticks if low <= tick <= high)
-    axes.set_xticks(inside, [f"{tick:g}" for tick in inside])
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
     axes.minorticks_off()
+    axes.set_title("How many are later than a time", fontsize="medium", loc="left")
     axes.set_xlabel("latency (us)")
     axes.set_ylabel("share of samples that are later")
     axes.legend(loc="upper right", fontsize="small")

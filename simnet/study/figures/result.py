@@ -27,8 +27,8 @@ _SIZE_INCHES = (10.0, 4.8)
 def cpu_bars(result: Result, axes: Axes | None = None) -> Figure:
     """Stacked bars of CPU time by context in percent, one bar a logical CPU.
 
-    On machines with many CPUs only the nodes with a busy CPU are drawn. Without `axes` a figure
-    of its own is made, outside of pyplot, so no display is needed.
+    On machines with many CPUs only those that are at least 1 % busy are drawn. Without `axes` a
+    figure of its own is made, outside of pyplot, so no display is needed.
     """
     if axes is None:
         axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
@@ -42,9 +42,11 @@ def cpu_bars(result: Result, axes: Axes | None = None) -> Figure:
     axes.set_xticks(positions, [str(cpu.id) for cpu in shown])
     axes.set_xlim(-0.6, max(len(shown), 1) - 0.4)
     axes.set_ylim(0, 100)
-    axes.set_xlabel(f"logical CPU ({_nodes(shown)})")
+    hidden = len(result.cpus) - len(shown)
+    rest = f"; {hidden} nearly idle ones are not drawn" if hidden else ""
+    axes.set_xlabel(f"logical CPU ({_nodes(shown)}{rest})")
     axes.set_ylabel("time (% of one CPU)")
-    axes.set_title(_sentence(result, shown), fontsize="medium", loc="left")
+    axes.set_title(_sentence(result), fontsize="medium", loc="left")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", reverse=True)
     axes.spines[["top", "right"]].set_visible(False)
     return cast("Figure", axes.get_figure(root=True))
@@ -53,8 +55,7 @@ def cpu_bars(result: Result, axes: Axes | None = None) -> Figure:
 def _shown(cpus: tuple[CpuUse, ...]) -> list[CpuUse]:
     if len(cpus) <= _MOST_BARS:
         return list(cpus)
-    busy_nodes = {cpu.node for cpu in cpus if cpu.busy >= _NEARLY_IDLE_PERCENT}
-    return [cpu for cpu in cpus if cpu.node in busy_nodes] or list(cpus)
+    return [cpu for cpu in cpus if cpu.busy >= _NEARLY_IDLE_PERCENT] or list(cpus)
 
 
 def _nodes(cpus: list[CpuUse]) -> str:
@@ -63,18 +64,11 @@ def _nodes(cpus: list[CpuUse]) -> str:
     return f"node {names}" if len(nodes) == 1 else f"nodes {names}"
 
 
-def _sentence(result: Result, shown: list[CpuUse]) -> str:
+def _sentence(result: Result) -> str:
     serving = {cpu for port in result.interrupts for cpu, rate in port.by_cpu.items() if rate >= 1}
     total = sum(cpu.busy for cpu in result.cpus)
-    first = f"{result.scenario}: {total / 100:.2f} CPUs busy of {len(result.cpus)}"
+    sentence = f"{result.scenario}: {total / 100:.2f} CPUs busy of {len(result.cpus)}"
     if total > 0 and serving:
         share = sum(cpu.busy for cpu in result.cpus if cpu.id in serving) / total
-        first += f"; the {len(serving)} that serve interrupts do {share:.0%} of the work"
-    busiest = max(shown, key=lambda cpu: cpu.busy, default=None)
-    second = f"{result.throughput_bps / 1e6:,.0f} Mbit/s"
-    if busiest is not None:
-        second += f"; the busiest is CPU {busiest.id} with {busiest.busy:.1f} %"
-    hidden = len(result.cpus) - len(shown)
-    if hidden:
-        second += f"; {hidden} nearly idle CPUs are not drawn"
-    return f"{first},\n{second}"
+        sentence += f"; the {len(serving)} that serve interrupts do {share:.0%} of the work"
+    return f"{sentence}; {result.throughput_bps / 1e6:,.0f} Mbit/s"

@@ -36,6 +36,7 @@ def tornado(found: Screen) -> Figure:
         axes.plot([effect.low, effect.high], [row, row], "|", color=_DOT, markersize=10)
     axes.set_yticks(range(len(shown)), [one.name for one in shown])
     axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.use_sticky_edges = False  # a bar begins where its value does, not at the frame
     axes.margins(x=0.05)
     label = _LABELS[found.metric]
     axes.set_xlabel(f"change of {label} by a later value (100 x logarithm of the ratio)")

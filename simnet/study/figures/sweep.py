@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -26,7 +26,10 @@ _SIZE_INCHES: Final = (10.0, 4.8)
 _WIDE: Final = 20
 _MOST_LEGEND: Final = 12
 _MOST_WRITTEN: Final = 120
+_MOST_LARGE: Final = 40
+_WHOLE: Final = 100
 _MOST_TICKS: Final = 20
+_MOST_LETTERS: Final = 30
 _COLOURS: Final = "viridis"
 _NUMBER: Final = re.compile(r"[+-]?\d[\d_]*(?:\.\d+)?")
 
@@ -92,9 +95,7 @@ def _curves(axes: Axes, optimum: Optimum, name: str) -> None:
     if numbers and min(numbers) > 0 and max(numbers) >= _WIDE * min(numbers):
         axes.set_xscale("log", base=2)
     few = _few(len(labels))
-    axes.set_xticks(
-        [places[labels[i]] for i in few], [labels[i] for i in few], rotation=60, ha="right"
-    )
+    axes.set_xticks([places[labels[i]] for i in few], [labels[i] for i in few], **_turned(labels))
     axes.set_xticks([], minor=True)
     axes.set_xlabel(across)
     axes.set_ylabel(measure.label)
@@ -115,18 +116,19 @@ def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
         grid[place] = _mean(cell, name) * measure.scale
     image = axes.imshow(grid, cmap=_COLOURS, aspect="auto", origin="lower")
     if grid.size <= _MOST_WRITTEN:
+        size = 6 if grid.size > _MOST_LARGE else 9
         middle = (np.nanmin(grid) + np.nanmax(grid)) / 2
         for (row, column), value in np.ndenumerate(grid):
             ink = "white" if value < middle else "black"
-            text = f"{value:.{3 if abs(value) < 10 else 0}f}"  # noqa: PLR2004 (significant digits)
-            axes.text(column, row, text, ha="center", va="center", fontsize=6, color=ink)
+            text = f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
+            axes.text(column, row, text, ha="center", va="center", fontsize=size, color=ink)
     for number in optimum.members or (optimum.best,):
         row, column = places[number]
         corner = (column - 0.46, row - 0.46)
         width = 2.4 if number == optimum.best else 1.2
         axes.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor="red", linewidth=width))
     few = _few(len(columns))
-    axes.set_xticks(few, [columns[i] for i in few], rotation=60, ha="right")
+    axes.set_xticks(few, [columns[i] for i in few], **_turned(columns))
     few = _few(len(rows))
     axes.set_yticks(few, [rows[i] for i in few])
     axes.set_xlabel(across)
@@ -137,6 +139,12 @@ def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
 def _mean(cell: Cell, name: str) -> float:
     estimate: Estimate | None = cell.estimate(name)
     return float("nan") if estimate is None else estimate.mean
+
+
+def _turned(labels: Sequence[str]) -> dict[str, Any]:
+    """How labels stand below an axis: level where they have room."""
+    level = len(labels) * max(map(len, labels)) <= _MOST_LETTERS
+    return {} if level else {"rotation": 60, "ha": "right"}
 
 
 def _few(count: int) -> list[int]:

@@ -16,7 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from simnet.host.ledger import MECHANISMS
+from simnet.study.explain.explain import explain
 from simnet.study.figures.heat import cpu_heat
+from simnet.study.figures.latency import later_curves
 from simnet.study.figures.machine import _places, machine_graph, topology
 from simnet.study.figures.work import packet_bars
 from simnet.study.run.result import Result
@@ -169,3 +171,38 @@ class TestMachine:
         legend = axes.get_legend()
         assert legend is not None
         assert not any("link" in text.get_text() for text in legend.get_texts())
+
+
+class TestLate:
+    def test_shares_are_in_percent_and_times_have_three_ticks_a_decade(self) -> None:
+        histogram = [(10.0, 50), (1_000.0, 49), (50_000.0, 1)]
+        figure = later_curves({"one": histogram})
+        figure.draw_without_rendering()
+        (axes,) = figure.axes
+        low, high = axes.get_xlim()
+        ticks = [tick for tick in axes.get_xticks() if low <= tick <= high]
+        assert {20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000} <= set(ticks)
+        shares = [tick.get_text() for tick in axes.get_yticklabels()]
+        assert {"100 %", "10 %", "1 %"} <= set(shares)
+
+
+class TestResources:
+    def test_resources_of_peers_are_below_those_of_the_system(self) -> None:
+        found = explain("x460-out-of-box", settings={"nodes": "1"}, duration="1 ms", warm_up="1 ms")
+        (axes,) = found.plot().axes
+        names = [tick.get_text() for tick in axes.get_yticklabels()]
+        places = axes.get_yticks()
+        assert list(places) == sorted(places)
+        assert names[0] == "this system"
+        own, peers = names[1 : names.index("its peers")], names[names.index("its peers") + 1 :]
+        assert own
+        assert peers
+        assert not [name for name in own if name.startswith("peer")]
+        assert all(name.startswith("peer") for name in peers)
+
+    def test_its_title_has_one_line(self) -> None:
+        found = explain("x460-out-of-box", duration="1 ms", warm_up="1 ms")
+        title = found.plot().axes[0].get_title(loc="left")
+        assert title.startswith("x460-out-of-box: ")
+        assert "\n" not in title
+        assert len(title) <= 110

@@ -208,7 +208,17 @@ def test_plot_stacks_the_contexts_of_every_cpu(result: Result) -> None:
     assert tops == pytest.approx({0: 74, 1: 90, 2: 0, 3: 1})
     assert axes.get_ylabel() == "time (% of one CPU)"
     assert axes.get_xlabel() == "logical CPU (nodes 0, 1)"
-    assert axes.get_title(loc="left").startswith("small: 1.65 CPUs busy of 4; the 2 that serve")
+    title = axes.get_title(loc="left")
+    assert title.startswith("small: 1.65 CPUs busy of 4; the 2 that serve")
+    assert "\n" not in title
+
+
+def test_plot_leaves_out_idle_cpus_where_there_are_many(result: Result) -> None:
+    idle = [result.cpus[2].model_copy(update={"id": number}) for number in range(4, 64)]
+    many = result.model_copy(update={"cpus": (*result.cpus, *idle)})
+    (axes,) = many.plot().axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0", "1", "3"]
+    assert axes.get_xlabel().endswith("; 61 nearly idle ones are not drawn)")
 
 
 def test_plot_draws_into_given_axes(result: Result) -> None:

@@ -1,0 +1,130 @@
+"""Draws every figure of the package for `docs/gallery.md`.
+
+`python -m tests.docs.gallery [NAME...]` at the top of a checkout; all figures by default, which
+takes about a minute.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from PIL import Image
+
+import simnet
+from simnet.study.capacity.document import Capacity
+from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
+from simnet.study.explain.explain import Explanation
+from simnet.study.figures import drawn
+from simnet.study.figures.ladder import Segment, record
+from simnet.study.run.result import Result
+from simnet.study.screen.document import Screen
+from simnet.study.sweep.sweep import Sweep
+from simnet.study.validate.record import record as frozen
+from simnet.study.whatif.whatif import WhatIf
+from tests.house.trees import ROOT
+
+FOLDER: Final = ROOT / "docs" / "gallery"
+_DOTS_PER_INCH: Final = 90
+_COLOURS: Final = 128
+_X460: Final = "x460-out-of-box"
+_MS: Final = 10**9
+
+
+@cache
+def _placed(scenario: str, *tunings: str) -> Result:
+    return simnet.run(scenario, tunings=tunings, warm_up="50 ms", duration="100 ms")
+
+
+def _pair() -> dict[str, Result]:
+    return {"as installed": _placed(_X460), "affinity": _placed(_X460, "affinity")}
+
+
+def _late() -> dict[str, Any]:
+    loads = {"untuned": "relay-untuned", "tuned": "relay-tuned"}
+    found = {name: _placed(scenario).messages for name, scenario in loads.items()}
+    return {name: messages.histogram for name, messages in found.items() if messages}
+
+
+def _conversation() -> list[Segment]:
+    tcp = TcpOptions(kernel="6.18", delack_limit_ps=40 * _MS)
+    path = PathOptions(rate_bps=10**10, delay_ps=2 * _MS)
+    run = TcpPath(path, tcp, Requester((100, 200), 10), Responder(300, 10))
+    segments = record(run)
+    run.run_for(60 * _MS)
+    return segments
+
+
+def _whatif() -> WhatIf:
+    tunings = ["affinity", "numactl", "affinity+numactl"]
+    return simnet.whatif(_X460, tunings, seeds=3, members=6, warm_up="50 ms", duration="50 ms")
+
+
+def _explanation() -> Explanation:
+    return simnet.explain(_X460, warm_up="50 ms", duration="100 ms")
+
+
+def _screen() -> Screen:
+    return simnet.screen(_X460, settings={"nodes": "1"}, paths=3, warm_up="30 ms", duration="30 ms")
+
+
+def _placements() -> Sweep:
+    return simnet.sweep(
+        _X460,
+        {"nodes": ("1", "2", "4")},
+        tunings=["none", "affinity", "numactl"],
+        replications=4,
+        warm_up="50 ms",
+        duration="100 ms",
+    )
+
+
+def _plane() -> Sweep:
+    over = {"nodes": ("1", "2", "4"), "message": ("64 B", "256 B", "1 KiB", "4 KiB", "16 KiB")}
+    return simnet.sweep(_X460, over, replications=4, warm_up="30 ms", duration="50 ms")
+
+
+def _capacity() -> Capacity:
+    return simnet.capacity(
+        "relay-untuned",
+        max_loss="0.1 %",
+        between="20000..160000",
+        precision="20 %",
+        warm_up="50 ms",
+        duration="100 ms",
+    )
+
+
+# a name of a file: module and function in `simnet.study.figures`, and what it is given
+SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
+    "capacity": ("capacity:curves", lambda: (_capacity(),)),
+    "cpus": ("result:cpu_bars", lambda: (_placed(_X460),)),
+    "explain": ("explain:utilisations", lambda: (_explanation(),)),
+    "heat": ("heat:cpu_heat", lambda: (_pair(),)),
+    "how-far-off": ("record:scores", lambda: (frozen(),)),
+    "ladder": ("ladder:ladder", lambda: (_conversation(),)),
+    "latency": ("latency:later_curves", lambda: (_late(),)),
+    "machine": ("machine:topology", lambda: (_placed(_X460).configuration,)),
+    "screen": ("screen:tornado", lambda: (_screen(),)),
+    "sweep-heat": ("sweep:figure", lambda: (_plane(), "throughput_bps")),
+    "whatif": ("whatif:intervals", lambda: (_whatif(),)),
+    "work": ("work:packet_bars", lambda: (_pair(),)),
+    "x460-placement": ("sweep:figure", lambda: (_placements(), "throughput_bps")),
+}
+
+
+def _write(name: str) -> None:
+    """Simulate, draw, and keep the picture with few colours: a tenth of the bytes."""
+    picture, given = SHOWN[name]
+    png = io.BytesIO()
+    drawn(picture, *given()).savefig(png, format="png", dpi=_DOTS_PER_INCH)
+    few = Image.open(png).convert("RGB").quantize(_COLOURS)
+    few.save(FOLDER / f"{name}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SHOWN:
+        _write(name)
