@@ -7,14 +7,15 @@ or has finished without a request dispatched since.
 
 from __future__ import annotations
 
+import cython
+
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.process_history import ProcessHistory, smoothed
 from simnet.storage.block.request import Request
 
-__all__ = ["ANTIC_TIMER", "OFF", "WAITING", "WAIT_REQUEST", "Anticipation"]
+__all__ = ["ANTIC_TIMER", "OFF", "WAIT_REQUEST", "Anticipation"]
 
 OFF, WAIT_REQUEST, WAIT_NEXT, FINISHED = range(4)
-WAITING = frozenset({WAIT_REQUEST, WAIT_NEXT})
 ANTIC_TIMER = 0
 _CLOSE_SECTORS = 8192
 _CLOSE_MS = 20
@@ -51,30 +52,36 @@ class Anticipation(Elevator):
         history: ProcessHistory = request.queue
         return history
 
-    def _wait_next(self) -> None:
-        """`as_antic_waitnext`."""
-        self.q.set_timer(ANTIC_TIMER, self.antic_start + self.antic_expire)
-        self.status = WAIT_NEXT
+    def waiting(self) -> cython.bint:
+        """Whether a read is waited for."""
+        return self.status == WAIT_REQUEST or self.status == WAIT_NEXT  # noqa: PLR1714 (compiled)
 
-    def _wait_request(self) -> None:
+    def _wait_next(self) -> cython.int:
+        """`as_antic_waitnext`."""
+        self.status = WAIT_NEXT
+        return self.q.set_timer(ANTIC_TIMER, self.antic_start + self.antic_expire)
+
+    def _wait_request(self) -> cython.int:
         """`as_antic_waitreq`: the time starts when the read that is under way is complete."""
         if self.status == OFF:
             if self.process is None or self.process_finished:
                 self._wait_next()
             else:
                 self.status = WAIT_REQUEST
+        return 0
 
-    def _stop(self) -> None:
+    def _stop(self) -> cython.int:
         """`as_antic_stop`."""
-        if self.status in WAITING:
+        if self.waiting():
             if self.status == WAIT_NEXT:
                 self.q.delete_timer(ANTIC_TIMER)
             self.status = FINISHED
             self.q.schedule_work()
+        return 0
 
-    def timer(self, number: int) -> None:
+    def timer(self, number: cython.int) -> cython.int:
         """`as_antic_timeout`: nothing came."""
-        if self.status in WAITING:
+        if self.waiting():
             process = self.process
             self.status = FINISHED
             self.q.schedule_work()
@@ -83,18 +90,18 @@ class Anticipation(Elevator):
                     self.exit_prob = (7 * self.exit_prob + 256) // 8
                 if not process.running:
                     self.exit_no_coop = (7 * self.exit_no_coop + 256) // 8
+        return 0
 
-    def work(self) -> None:
+    def work(self) -> cython.int:
         """`as_work_handler`."""
-        if not self.empty():
-            self.q.run()
+        return 0 if self.empty() else self.q.run()
 
-    def _update_history(self, process: ProcessHistory, request: Request) -> None:
+    def _update_history(self, process: ProcessHistory, request: Request) -> cython.int:
         """`as_update_iohist`: a synchronous request updates think time and seek distance."""
         if not request.is_sync:
-            return
+            return 0
         new = process.ttime_samples == 0
-        learned = process.observe(request, self.q.jiffies, self.q.hz)
+        learned = process.observe(request, self.q.jiffies(), self.q.hz)
         if learned is not None and new:
             ttime, distance = learned
             self.new_ttime_total = smoothed(self.new_ttime_total, ttime)
@@ -102,31 +109,35 @@ class Anticipation(Elevator):
             self.exit_prob = 7 * self.exit_prob // 8
             self.new_seek_total = smoothed(self.new_seek_total, distance)
             self.new_seek_mean = self.new_seek_total // 256
+        return 0
 
-    def _close(self, process: ProcessHistory, request: Request) -> bool:
+    def _close(self, process: ProcessHistory, request: Request) -> cython.bint:
         """`as_close_req`: near enough to what was read last, for the time already waited."""
-        last = self.last_sector[self.batch_kind]
+        delay_ms: cython.longlong
+        last: cython.longlong = self.last_sector[self.batch_kind]
         if self.status == OFF or not self.process_finished:
             delay_ms = 0
         else:
-            delay_ms = (self.q.jiffies - self.antic_start) * 1000 // self.q.hz
+            delay_ms = (self.q.jiffies() - self.antic_start) * 1000 // self.q.hz
         if delay_ms and (delay_ms > _CLOSE_MS or delay_ms > self.antic_expire):
             # the kernel compares milliseconds with jiffies here
             return True
-        delta = _CLOSE_SECTORS << delay_ms
+        delta: cython.longlong = _CLOSE_SECTORS << delay_ms
         if last <= request.sector + delta // 2 and request.sector <= last + delta:
             return True
-        mean = self.new_seek_mean if process.seek_samples == 0 else process.seek_mean
+        mean: cython.longlong = (
+            self.new_seek_mean if process.seek_samples == 0 else process.seek_mean
+        )
         return mean > abs(request.sector - last)
 
-    def _can_break(self, request: Request | None) -> bool:
+    def _can_break(self, request: Request | None) -> cython.bint:
         """`as_can_break_anticipation`."""
-        process = self.process
+        process: ProcessHistory = self.process
         if process is None:
             return True
         if request is not None and process is self._history(request):
             return True
-        if self.process_finished and self.q.jiffies - self.antic_start >= self.antic_expire:
+        if self.process_finished and self.q.jiffies() - self.antic_start >= self.antic_expire:
             return True
         if process.nr_queued or process.nr_dispatched:
             return True
@@ -139,7 +150,7 @@ class Anticipation(Elevator):
             return True
         return self._unlikely_to_return(process)
 
-    def _unlikely_to_return(self, process: ProcessHistory) -> bool:
+    def _unlikely_to_return(self, process: ProcessHistory) -> cython.bint:
         """Whether a process is not worth waiting for: it has ended, or thinks too long."""
         if not process.running:
             if process.ttime_samples == 0:
@@ -153,7 +164,7 @@ class Anticipation(Elevator):
             )
         return process.ttime_mean > self.antic_expire
 
-    def _can_anticipate(self, request: Request | None) -> bool:
+    def _can_anticipate(self, request: Request | None) -> cython.bint:
         """`as_can_anticipate`."""
         if self.process is None or self.status == FINISHED:
             return False

@@ -15,21 +15,15 @@ jiffies. What is anticipated, and for how long, is in `simnet.storage.block.anti
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from simnet.storage.block.anticipation import ANTIC_TIMER, OFF, WAIT_REQUEST, WAITING, Anticipation
-from simnet.storage.block.elevator import (
-    BACK_MERGE,
-    FRONT_MERGE,
-    MUST_QUEUE,
-    NO_MERGE,
-    ScheduledQueue,
-    Tunable,
-    nearer,
-)
+import cython
+
+from simnet.storage.block.anticipation import ANTIC_TIMER, OFF, WAIT_REQUEST, Anticipation
+from simnet.storage.block.elevator import MUST_QUEUE, ScheduledQueue, Tunable, nearer
 from simnet.storage.block.process_history import ProcessHistory
 from simnet.storage.block.request import READ, WRITE, Bio, Request
-from simnet.storage.block.sort_list import MergeHash, SortList
+from simnet.storage.block.sort_list import SortList
 
 __all__ = ["Anticipatory"]
 
@@ -53,13 +47,12 @@ class Anticipatory(Anticipation):
     def __init__(self, queue: ScheduledQueue) -> None:
         self.sort_list = (SortList(), SortList())
         self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
-        self.hash = MergeHash()
         self.next: list[Request | None] = [None, None]
         self.last_check_fifo = [0, 0]
         self.changed_batch = self.new_batch = self.write_batch_idled = False
         self.nr_dispatched = self.current_write_count = 0
         super().__init__(queue)
-        self.current_batch_expires = queue.jiffies + self.batch_expire[_SYNC]
+        self.current_batch_expires = queue.jiffies() + self.batch_expire[_SYNC]
         self.write_batch_count = max(self.batch_expire[_ASYNC] // 10, 2)
 
     def tuned(self) -> None:
@@ -71,7 +64,7 @@ class Anticipatory(Anticipation):
 
     # which request is next
 
-    def _choose(self, first: Request | None, second: Request | None) -> Request | None:
+    def _choose(self, first: Request, second: Request) -> Request:
         """`as_choose_req`: nearer ahead; backwards, up to 512 MiB, counts twice."""
         if first is None or first is second:
             return second
@@ -79,17 +72,17 @@ class Anticipatory(Anticipation):
             return first
         return nearer(first, second, self.last_sector[first.is_sync], _MAX_BACK, _BACK_PENALTY)
 
-    def _find_next(self, last: Request) -> Request | None:
+    def _find_next(self, last: Request) -> Request:
         """`as_find_next_arq`: a neighbour by sector, or the lowest one."""
-        requests = self.sort_list[last.is_sync]
+        requests: SortList = self.sort_list[last.is_sync]
         return self._choose(requests.following_or_first(last), requests.preceding(last))
 
     # batches
 
-    def _update_write_batch(self) -> None:
+    def _update_write_batch(self) -> cython.int:
         """`update_write_batch`: so many writes that they take their share of time."""
         batch = self.batch_expire[_ASYNC]
-        write_time = max(self.q.jiffies - self.current_batch_expires + batch, 0)
+        write_time = max(self.q.jiffies() - self.current_batch_expires + batch, 0)
         if write_time > batch and not self.write_batch_idled:
             if write_time > batch * 3:
                 self.write_batch_count //= 2
@@ -101,10 +94,11 @@ class Anticipatory(Anticipation):
             else:
                 self.write_batch_count += 1
         self.write_batch_count = max(self.write_batch_count, 1)
+        return 0
 
-    def completed(self, request: Request) -> None:
+    def completed(self, request: Request) -> cython.int:
         """`as_completed_request`."""
-        jiffies = self.q.jiffies
+        jiffies: cython.longlong = self.q.jiffies()
         if self.changed_batch and self.nr_dispatched == 1:
             self.q.schedule_work()
             self.changed_batch = False
@@ -115,7 +109,7 @@ class Anticipatory(Anticipation):
             self._update_write_batch()
             self.current_batch_expires = jiffies + self.batch_expire[_SYNC]
             self.new_batch = False
-        process = self._history(request)
+        process: ProcessHistory = self._history(request)
         if self.process is process:
             self.antic_start = jiffies
             self.process_finished = True
@@ -124,30 +118,31 @@ class Anticipatory(Anticipation):
         if request.is_sync:
             process.io_running = True
             process.last_end_request = jiffies
+        return 0
 
-    def _fifo_expired(self, kind: int) -> bool:
+    def _fifo_expired(self, kind: cython.int) -> cython.bint:
         """`as_fifo_expired`: looked at once in an expiry time, to spare the disk."""
-        jiffies = self.q.jiffies
+        jiffies: cython.longlong = self.q.jiffies()
         if jiffies - self.last_check_fifo[kind] < self.fifo_expire[kind]:
             return False
         self.last_check_fifo[kind] = jiffies
         return bool(self.fifo[kind]) and jiffies > self.fifo[kind][0].expires
 
-    def _batch_expired(self) -> bool:
+    def _batch_expired(self) -> cython.bint:
         """`as_batch_expired`."""
         if self.changed_batch or self.new_batch:
             return False
-        if self.q.jiffies > self.current_batch_expires:
+        if self.q.jiffies() > self.current_batch_expires:
             return True
         return self.batch_kind == _ASYNC and self.current_write_count == 0
 
-    def _move(self, request: Request) -> None:
+    def _move(self, request: Request) -> cython.int:
         """`as_move_to_dispatch`."""
-        kind = request.is_sync
+        kind: cython.int = request.is_sync
         self._stop()
         self.status = OFF
-        self.last_sector[kind] = request.end
-        history = self._history(request)
+        self.last_sector[kind] = request.end()
+        history: ProcessHistory = self._history(request)
         if kind == _SYNC:
             self.process = history
         else:
@@ -160,8 +155,9 @@ class Anticipatory(Anticipation):
         self.q.dispatch_sort(request)
         history.nr_dispatched += 1
         self.nr_dispatched += 1
+        return 0
 
-    def _dispatch_all(self) -> int:
+    def _dispatch_all(self) -> cython.longlong:
         """Forced dispatch: all reads, then all writes."""
         dispatched = 0
         self.batch_kind = _SYNC
@@ -172,17 +168,18 @@ class Anticipatory(Anticipation):
                 self._move(request)
                 dispatched += 1
                 request = self.next[kind]
-            self.last_check_fifo[kind] = self.q.jiffies
+            self.last_check_fifo[kind] = self.q.jiffies()
         return dispatched
 
-    def dispatch(self, *, force: bool = False) -> int:
+    def dispatch(self, force: cython.bint = False) -> cython.longlong:  # noqa: FBT002 - cpdef
         """`as_dispatch_request`."""
+        request: Request
         if force:
             return self._dispatch_all()
         reads, writes = bool(self.fifo[_SYNC]), bool(self.fifo[_ASYNC])
         if self.batch_kind == _ASYNC and not reads and (not self.current_write_count or not writes):
             self.write_batch_idled = True
-        if not (reads or writes) or self.status in WAITING or self.changed_batch:
+        if not (reads or writes) or self.waiting() or self.changed_batch:
             return 0
         if not (reads and writes and self._batch_expired()):
             request = self.next[self.batch_kind]
@@ -194,17 +191,17 @@ class Anticipatory(Anticipation):
                     return 0
             if request is not None:
                 if reads and not writes:
-                    self.current_batch_expires = self.q.jiffies + self.batch_expire[_SYNC]
+                    self.current_batch_expires = self.q.jiffies() + self.batch_expire[_SYNC]
                 return self._begin(self._oldest_if_expired(request))
-        return self._begin(self._oldest_if_expired(self._new_batch(reads=reads, writes=writes)))
+        return self._begin(self._oldest_if_expired(self._new_batch(reads, writes)))
 
-    def _new_batch(self, *, reads: bool, writes: bool) -> Request:
+    def _new_batch(self, reads: cython.bint, writes: cython.bint) -> Request:
         """Choose the kind of the next batch, and its first request."""
         if reads and not (writes and self.batch_kind == _SYNC):
             if self.batch_kind == _ASYNC:
                 self.changed_batch = True
             self.batch_kind = _SYNC
-            self.last_check_fifo[_SYNC] = self.q.jiffies
+            self.last_check_fifo[_SYNC] = self.q.jiffies()
             return self.fifo[_SYNC][0]
         if self.batch_kind == _SYNC:
             self.changed_batch = True
@@ -215,16 +212,16 @@ class Anticipatory(Anticipation):
         return self.next[_ASYNC] or self.fifo[_ASYNC][0]
 
     def _oldest_if_expired(self, request: Request) -> Request:
-        kind = self.batch_kind
+        kind: cython.int = self.batch_kind
         return self.fifo[kind][0] if self._fifo_expired(kind) else request
 
-    def _begin(self, request: Request) -> int:
+    def _begin(self, request: Request) -> cython.longlong:
         """Dispatch a request, unless the last batch is still in the device."""
         if self.changed_batch:
             if self.nr_dispatched:
                 return 0
             if self.batch_kind == _ASYNC:
-                self.current_batch_expires = self.q.jiffies + self.batch_expire[_ASYNC]
+                self.current_batch_expires = self.q.jiffies() + self.batch_expire[_ASYNC]
             else:
                 self.new_batch = True
             self.changed_batch = False
@@ -233,84 +230,86 @@ class Anticipatory(Anticipation):
 
     # the queue
 
-    def add(self, request: Request) -> None:
+    def add(self, request: Request) -> cython.int:
         """`as_add_request`."""
         request.is_sync = not request.write or request.sync
-        kind = request.is_sync
+        kind: cython.int = request.is_sync
         context = request.context
-        history = context.elevator_data.get(self)
+        history: ProcessHistory = context.elevator_data.get(self)
         if history is None:
             history = context.elevator_data[self] = ProcessHistory(running=context.running)
         request.queue = history
         self._update_history(history, request)
         history.nr_queued += 1
         self._sort(request)
-        if request.mergeable:
+        if request.mergeable():
             self.hash.add(request)
-        request.expires = self.q.jiffies + self.fifo_expire[kind]
+        request.expires = self.q.jiffies() + self.fifo_expire[kind]
         self.fifo[kind].append(request)
         self.next[kind] = self._choose(request, self.next[kind])
-        if self.status in WAITING and self._can_break(request):
+        if self.waiting() and self._can_break(request):
             self._stop()
+        return 0
 
-    def _sort(self, request: Request) -> None:
+    def _sort(self, request: Request) -> cython.int:
         """`as_add_arq_rb`: a request for the same sector goes to the driver first."""
-        alias = self.sort_list[request.is_sync].add(request)
+        requests: SortList = self.sort_list[request.is_sync]
+        alias: Request = requests.add(request)
         while alias is not None:
             self._move(alias)
             self._stop()
-            alias = self.sort_list[request.is_sync].add(request)
+            alias = requests.add(request)
+        return 0
 
-    def _remove(self, request: Request) -> None:
+    def _remove(self, request: Request) -> cython.int:
         """`as_remove_queued_request`."""
-        kind = request.is_sync
-        self._history(request).nr_queued -= 1
+        kind: cython.int = request.is_sync
+        requests: SortList = self.sort_list[kind]
+        history: ProcessHistory = self._history(request)
+        history.nr_queued -= 1
         if self.next[kind] is request:
             self.next[kind] = self._find_next(request)
         self.fifo[kind].remove(request)
         self.hash.remove(request)
-        self.sort_list[kind].remove(request)
+        return requests.remove(request)
 
-    def activate(self, request: Request) -> None:
+    def activate(self, request: Request) -> cython.int:
         """`as_activate_request`."""
-        self._history(request).nr_dispatched -= 1
+        history: ProcessHistory = self._history(request)
+        history.nr_dispatched -= 1
+        return 0
 
-    def deactivate(self, request: Request) -> None:
+    def deactivate(self, request: Request) -> cython.int:
         """`as_deactivate_request`."""
-        self._history(request).nr_dispatched += 1
+        history: ProcessHistory = self._history(request)
+        history.nr_dispatched += 1
+        return 0
 
-    def empty(self) -> bool:
+    def empty(self) -> cython.bint:
         """`as_queue_empty`."""
         return not (self.fifo[_ASYNC] or self.fifo[_SYNC])
 
-    def former(self, request: Request) -> Request | None:
+    def former(self, request: Request) -> Request:
         """`as_former_request`."""
-        return self.sort_list[request.is_sync].preceding(request)
+        requests: SortList = self.sort_list[request.is_sync]
+        return requests.preceding(request)
 
-    def latter(self, request: Request) -> Request | None:
+    def latter(self, request: Request) -> Request:
         """`as_latter_request`."""
-        return self.sort_list[request.is_sync].following(request)
+        requests: SortList = self.sort_list[request.is_sync]
+        return requests.following(request)
 
-    def merge(self, bio: Bio) -> tuple[int, Any]:
+    def behind(self, bio: Bio) -> SortList:
         """`as_merge`; see the module's docstring for the list in which it looks."""
-        request = self.hash.find(bio.sector)
-        if request is not None and self.may_merge(request, bio):
-            return BACK_MERGE, request
-        direction = WRITE if bio.write else READ
-        request = self.sort_list[direction].find(bio.sector + bio.sectors)
-        if request is not None and self.may_merge(request, bio):
-            return FRONT_MERGE, request
-        return NO_MERGE, None
+        return self.sort_list[WRITE if bio.write else READ]
 
-    def merged(self, request: Request) -> None:
+    def resort(self, request: Request) -> cython.int:
         """`as_merged_request`."""
-        self.hash.remove(request)
-        self.hash.add(request)
-        if request.sector != request.key:
-            self.sort_list[request.is_sync].remove(request)
-            self._sort(request)
+        requests: SortList = self.sort_list[request.is_sync]
+        requests.remove(request)
+        return self._sort(request)
 
-    def merged_requests(self, request: Request, following: Request) -> None:
+    def merged_requests(self, request: Request, following: Request) -> cython.int:
         """`as_merged_requests`: the earlier expiry holds for both, and its process."""
         self.merged(request)
         fifo = self.fifo[request.is_sync]
@@ -322,11 +321,12 @@ class Anticipatory(Anticipation):
         self._remove(following)
         if following.is_sync:
             self._history(following).io_running = True
-            self._history(following).last_end_request = self.q.jiffies
+            self._history(following).last_end_request = self.q.jiffies()
+        return 0
 
-    def may_queue(self, bio: Bio) -> bool:
+    def may_queue(self, bio: Bio) -> cython.bint:
         """`as_may_queue`: the process that is waited for gets its request."""
-        if self.status in WAITING and self.process is not None:
+        if self.waiting() and self.process is not None:
             return self.process is bio.context.elevator_data.get(self)
         return not MUST_QUEUE
 

@@ -16,3 +16,12 @@ cdef class CfqService(Elevator):
     cdef public long long last_end_request
     cdef public long long slice_idle
     cdef public dict queues
+    cdef int _resort(self, CfqQueue queue, bint preempted=*) except -1
+    cpdef bint _next_priority(self) except -1
+    cdef CfqQueue _activate(self, CfqQueue queue)
+    cdef CfqQueue _set_active(self)
+    cdef int _schedule_dispatch(self) except -1
+    cpdef int _expire(self, CfqQueue queue, bint preempted=*) except -1
+    cpdef CfqQueue _find(self, IoContext key, IoContext context)
+    cpdef int allocated(self, Request request) except -1
+    cpdef int freed(self, Request request) except -1

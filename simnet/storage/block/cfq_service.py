@@ -6,6 +6,8 @@ kernel puts a preempted queue before the last one of the list; so does this.
 
 from __future__ import annotations
 
+import cython
+
 from simnet.storage.block.cfq_queue import CfqContext, CfqQueue
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import IoContext, Request
@@ -42,8 +44,10 @@ class CfqService(Elevator):
         self.queues: dict[IoContext | None, list[CfqQueue]] = {}
         super().__init__(queue)
 
-    def _resort(self, queue: CfqQueue, *, preempted: bool = False) -> None:
+    def _resort(self, queue: CfqQueue, preempted: cython.bint = False) -> cython.int:  # noqa: FBT002
         """`cfq_resort_rr_list`."""
+        position: cython.Py_ssize_t
+        other: CfqQueue
         if queue.place is not None:
             queue.place.remove(queue)
         if queue.prio_class == "rt":
@@ -55,24 +59,27 @@ class CfqService(Elevator):
         queue.place = place
         if preempted:
             place.insert(-1, queue)
-            return
+            return 0
         position = len(place)
         if place is not self.busy_rr:
             # by when they were served last
-            while position:
-                served = place[position - 1].service_last
-                if not served or served < queue.service_last:
+            while position > 0:
+                other = place[position - 1]
+                if other.service_last == 0 or other.service_last < queue.service_last:
                     break
                 position -= 1
         place.insert(position, queue)
+        return 0
 
-    def _next_priority(self) -> bool:
+    def _next_priority(self) -> cython.bint:
         """`cfq_get_next_prio_level`: 0; 0, 1; 0, 1, 2; and so on."""
+        level: cython.longlong
         wrapped = False
         while True:
-            levels = range(self.cur_prio, self.cur_end_prio + 1)
-            level = next((each for each in levels if self.rr_lists[each]), -1)
-            if level >= 0:
+            level = self.cur_prio
+            while level <= self.cur_end_prio and not self.rr_lists[level]:
+                level += 1
+            if level <= self.cur_end_prio:
                 break
             self.cur_prio = 0
             self.cur_end_prio += 1
@@ -94,8 +101,8 @@ class CfqService(Elevator):
             self.cur_prio = self.cur_end_prio = 0
         return True
 
-    def _activate(self, queue: CfqQueue | None) -> CfqQueue | None:
-        """`__cfq_set_active_queue`."""
+    def _activate(self, queue: CfqQueue) -> CfqQueue:
+        """`__cfq_set_active_queue`; `queue` may be None."""
         if queue is not None:
             self.q.delete_timer(IDLE_CLASS)
             queue.slice_end = queue.slice_left = 0
@@ -103,30 +110,29 @@ class CfqService(Elevator):
         self.active = queue
         return queue
 
-    def _set_active(self) -> CfqQueue | None:
-        """`cfq_set_active_queue`."""
-        queue = None
+    def _set_active(self) -> CfqQueue:
+        """`cfq_set_active_queue`; None if none is served now."""
+        queue: CfqQueue = None
         if self.cur_rr or self._next_priority():
             queue = self.cur_rr[0]
         elif self.busy_rr:
             queue = self.busy_rr[0]
         elif self.idle_rr:
             end = self.last_end_request + self.q.hz // 10
-            if self.q.jiffies >= end:
+            if self.q.jiffies() >= end:
                 queue = self.idle_rr[0]
             else:
                 self.q.set_timer(IDLE_CLASS, end)
         return self._activate(queue)
 
-    def _schedule_dispatch(self) -> None:
-        if self.busy_queues:
-            self.q.schedule_work()
+    def _schedule_dispatch(self) -> cython.int:
+        return self.q.schedule_work() if self.busy_queues else 0
 
-    def _expire(self, queue: CfqQueue | None, *, preempted: bool = False) -> None:
-        """`__cfq_slice_expired`."""
+    def _expire(self, queue: CfqQueue, preempted: cython.bint = False) -> cython.int:  # noqa: FBT002
+        """`__cfq_slice_expired`; `queue` may be None."""
         if queue is None:
-            return
-        now = self.q.jiffies
+            return 0
+        now: cython.longlong = self.q.jiffies()
         if queue.wait_request:
             self.q.delete_timer(IDLE_SLICE)
         if not preempted and not queue.dispatched:
@@ -135,15 +141,20 @@ class CfqService(Elevator):
         queue.must_dispatch = queue.wait_request = False
         queue.slice_left = max(queue.slice_end - now, 0)
         if queue.on_rr:
-            self._resort(queue, preempted=preempted)
+            self._resort(queue, preempted)
         if queue is self.active:
             self.active = None
         self.active_context = None
         self.dispatch_slice = 0
+        return 0
 
-    def _find(self, key: IoContext | None, context: IoContext) -> CfqQueue | None:
+    def _find(self, key: IoContext, context: IoContext) -> CfqQueue:
         """`cfq_find_cfq_hash`: a process without a class takes any queue with its key."""
-        for queue in reversed(self.queues.get(key, [])):
+        queue: CfqQueue
+        found = self.queues.get(key)
+        if found is None:
+            return None
+        for queue in reversed(found):
             if (
                 context.ioprio_class == "none"
                 or (queue.prio_class, queue.ioprio) == context.priority
@@ -151,12 +162,13 @@ class CfqService(Elevator):
                 return queue
         return None
 
-    def allocated(self, request: Request) -> None:
+    def allocated(self, request: Request) -> cython.int:
         """`cfq_set_request`: all writes are asynchronous there."""
-        context = request.context
-        data = context.elevator_data.get(self)
+        queue: CfqQueue
+        context: IoContext = request.context
+        data: CfqContext = context.elevator_data.get(self)
         if data is None:
-            data = context.elevator_data[self] = CfqContext(context, self.q.jiffies)
+            data = context.elevator_data[self] = CfqContext(context, self.q.jiffies())
         request.is_sync = not request.write
         queue = data.queues[request.is_sync]
         if queue is None:
@@ -168,13 +180,15 @@ class CfqService(Elevator):
             data.queues[request.is_sync] = queue
         queue.allocated += 1
         request.queue = queue
+        return 0
 
-    def freed(self, request: Request) -> None:
+    def freed(self, request: Request) -> cython.int:
         """`cfq_put_request`: with its last request the queue of an ended process goes."""
         queue: CfqQueue = request.queue
         queue.allocated -= 1
         if queue.key is not None and not queue.key.running and not queue.allocated:
             self._forget(queue)
+        return 0
 
     def _forget(self, queue: CfqQueue) -> None:
         if queue is self.active:

@@ -10,18 +10,13 @@ direction was served in between, or when there is none with a higher sector.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from simnet.storage.block.elevator import (
-    BACK_MERGE,
-    FRONT_MERGE,
-    NO_MERGE,
-    Elevator,
-    ScheduledQueue,
-    Tunable,
-)
+import cython
+
+from simnet.storage.block.elevator import Elevator, ScheduledQueue, Tunable
 from simnet.storage.block.request import READ, WRITE, Bio, Request
-from simnet.storage.block.sort_list import MergeHash, SortList
+from simnet.storage.block.sort_list import SortList
 
 __all__ = ["Deadline"]
 
@@ -41,7 +36,6 @@ class Deadline(Elevator):
     def __init__(self, queue: ScheduledQueue) -> None:
         self.sort_list = (SortList(), SortList())
         self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
-        self.hash = MergeHash()
         self.next: list[Request | None] = [None, None]
         self.batching = 0
         self.last_sector = 0
@@ -56,53 +50,47 @@ class Deadline(Elevator):
         self.fifo_batch = values["fifo_batch"]
         self.front_merges = values["front_merges"]
 
-    def add(self, request: Request) -> None:
+    def add(self, request: Request) -> cython.int:
         """`deadline_add_request`."""
         self._sort(request)
-        request.expires = self.q.jiffies + self.fifo_expire[request.rw]
+        request.expires = self.q.jiffies() + self.fifo_expire[request.rw]
         self.fifo[request.rw].append(request)
-        if request.mergeable:
+        if request.mergeable():
             self.hash.add(request)
+        return 0
 
-    def _sort(self, request: Request) -> None:
+    def _sort(self, request: Request) -> cython.int:
         """`deadline_add_drq_rb`: a request for the same sector goes to the driver first."""
-        alias = self.sort_list[request.rw].add(request)
+        requests: SortList = self.sort_list[request.rw]
+        alias: Request = requests.add(request)
         while alias is not None:
             self._move(alias)
-            alias = self.sort_list[request.rw].add(request)
+            alias = requests.add(request)
+        return 0
 
-    def _unsort(self, request: Request) -> None:
+    def _unsort(self, request: Request) -> cython.int:
         """`deadline_del_drq_rb`."""
+        requests: SortList = self.sort_list[request.rw]
         if self.next[request.rw] is request:
-            self.next[request.rw] = self.sort_list[request.rw].following(request)
-        self.sort_list[request.rw].remove(request)
+            self.next[request.rw] = requests.following(request)
+        return requests.remove(request)
 
-    def _remove(self, request: Request) -> None:
+    def _remove(self, request: Request) -> cython.int:
         """`deadline_remove_request`."""
         self.fifo[request.rw].remove(request)
         self._unsort(request)
-        self.hash.remove(request)
+        return self.hash.remove(request)
 
-    def merge(self, bio: Bio) -> tuple[int, Any]:
+    def behind(self, bio: Bio) -> SortList:
         """`deadline_merge`."""
-        request = self.hash.find(bio.sector)
-        if request is not None and self.may_merge(request, bio):
-            return BACK_MERGE, request
-        if self.front_merges:
-            request = self.sort_list[WRITE if bio.write else READ].find(bio.sector + bio.sectors)
-            if request is not None and self.may_merge(request, bio):
-                return FRONT_MERGE, request
-        return NO_MERGE, None
+        return self.sort_list[WRITE if bio.write else READ] if self.front_merges else None
 
-    def merged(self, request: Request) -> None:
+    def resort(self, request: Request) -> cython.int:
         """`deadline_merged_request`."""
-        self.hash.remove(request)
-        self.hash.add(request)
-        if request.sector != request.key:
-            self._unsort(request)
-            self._sort(request)
+        self._unsort(request)
+        return self._sort(request)
 
-    def merged_requests(self, request: Request, following: Request) -> None:
+    def merged_requests(self, request: Request, following: Request) -> cython.int:
         """`deadline_merged_requests`: the earlier deadline holds for both."""
         self.merged(request)
         fifo = self.fifo[request.rw]
@@ -110,11 +98,14 @@ class Deadline(Elevator):
             fifo.remove(request)
             fifo.insert(fifo.index(following), request)
             request.expires = following.expires
-        self._remove(following)
+        return self._remove(following)
 
-    def dispatch(self, *, force: bool = False) -> int:
+    def dispatch(self, force: cython.bint = False) -> cython.longlong:  # noqa: FBT002 - cpdef
         """`deadline_dispatch_requests`: one request."""
-        request = self.next[WRITE] or self.next[READ]
+        oldest: Request
+        following: Request
+        rw: cython.int
+        request: Request = self.next[WRITE] or self.next[READ]
         if request is not None:
             if self.last_sector != request.sector:
                 # a batch ends with the first request that does not follow
@@ -124,18 +115,18 @@ class Deadline(Elevator):
                 self._move(request)
                 return 1
         rw = self._direction()
-        if rw is None:
+        if rw < 0:
             return 0
         oldest = self.fifo[rw][0]
         following = self.next[rw]
-        if self.q.jiffies > oldest.expires or following is None:
+        if self.q.jiffies() > oldest.expires or following is None:
             following = oldest
         self.batching = 1
         self._move(following)
         return 1
 
-    def _direction(self) -> int | None:
-        """Reads unless writes have starved; None if there is neither."""
+    def _direction(self) -> cython.int:
+        """Reads unless writes have starved; -1 if there is neither."""
         if self.fifo[READ]:
             if not self.fifo[WRITE]:
                 return READ
@@ -143,27 +134,30 @@ class Deadline(Elevator):
             if self.starved <= self.writes_starved:
                 return READ
         if not self.fifo[WRITE]:
-            return None
+            return -1
         self.starved = 0
         return WRITE
 
-    def _move(self, request: Request) -> None:
+    def _move(self, request: Request) -> cython.int:
         """`deadline_move_request`."""
-        following = self.sort_list[request.rw].following(request)
+        requests: SortList = self.sort_list[request.rw]
+        following: Request = requests.following(request)
         self.next = [None, None]
         self.next[request.rw] = following
-        self.last_sector = request.end
+        self.last_sector = request.end()
         self._remove(request)
-        self.q.dispatch_tail(request)
+        return self.q.dispatch_tail(request)
 
-    def empty(self) -> bool:
+    def empty(self) -> cython.bint:
         """`deadline_queue_empty`."""
         return not (self.fifo[READ] or self.fifo[WRITE])
 
-    def former(self, request: Request) -> Request | None:
+    def former(self, request: Request) -> Request:
         """`deadline_former_request`."""
-        return self.sort_list[request.rw].preceding(request)
+        requests: SortList = self.sort_list[request.rw]
+        return requests.preceding(request)
 
-    def latter(self, request: Request) -> Request | None:
+    def latter(self, request: Request) -> Request:
         """`deadline_latter_request`."""
-        return self.sort_list[request.rw].following(request)
+        requests: SortList = self.sort_list[request.rw]
+        return requests.following(request)

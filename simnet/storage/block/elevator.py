@@ -5,25 +5,30 @@ Source: include/linux/elevator.h and block/elevator.c of Linux 2.6.18.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
+import cython
+
+from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU
+from simnet.kernel.simulator import Simulator
 from simnet.storage.block.request import Bio, Request
+from simnet.storage.block.sort_list import MergeHash, SortList
 
 __all__ = [
-    "BACK_MERGE",
-    "FRONT_MERGE",
     "MUST_QUEUE",
-    "NO_MERGE",
+    "TIMER",
+    "UPTIME_S",
     "Elevator",
     "ScheduledQueue",
     "Tunable",
     "nearer",
 ]
 
-NO_MERGE, BACK_MERGE, FRONT_MERGE = range(3)
 MUST_QUEUE = True
+TIMER = 5
+UPTIME_S = 300
 _LARGEST = (1 << 31) - 1
 
 
@@ -44,7 +49,11 @@ class Tunable:
 
 
 def nearer(
-    first: Request, second: Request, last: int, back_sectors: int, back_penalty: int
+    first: Request,
+    second: Request,
+    last: cython.longlong,
+    back_sectors: cython.longlong,
+    back_penalty: cython.longlong,
 ) -> Request:
     """Return which of two requests costs the heads less, as both `as_` and `cfq_choose_req` guess.
 
@@ -55,15 +64,8 @@ def nearer(
         back_sectors: how far back a request may be; beyond that it is as far as any.
         back_penalty: how many times a way back counts.
     """
-    distances = []
-    for request in (first, second):
-        if request.sector >= last:
-            distances.append(request.sector - last)
-        elif request.sector + back_sectors >= last:
-            distances.append((last - request.sector) * back_penalty)
-        else:
-            distances.append(-1)
-    ahead, other = distances
+    ahead: cython.longlong = _distance(first, last, back_sectors, back_penalty)
+    other: cython.longlong = _distance(second, last, back_sectors, back_penalty)
     if ahead < 0 and other < 0:
         return first if first.sector <= second.sector else second
     if ahead < 0 or other < 0:
@@ -73,37 +75,76 @@ def nearer(
     return first if ahead < other else second
 
 
-class ScheduledQueue(Protocol):
-    """What a scheduler needs of the queue whose requests it orders."""
+def _distance(
+    request: Request,
+    last: cython.longlong,
+    back_sectors: cython.longlong,
+    back_penalty: cython.longlong,
+) -> cython.longlong:
+    """How far a request is; -1 if it is too far back."""
+    if request.sector >= last:
+        return request.sector - last
+    if request.sector + back_sectors >= last:
+        return (last - request.sector) * back_penalty
+    return -1
 
-    path: str
-    hz: int
-    head: deque[Request]
 
-    @property
-    def jiffies(self) -> int:
-        """The kernel's clock."""
+class ScheduledQueue(Component):
+    """What a scheduler needs of the queue whose requests it orders.
 
-    def set_timer(self, number: int, jiffy: int) -> None:
-        """Set a timer of the scheduler (`mod_timer`)."""
+    Args:
+        sim: the simulation.
+        path: component path.
+        hz: of the kernel.
 
-    def delete_timer(self, number: int) -> bool:
+    Attributes:
+        head: what was dispatched and the driver has not taken.
+    """
+
+    def __init__(self, sim: Simulator, path: str, hz: int) -> None:
+        super().__init__(sim, path)
+        self.hz = hz
+        self.jiffy_ps = 10**12 // hz
+        self.head: list[Request] = []
+        self._timers: dict[int, int] = {}
+
+    def jiffies(self) -> cython.longlong:
+        """The kernel's clock; the machine has been up for five minutes at the start."""
+        return self.sim.now // self.jiffy_ps + UPTIME_S * self.hz
+
+    def set_timer(self, number: cython.int, jiffy: cython.longlong) -> cython.int:
+        """Set a timer of the scheduler (`mod_timer`): it runs when the clock has this value."""
+        return self.set_timer_at(number, (jiffy - UPTIME_S * self.hz) * self.jiffy_ps)
+
+    def set_timer_at(self, number: cython.int, at_ps: cython.longlong) -> cython.int:
+        """Set a timer of high resolution (`hrtimer_start`), or at once if its time is over."""
+        self.delete_timer(number)
+        self._timers[number] = self.sim.at(max(at_ps, self.sim.now), self, TIMER, number, CPU)
+        return 0
+
+    def delete_timer(self, number: cython.int) -> cython.bint:
         """Take a timer back (`del_timer`); False if it was not set."""
+        return number in self._timers and self.sim.cancel(self._timers.pop(number))
 
-    def schedule_work(self) -> None:
+    def schedule_work(self) -> cython.int:
         """Have kblockd run the scheduler's work."""
+        raise NotImplementedError
 
-    def dispatch_sort(self, request: Request) -> None:
+    def dispatch_sort(self, request: Request) -> cython.int:
         """Take a request from the scheduler, in the order of sectors (`elv_dispatch_sort`)."""
+        raise NotImplementedError
 
-    def dispatch_tail(self, request: Request) -> None:
+    def dispatch_tail(self, request: Request) -> cython.int:
         """Take a request from a scheduler that orders by itself (`elv_dispatch_add_tail`)."""
+        raise NotImplementedError
 
-    def remove_plug(self) -> bool:
+    def remove_plug(self) -> cython.bint:
         """Hold nothing back any more; False if nothing was (`blk_remove_plug`)."""
+        raise NotImplementedError
 
-    def run(self) -> None:
+    def run(self) -> cython.int:
         """Let the driver take requests (`scsi_request_fn`)."""
+        raise NotImplementedError
 
 
 class Elevator:
@@ -120,6 +161,7 @@ class Elevator:
 
     def __init__(self, queue: ScheduledQueue) -> None:
         self.q = queue
+        self.hash = MergeHash()
         self.values: dict[str, int] = {}
         for name, tunable in self.tunables.items():
             self.values[name] = (
@@ -160,69 +202,96 @@ class Elevator:
 
     # what the block layer calls
 
-    def merge(self, bio: Bio) -> tuple[int, Any]:
-        """Find a request that a bio can become part of, and where (`elevator_merge_fn`)."""
-        return NO_MERGE, None
+    def merge(self, bio: Bio) -> Request:
+        """Find a request that a bio can become the end or the begin of (`elevator_merge_fn`)."""
+        request: Request = self.hash.find(bio.sector)
+        if request is not None and self.may_merge(request, bio):
+            return request
+        behind: SortList = self.behind(bio)
+        if behind is not None:
+            request = behind.find(bio.sector + bio.sectors)
+            if request is not None and self.may_merge(request, bio):
+                return request
+        return None
 
-    def merged(self, request: Request) -> None:
+    def behind(self, bio: Bio) -> SortList:
+        """Return the requests of which one may begin where a bio ends; None: it is not asked."""
+        return None
+
+    def may_merge(self, request: Request, bio: Bio) -> cython.bint:
+        """Whether a request may grow by a bio (`elv_rq_merge_ok`, `elevator_allow_merge_fn`)."""
+        return request.takes(bio)
+
+    def merged(self, request: Request) -> cython.int:
         """A request has grown by a bio (`elevator_merged_fn`)."""
+        self.hash.remove(request)
+        self.hash.add(request)
+        if request.sector != request.key:
+            self.resort(request)
+        return 0
 
-    def merged_requests(self, request: Request, following: Request) -> None:
+    def resort(self, request: Request) -> cython.int:
+        """A request begins at another sector: move it among those sorted."""
+        return 0
+
+    def merged_requests(self, request: Request, following: Request) -> cython.int:
         """A request has swallowed the following one (`elevator_merge_req_fn`)."""
+        return 0
 
-    def dispatch(self, *, force: bool = False) -> int:
+    def dispatch(self, force: cython.bint = False) -> cython.longlong:  # noqa: FBT002 - cpdef
         """Move requests to the dispatch queue, all if forced; return how many."""
         raise NotImplementedError
 
-    def add(self, request: Request) -> None:
+    def add(self, request: Request) -> cython.int:
         """Take a request (`elevator_add_req_fn`)."""
         raise NotImplementedError
 
-    def empty(self) -> bool:
+    def empty(self) -> cython.bint:
         """Whether no request is held back (`elevator_queue_empty_fn`)."""
         raise NotImplementedError
 
-    def activate(self, request: Request) -> None:
+    def activate(self, request: Request) -> cython.int:
         """The driver sees a request for the first time (`elevator_activate_req_fn`)."""
+        return 0
 
-    def deactivate(self, request: Request) -> None:
+    def deactivate(self, request: Request) -> cython.int:
         """The driver has given a request back (`elevator_deactivate_req_fn`)."""
+        return 0
 
-    def completed(self, request: Request) -> None:
+    def completed(self, request: Request) -> cython.int:
         """A request is complete (`elevator_completed_req_fn`)."""
+        return 0
 
-    def former(self, request: Request) -> Request | None:
-        """Return the request before this one by sector (`elevator_former_req_fn`)."""
+    def former(self, request: Request) -> Request:
+        """Return the request before this one by sector (`elevator_former_req_fn`), or None."""
         return None
 
-    def latter(self, request: Request) -> Request | None:
-        """Return the request after this one by sector (`elevator_latter_req_fn`)."""
+    def latter(self, request: Request) -> Request:
+        """Return the request after this one by sector (`elevator_latter_req_fn`), or None."""
         return None
 
-    def may_queue(self, bio: Bio) -> bool:
+    def may_queue(self, bio: Bio) -> cython.bint:
         """Whether a bio's process must get a request, however full (`elevator_may_queue_fn`)."""
         return not MUST_QUEUE
 
-    def allocated(self, request: Request) -> None:
+    def allocated(self, request: Request) -> cython.int:
         """A request has been allocated (`elevator_set_req_fn`)."""
+        return 0
 
-    def freed(self, request: Request) -> None:
+    def freed(self, request: Request) -> cython.int:
         """A request is being freed (`elevator_put_req_fn`)."""
+        return 0
 
-    def timer(self, number: int) -> None:
+    def timer(self, number: cython.int) -> cython.int:
         """A timer of this scheduler has expired."""
+        return 0
 
-    def work(self) -> None:
+    def work(self) -> cython.int:
         """What was scheduled for kblockd: run the queue."""
-        self.q.run()
+        return self.q.run()
 
     def process_exits(self, data: Any) -> None:
         """A process ends of which the scheduler remembers `data`."""
 
     def shut(self) -> None:
         """Another scheduler takes over (`elevator_exit_fn`); nothing is held back any more."""
-
-    @staticmethod
-    def may_merge(request: Request, bio: Bio) -> bool:
-        """`elv_rq_merge_ok`."""
-        return request.mergeable and request.write == bio.write

@@ -15,3 +15,8 @@ cdef class RequestLimit(MergingQueue):
     cdef public long long nr_requests
     cdef public long long congestion_on
     cdef public long long congestion_off
+    cpdef int insert(self, Request request) except -1
+    cpdef int unplug(self) except -1
+    cdef bint _batching(self, IoContext context) except -1
+    cpdef Request get_request(self, Bio bio)
+    cdef int _freed(self, int rw) except -1

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+import cython
+
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.storage.block.merging import MergingQueue
@@ -55,36 +57,32 @@ class RequestLimit(MergingQueue):
         self.elvpriv = self.waits = 0
         self.set_nr_requests(nr_requests)
 
-    @property
-    def jiffies(self) -> int:
-        """The kernel's clock."""
-        raise NotImplementedError
-
-    def insert(self, request: Request) -> None:
+    def insert(self, request: Request) -> cython.int:
         """Give a request to the scheduler."""
         raise NotImplementedError
 
-    def unplug(self) -> None:
+    def unplug(self) -> cython.int:
         """Let the driver have what is held back."""
         raise NotImplementedError
 
-    def _batching(self, context: IoContext) -> bool:
+    def _batching(self, context: IoContext) -> cython.bint:
         """`ioc_batching`: 32 requests, for a fiftieth of a second."""
         return context.nr_batch_requests == _NR_BATCHING or (
-            context.nr_batch_requests > 0 and self.jiffies < context.last_waited + self.hz // 50
+            context.nr_batch_requests > 0 and self.jiffies() < context.last_waited + self.hz // 50
         )
 
     def _set_batching(self, context: IoContext) -> None:
         if not self._batching(context):
             context.nr_batch_requests = _NR_BATCHING
-            context.last_waited = self.jiffies
+            context.last_waited = self.jiffies()
 
-    def get_request(self, bio: Bio) -> Request | None:
-        """`get_request`."""
-        rw = WRITE if bio.write else READ
-        must = self.elevator.may_queue(bio)
-        count = self.count[rw] + 1
-        batcher = None
+    def get_request(self, bio: Bio) -> Request:
+        """`get_request`; None if there is none for the bio."""
+        request: Request
+        batcher: IoContext = None
+        rw: cython.int = WRITE if bio.write else READ
+        must: cython.bint = self.elevator.may_queue(bio)
+        count: cython.longlong = self.count[rw] + 1
         if count >= self.congestion_on:
             if count >= self.nr_requests:
                 batcher = bio.context
@@ -97,7 +95,7 @@ class RequestLimit(MergingQueue):
         if count > 3 * self.nr_requests // 2:
             return None
         self.count[rw] = count
-        request = Request(bio, self.jiffies, self.sim.now)
+        request = Request(bio, self.jiffies(), self.sim.now)
         request.elvpriv = not self.switching.under_way
         if request.elvpriv:
             self.elvpriv += 1
@@ -123,16 +121,16 @@ class RequestLimit(MergingQueue):
         if resume is not None:
             resume(bio)
 
-    def free(self, request: Request) -> None:
+    def free(self, request: Request) -> cython.int:
         """Give a request back (`__blk_put_request`, `freed_request`)."""
-        rw = request.rw
+        rw: cython.int = request.rw
         if request.elvpriv:
             self.elevator.freed(request)
             self.elvpriv -= 1
         self.count[rw] -= 1
-        self._freed(rw)
+        return self._freed(rw)
 
-    def _freed(self, rw: int) -> None:
+    def _freed(self, rw: cython.int) -> cython.int:
         if self.count[rw] < self.congestion_off and self.congested[rw]:
             self.congested[rw] = False
             waiting = [pair for pair in self.uncongested if pair[0] == rw]
@@ -144,6 +142,7 @@ class RequestLimit(MergingQueue):
                 self.woken.append(self.sleepers[rw].popleft())
                 self.sim.after(self.wakeup_ps, self, WAKE, 0, CPU)
             self.full[rw] = False
+        return 0
 
     def set_nr_requests(self, number: int) -> None:
         """Write `nr_requests` (`queue_requests_store`); at least 4."""

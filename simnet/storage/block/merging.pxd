@@ -1,13 +1,15 @@
-from simnet.kernel.component cimport Component
 from simnet.storage.block.diskstats cimport DiskStats
+from simnet.storage.block.elevator cimport Elevator, ScheduledQueue
 from simnet.storage.block.request cimport Bio, Request
 
-cdef class MergingQueue(Component):
-    cdef readonly long long hz
-    cdef readonly long long jiffy_ps
+cdef class MergingQueue(ScheduledQueue):
     cdef public DiskStats stats
-    cdef public object elevator
+    cdef public Elevator elevator
     cdef public Request last_merge
     cdef public long long max_sectors
     cdef public long long max_segments
     cdef public int nomerges
+    cpdef int free(self, Request request) except -1
+    cpdef bint merge(self, Bio bio) except -1
+    cdef bint _fits(self, Request request, Bio bio) except -1
+    cdef bint _join(self, Request request, Request following) except -1

@@ -6,16 +6,17 @@ and block/ll_rw_blk.c of Linux 2.6.18; later in block/blk-merge.c, the same for 
 
 from __future__ import annotations
 
-from simnet.kernel.component import Component
+import cython
+
 from simnet.kernel.simulator import Simulator
 from simnet.storage.block.diskstats import DiskStats
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator
+from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import Bio, Request
 
 __all__ = ["MergingQueue"]
 
 
-class MergingQueue(Component):
+class MergingQueue(ScheduledQueue):
     """The part of a queue that merges.
 
     Args:
@@ -32,49 +33,50 @@ class MergingQueue(Component):
     """
 
     def __init__(self, sim: Simulator, path: str, hz: int) -> None:
-        super().__init__(sim, path)
-        self.hz = hz
-        self.jiffy_ps = 10**12 // hz
+        super().__init__(sim, path, hz)
         self.stats = DiskStats(self.jiffy_ps)
         self.elevator: Elevator = None
         self.last_merge: Request | None = None
         self.max_sectors = self.max_segments = 0
         self.nomerges = 0
 
-    def free(self, request: Request) -> None:
+    def free(self, request: Request) -> cython.int:
         """Give a request back."""
         raise NotImplementedError
 
-    def merge(self, bio: Bio) -> bool:
+    def merge(self, bio: Bio) -> cython.bint:
         """Let a request grow by the bio, if there is one that can."""
-        kind, request = NO_MERGE, self.last_merge
-        if request is not None and Elevator.may_merge(request, bio):
-            if request.end == bio.sector:
-                kind = BACK_MERGE
-            elif bio.sector + bio.sectors == request.sector:
-                kind = FRONT_MERGE
-        if kind == NO_MERGE and not self.nomerges:
-            kind, request = self.elevator.merge(bio)
-        if kind == NO_MERGE or request is None or not self._fits(request, bio):
+        neighbour: Request
+        swallowed: cython.bint
+        request: Request = self.last_merge
+        if request is not None and not (
+            request.takes(bio)
+            and (request.end() == bio.sector or bio.sector + bio.sectors == request.sector)
+        ):
+            request = None
+        if request is None and not self.nomerges:
+            request = self.elevator.merge(bio)
+        if request is None or not self._fits(request, bio):
             return False
+        behind: cython.bint = request.end() == bio.sector
         request.sectors += bio.sectors
         request.segments += bio.segments
         self.stats.merges[request.rw] += 1
-        if kind == BACK_MERGE:
+        if behind:
             request.bios.append(bio)
-            following = self.elevator.latter(request)
-            swallowed = following is not None and self._join(request, following)
+            neighbour = self.elevator.latter(request)
+            swallowed = neighbour is not None and self._join(request, neighbour)
         else:
             request.bios.insert(0, bio)
             request.sector = bio.sector
-            former = self.elevator.former(request)
-            swallowed = former is not None and self._join(former, request)
+            neighbour = self.elevator.former(request)
+            swallowed = neighbour is not None and self._join(neighbour, request)
         if not swallowed:
             self.elevator.merged(request)
             self.last_merge = request
         return True
 
-    def _fits(self, request: Request, bio: Bio) -> bool:
+    def _fits(self, request: Request, bio: Bio) -> cython.bint:
         """`ll_back_merge_fn`: a request that is too large for this bio takes no other either."""
         if (
             request.sectors + bio.sectors <= self.max_sectors
@@ -86,11 +88,11 @@ class MergingQueue(Component):
             self.last_merge = None
         return False
 
-    def _join(self, request: Request, following: Request) -> bool:
+    def _join(self, request: Request, following: Request) -> cython.bint:
         """`attempt_merge`: let a request swallow the next one if that follows without a gap."""
         if (
-            not (request.mergeable and following.mergeable)
-            or request.end != following.sector
+            not (request.mergeable() and following.mergeable())
+            or request.end() != following.sector
             or request.rw != following.rw
             or request.sectors + following.sectors > self.max_sectors
             or request.segments + following.segments > self.max_segments

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import cython
+
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import Request
 
@@ -24,31 +26,37 @@ class Noop(Elevator):
         super().__init__(queue)
         self.waiting: list[Request] = []
 
-    def add(self, request: Request) -> None:
+    def add(self, request: Request) -> cython.int:
         """`noop_add_request`."""
         self.waiting.append(request)
+        return 0
 
-    def merged_requests(self, request: Request, following: Request) -> None:
+    def merged(self, request: Request) -> cython.int:
+        """Nothing is searched for."""
+        return 0
+
+    def merged_requests(self, request: Request, following: Request) -> cython.int:
         """`noop_merged_requests`."""
         self.waiting.remove(following)
+        return 0
 
-    def dispatch(self, *, force: bool = False) -> int:
+    def dispatch(self, force: cython.bint = False) -> cython.longlong:  # noqa: FBT002 - cpdef
         """`noop_dispatch`: one request."""
-        if not self.waiting:
+        if len(self.waiting) == 0:
             return 0
         self.q.dispatch_sort(self.waiting.pop(0))
         return 1
 
-    def empty(self) -> bool:
+    def empty(self) -> cython.bint:
         """`noop_queue_empty`."""
-        return not self.waiting
+        return len(self.waiting) == 0
 
-    def former(self, request: Request) -> Request | None:
+    def former(self, request: Request) -> Request:
         """`noop_former_request`."""
         position = self.waiting.index(request) if request in self.waiting else 0
         return self.waiting[position - 1] if position > 0 else None
 
-    def latter(self, request: Request) -> Request | None:
+    def latter(self, request: Request) -> Request:
         """`noop_latter_request`."""
         position = self.waiting.index(request) + 1 if request in self.waiting else 0
         return self.waiting[position] if 0 < position < len(self.waiting) else None

@@ -7,6 +7,8 @@ eighth a sample and are fixed-point numbers: 256 is one sample.
 
 from __future__ import annotations
 
+import cython
+
 from simnet.storage.block.request import Request
 
 __all__ = ["ProcessHistory", "SeekHistory", "ThinkHistory", "smoothed"]
@@ -15,7 +17,7 @@ _FEW_SAMPLES = 60
 _MAX_THINK_PER_S = 50
 
 
-def smoothed(total: int, value: int) -> int:
+def smoothed(total: cython.longlong, value: cython.longlong) -> cython.longlong:
     """A decaying total of fixed-point samples."""
     return (7 * total + 256 * value) // 8
 
@@ -32,11 +34,12 @@ class ThinkHistory:
         self.ttime_samples = self.ttime_total = self.ttime_mean = 0
         self.last_end_request = jiffy
 
-    def add_think_time(self, ttime: int) -> None:
+    def add_think_time(self, ttime: cython.longlong) -> cython.int:
         """Add a think time."""
         self.ttime_samples = (7 * self.ttime_samples + 256) // 8
         self.ttime_total = smoothed(self.ttime_total, ttime)
         self.ttime_mean = (self.ttime_total + 128) // self.ttime_samples
+        return 0
 
 
 class SeekHistory(ThinkHistory):
@@ -52,13 +55,15 @@ class SeekHistory(ThinkHistory):
         self.seek_samples = self.seek_total = self.seek_mean = 0
         self.last_request_pos = 0
 
-    def add_seek(self, distance: int) -> None:
+    def add_seek(self, distance: cython.longlong) -> cython.int:
         """Add a distance; a single long one is cut, more so when many are known."""
-        slack = 2 * 1024 * 1024 if self.seek_samples <= _FEW_SAMPLES else 2 * 1024 * 64
+        few: cython.bint = self.seek_samples <= _FEW_SAMPLES
+        slack: cython.longlong = 2 * 1024 * 1024 if few else 2 * 1024 * 64
         distance = min(distance, self.seek_mean * 4 + slack)
         self.seek_samples = (7 * self.seek_samples + 256) // 8
         self.seek_total = smoothed(self.seek_total, distance)
         self.seek_mean = (self.seek_total + self.seek_samples // 2) // self.seek_samples
+        return 0
 
 
 class ProcessHistory(SeekHistory):
@@ -87,6 +92,6 @@ class ProcessHistory(SeekHistory):
             distance = abs(request.sector - self.last_request_pos)
             self.add_seek(distance)
             learned = ttime, distance
-        self.last_request_pos = request.end
+        self.last_request_pos = request.end()
         self.io_started = True
         return learned

@@ -12,13 +12,17 @@ cdef class RequestQueue(RequestLimit):
     cdef public object times
     cdef public long long unplug_threshold
     cdef public long long unplug_jiffies
-    cdef public object head
     cdef public long long end_sector
     cdef public Request boundary
     cdef public bint plugged
     cdef public long long busy
     cdef public long long in_driver
     cdef long long _unplug_event
-    cdef dict _working
-    cdef dict _timers
+    cdef bint _unplugging
+    cdef bint _working
     cpdef void on_event(self, int kind, long long arg) except *
+    cpdef bint submit(self, Bio bio, object resume=*) except -1
+    cpdef int plug(self) except -1
+    cpdef bint empty(self) except -1
+    cdef Request _next(self)
+    cdef int _requeue(self, Request request) except -1

@@ -13,7 +13,6 @@ taken at once, and calls `resume` when it is taken later.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 import cython
@@ -28,8 +27,7 @@ from simnet.storage.disk.command import Command, Target
 
 __all__ = ["ELEVATORS", "RequestQueue"]
 
-_UNPLUG_TIMER, _UNPLUG_WORK, _ELEVATOR_WORK, _SWITCH, _ELEVATOR_TIMER = 0, 1, 2, 4, 5
-_UPTIME_S = 300
+_UNPLUG_TIMER, _UNPLUG_WORK, _ELEVATOR_WORK, _SWITCH = 0, 1, 2, 4
 _DEFAULT_MAX_SECTORS = 1024
 
 
@@ -88,21 +86,14 @@ class RequestQueue(RequestLimit):
         self.times: LogHistogram | None = None
         self.unplug_threshold = 4
         self.unplug_jiffies = max(3 * hz // 1000, 1)
-        self.head: deque[Request] = deque()
         self.end_sector = 0
         self.boundary: Request | None = None
         self.plugged = False
         self.busy = self.in_driver = 0
         self._unplug_event = 0
-        self._working = {_UNPLUG_WORK: False, _ELEVATOR_WORK: False}
-        self._timers: dict[int, int] = {}
+        self._unplugging = self._working = False
         self.switching = Switching(self, scheduler)
         self.elevator = self.switching.make(scheduler)
-
-    @property
-    def jiffies(self) -> int:
-        """The kernel's clock; the machine has been up for five minutes at the start."""
-        return self.sim.now // self.jiffy_ps + _UPTIME_S * self.hz
 
     def counters(self) -> dict[str, int]:
         """Requests by direction, merged bios, and how often a process slept for a request."""
@@ -118,24 +109,26 @@ class RequestQueue(RequestLimit):
         """A timer of the queue or of its scheduler, kblockd, or a process that woke."""
         if kind == _UNPLUG_TIMER:
             self._unplug_event = 0
-            self.schedule_work(_UNPLUG_WORK)
+            if not self._unplugging:
+                self._unplugging = True
+                self.sim.after(self.kblockd_ps, self, _UNPLUG_WORK, 0, CPU)
         elif kind == _UNPLUG_WORK:
-            self._working[kind] = False
+            self._unplugging = False
             self.unplug()
         elif kind == _ELEVATOR_WORK:
-            self._working[kind] = False
+            self._working = False
             self.elevator.work()
         elif kind == WAKE:
             self.wakes(*self.woken.popleft())
         elif kind == _SWITCH:
             self.switching.step()
         else:
-            self._timers.pop(arg)
+            del self._timers[arg]
             self.elevator.timer(arg)
 
     # submission
 
-    def submit(self, bio: Bio, resume: Resume | None = None) -> bool:
+    def submit(self, bio: Bio, resume: Resume | None = None) -> cython.bint:
         """Take a bio (`__make_request`).
 
         Returns:
@@ -154,21 +147,21 @@ class RequestQueue(RequestLimit):
             if bio.sync:
                 self.unplug()
             return True
-        request = self.get_request(bio)
+        request: Request = self.get_request(bio)
         if request is None:
             self.sleep(bio, resume)
             return False
         self.insert(request)
         return True
 
-    def insert(self, request: Request) -> None:
+    def insert(self, request: Request) -> cython.int:
         """Give a request to the scheduler (`add_request`, `__elv_add_request`)."""
         if self.empty():
             self.plug()
         self.stats.started(self.sim.now)
         if request.elvpriv:
             request.sorted = True
-            if self.last_merge is None and request.mergeable:
+            if self.last_merge is None and request.mergeable():
                 self.last_merge = request
             self.elevator.add(request)
         else:
@@ -178,20 +171,23 @@ class RequestQueue(RequestLimit):
             self.head.append(request)
             self.remove_plug()
             self.run()
-        waiting = self.count[READ] + self.count[WRITE] - self.in_driver
+        waiting: cython.longlong = self.count[READ] + self.count[WRITE] - self.in_driver
         if request.sync or (self.plugged and waiting >= self.unplug_threshold):
             self.unplug()
+        return 0
 
     # plugging and kblockd
 
-    def plug(self) -> None:
+    def plug(self) -> cython.int:
         """Hold requests back (`blk_plug_device`)."""
+        at_ps: cython.longlong
         if not self.plugged:
             self.plugged = True
             at_ps = (self.sim.now // self.jiffy_ps + self.unplug_jiffies) * self.jiffy_ps
             self._unplug_event = self.sim.at(at_ps, self, _UNPLUG_TIMER, 0, CPU)
+        return 0
 
-    def remove_plug(self) -> bool:
+    def remove_plug(self) -> cython.bint:
         """Hold nothing back any more; False if nothing was (`blk_remove_plug`)."""
         if not self.plugged:
             return False
@@ -201,48 +197,41 @@ class RequestQueue(RequestLimit):
             self._unplug_event = 0
         return True
 
-    def unplug(self) -> None:
+    def unplug(self) -> cython.int:
         """Let the driver have what is held back, as who waits for it does."""
         if self.remove_plug():
             self.run()
+        return 0
 
-    def schedule_work(self, kind: int = _ELEVATOR_WORK) -> None:
+    def schedule_work(self) -> cython.int:
         """Have kblockd run the scheduler's work, if that is not under way."""
-        if not self._working[kind]:
-            self._working[kind] = True
-            self.sim.after(self.kblockd_ps, self, kind, 0, CPU)
-
-    def set_timer(self, number: int, jiffy: int) -> None:
-        """Set a timer of the scheduler (`mod_timer`): it runs when `jiffies` has this value."""
-        self.delete_timer(number)
-        at_ps = max((jiffy - _UPTIME_S * self.hz) * self.jiffy_ps, self.sim.now)
-        self._timers[number] = self.sim.at(at_ps, self, _ELEVATOR_TIMER, number, CPU)
+        if not self._working:
+            self._working = True
+            self.sim.after(self.kblockd_ps, self, _ELEVATOR_WORK, 0, CPU)
+        return 0
 
     def continue_switch(self, jiffies: int) -> None:
         """Go on with the change of the scheduler that many jiffies later."""
         at_ps = (self.sim.now // self.jiffy_ps + jiffies) * self.jiffy_ps
         self.sim.at(at_ps, self, _SWITCH, 0, CPU)
 
-    def delete_timer(self, number: int) -> bool:
-        """Take a timer back (`del_timer`); False if it was not set."""
-        return number in self._timers and self.sim.cancel(self._timers.pop(number))
-
     # dispatching
 
-    def empty(self) -> bool:
+    def empty(self) -> cython.bint:
         """`elv_queue_empty`."""
-        return not self.head and self.elevator.empty()
+        return len(self.head) == 0 and self.elevator.empty()
 
-    def dispatch_sort(self, request: Request) -> None:
+    def dispatch_sort(self, request: Request) -> cython.int:
         """Take a request from the scheduler, in the order of sectors (`elv_dispatch_sort`).
 
         The order is one-way, from the end of what the driver took last.
         """
+        other: Request
+        boundary: cython.longlong = self.end_sector
+        position: cython.Py_ssize_t = len(self.head)
         if self.last_merge is request:
             self.last_merge = None
-        boundary = self.end_sector
-        position = len(self.head)
-        while position:
+        while position > 0:
             other = self.head[position - 1]
             if other.started or other.barrier:
                 break
@@ -256,24 +245,27 @@ class RequestQueue(RequestLimit):
                 break
             position -= 1
         self.head.insert(position, request)
+        return 0
 
-    def dispatch_tail(self, request: Request) -> None:
+    def dispatch_tail(self, request: Request) -> cython.int:
         """Take a request from a scheduler that orders by itself (`elv_dispatch_add_tail`)."""
         if self.last_merge is request:
             self.last_merge = None
-        self.end_sector = request.end
+        self.end_sector = request.end()
         self.boundary = request
         self.head.append(request)
+        return 0
 
     def drain(self) -> None:
         """Make the scheduler dispatch all that it has (`elv_drain_elevator`)."""
-        while self.elevator.dispatch(force=True):
+        while self.elevator.dispatch(True):
             pass
 
-    def _next(self) -> Request | None:
+    def _next(self) -> Request:
         """The request at the head, which is the driver's from now on (`elv_next_request`)."""
-        while not self.head:
-            if not self.elevator.dispatch():
+        request: Request
+        while len(self.head) == 0:
+            if self.elevator.dispatch(False) == 0:
                 return None
         request = self.head[0]
         if not request.started:
@@ -281,20 +273,21 @@ class RequestQueue(RequestLimit):
                 self.elevator.activate(request)
             request.started = True
         if self.boundary is None or self.boundary is request:
-            self.end_sector = request.end
+            self.end_sector = request.end()
             self.boundary = None
         return request
 
-    def run(self) -> None:
+    def run(self) -> cython.int:
         """Let the driver take requests while the device takes commands (`scsi_request_fn`).
 
         As in the kernel, the driver holds one more than the device takes.
         """
+        request: Request
         while not self.plugged:
             request = self._next()
             if request is None or self.busy >= self.depth:
-                return
-            self.head.popleft()
+                break
+            del self.head[0]
             self.in_driver += 1
             self.busy += 1
             command = Command(
@@ -302,9 +295,10 @@ class RequestQueue(RequestLimit):
             )
             if not self.target.submit(command):
                 self._requeue(request)
-                return
+                break
+        return 0
 
-    def _requeue(self, request: Request) -> None:
+    def _requeue(self, request: Request) -> cython.int:
         """The adapter has no room: back to the head (`blk_requeue_request`)."""
         self.in_driver -= 1
         self.busy -= 1
@@ -312,12 +306,14 @@ class RequestQueue(RequestLimit):
             self.elevator.deactivate(request)
         request.started = False
         request.no_merge = request.barrier = True
-        self.head.appendleft(request)
+        self.head.insert(0, request)
         if self.busy == 0:
             self.plug()
+        return 0
 
     def command_done(self, command: Command) -> None:
         """A request is complete: account, free, go on, then call the submitters of its bios."""
+        bio: Bio
         request: Request = command.tag
         self.busy -= 1
         self.stats.ended(self.sim.now, request.rw, request.sectors, request.start_ps)

@@ -38,3 +38,6 @@ cdef class Request:
     cdef public long long key
     cdef public bint is_sync
     cdef public object queue
+    cpdef long long end(self)
+    cpdef bint mergeable(self)
+    cpdef bint takes(self, Bio bio)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import cython
+
 __all__ = ["READ", "WRITE", "Bio", "IoContext", "Request"]
 
 READ = 0
@@ -144,15 +146,17 @@ class Request:
         self.is_sync = not bio.write
         self.queue: Any = None
 
-    @property
-    def end(self) -> int:
+    def end(self) -> cython.longlong:
         """The sector after the last."""
         return self.sector + self.sectors
 
-    @property
-    def mergeable(self) -> bool:
+    def mergeable(self) -> cython.bint:
         """`rq_mergeable`."""
         return not (self.no_merge or self.started)
+
+    def takes(self, bio: Bio) -> cython.bint:
+        """Whether it may grow by a bio (`elv_rq_merge_ok`)."""
+        return self.mergeable() and self.write == bio.write
 
     def __repr__(self) -> str:
         """Show kind and range."""

@@ -6,7 +6,7 @@ array that is searched by halves does the same.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import cython
 
 from simnet.storage.block.request import Request
 
@@ -17,78 +17,93 @@ class SortList:
     """Requests by first sector (`rb_root`): no two with the same by `add`, any by `insert`."""
 
     def __init__(self) -> None:
-        self._keys: list[int] = []
         self._requests: list[Request] = []
 
     def __len__(self) -> int:
         """Requests in it."""
-        return len(self._keys)
+        return len(self._requests)
 
-    def find(self, sector: int) -> Request | None:
-        """Return the request that begins at a sector."""
-        position = bisect_left(self._keys, sector)
-        if position < len(self._keys) and self._keys[position] == sector:
+    def _left(self, sector: cython.longlong) -> cython.Py_ssize_t:
+        """Return the place of the first request that does not begin before a sector."""
+        request: Request
+        low: cython.Py_ssize_t = 0
+        high: cython.Py_ssize_t = len(self._requests)
+        middle: cython.Py_ssize_t
+        while low < high:
+            middle = (low + high) // 2
+            request = self._requests[middle]
+            if request.key < sector:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _at(self, position: cython.Py_ssize_t) -> Request:
+        """Return the request in a place; None if there is none."""
+        if 0 <= position < len(self._requests):
             return self._requests[position]
         return None
 
-    def add(self, request: Request) -> Request | None:
+    def find(self, sector: cython.longlong) -> Request:
+        """Return the request that begins at a sector; None if there is none."""
+        request: Request = self._at(self._left(sector))
+        return request if request is not None and request.key == sector else None
+
+    def add(self, request: Request) -> Request:
         """Add a request; if another one begins there, return that one and add nothing."""
-        sector = request.sector
-        position = bisect_left(self._keys, sector)
-        if position < len(self._keys) and self._keys[position] == sector:
-            return self._requests[position]
-        request.key = sector
-        self._keys.insert(position, sector)
+        position: cython.Py_ssize_t = self._left(request.sector)
+        other: Request = self._at(position)
+        if other is not None and other.key == request.sector:
+            return other
+        request.key = request.sector
         self._requests.insert(position, request)
         return None
 
-    def insert(self, request: Request) -> None:
+    def insert(self, request: Request) -> cython.int:
         """Add a request, behind others that begin there."""
         request.key = request.sector
-        position = bisect_right(self._keys, request.key)
-        self._keys.insert(position, request.key)
-        self._requests.insert(position, request)
+        self._requests.insert(self._left(request.key + 1), request)
+        return 0
 
-    def from_sector(self, sector: int) -> Request | None:
-        """Return the first request that does not begin before a sector."""
-        position = bisect_left(self._keys, sector)
-        return self._requests[position] if position < len(self._keys) else None
+    def from_sector(self, sector: cython.longlong) -> Request:
+        """Return the first request that does not begin before a sector; None if there is none."""
+        return self._at(self._left(sector))
 
-    def _position(self, request: Request) -> int:
+    def _position(self, request: Request) -> cython.Py_ssize_t:
         """Return where a request is, or would be, which was added with `request.key`."""
-        found = position = bisect_left(self._keys, request.key)
-        while position < len(self._keys) and self._keys[position] == request.key:
-            if self._requests[position] is request:
+        found: cython.Py_ssize_t = self._left(request.key)
+        position: cython.Py_ssize_t = found
+        other: Request = self._at(position)
+        while other is not None and other.key == request.key:
+            if other is request:
                 return position
             position += 1
+            other = self._at(position)
         return found
 
-    def remove(self, request: Request) -> None:
+    def remove(self, request: Request) -> cython.int:
         """Take a request out."""
-        position = self._position(request)
-        del self._keys[position]
-        del self._requests[position]
+        del self._requests[self._position(request)]
+        return 0
 
-    def first(self) -> Request | None:
-        """Return the request with the lowest sector."""
-        return self._requests[0] if self._requests else None
+    def first(self) -> Request:
+        """Return the request with the lowest sector; None if there is none."""
+        return self._at(0)
 
-    def following(self, request: Request) -> Request | None:
-        """Return the next one (`rb_next`)."""
-        position = self._position(request) + 1
-        return self._requests[position] if position < len(self._keys) else None
+    def following(self, request: Request) -> Request:
+        """Return the next one (`rb_next`); None if there is none."""
+        return self._at(self._position(request) + 1)
 
-    def following_or_first(self, request: Request) -> Request | None:
+    def following_or_first(self, request: Request) -> Request:
         """Return the next one, or the lowest if there is none and it is another."""
-        following = self.following(request)
+        following: Request = self.following(request)
         if following is None:
             following = self.first()
         return None if following is request else following
 
-    def preceding(self, request: Request) -> Request | None:
-        """Return the one before (`rb_prev`)."""
-        position = self._position(request) - 1
-        return self._requests[position] if position >= 0 else None
+    def preceding(self, request: Request) -> Request:
+        """Return the one before (`rb_prev`); None if there is none."""
+        return self._at(self._position(request) - 1)
 
 
 class MergeHash:
@@ -98,27 +113,31 @@ class MergeHash:
         self._ends: dict[int, list[Request]] = {}
         self._key_of: dict[Request, int] = {}
 
-    def add(self, request: Request) -> None:
+    def add(self, request: Request) -> cython.int:
         """Add a request; among those with one end it is found first."""
-        self._ends.setdefault(request.end, []).append(request)
-        self._key_of[request] = request.end
+        end = request.end()
+        self._ends.setdefault(end, []).append(request)
+        self._key_of[request] = end
+        return 0
 
-    def remove(self, request: Request) -> None:
+    def remove(self, request: Request) -> cython.int:
         """Take a request out, if it is there."""
         end = self._key_of.pop(request, None)
         if end is not None:
-            chain = self._ends[end]
+            chain: list[Request] = self._ends[end]
             chain.remove(request)
             if not chain:
                 del self._ends[end]
+        return 0
 
-    def find(self, sector: int) -> Request | None:
+    def find(self, sector: cython.longlong) -> Request:
         """Return a request that ends where `sector` begins; those that cannot grow are dropped."""
-        chain = self._ends.get(sector, [])
+        request: Request
+        chain = self._ends.get(sector)
         while chain:
-            request: Request = chain[len(chain) - 1]
-            if request.mergeable:
+            request = chain[len(chain) - 1]
+            if request.mergeable():
                 return request
             self.remove(request)
-            chain = self._ends.get(sector, [])
+            chain = self._ends.get(sector)
         return None

@@ -6,15 +6,18 @@ the last one that the old scheduler knows is complete, which is looked at every 
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from simnet.spelling import nearest
 from simnet.storage.block.anticipatory import Anticipatory
 from simnet.storage.block.cfq import Cfq
 from simnet.storage.block.deadline import Deadline
-from simnet.storage.block.elevator import Elevator, ScheduledQueue
+from simnet.storage.block.elevator import Elevator
 from simnet.storage.block.noop import Noop
 from simnet.storage.block.request import Request
+
+if TYPE_CHECKING:
+    from simnet.storage.block.elevator import ScheduledQueue
 
 __all__ = ["ELEVATORS", "Switching"]
 
@@ -24,15 +27,23 @@ ELEVATORS: dict[str, type[Elevator]] = {
 _SLEEP_MS = 10
 
 
-class SwitchedQueue(ScheduledQueue, Protocol):
+class SwitchedQueue(Protocol):
     """What the change of the scheduler needs of the queue."""
 
+    path: str
+    hz: int
     elevator: Elevator
     elvpriv: int
     last_merge: Request | None
 
     def drain(self) -> None:
         """Make the scheduler dispatch all that it has (`elv_drain_elevator`)."""
+
+    def remove_plug(self) -> bool:
+        """Hold nothing back any more."""
+
+    def run(self) -> int:
+        """Let the driver take requests."""
 
     def continue_switch(self, jiffies: int) -> None:
         """Go on with the change that many jiffies later."""
@@ -59,7 +70,7 @@ class Switching:
 
     def make(self, name: str) -> Elevator:
         """Return a scheduler of this name for the queue."""
-        return ELEVATORS[name](self.q)
+        return ELEVATORS[name](cast("ScheduledQueue", self.q))
 
     def show(self) -> str:
         """Return the schedulers, that in use in brackets, as `cat queue/scheduler` does."""

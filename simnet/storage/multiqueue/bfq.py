@@ -21,16 +21,9 @@ from typing import Any, ClassVar
 
 import cython
 
-from simnet.storage.block.elevator import (
-    BACK_MERGE,
-    FRONT_MERGE,
-    NO_MERGE,
-    Elevator,
-    Tunable,
-    nearer,
-)
+from simnet.storage.block.elevator import Tunable, nearer
 from simnet.storage.block.request import Bio, IoContext, Request
-from simnet.storage.block.sort_list import MergeHash
+from simnet.storage.block.sort_list import SortList
 from simnet.storage.multiqueue.bfq_queue import BfqQueue, ServiceTree
 from simnet.storage.multiqueue.request import MqRequest
 from simnet.storage.multiqueue.scheduler import MqScheduler
@@ -67,7 +60,6 @@ class Bfq(MqScheduler):
     def __init__(self, queue: Any) -> None:
         self.trees = [ServiceTree() for _ in _CLASSES]
         self.queues: dict[IoContext, BfqQueue] = {}
-        self.hash = MergeHash()
         self.in_service: BfqQueue | None = None
         self.waiting = 0
         self.last_position = 0
@@ -95,11 +87,11 @@ class Bfq(MqScheduler):
             queue = BfqQueue(request.context, 2 * self.max_budget // 3)
             self.queues[request.context] = queue
         request.queue = queue
-        request.expires = self.mq.jiffies + self.fifo_expire
+        request.expires = self.mq.jiffies() + self.fifo_expire
         queue.sort_list.insert(request)
         queue.fifo.append(request)
         self.waiting += 1
-        if request.mergeable:
+        if request.mergeable():
             self.hash.add(request)
         queue.next = self._nearer(queue.next, request)
         if queue.waits:
@@ -137,7 +129,7 @@ class Bfq(MqScheduler):
         if not queue.fifo_checked:
             queue.fifo_checked = True
             oldest = queue.fifo[0]
-            if oldest is not last and self.mq.jiffies >= oldest.expires:
+            if oldest is not last and self.mq.jiffies() >= oldest.expires:
                 return oldest
         after, before = queue.sort_list.following_or_first(last), queue.sort_list.preceding(last)
         return self._nearer(after, before)
@@ -152,41 +144,37 @@ class Bfq(MqScheduler):
         self.hash.remove(request)
         self.waiting -= 1
 
-    def merge(self, bio: Bio) -> tuple[int, Any]:
-        """`bfq_request_merge`: with requests of the same process."""
-        queue = self.queues.get(bio.context)
-        request = self.hash.find(bio.sector)
-        if request is not None and request.queue is queue and Elevator.may_merge(request, bio):
-            return BACK_MERGE, request
-        if queue is not None:
-            request = queue.sort_list.find(bio.sector + bio.sectors)
-            if request is not None and Elevator.may_merge(request, bio):
-                return FRONT_MERGE, request
-        return NO_MERGE, None
+    def behind(self, bio: Bio) -> SortList:
+        """`bfq_request_merge`."""
+        queue: BfqQueue = self.queues.get(bio.context)
+        return None if queue is None else queue.sort_list
 
-    def merged(self, request: Request) -> None:
-        """`bfq_request_merged`; the request's end has moved, or its begin."""
-        self.hash.remove(request)
-        self.hash.add(request)
-        if request.sector != request.key:
-            request.queue.sort_list.remove(request)
-            request.queue.sort_list.insert(request)
+    def may_merge(self, request: Request, bio: Bio) -> cython.bint:
+        """`bfq_allow_bio_merge`: with requests of the same process."""
+        return request.takes(bio) and request.queue is self.queues.get(bio.context)
 
-    def merged_requests(self, request: Request, following: Request) -> None:
+    def resort(self, request: Request) -> cython.int:
+        """`bfq_request_merged`."""
+        queue: BfqQueue = request.queue
+        queue.sort_list.remove(request)
+        return queue.sort_list.insert(request)
+
+    def merged_requests(self, request: Request, following: Request) -> cython.int:
         """`bfq_requests_merged`: the earlier deadline holds for both."""
         self.merged(request)
         request.expires = min(request.expires, following.expires)
         self._remove(following)
+        return 0
 
-    def former(self, request: Request) -> Request | None:
+    def former(self, request: Request) -> Request:
         """`elv_rb_former_request`."""
-        found: Request | None = request.queue.sort_list.preceding(request)
-        return found
+        queue: BfqQueue = request.queue
+        return queue.sort_list.preceding(request)
 
-    def latter(self, request: Request) -> Request | None:
+    def latter(self, request: Request) -> Request:
         """`elv_rb_latter_request`."""
-        found: Request | None = request.queue.sort_list.following(request)
-        return found
+        queue: BfqQueue = request.queue
+        return queue.sort_list.following(request)
 
     # turns
 
@@ -202,7 +190,7 @@ class Bfq(MqScheduler):
         request: MqRequest = queue.next  # type: ignore[assignment]
         queue.service += request.sectors
         self._tree(queue).served(request.sectors)
-        self.last_position = request.end
+        self.last_position = request.end()
         self._remove(request)
         queue.dispatched += 1
         if self._tree(queue) is self.trees[_IDLE_CLASS] and self._others_are_busy(queue):
@@ -239,7 +227,7 @@ class Bfq(MqScheduler):
             queue = tree.select()
             if queue is not None:
                 queue.fifo_checked = False
-                queue.begun_jiffy = self.mq.jiffies
+                queue.begun_jiffy = self.mq.jiffies()
                 queue.timeout = queue.begun_jiffy + self.timeout
                 self.in_service = queue
                 return queue
@@ -247,7 +235,7 @@ class Bfq(MqScheduler):
 
     def _timed_out(self, queue: BfqQueue) -> bool:
         """`bfq_may_expire_for_budg_timeout`."""
-        over = self.mq.jiffies >= queue.timeout
+        over = self.mq.jiffies() >= queue.timeout
         return over and (not queue.waits or queue.left >= queue.budget // 3)
 
     def _must_idle(self, queue: BfqQueue) -> bool:
@@ -282,7 +270,7 @@ class Bfq(MqScheduler):
 
     def _charge_time(self, queue: BfqQueue) -> None:
         """`bfq_bfqq_charge_time`: as much of a budget as its turn took of the most time."""
-        jiffies = min(self.mq.jiffies - queue.begun_jiffy, self.timeout)
+        jiffies = min(self.mq.jiffies() - queue.begun_jiffy, self.timeout)
         charge = max(self.max_budget * jiffies // self.timeout, queue.service)
         queue.budget = max(queue.budget, charge)
         self._tree(queue).served(charge - queue.service)
@@ -320,8 +308,9 @@ class Bfq(MqScheduler):
             self._expire(queue, NO_MORE_REQUESTS)
         return 0
 
-    def timer(self, number: int) -> None:
+    def timer(self, number: cython.int) -> cython.int:
         """`bfq_idle_slice_timer`: the process has not gone on; others have their turn."""
         if self.in_service is not None:
             self._expire(self.in_service, TOO_IDLE)
         self.mq.run_all()
+        return 0

@@ -27,3 +27,6 @@ cdef class Kyber(MqScheduler):
     cdef public list targets_ps
     cdef MqRequest _of_domain(self, PerQueue mine, object hardware)
     cdef int _wake(self, int rw) except -1
+    cpdef Request merge(self, Bio bio)
+    cpdef int merged(self, Request request) except -1
+    cpdef int timer(self, int number) except -1

@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 import cython
 
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator, Tunable
-from simnet.storage.block.request import READ, WRITE, Bio
+from simnet.storage.block.elevator import Tunable
+from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.multiqueue.request import MqRequest
 from simnet.storage.multiqueue.scheduler import MqScheduler
 
@@ -137,19 +137,22 @@ class Kyber(MqScheduler):
         mine.lists[request.rw].append(request)
         return 0
 
-    def merge(self, bio: Bio) -> tuple[int, Any]:
+    def merge(self, bio: Bio) -> Request:
         """`kyber_bio_merge`: with one of the last eight of the queue that a process submits to."""
+        request: Request
         rw = WRITE if bio.write else READ
         waiting = self.per_queue[self.mq.submitting.number].lists[rw]
         for back in range(min(_MERGE_CHECKS, len(waiting))):
             request = waiting[len(waiting) - 1 - back]
-            if not Elevator.may_merge(request, bio):
-                continue
-            if request.end == bio.sector:
-                return BACK_MERGE, request
-            if bio.sector + bio.sectors == request.sector:
-                return FRONT_MERGE, request
-        return NO_MERGE, None
+            if request.takes(bio) and (
+                request.end() == bio.sector or bio.sector + bio.sectors == request.sector
+            ):
+                return request
+        return None
+
+    def merged(self, request: Request) -> cython.int:
+        """Its lists are in the order of arrival: nothing is sorted."""
+        return 0
 
     def has_work(self, hardware: Any) -> cython.bint:
         """`kyber_has_work`."""
@@ -202,7 +205,7 @@ class Kyber(MqScheduler):
         domain.io[_bucket(now - request.io_start_ps, target)] += 1
         if not self.armed:
             self.armed = True
-            self.mq.set_timer(0, self.mq.jiffies + self.mq.hz // 10)
+            self.mq.set_timer(0, self.mq.jiffies() + self.mq.hz // 10)
         request.token = False
         domain.used -= 1
         domain.cleared += 1
@@ -226,13 +229,13 @@ class Kyber(MqScheduler):
             self.mq.run_queue(hardware)
         return 0
 
-    def timer(self, number: int) -> None:
+    def timer(self, number: cython.int) -> cython.int:
         """`kyber_timer_fn`: more tokens where latency is bad, fewer where it is good beside it."""
         bad: cython.bint = False
         domain: Domain
         p99: cython.int
         self.armed = False
-        jiffies, hz = self.mq.jiffies, self.mq.hz
+        jiffies, hz = self.mq.jiffies(), self.mq.hz
         for domain in self.domains:
             if domain.percentile(domain.io, 90, jiffies, hz) >= _GOOD_BUCKETS:
                 bad = True
@@ -246,6 +249,7 @@ class Kyber(MqScheduler):
                 domain.p99 = p99
             if p99 >= 0 and (bad or p99 >= _GOOD_BUCKETS):
                 domain.resize(domain.depth * (p99 + 1) >> _SHIFT)
+        return 0
 
 
 def _bucket(latency_ps: cython.longlong, target_ps: cython.longlong) -> cython.longlong:

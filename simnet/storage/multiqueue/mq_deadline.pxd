@@ -1,5 +1,5 @@
-from simnet.storage.block.request cimport Bio, Request
-from simnet.storage.block.sort_list cimport MergeHash, SortList
+from simnet.storage.block.request cimport Bio, IoContext, Request
+from simnet.storage.block.sort_list cimport SortList
 from simnet.storage.multiqueue.request cimport MqRequest
 from simnet.storage.multiqueue.scheduler cimport MqScheduler
 
@@ -11,7 +11,6 @@ cdef class PerPriority:
 
 cdef class MqDeadline(MqScheduler):
     cdef readonly list per_prio
-    cdef MergeHash hash
     cdef readonly long long waiting
     cdef int last_dir
     cdef readonly long long batching
@@ -24,3 +23,11 @@ cdef class MqDeadline(MqScheduler):
     cdef MqRequest _dispatch(self, PerPriority mine, long long latest_start, long long now)
     cdef int _direction(self, PerPriority mine) except -2
     cdef int _remove(self, PerPriority mine, Request request) except -1
+    cpdef PerPriority _of(self, IoContext context)
+    cdef SortList _sorted(self, Request request)
+    cpdef SortList behind(self, Bio bio)
+    cpdef bint may_merge(self, Request request, Bio bio) except -1
+    cpdef int resort(self, Request request) except -1
+    cpdef int merged_requests(self, Request request, Request following) except -1
+    cpdef Request former(self, Request request)
+    cpdef Request latter(self, Request request)

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 import cython
 
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE, Elevator, Tunable
+from simnet.storage.block.elevator import Tunable
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
-from simnet.storage.block.sort_list import MergeHash, SortList
+from simnet.storage.block.sort_list import SortList
 from simnet.storage.multiqueue.request import MqRequest
 from simnet.storage.multiqueue.scheduler import MqScheduler
 
@@ -58,7 +58,6 @@ class MqDeadline(MqScheduler):
 
     def __init__(self, queue: Any) -> None:
         self.per_prio = [PerPriority() for _ in range(_PRIORITIES)]
-        self.hash = MergeHash()
         self.waiting = 0
         self.last_dir = WRITE
         self.batching = self.starved = 0
@@ -82,12 +81,12 @@ class MqDeadline(MqScheduler):
         if not request.token:
             request.token = True
             mine.queued += 1
-        mine.sort_list[request.rw].insert(request)
-        if request.mergeable:
+        self._sorted(request).insert(request)
+        if request.mergeable():
             self.hash.add(request)
             if self.mq.last_merge is None:
                 self.mq.last_merge = request
-        request.expires = self.mq.jiffies + self.fifo_expire[request.rw]
+        request.expires = self.mq.jiffies() + self.fifo_expire[request.rw]
         mine.fifo[request.rw].append(request)
         self.waiting += 1
         return 0
@@ -95,40 +94,33 @@ class MqDeadline(MqScheduler):
     def _remove(self, mine: PerPriority, request: Request) -> cython.int:
         """`deadline_remove_request`."""
         mine.fifo[request.rw].remove(request)
-        mine.sort_list[request.rw].remove(request)
+        self._sorted(request).remove(request)
         self.hash.remove(request)
         self.waiting -= 1
         return 0
 
-    def merge(self, bio: Bio) -> tuple[int, Any]:
-        """`elv_merge` and `dd_request_merge`."""
-        request = self.hash.find(bio.sector)
-        if request is not None and self._mergeable(request, bio):
-            return BACK_MERGE, request
-        if self.front_merges:
-            mine = self._of(bio.context)
-            request = mine.sort_list[1 if bio.write else 0].find(bio.sector + bio.sectors)
-            if request is not None and self._mergeable(request, bio):
-                return FRONT_MERGE, request
-        return NO_MERGE, None
+    def behind(self, bio: Bio) -> SortList:
+        """`dd_request_merge`."""
+        mine: PerPriority = self._of(bio.context)
+        return mine.sort_list[WRITE if bio.write else READ] if self.front_merges else None
 
-    def _mergeable(self, request: Request, bio: Bio) -> bool:
-        return Elevator.may_merge(request, bio) and (
-            request.context.ioprio_class == bio.context.ioprio_class
-        )
+    def may_merge(self, request: Request, bio: Bio) -> cython.bint:
+        """`elv_bio_merge_ok`."""
+        return request.takes(bio) and request.context.ioprio_class == bio.context.ioprio_class
 
-    def merged(self, request: Request) -> None:
-        """`dd_request_merged`; the request's end has moved, or its begin."""
-        self.hash.remove(request)
-        self.hash.add(request)
-        if request.sector != request.key:
-            mine = self._of(request.context)
-            mine.sort_list[request.rw].remove(request)
-            mine.sort_list[request.rw].insert(request)
+    def resort(self, request: Request) -> cython.int:
+        """`dd_request_merged`."""
+        requests: SortList = self._sorted(request)
+        requests.remove(request)
+        return requests.insert(request)
 
-    def merged_requests(self, request: Request, following: Request) -> None:
+    def _sorted(self, request: Request) -> SortList:
+        mine: PerPriority = self._of(request.context)
+        return mine.sort_list[request.rw]
+
+    def merged_requests(self, request: Request, following: Request) -> cython.int:
         """`dd_merged_requests`: the earlier deadline holds for both."""
-        mine = self._of(following.context)
+        mine: PerPriority = self._of(following.context)
         self.merged(request)
         fifo = mine.fifo[request.rw]
         if following.expires < request.expires:
@@ -137,14 +129,15 @@ class MqDeadline(MqScheduler):
             request.expires = following.expires
         self._remove(mine, following)
         mine.queued -= 1
+        return 0
 
-    def former(self, request: Request) -> Request | None:
+    def former(self, request: Request) -> Request:
         """`elv_rb_former_request`."""
-        return self._of(request.context).sort_list[request.rw].preceding(request)
+        return self._sorted(request).preceding(request)
 
-    def latter(self, request: Request) -> Request | None:
+    def latter(self, request: Request) -> Request:
         """`elv_rb_latter_request`."""
-        return self._of(request.context).sort_list[request.rw].following(request)
+        return self._sorted(request).following(request)
 
     # dispatching
 
@@ -159,7 +152,7 @@ class MqDeadline(MqScheduler):
         now: cython.longlong
         if self.waiting == 0:
             return None
-        now = self.mq.jiffies
+        now = self.mq.jiffies()
         if sum([1 for mine in self.per_prio if mine.queued > 0]) > 1:
             for mine in self.per_prio[_BEST_EFFORT:]:
                 found = self._dispatch(mine, now - self.aging, now)
@@ -176,13 +169,15 @@ class MqDeadline(MqScheduler):
     ) -> MqRequest:
         """`__dd_dispatch_request`: the best one that came no later than `latest_start`."""
         rw: cython.int = self.last_dir
-        request: Request = mine.sort_list[rw].from_sector(mine.latest_pos[rw])
+        requests: SortList = mine.sort_list[rw]
+        request: Request = requests.from_sector(mine.latest_pos[rw])
         oldest: Request
         if request is None or self.batching >= self.fifo_batch:
             rw = self._direction(mine)
             if rw < 0:
                 return None
-            request = mine.sort_list[rw].from_sector(mine.latest_pos[rw])
+            requests = mine.sort_list[rw]
+            request = requests.from_sector(mine.latest_pos[rw])
             oldest = mine.fifo[rw][0]
             if request is None or now >= oldest.expires:
                 request = oldest

@@ -1,7 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport SharedLines
 from simnet.kernel.histogram cimport LogHistogram
-from simnet.kernel.priority cimport CPU
 from simnet.storage.block.request cimport Bio, Request
 from simnet.storage.disk.drive cimport Drive
 from simnet.storage.multiqueue.hardware cimport CompletingQueue, HardwareQueue
@@ -23,7 +22,6 @@ cdef class MultiQueue(CompletingQueue):
     cdef long long lock_free_ps
     cdef readonly long long locked_ps
     cdef SharedLines lock
-    cdef dict _timers
     cdef readonly long long nr_requests
     cdef public MqScheduler scheduler
     cpdef HardwareQueue queue_of(self, Cpu cpu, bint polled)

@@ -29,13 +29,9 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.storage.disk.drive import Drive
 
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
-
 __all__ = ["MultiQueue"]
 
 _DEFAULT_RQ = 128
-_UPTIME_S = 300
 
 
 class MultiQueue(CompletingQueue):
@@ -113,17 +109,11 @@ class MultiQueue(CompletingQueue):
         self.lock_ps = costs.lock_ps
         self.lock_free_ps = self.locked_ps = 0
         self.lock = SharedLines(machine.memory, costs.lock_lines)
-        self._timers: dict[int, int] = {}
         self.nr_requests = nr_requests or (2 * min(depth, _DEFAULT_RQ) if scheduler else depth)
         for hardware in self.hardware:
             hardware.tags = self.nr_requests if scheduler else min(self.nr_requests, depth)
         self.scheduler: Any = scheduler(self) if scheduler else None
         self.elevator = self.scheduler
-
-    @property
-    def jiffies(self) -> int:
-        """The kernel's clock; the machine has been up for five minutes at the start."""
-        return self.sim.now // self.jiffy_ps + _UPTIME_S * self.hz
 
     def counters(self) -> dict[str, int]:
         """Requests by direction, merged bios, interrupts, requests completed by another CPU."""
@@ -139,22 +129,6 @@ class MultiQueue(CompletingQueue):
     def waiting_for(self) -> str | None:
         """Completions, if any command is in the drive."""
         return "the drive" if self.stats.in_flight else None
-
-    # timers of a scheduler
-
-    def set_timer(self, number: int, jiffy: int) -> None:
-        """Set a timer of the scheduler (`mod_timer`): it runs when `jiffies` has this value."""
-        at_ps = max((jiffy - _UPTIME_S * self.hz) * self.jiffy_ps, self.sim.now)
-        self.set_timer_at(number, at_ps)
-
-    def set_timer_at(self, number: int, at_ps: int) -> None:
-        """Set a timer of high resolution (`hrtimer_start`)."""
-        self.delete_timer(number)
-        self._timers[number] = self.sim.at(at_ps, self, 0, number, CPU)
-
-    def delete_timer(self, number: int) -> bool:
-        """Take a timer back; False if it was not set."""
-        return number in self._timers and self.sim.cancel(self._timers.pop(number))
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A timer of the scheduler."""
@@ -314,7 +288,7 @@ class MultiQueue(CompletingQueue):
             self.run_queue(hardware)
         return 0
 
-    def free(self, request: Request) -> None:
+    def free(self, request: Request) -> cython.int:
         """Give a request's tag back; the process that waited longest for one goes on."""
         mine: MqRequest = request  # type: ignore[assignment]
         hardware: HardwareQueue = mine.hardware
@@ -322,3 +296,4 @@ class MultiQueue(CompletingQueue):
         hardware.unused.append(mine)
         if len(hardware.sleepers) > 0:
             self.woken.append(hardware.sleepers.popleft())
+        return 0

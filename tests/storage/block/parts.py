@@ -2,54 +2,62 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any, cast
+from typing import Any
 
+from simnet.kernel.simulator import Simulator
 from simnet.storage.block.cfq_service import IDLE_SLICE
+from simnet.storage.block.elevator import ScheduledQueue
 from simnet.storage.block.queue import ELEVATORS
 from simnet.storage.block.request import Bio, IoContext, Request
 
 HZ = 1000
 
 
-class Kernel:
+class Kernel(ScheduledQueue):
     """A queue around one scheduler: its clock, its timers, and a log of what it is asked for.
 
     Attributes:
+        now: the clock, in jiffies.
         timers: by number, jiffies until they expire when they were set.
         log: "work" (kblockd), "unplug", "run", in this order.
         given: sectors that were dispatched since they were looked at last.
     """
 
     def __init__(self, scheduler: str, *, hz: int = HZ, jiffies: int = 300_000) -> None:
-        self.path = "sda"
-        self.hz = hz
-        self.jiffies = jiffies
+        super().__init__(Simulator(), "sda", hz)
+        self.now = jiffies
         self.timers: dict[int, int] = {}
         self.log: list[str] = []
-        self.head: deque[Request] = deque()
         self.contexts: dict[str, IoContext] = {}
-        self.elevator: Any = ELEVATORS[scheduler](cast("Any", self))
+        self.elevator: Any = ELEVATORS[scheduler](self)
 
     # what a scheduler calls
 
-    def set_timer(self, number: int, jiffy: int) -> None:
-        self.timers[number] = jiffy - self.jiffies
+    def jiffies(self) -> int:
+        return self.now
+
+    def set_timer(self, number: int, jiffy: int) -> int:
+        self.timers[number] = jiffy - self.now
+        return 0
 
     def delete_timer(self, number: int) -> bool:
         return self.timers.pop(number, None) is not None
 
-    def schedule_work(self) -> None:
+    def schedule_work(self) -> int:
         self.log.append("work")
+        return 0
 
-    def remove_plug(self) -> None:
+    def remove_plug(self) -> bool:
         self.log.append("unplug")
+        return True
 
-    def run(self) -> None:
+    def run(self) -> int:
         self.log.append("run")
+        return 0
 
-    def dispatch_sort(self, request: Request) -> None:
+    def dispatch_sort(self, request: Request) -> int:
         self.head.append(request)
+        return 0
 
     dispatch_tail = dispatch_sort
 
@@ -72,7 +80,7 @@ class Kernel:
     ) -> Request:
         """A request of a process comes."""
         bio = self.bio(sector, sectors, process, write=write, sync=sync)
-        request = Request(bio, self.jiffies, 0)
+        request = Request(bio, self.now, 0)
         self.elevator.allocated(request)
         self.elevator.add(request)
         return request
@@ -117,7 +125,7 @@ def one_after_the_other(kernel: Kernel, process: str, sectors: list[int], think:
         request = kernel.add(sector, process)
         assert kernel.dispatch() == [sector]
         kernel.complete(request)
-        kernel.jiffies += think
+        kernel.now += think
         kernel.elevator.timer(IDLE_SLICE)
         kernel.timers.clear()
 

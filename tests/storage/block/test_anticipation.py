@@ -43,7 +43,7 @@ def wait_for(elevator: Anticipatory, process: ProcessHistory, since_ms: int = 0)
     elevator.process = process
     elevator.process_finished = True
     elevator.status = WAIT_NEXT
-    elevator.antic_start = elevator.q.jiffies - since_ms * elevator.q.hz // 1000
+    elevator.antic_start = elevator.q.jiffies() - since_ms * elevator.q.hz // 1000
 
 
 class TestHistory:
@@ -103,7 +103,7 @@ class TestHistory:
         for sector in (1000, 6008, 7000):
             elevator._update_history(process, request(sector, process))
             process.io_running = True
-            process.last_end_request = elevator.q.jiffies - 12
+            process.last_end_request = elevator.q.jiffies() - 12
         # 256 x 5000 / 8, and a think time of 12 jiffies in the same way
         assert (elevator.new_seek_total, elevator.new_seek_mean) == (160_000, 625)
         assert (elevator.new_ttime_total, elevator.new_ttime_mean) == (384, 1)
@@ -303,14 +303,14 @@ class TestWriteBatch:
         elevator = make()
         elevator.write_batch_count = 40
         elevator.current_write_count, elevator.write_batch_idled = written, idled
-        elevator.current_batch_expires = elevator.q.jiffies + 125 - took
+        elevator.current_batch_expires = elevator.q.jiffies() + 125 - took
         elevator._update_write_batch()
         assert elevator.write_batch_count == count
 
     def test_it_is_never_less_than_one(self) -> None:
         elevator = make()
         elevator.write_batch_count = 1
-        elevator.current_batch_expires = elevator.q.jiffies - 1000
+        elevator.current_batch_expires = elevator.q.jiffies() - 1000
         elevator._update_write_batch()
         assert elevator.write_batch_count == 1
 

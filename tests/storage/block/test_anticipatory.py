@@ -21,15 +21,15 @@ WRITES, READS = 0, 1
 class TestBatches:
     def test_the_first_read_begins_a_batch_of_reads(self) -> None:
         kernel = anticipatory()
-        start = kernel.jiffies
+        start = kernel.now
         elevator = kernel.elevator
         assert elevator.current_batch_expires == start + 500
         read = kernel.add(1000)
-        kernel.jiffies += 40
+        kernel.now += 40
         assert kernel.dispatch() == [1000]
         assert elevator.batch_kind == READS
         # it has half a second from the end of the first one on
-        kernel.jiffies += 5
+        kernel.now += 5
         kernel.complete(read)
         assert elevator.current_batch_expires == start + 45 + 500
         assert elevator.nr_dispatched == 0
@@ -51,28 +51,28 @@ class TestBatches:
     @pytest.mark.parametrize(("age", "sector"), [(500, 1000), (501, FAR)])
     def test_reads_go_on_until_their_time_is_over(self, age: int, sector: int) -> None:
         kernel = self.reads_and_writes()
-        kernel.jiffies += age
+        kernel.now += age
         # the fifo was looked at just then
-        kernel.elevator.last_check_fifo = [kernel.jiffies, kernel.jiffies]
+        kernel.elevator.last_check_fifo = [kernel.now, kernel.now]
         assert kernel.dispatch() == [sector]
 
     def test_writes_go_on_until_they_are_enough_or_their_time_is_over(self) -> None:
         for age, sector in ((125, FAR + 1000), (126, 1000)):
             kernel = self.reads_and_writes()
-            kernel.jiffies += 501
-            kernel.elevator.last_check_fifo = [kernel.jiffies, kernel.jiffies]
+            kernel.now += 501
+            kernel.elevator.last_check_fifo = [kernel.now, kernel.now]
             assert kernel.dispatch() == [FAR]
             (write,) = kernel.head
             assert kernel.elevator.current_write_count == 23
             kernel.complete(write)
-            kernel.jiffies += age
-            kernel.elevator.last_check_fifo = [kernel.jiffies, kernel.jiffies]
+            kernel.now += age
+            kernel.elevator.last_check_fifo = [kernel.now, kernel.now]
             assert kernel.dispatch() == [sector]
 
     def test_so_many_writes_are_a_batch(self) -> None:
         kernel = self.reads_and_writes()
-        kernel.jiffies += 501
-        kernel.elevator.last_check_fifo = [kernel.jiffies, kernel.jiffies]
+        kernel.now += 501
+        kernel.elevator.last_check_fifo = [kernel.now, kernel.now]
         given = []
         for _ in range(24):
             given += kernel.dispatch()
@@ -88,8 +88,8 @@ class TestBatches:
         kernel = self.reads_and_writes()
         two = kernel.dispatch() + kernel.dispatch()
         assert two == [1000, 2000]
-        kernel.jiffies += 501
-        kernel.elevator.last_check_fifo = [kernel.jiffies, kernel.jiffies]
+        kernel.now += 501
+        kernel.elevator.last_check_fifo = [kernel.now, kernel.now]
         assert kernel.dispatch() == []
         assert kernel.elevator.changed_batch
         assert kernel.elevator.batch_kind == WRITES
@@ -99,9 +99,9 @@ class TestBatches:
         for number in range(3):
             kernel.add(1000 * number)
         kernel.dispatch()
-        kernel.jiffies += 100
+        kernel.now += 100
         kernel.dispatch()
-        assert kernel.elevator.current_batch_expires == kernel.jiffies + 500
+        assert kernel.elevator.current_batch_expires == kernel.now + 500
 
     def test_without_reads_writes_go_on(self) -> None:
         kernel = anticipatory()
@@ -115,11 +115,11 @@ class TestBatches:
         for number in range(3):
             kernel.add(FAR + 1000 * number)
             kernel.add(1000 * number, write=True)
-        kernel.jiffies += 7
+        kernel.now += 7
         elevator = kernel.elevator
         elevator.changed_batch = elevator.new_batch = True
         assert kernel.dispatch(force=True) == [FAR, FAR + 1000, FAR + 2000, 0, 1000, 2000]
-        assert elevator.last_check_fifo == [kernel.jiffies, kernel.jiffies]
+        assert elevator.last_check_fifo == [kernel.now, kernel.now]
         assert elevator.batch_kind == READS
         assert not elevator.changed_batch
         assert not elevator.new_batch
@@ -154,18 +154,18 @@ class TestCompletion:
         assert kernel.dispatch() == []
         assert kernel.elevator.status == WAIT_REQUEST
         assert kernel.timers == {}
-        kernel.jiffies += 4
+        kernel.now += 4
         kernel.complete(read)
         assert kernel.elevator.status == WAIT_NEXT
         assert kernel.timers == {ANTIC_TIMER: 6}
-        assert kernel.elevator.antic_start == kernel.jiffies
+        assert kernel.elevator.antic_start == kernel.now
 
     def test_a_read_of_another_process_begins_no_wait(self) -> None:
         kernel = anticipatory(antic_expire=0)
         first, second = kernel.add(1000), kernel.add(2000, "b")
         kernel.dispatch()
         kernel.dispatch()
-        kernel.jiffies += 4
+        kernel.now += 4
         kernel.complete(first)
         assert not kernel.elevator.process_finished
         kernel.complete(second)
@@ -177,9 +177,9 @@ class TestCompletion:
         histories = [each.queue for each in (read, write)]
         assert [history.io_running for history in histories] == [False, False]
         kernel.dispatch()
-        kernel.jiffies += 9
+        kernel.now += 9
         kernel.complete(read)
-        assert (histories[0].io_running, histories[0].last_end_request) == (True, kernel.jiffies)
+        assert (histories[0].io_running, histories[0].last_end_request) == (True, kernel.now)
         kernel.elevator.timer(ANTIC_TIMER)
         kernel.dispatch()
         kernel.complete(write)
@@ -208,30 +208,30 @@ class TestExpiry:
         for sector in (4000, 2000, 5000):
             kernel.add(sector)
         first = kernel.dispatch()
-        kernel.jiffies += age
+        kernel.now += age
         assert first + kernel.dispatch() == order
 
     def test_it_is_looked_at_once_in_that_time(self) -> None:
         kernel = anticipatory(antic_expire=0)
         for sector in (4000, 2000, 5000, 6000, 7000):
             kernel.add(sector)
-        kernel.jiffies += 200
+        kernel.now += 200
         assert kernel.dispatch() == [4000]
         # a new batch looks at it; 124 ticks later nobody does
-        kernel.jiffies += 124
+        kernel.now += 124
         assert kernel.dispatch() == [5000]
-        kernel.jiffies += 1
+        kernel.now += 1
         assert kernel.dispatch() == [2000]
-        kernel.jiffies += 125
+        kernel.now += 125
         assert kernel.dispatch() == [6000]
 
     def test_a_write_has_a_quarter_of_a_second_and_a_read_half_of_that(self) -> None:
         kernel = anticipatory()
-        assert kernel.add(1000).expires - kernel.jiffies == 125
-        assert kernel.add(2000, write=True).expires - kernel.jiffies == 250
+        assert kernel.add(1000).expires - kernel.now == 125
+        assert kernel.add(2000, write=True).expires - kernel.now == 250
         # a write that is waited for counts as a read
         synced = kernel.add(3000, write=True, sync=True)
-        assert synced.expires - kernel.jiffies == 125
+        assert synced.expires - kernel.now == 125
         assert synced.is_sync
 
     def test_an_old_read_is_not_kept_waiting_for_a_near_one(self) -> None:
@@ -239,11 +239,11 @@ class TestExpiry:
         read = kernel.add(1000)
         kernel.dispatch()
         kernel.complete(read)
-        kernel.jiffies += 1
+        kernel.now += 1
         kernel.add(FAR, "b")
-        kernel.jiffies += 126
+        kernel.now += 126
         # without the expiry it would begin to wait here
-        kernel.elevator.antic_start = kernel.jiffies
+        kernel.elevator.antic_start = kernel.now
         assert kernel.dispatch() == [FAR]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, NO_MERGE
 from tests.storage.block.parts import anticipatory
 
 FAR = 10**8
@@ -51,16 +50,16 @@ class TestRequests:
         def found(sector: int, *, write: bool = False) -> object:
             return merge(kernel.bio(sector, 8, "b", write=write, sync=False))
 
-        assert found(1008) == (BACK_MERGE, read)
-        assert found(1008, write=True) == (NO_MERGE, None)
-        assert found(5008, write=True) == (BACK_MERGE, write)
+        assert found(1008) is read
+        assert found(1008, write=True) is None
+        assert found(5008, write=True) is write
         # the lists are indexed the other way round
-        assert found(992) == (NO_MERGE, None)
-        assert found(4992, write=True) == (NO_MERGE, None)
-        assert found(8992, write=True) == (FRONT_MERGE, synced)
-        assert found(8992) == (NO_MERGE, None)
+        assert found(992) is None
+        assert found(4992, write=True) is None
+        assert found(8992, write=True) is synced
+        assert found(8992) is None
         kernel.dispatch(force=True)
-        assert found(1008) == (NO_MERGE, None)
+        assert found(1008) is None
 
     def test_a_request_that_grew_is_found_at_its_new_ends(self) -> None:
         kernel = anticipatory()
@@ -70,33 +69,33 @@ class TestRequests:
         assert kernel.elevator.former(low) is request
         assert kernel.elevator.latter(request) is low
         bio = kernel.bio(5016, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (BACK_MERGE, request)
+        assert kernel.elevator.merge(bio) is request
         bio = kernel.bio(5008, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (NO_MERGE, None)
+        assert kernel.elevator.merge(bio) is None
 
     def test_a_swallowed_one_gives_its_deadline_and_its_process(self) -> None:
         kernel = anticipatory()
         older = kernel.add(1008, "b")
-        kernel.jiffies += 10
+        kernel.now += 10
         request = kernel.add(1000)
         histories = request.queue, older.queue
         kernel.add(9000)
         request.sectors += 8
-        kernel.jiffies += 3
+        kernel.now += 3
         kernel.elevator.merged_requests(request, older)
         fifo = kernel.elevator.fifo[READS]
         assert [each.sector for each in fifo] == [1000, 9000]
-        assert request.expires == kernel.jiffies - 13 + 125
+        assert request.expires == kernel.now - 13 + 125
         assert (request.queue, older.queue) == histories[::-1]
         # the one that is gone was its process' last
         assert histories[0].io_running
-        assert histories[0].last_end_request == kernel.jiffies
+        assert histories[0].last_end_request == kernel.now
         assert [history.nr_queued for history in histories] == [1, 1]
 
     def test_a_younger_one_does_not(self) -> None:
         kernel = anticipatory()
         request = kernel.add(1000)
-        kernel.jiffies += 10
+        kernel.now += 10
         younger = kernel.add(1008, "b")
         expires, histories = request.expires, (request.queue, younger.queue)
         request.sectors += 8

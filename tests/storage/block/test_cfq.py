@@ -26,27 +26,27 @@ class TestSlice:
             request = kernel.add(1000, write=write)
             assert request.queue.slice_end == 0
             kernel.dispatch()
-            assert request.queue.slice_end - kernel.jiffies == length
+            assert request.queue.slice_end - kernel.now == length
 
     def test_its_parts_are_tunables(self) -> None:
         kernel = cfq(slice_sync=63, slice_async=31)
         reads, writes = kernel.add(1000), kernel.add(2000, write=True)
         for request, length in ((reads, 63), (writes, 31)):
             kernel.dispatch()
-            assert request.queue.slice_end - kernel.jiffies == length
+            assert request.queue.slice_end - kernel.now == length
             kernel.complete(request)
             kernel.elevator.timer(IDLE_SLICE)
-            kernel.jiffies += 200
+            kernel.now += 200
 
     def test_a_quantum_is_dispatched_at_a_time_until_it_is_over(self) -> None:
         kernel = cfq()
         requests = [kernel.add(1000 * number) for number in range(1, 14)]
         kernel.add(FAR, "b")
         assert kernel.dispatch() == [1000, 2000, 3000, 4000]
-        kernel.jiffies += 100
+        kernel.now += 100
         # its last tick
         assert kernel.dispatch() == [5000, 6000, 7000, 8000]
-        kernel.jiffies += 1
+        kernel.now += 1
         assert kernel.dispatch() == [FAR]
         assert not requests[8].started
 
@@ -63,10 +63,10 @@ class TestSlice:
         kernel.dispatch()
         kernel.add(FAR, "b")
         kernel.complete(request)
-        kernel.jiffies += used
+        kernel.now += used
         kernel.elevator.timer(IDLE_SLICE)
         assert request.queue.slice_left == left
-        assert request.queue.service_last == kernel.jiffies
+        assert request.queue.service_last == kernel.now
 
     @pytest.mark.parametrize(("level", "most"), [(7, 4), (4, 16), (0, 32)])
     def test_writes_are_at_most_so_many_in_a_slice(self, level: int, most: int) -> None:
@@ -87,9 +87,9 @@ class TestSlice:
         kernel.add(FAR, "b")
         assert kernel.dispatch() == [1000]
         assert kernel.dispatch() == []
-        kernel.jiffies += 100
+        kernel.now += 100
         assert kernel.dispatch() == []
-        kernel.jiffies += 1
+        kernel.now += 1
         assert kernel.dispatch() == [FAR]
 
     def test_one_whose_slice_is_over_waits_by_when_its_last_request_was_complete(self) -> None:
@@ -97,16 +97,16 @@ class TestSlice:
         first = kernel.add(1000)
         kernel.add(2000)
         kernel.dispatch()
-        kernel.jiffies += 101
+        kernel.now += 101
         kernel.add(FAR, "b")
         kernel.dispatch()
         queue = first.queue
         assert queue.place is kernel.elevator.busy_rr
         assert queue.service_last == 0
-        kernel.jiffies += 5
+        kernel.now += 5
         kernel.complete(first)
         assert queue.place is kernel.elevator.rr_lists[4]
-        assert queue.service_last == kernel.jiffies
+        assert queue.service_last == kernel.now
 
     @pytest.mark.parametrize(("used", "over"), [(100, False), (101, True)])
     def test_a_slice_is_over_when_a_request_is_complete_too_late(
@@ -115,7 +115,7 @@ class TestSlice:
         kernel = cfq()
         first = kernel.add(1000)
         kernel.dispatch()
-        kernel.jiffies += used
+        kernel.now += used
         kernel.complete(first)
         assert (kernel.elevator.active is None) == over
         assert (kernel.timers == {}) == over
@@ -137,7 +137,7 @@ class TestFifo:
         kernel = cfq(quantum=1)
         kernel.add(9000)
         kernel.add(2000)
-        kernel.jiffies += age
+        kernel.now += age
         assert kernel.dispatch() == [first]
 
     @pytest.mark.parametrize(("age", "first"), [(250, 2000), (251, 9000)])
@@ -145,14 +145,14 @@ class TestFifo:
         kernel = cfq(quantum=1)
         kernel.add(9000, write=True)
         kernel.add(2000, write=True)
-        kernel.jiffies += age
+        kernel.now += age
         assert kernel.dispatch() == [first]
 
     def test_once_a_slice(self) -> None:
         kernel = cfq(quantum=2)
         for sector in (9000, 8000, 1000, 2000):
             kernel.add(sector)
-        kernel.jiffies += 200
+        kernel.now += 200
         # the oldest, then by sector from where the heads were before that
         assert kernel.dispatch() == [9000, 1000]
         assert kernel.dispatch() == [2000, 8000]
@@ -172,7 +172,7 @@ class TestIdling:
         assert kernel.timers == {IDLE_SLICE: 8}
         assert kernel.dispatch() == []
         kernel.told()
-        kernel.jiffies += 3
+        kernel.now += 3
         kernel.add(2000)
         # the read that was waited for runs the queue at once
         assert kernel.timers == {}
@@ -185,7 +185,7 @@ class TestIdling:
         kernel.add(FAR, "b")
         kernel.complete(request)
         kernel.told()
-        kernel.jiffies += 8
+        kernel.now += 8
         kernel.elevator.timer(IDLE_SLICE)
         # once for the slice, once for the timer
         assert kernel.told() == ["work", "work"]
@@ -217,7 +217,7 @@ class TestIdling:
         kernel, request = self.one_read()
         kernel.complete(request)
         kernel.add(2000)
-        kernel.jiffies += 100
+        kernel.now += 100
         kernel.elevator.timer(IDLE_SLICE)
         assert kernel.elevator.active is request.queue
 
@@ -225,14 +225,14 @@ class TestIdling:
         kernel, request = self.one_read()
         kernel.complete(request)
         kernel.add(FAR, "b")
-        kernel.jiffies += 101
+        kernel.now += 101
         kernel.add(2000)
         assert kernel.dispatch() == [2000]
 
     def test_think_times_count_for_twice_slice_idle_at_most(self) -> None:
         kernel, request = self.one_read()
         kernel.complete(request)
-        kernel.jiffies += 500
+        kernel.now += 500
         kernel.elevator.timer(IDLE_SLICE)
         history = kernel.context("a").elevator_data[kernel.elevator]
         told = history.ttime_total
@@ -243,7 +243,7 @@ class TestIdling:
         kernel, request = self.one_read()
         kernel.complete(request)
         kernel.add(2000)
-        kernel.jiffies += 101
+        kernel.now += 101
         kernel.elevator.timer(IDLE_SLICE)
         assert kernel.elevator.active is None
 
@@ -339,7 +339,7 @@ class TestIdling:
         for other in others:
             kernel.complete(other)
         kernel.elevator.timer(IDLE_SLICE)
-        kernel.jiffies += 200
+        kernel.now += 200
         kernel.elevator.timer(IDLE_SLICE)
         first, *_ = [kernel.add(place) for place in (0, FAR, 1)]
         assert first.queue.idle_window == waited

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.storage.block.cfq_service import IDLE_CLASS, IDLE_SLICE
-from simnet.storage.block.elevator import BACK_MERGE, FRONT_MERGE, MUST_QUEUE, NO_MERGE
+from simnet.storage.block.elevator import MUST_QUEUE
 from simnet.storage.block.request import Bio
 from tests.storage.block.parts import cfq
 
@@ -135,16 +135,16 @@ class TestMerging:
         def bio(sector: int, *, write: bool = False) -> Bio:
             return kernel.bio(sector, 8, "a", write=write, sync=False)
 
-        assert merge(bio(1008)) == (BACK_MERGE, mine)
-        assert merge(bio(992)) == (FRONT_MERGE, mine)
-        assert merge(bio(2008)) == (BACK_MERGE, others)
-        assert merge(bio(1992)) == (NO_MERGE, None)
-        assert merge(bio(1008, write=True)) == (NO_MERGE, None)
-        assert merge(bio(992, write=True)) == (NO_MERGE, None)
+        assert merge(bio(1008)) is mine
+        assert merge(bio(992)) is mine
+        assert merge(bio(2008)) is others
+        assert merge(bio(1992)) is None
+        assert merge(bio(1008, write=True)) is None
+        assert merge(bio(992, write=True)) is None
         writing = kernel.add(7000, "b", write=True)
-        assert merge(bio(6992, write=True)) == (FRONT_MERGE, writing)
+        assert merge(bio(6992, write=True)) is writing
         mine.no_merge = True
-        assert merge(bio(992)) == (NO_MERGE, None)
+        assert merge(bio(992)) is None
 
     def test_a_request_that_grew_is_found_at_its_ends(self) -> None:
         kernel = cfq()
@@ -153,16 +153,16 @@ class TestMerging:
         request.sectors += 16
         kernel.elevator.merged(request)
         bio = kernel.bio(1016, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (BACK_MERGE, request)
+        assert kernel.elevator.merge(bio) is request
         bio = kernel.bio(984, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (FRONT_MERGE, request)
+        assert kernel.elevator.merge(bio) is request
         assert kernel.elevator.latter(request) is last
         assert kernel.elevator.former(last) is request
         bio = kernel.bio(1008, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (NO_MERGE, None)
+        assert kernel.elevator.merge(bio) is None
         assert kernel.dispatch() == [992, 9000]
         bio = kernel.bio(1016, 8, "a", write=False, sync=False)
-        assert kernel.elevator.merge(bio) == (NO_MERGE, None)
+        assert kernel.elevator.merge(bio) is None
 
     def test_a_swallowed_request_is_gone(self) -> None:
         kernel = cfq()

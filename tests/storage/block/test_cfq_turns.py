@@ -16,7 +16,7 @@ class TestTurns:
         """Let each be served, and idled for in vain; return them in the order of service."""
         given = []
         for _ in requests:
-            kernel.jiffies += 8
+            kernel.now += 8
             kernel.elevator.timer(IDLE_SLICE)
             (sector,) = kernel.dispatch()
             given += [request for request in requests if request.sector == sector]
@@ -41,7 +41,7 @@ class TestTurns:
     def test_of_two_that_were_served_at_once_the_later_to_come_is_first(self) -> None:
         kernel = cfq()
         x, y = (kernel.add(1000 * n, name) for n, name in enumerate("xy", 1))
-        x.queue.service_last = y.queue.service_last = kernel.jiffies
+        x.queue.service_last = y.queue.service_last = kernel.now
         kernel.dispatch(force=True)
         kernel.complete(x)
         kernel.complete(y)
@@ -66,7 +66,7 @@ class TestTurns:
         order = []
         for _ in range(4):
             order += kernel.dispatch()
-            kernel.jiffies += 200
+            kernel.now += 200
         assert order == [1000, FAR + ord("b"), FAR + ord("c"), 2000]
         assert first.queue.dispatched == 2
 
@@ -83,10 +83,10 @@ class TestTurns:
         # idle waits a tenth of a second
         assert kernel.dispatch() == []
         assert kernel.timers == {IDLE_CLASS: 100}
-        kernel.jiffies += 99
+        kernel.now += 99
         assert kernel.dispatch() == []
         assert kernel.timers == {IDLE_CLASS: 1}
-        kernel.jiffies += 1
+        kernel.now += 1
         kernel.told()
         kernel.elevator.timer(IDLE_CLASS)
         assert kernel.told() == ["work"]
@@ -98,7 +98,7 @@ class TestTurns:
         one_after_the_other(kernel, "a", [1000])
         kernel.add(FAR, "idle")
         kernel.told()
-        kernel.jiffies += 60
+        kernel.now += 60
         kernel.elevator.timer(IDLE_CLASS)
         assert kernel.timers == {IDLE_CLASS: 40}
         assert kernel.told() == []
@@ -109,7 +109,7 @@ class TestTurns:
         requests = [kernel.add(FAR * n, "idle") for n in (1, 2, 3)]
         # one at a time, and its slice is over
         assert kernel.dispatch() == [FAR]
-        kernel.jiffies += 50
+        kernel.now += 50
         kernel.complete(requests[0])
         assert kernel.dispatch() == [2 * FAR]
         assert kernel.timers == {}
@@ -183,7 +183,7 @@ class TestPreemption:
         self, left: int, *, wait: bool, preempts: bool
     ) -> None:
         kernel, (request, *writes) = self.writing()
-        kernel.jiffies += 8
+        kernel.now += 8
         kernel.elevator.timer(IDLE_SLICE)
         assert kernel.dispatch() == [FAR + 1000 * n for n in range(4)]
         queue = request.queue
@@ -198,17 +198,17 @@ class TestPreemption:
 
     def test_who_gives_way_keeps_what_is_left_of_its_slice(self) -> None:
         kernel, (request, *writes) = self.writing()
-        kernel.jiffies += 8
+        kernel.now += 8
         kernel.elevator.timer(IDLE_SLICE)
         kernel.dispatch()
         for write in writes[:4]:
             kernel.complete(write)
-        kernel.jiffies += 10
+        kernel.now += 10
         request.queue.wait_request, request.queue.slice_left = True, 100
         kernel.add(2000)
         queue = writes[0].queue
         # of 40 ms; and it was served last when its requests were complete
-        assert (queue.slice_left, queue.service_last) == (30, kernel.jiffies - 10)
+        assert (queue.slice_left, queue.service_last) == (30, kernel.now - 10)
         assert kernel.elevator.dispatch_slice == 0
         assert kernel.elevator.active_context is None
         assert request.queue.must_dispatch
@@ -219,7 +219,7 @@ class TestPreemption:
         kernel.dispatch()
         kernel.complete(request)
         other = kernel.add(FAR, "b")
-        kernel.jiffies += 8
+        kernel.now += 8
         kernel.elevator.timer(IDLE_SLICE)
         kernel.dispatch()
         kernel.complete(other)
@@ -235,7 +235,7 @@ class TestPreemption:
         kernel.dispatch()
         kernel.complete(request)
         kernel.elevator.timer(IDLE_SLICE)
-        kernel.jiffies += 200
+        kernel.now += 200
         kernel.elevator.timer(IDLE_SLICE)
         for number in range(8):
             kernel.add(FAR + 1000 * number, "b")
@@ -247,10 +247,10 @@ class TestPreemption:
     def test_those_of_this_round_wait_again(self) -> None:
         kernel, (request, *writes) = self.writing()
         others = [kernel.add(5000 + 1000 * n, name) for n, name in enumerate("xy")]
-        kernel.jiffies += 8
+        kernel.now += 8
         kernel.elevator.timer(IDLE_SLICE)
         for other in others:
-            other.queue.service_last = kernel.jiffies + 1
+            other.queue.service_last = kernel.now + 1
         kernel.dispatch()
         elevator, queues = kernel.elevator, [other.queue for other in others]
         assert elevator.cur_rr == [writes[0].queue, *queues]

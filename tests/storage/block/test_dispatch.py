@@ -26,21 +26,26 @@ class Listener(Noop):
         self.times: list[int] = []
         bench.queue.elevator = self
 
-    def activate(self, request: Request) -> None:
+    def activate(self, request: Request) -> int:
         self.heard.append(("activate", request.sector))
+        return 0
 
-    def deactivate(self, request: Request) -> None:
+    def deactivate(self, request: Request) -> int:
         self.heard.append(("deactivate", request.sector))
+        return 0
 
-    def completed(self, request: Request) -> None:
+    def completed(self, request: Request) -> int:
         self.heard.append(("completed", request.sector))
+        return 0
 
-    def timer(self, number: int) -> None:
+    def timer(self, number: int) -> int:
         self.heard.append(("timer", number))
         self.times.append(self.sim.now)
+        return 0
 
-    def work(self) -> None:
+    def work(self) -> int:
         self.times.append(self.sim.now)
+        return 0
 
 
 def is_plugged(bench: Bench) -> bool:
@@ -69,11 +74,11 @@ def test_a_plug_is_for_three_ms_in_whole_ticks(hz: int, jiffies: int) -> None:
 
 def test_the_clock_has_run_for_five_minutes() -> None:
     bench = Bench(hz=100)
-    assert bench.queue.jiffies == 30_000
+    assert bench.queue.jiffies() == 30_000
     bench.run(19_999 * US)
-    assert bench.queue.jiffies == 30_001
+    assert bench.queue.jiffies() == 30_001
     bench.run(20 * MS)
-    assert bench.queue.jiffies == 30_002
+    assert bench.queue.jiffies() == 30_002
 
 
 class TestOrder:
@@ -200,7 +205,7 @@ class TestPlug:
         bench = Bench(scheduler="noop", hz=1000)
         queue = bench.queue
         listener = Listener(bench)
-        now = queue.jiffies
+        now = queue.jiffies()
         queue.set_timer(0, now + 5)
         queue.set_timer(1, now + 3)
         queue.set_timer(0, now + 7)

@@ -65,7 +65,7 @@ class TestBatches:
         bench.run(3 * US)
         assert mine.nr_batch_requests == 31
         assert bench.queue.full[READ]
-        assert mine.last_waited == bench.queue.jiffies
+        assert mine.last_waited == bench.queue.jiffies()
 
     def test_half_as_many_again_is_the_most(self) -> None:
         bench = full(10, 30)
@@ -187,13 +187,13 @@ class TestRequest:
         context = IoContext("p")
         bio = Bio(40, 12, write=True, context=context, sync=True)
         request = Request(bio, 7, 9000)
-        assert (request.sector, request.sectors, request.end) == (40, 12, 52)
+        assert (request.sector, request.sectors, request.end()) == (40, 12, 52)
         # a page and a half
         assert (request.segments, bio.segments) == (2, 2)
         assert (request.rw, request.write, request.sync, request.is_sync) == (WRITE, True, True, 0)
         assert (request.start_jiffy, request.start_ps) == (7, 9000)
         assert (request.bios, request.context, request.key) == ([bio], context, 40)
-        assert request.mergeable
+        assert request.mergeable()
         for name in ("started", "no_merge", "barrier", "sorted"):
             assert getattr(request, name) is False
         assert request.elvpriv
@@ -204,9 +204,9 @@ class TestRequest:
     def test_what_the_driver_has_or_what_is_full_does_not_merge(self) -> None:
         request = Request(Bio(0, 8, write=False, context=IoContext("p")), 0, 0)
         request.started = True
-        assert not request.mergeable
+        assert not request.mergeable()
         request.started, request.no_merge = False, True
-        assert not request.mergeable
+        assert not request.mergeable()
 
     @pytest.mark.parametrize(("nice", "level"), [(-20, 0), (-16, 0), (-15, 1), (0, 4), (19, 7)])
     def test_without_a_class_nice_is_the_level(self, nice: int, level: int) -> None:

@@ -68,7 +68,7 @@ class TestMerging:
         (request,) = elevator.fifo[0]
         # the second half came at 1 ms, the first at 2, what joined them at 3
         assert (request.sector, request.start_ps) == (0, MS)
-        assert request.start_jiffy == bench.queue.jiffies - 2
+        assert request.start_jiffy == bench.queue.jiffies() - 2
         assert bench.queue.stats.merged_ps == 3 * MS - MS - MS
 
     def test_one_that_swallows_a_younger_one_counts_as_before(self) -> None:
