@@ -1,4 +1,4 @@
-cdef class LastLevelCache:
+cdef class CacheWays:
     cdef long long share_bytes
     cdef readonly long long miss_ps
     cdef public long long waiting

@@ -1,4 +1,4 @@
-"""Last-level caches that devices write into: what waits longer than its share holds is lost.
+"""Caches as data pass through them: what waits longer than their ways hold is lost.
 
 A device's write allocates lines in a few ways of the last-level cache of its node (Intel DDIO: 2 of
 11 ways by default). What arrives later takes the place of what came before. A line is at the mercy
@@ -11,6 +11,9 @@ where `waiting` are the bytes between the device and the copy to the user: in ba
 queues of all sockets of the node. A lost line is fetched from memory again when it is copied. No
 line is an event: each copy asks for the share.
 
+A core's private cache loses the lines of a send queue in the same way: the pages that were freed
+last are the next to be written, and meanwhile all that is queued has been.
+
 Source: Intel, Data Direct I/O Technology Overview (2012): writes allocate, limited to a part of the
 cache.
 """
@@ -22,7 +25,7 @@ from array import array
 
 import cython
 
-__all__ = ["LastLevelCache"]
+__all__ = ["CacheWays"]
 
 # the curve, in steps of a share; beyond its end all is lost
 _STEPS = cython.declare(cython.longlong, 64)
@@ -32,16 +35,16 @@ _ALL = cython.declare(cython.longlong, 1000)
 
 @cython.final
 @cython.cclass
-class LastLevelCache:
-    """The last-level cache of one node.
+class CacheWays:
+    """The ways of a last-level cache that devices write into, or all of a core's private one.
 
     Args:
-        share_bytes: what devices may fill of it.
-        ways: ways that this is.
-        miss_ps: how much longer a line takes from memory than from the cache.
+        share_bytes: what they hold.
+        ways: how many they are.
+        miss_ps: how much longer a line takes from the next level than from the cache.
 
     Attributes:
-        waiting: bytes that devices have written and nobody has copied.
+        waiting: bytes that have been written and that nobody has copied.
     """
 
     def __init__(self, share_bytes: int, ways: int, miss_ps: int) -> None:

@@ -1,3 +1,4 @@
+from simnet.host.cache cimport CacheWays
 from simnet.host.cpu cimport Cpu
 from simnet.host.interconnect cimport Interconnect
 
@@ -5,6 +6,7 @@ cdef class Memory:
     cdef long long included_ps
     cdef readonly Interconnect interconnect
     cdef readonly list caches
+    cdef public CacheWays core_cache
     cdef readonly long long same_bus_dirty_ps
     cdef int nodes
     cdef long long[::1] latency

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import cython
 
 from simnet.errors import SimulationError
-from simnet.host.cache import LastLevelCache
+from simnet.host.cache import CacheWays
 from simnet.host.cpu import Cpu
 from simnet.host.interconnect import Interconnect
 
@@ -62,6 +62,7 @@ class Memory:
         included_ps: the line from the own node's memory that the costs of the steps include.
         interconnect: what the lines cross, and wait for; None if it carries any load.
         caches: last-level caches that devices write into, one a node; none if that is not modelled.
+        core_cache: the private cache of a core, where those are modelled.
     """
 
     def __init__(
@@ -78,8 +79,10 @@ class Memory:
         mmio_hop_ps: int,
         included_ps: int,
         interconnect: Interconnect | None = None,
-        caches: Sequence[LastLevelCache] = (),
+        caches: Sequence[CacheWays] = (),
+        core_cache: CacheWays | None = None,
     ) -> None:
+        self.core_cache: CacheWays = core_cache
         self.caches = list(caches)
         self.included_ps = included_ps
         self.interconnect = interconnect

@@ -241,7 +241,7 @@ class EpollWorker(BusyPoller):
         """`release_sock`, then the application."""
         if self._next_backlog(cpu, _RECEIVED_BACKLOG):
             return 0
-        self.socket.unlock()
+        self.debt_ps += self.socket.unlock(cpu)
         return self._has_received(cpu)
 
     def _copy_from_user(self, cpu: Cpu) -> cython.int:
@@ -251,14 +251,14 @@ class EpollWorker(BusyPoller):
         if self.piece > 0:
             # the socket is owned: nothing changes what may be sent while the copy lasts
             socket.seq.write(self.piece, True)
-            work = socket.send_copy_cost_ps(cpu, self.piece) + socket.stage(cpu)
+            work = socket.send_copy_cost_ps(cpu, self.piece) + socket.push(cpu)
         return self._run_system(cpu, _SENT, work)
 
     def _leave_send(self, cpu: Cpu) -> cython.int:
         """`release_sock`, then the application."""
         if self._next_backlog(cpu, _SENT_BACKLOG):
             return 0
-        self.socket.unlock()
+        self.debt_ps += self.socket.unlock(cpu)
         return self._has_sent(cpu)
 
     def _next_backlog(self, cpu: Cpu, state: cython.int) -> cython.bint:

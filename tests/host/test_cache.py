@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from simnet.host.cache import LastLevelCache
+from simnet.host.cache import CacheWays
 
 SHARE = 1 << 20
 
 
 def lost(waiting: float, ways: int = 2) -> int:
-    cache = LastLevelCache(SHARE, ways, 60_000)
+    cache = CacheWays(SHARE, ways, 60_000)
     cache.waiting = int(waiting * SHARE)
     return cache.lost_permille()
 

@@ -25,6 +25,9 @@ cdef class Endpoint(Component):
     cdef public Cpu freer
     cpdef long long receive(self, Skb skb, Cpu cpu) except? -1
     cpdef int fetch(self, bint data) except -1
+    cpdef int wfree(self, long long length, Cpu cpu) except -1
+    cpdef int queued(self, long long length) except -1
+    cpdef long long tsq_handler(self, Cpu cpu) except? -1
     cpdef bint only_queues(self, Cpu cpu) except? -1
 
 cdef class EgressPort(Component):
@@ -45,6 +48,7 @@ cdef class Skb:
     cdef public long long ack
     cdef public long long window
     cdef public Cpu toucher
+    cdef public Endpoint owner
     cdef public Header header
     cdef public int home_node
     cdef public int writer_node

@@ -44,6 +44,18 @@ class Endpoint(Component):
         """
         return 0
 
+    def wfree(self, length: cython.longlong, cpu: Cpu) -> cython.int:
+        """`cpu` frees a frame with `length` bytes of payload whose `owner` this is."""
+        return 0
+
+    def queued(self, length: cython.longlong) -> cython.int:
+        """A device's ring has taken a frame with `length` bytes of payload that it owns."""
+        return 0
+
+    def tsq_handler(self, cpu: Cpu) -> cython.longlong:
+        """Send what may go now that a frame has been freed; return the work on `cpu`."""
+        return 0
+
     def only_queues(self, cpu: Cpu) -> cython.bint:
         """Whether frames handed over now on `cpu` only queue up, unseen by any other CPU.
 
@@ -148,6 +160,7 @@ class Skb:
         home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
         toucher: the CPU that wrote the `sk_buff` last.
         endpoint: receiver.
+        owner: the sender, if it is to know when the frame is freed.
         header: addresses; None where the path alone says where the frame goes.
     """
 
@@ -161,6 +174,7 @@ class Skb:
     ack: cython.longlong
     window: cython.longlong
     toucher: Cpu
+    owner: Endpoint
     header: Header
     home_node: cython.int
     writer_node: cython.int
@@ -202,6 +216,7 @@ def new_skb(
         skb.home_node = 0
         skb.writer_node = 0
         skb.toucher = None
+        skb.owner = None
         skb.header = None
         skb.next = None
     return skb

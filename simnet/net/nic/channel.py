@@ -212,7 +212,7 @@ class Channel(OffloadingNic):
                 count += 1
                 work += self.tx.free(cpu)
                 while self._is_part(self.tx.reclaimed):
-                    self.tx.reclaimed += 1
+                    self.tx.free_part(cpu)
             self.ledger.completion += count * self.costs.tx_completion_ps
             self.debt_ps += work + count * self.costs.tx_completion_ps
         self._send_waiting()

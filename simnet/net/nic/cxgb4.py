@@ -213,7 +213,7 @@ class Cxgb4(OffloadingNic):
         self.advance(self.sim.now)
         while self.tx.reclaimed < self.tx.announced:
             if self.tx_parts[self.tx.reclaimed & self.tx.mask]:
-                self.tx.reclaimed += 1
+                self.tx.free_part(cpu)
                 continue
             if count == _MAX_TX_RECLAIM:
                 break

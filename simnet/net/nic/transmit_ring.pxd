@@ -2,7 +2,7 @@ from simnet.host.buffers cimport Buffers
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport SharedLines
-from simnet.net.link.skb cimport Skb
+from simnet.net.link.skb cimport Endpoint, Skb
 from simnet.net.link.wire cimport Serializer
 
 cdef class TransmitRing:
@@ -19,10 +19,13 @@ cdef class TransmitRing:
     cdef long long announced
     cdef long long reclaimed
     cdef list writers
+    cdef list owners
+    cdef long long[::1] lengths
     cdef Cpu freer
     cdef long long[::1] ends
 
     cpdef long long use_ps(self, Cpu cpu) except? -1
     cpdef long long post(self, Skb skb, long long now) except? -1
     cpdef long long free(self, Cpu cpu) except? -1
+    cpdef int free_part(self, Cpu cpu) except -1
     cpdef long long reclaim(self, Cpu cpu, long long count) except? -1

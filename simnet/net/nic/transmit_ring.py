@@ -13,7 +13,7 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.memory import SharedLines
-from simnet.net.link.skb import Skb
+from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.link.wire import Serializer
 from simnet.net.nic.net_device import NetDevice
 
@@ -52,6 +52,8 @@ class TransmitRing:
         self.reclaimed = 0
         self.ends = array("q", [0]) * slots
         self.writers: list[Cpu | None] = [None] * slots
+        self.owners: list[Endpoint | None] = [None] * slots
+        self.lengths = array("q", [0]) * slots
         self.freer: Cpu = None
 
     def use_ps(self, cpu: Cpu) -> cython.longlong:
@@ -70,14 +72,28 @@ class TransmitRing:
         self.sent += 1
         self.ends[slot] = end_ps + self.report_ps
         self.writers[slot] = skb.toucher
+        if skb.owner is not None:
+            self.owners[slot] = skb.owner
+            self.lengths[slot] = skb.end_seq - skb.seq
+            skb.owner.queued(self.lengths[slot])
         return end_ps
 
     def free(self, cpu: Cpu) -> cython.longlong:
         """Free the oldest frame on `cpu`; return what its buffer's lines cost."""
         writer: Cpu = self.writers[self.reclaimed & self.mask]
-        self.reclaimed += 1
         self.freer = cpu
+        self.free_part(cpu)
         return 0 if writer is cpu else self.buffers.freed_ps(cpu, writer)
+
+    def free_part(self, cpu: Cpu) -> cython.int:
+        """Give back the oldest descriptor, whose buffer may be a part of one that is freed."""
+        slot: cython.longlong = self.reclaimed & self.mask
+        owner: Endpoint = self.owners[slot]
+        self.reclaimed += 1
+        if owner is not None:
+            self.owners[slot] = None
+            owner.wfree(self.lengths[slot], cpu)
+        return 0
 
     def reclaim(self, cpu: Cpu, count: cython.longlong) -> cython.longlong:
         """Free the `count` oldest frames in a poll on `cpu`; return the work."""

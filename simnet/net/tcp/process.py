@@ -176,14 +176,14 @@ class SocketTask(Task):
             self.left -= piece
             # the socket is owned: nothing changes what may be sent while the copy lasts
             socket.seq.write(piece, self.left == 0)
-            self._copy(cpu, socket.send_copy_cost_ps(cpu, piece) + socket.stage(cpu))
+            self._copy(cpu, socket.send_copy_cost_ps(cpu, piece) + socket.push(cpu))
             return 0
         if self._next_backlog(cpu, SEND_BACKLOG_WAIT, False):
             return 0
         if self.debt_ps > 0:
             self._run_system(cpu, SEND_BEFORE_SLEEP, 0)
             return 0
-        socket.unlock()
+        self.debt_ps += socket.unlock(cpu)
         socket.writer_waiting = True
         self.state = SEND_WOKEN
         self.sleep()

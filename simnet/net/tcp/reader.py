@@ -100,7 +100,7 @@ class TcpReader(SocketTask):
             self._processed(cpu)
             if not self._next_backlog(cpu, BACKLOG_EXIT, False):
                 cpu.kick()
-                self.socket.unlock()
+                self.debt_ps += self.socket.unlock(cpu)
                 self._leave(cpu)
         elif state == BEFORE_SLEEP:
             self._wait(cpu)
@@ -172,7 +172,7 @@ class TcpReader(SocketTask):
         if socket.backlog.count > 0:
             self._next_backlog(cpu, BACKLOG_WAIT, True)
             return 0
-        socket.unlock()
+        self.debt_ps += socket.unlock(cpu)
         socket.reader_waiting = True
         self.state = WOKEN
         self.sleep()
@@ -192,6 +192,6 @@ class TcpReader(SocketTask):
             socket.reader_room = 0
         self.debt_ps += socket.after_copy(cpu, self.recv_bytes - self.room)
         if not self._next_backlog(cpu, BACKLOG_EXIT, False):
-            socket.unlock()
+            self.debt_ps += socket.unlock(cpu)
             self._leave(cpu)
         return 0

@@ -1,10 +1,11 @@
 from simnet.host.buffers cimport Buffers
-from simnet.host.cache cimport LastLevelCache
+from simnet.host.cache cimport CacheWays
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu, Occupation
 from simnet.host.ledger cimport Ledger
 from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
+from simnet.host.softirq.softirq cimport SoftirqNetRx
 from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.prefetch cimport prefetch
 from simnet.kernel.sentinel cimport NONE
@@ -15,6 +16,8 @@ from simnet.net.tcp.connection cimport COMPRESSED, RTO, TcpConnection
 from simnet.net.tcp.receive.receiver cimport TcpReceiver
 from simnet.net.tcp.receive.window cimport ReceiveWindow
 from simnet.net.tcp.send.sender cimport TcpSender
+from simnet.net.tcp.send.small_queue cimport SmallQueue
+from simnet.net.tcp.tsq cimport TsqTasklet
 from simnet.net.link.wire cimport Port
 
 cdef class TcpSocket(TcpConnection):
@@ -36,6 +39,9 @@ cdef class TcpSocket(TcpConnection):
     cdef public SocketFlowTable flows
     cdef readonly long long rxhash
     cdef Cpu send_toucher
+    cdef SmallQueue small_queue
+    cdef TsqTasklet tasklet
+    cdef bint tsq_deferred
     cdef Cpu timer_cpu
     cdef int queue_home
     cdef int queue_writer
@@ -54,7 +60,8 @@ cdef class TcpSocket(TcpConnection):
     cdef readonly long long prequeued
     cdef readonly long long backlogged
     cdef Cpu queue_toucher
-    cdef LastLevelCache cache
+    cdef CacheWays cache
+    cdef CacheWays core_cache
     cdef long long waiting
     cdef public int page_bytes
     cdef public bint gso
@@ -73,6 +80,8 @@ cdef class TcpSocket(TcpConnection):
     cdef long long _waiting(self) except? -1
     cdef long long _freed_pages_ps(self, Cpu cpu, long long length, long long segments) except? -1
     cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
+    cdef long long _overlapping_ps(self, long long lines, CacheWays cache) except? -1
+    cdef long long _written_back_ps(self, long long lines) except? -1
     cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
     cdef long long _checksum_ps(self, long long length) except? -1
     cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
@@ -85,8 +94,9 @@ cdef class TcpSocket(TcpConnection):
     cpdef bint can_copy_directly(self, Skb skb) except? -1
     cpdef long long send_ack(self, Cpu cpu) except? -1
     cpdef long long output(self, Cpu cpu) except? -1
+    cpdef long long push(self, Cpu cpu) except? -1
     cpdef long long lock(self, Cpu cpu) except? -1
-    cpdef int unlock(self) except -1
+    cpdef long long unlock(self, Cpu cpu) except? -1
     cdef long long _drain_prequeue(self) except? -1
     cdef int _retransmission_timer(self) except -1
     cdef int _compressed_timer(self) except -1

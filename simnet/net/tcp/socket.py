@@ -12,11 +12,12 @@ from __future__ import annotations
 import cython
 
 from simnet.host.buffers import Buffers
-from simnet.host.cache import LastLevelCache
+from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
+from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue, new_skb
@@ -27,6 +28,8 @@ from simnet.net.tcp.epoll import EpollItem
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.small_queue import SmallQueue
+from simnet.net.tcp.tsq import TsqTasklet
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
@@ -115,6 +118,9 @@ class TcpSocket(TcpConnection):
         self.flows: SocketFlowTable = None
         self.rxhash = 0
         self.owned = False
+        self.small_queue: SmallQueue = sender.output.small_queue
+        self.tasklet: TsqTasklet = None if self.small_queue is None else TsqTasklet(self)
+        self.tsq_deferred = False
         self.reader: Task = None
         self.writer: Task = None
         self.poll: EpollItem = None
@@ -133,7 +139,8 @@ class TcpSocket(TcpConnection):
         self.queue_writer = nic.node
         self.queue_merged = 0
         self.queue_toucher: Cpu = None
-        self.cache: LastLevelCache = memory.caches[nic.node] if memory.caches else None
+        self.cache: CacheWays = memory.caches[nic.node] if memory.caches else None
+        self.core_cache: CacheWays = memory.core_cache
         self.waiting = 0
         self.page_bytes = 0
         self.gso = False
@@ -336,8 +343,7 @@ class TcpSocket(TcpConnection):
         else:
             # what a device writes to another node's memory is in no cache
             lost = self.cache.lost_permille() if writer_node == cpu.node else _ALL_PERMILLE
-            extra = lines * lost // 1000 * self.cache.miss_ps
-            extra = extra // 1000 // self.costs.copy_overlap * 1000
+            extra = self._overlapping_ps(lines * lost // _ALL_PERMILLE, self.cache)
             self.ledger.copy_misses += extra
         self.ledger.copy += lines * self.costs.copy_line_ps
         return lines * self.costs.copy_line_ps + extra
@@ -358,11 +364,32 @@ class TcpSocket(TcpConnection):
         """
         lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
         far_ps: cython.longlong = lines * (self.memory.beyond_ps(cpu, cpu.node, self.nic.node))
+        copy_ps: cython.longlong = lines * self.costs.copy_line_ps
         if self.cache is not None:
             far_ps = far_ps // 1000 // self.costs.copy_overlap * 1000
-        self.ledger.copy += lines * self.costs.copy_line_ps
+        if self.core_cache is not None:
+            copy_ps += self._written_back_ps(lines)
+        self.ledger.copy += copy_ps
         self.ledger.copy_lines += far_ps
-        return lines * self.costs.copy_line_ps + far_ps + self._checksum_ps(length)
+        return copy_ps + far_ps + self._checksum_ps(length)
+
+    def _written_back_ps(self, lines: cython.longlong) -> cython.longlong:
+        """What copying to the send queue costs beyond `copy_line`; less than 0: what it saves.
+
+        Pages that were acknowledged last are written first. Since a line was written before, all
+        that is queued has been. If the private cache has lost it, it comes from the next one, and a
+        line that was written goes there: two transfers, where `copy_line` has one. If it has not,
+        there is none.
+        """
+        cache: CacheWays = self.core_cache
+        moved: cython.longlong
+        cache.waiting = self.seq.write_seq - self.seq.snd_una
+        moved = 2 * lines * cache.lost_permille() // _ALL_PERMILLE
+        return self._overlapping_ps(moved, cache) - self._overlapping_ps(lines, cache)
+
+    def _overlapping_ps(self, lines: cython.longlong, cache: CacheWays) -> cython.longlong:
+        """What a copy waits for lines that the cache does not have, in whole nanoseconds."""
+        return lines * cache.miss_ps // 1000 // self.costs.copy_overlap * 1000
 
     def _checksum_ps(self, length: cython.longlong) -> cython.longlong:
         """What the CPU's checksum of a payload costs; nothing if the device computes it."""
@@ -486,6 +513,8 @@ class TcpSocket(TcpConnection):
             skb.tsecr,
             skb.end_seq > skb.seq,
         )
+        if self.small_queue is not None:
+            self.sender.update_pacing()
         if acked > 0:
             work += self._clean_queue(cpu, acked)
             if self.writer_waiting and self.sender.write_space():
@@ -559,6 +588,16 @@ class TcpSocket(TcpConnection):
         self.send_staged()
         return work
 
+    def push(self, cpu: Cpu) -> cython.longlong:
+        """`tcp_push`: `stage` by a process, which lets what is not full wait for more data."""
+        work: cython.longlong
+        if self.small_queue is None:
+            return self.stage(cpu)
+        self.small_queue.pushing = True
+        work = self.stage(cpu)
+        self.small_queue.pushing = False
+        return work
+
     def stage(self, cpu: Cpu) -> cython.longlong:
         """Make the segments that the windows allow, for `send_staged`; return their work."""
         work: cython.longlong = 0
@@ -604,12 +643,36 @@ class TcpSocket(TcpConnection):
                 skb = self.staged.pop()
                 skb.endpoint = self.remote
                 skb.header = self.header
+                if self.small_queue is not None:
+                    skb.owner = self
                 if self.receiver.segments > 0:
                     self.acknowledge_with(skb, jiffy)
                     self.receiver.delack.data_sent(jiffy)
                 self.nic.transmit(skb)
             self.nic.flush()
         return self.arm_rto(jiffy)
+
+    def queued(self, length: cython.longlong) -> cython.int:
+        """A device's ring has taken a frame."""
+        self.small_queue.wmem_alloc += length + self.small_queue.overhead_bytes
+        return 0
+
+    def wfree(self, length: cython.longlong, cpu: Cpu) -> cython.int:
+        """`tcp_wfree`: have the tasklet run if something waits for that."""
+        softirqs: SoftirqNetRx
+        self.small_queue.wmem_alloc -= length + self.small_queue.overhead_bytes
+        if self.small_queue.throttled and not self.tasklet.scheduled:
+            self.small_queue.throttled = False
+            softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
+            softirqs.schedule(self.tasklet)
+        return 0
+
+    def tsq_handler(self, cpu: Cpu) -> cython.longlong:
+        """Send what may go, or leave it to the process that owns the socket (TSQ_DEFERRED)."""
+        if self.owned:
+            self.tsq_deferred = True
+            return 0
+        return self.output(cpu)
 
     # -- reader's side --------------------------------------------------------------------
 
@@ -623,14 +686,21 @@ class TcpSocket(TcpConnection):
         self.ledger.socket_lines += work
         return work
 
-    def unlock(self) -> cython.int:
-        """End of `release_sock`, the backlog being empty; a timer may have been put off to it."""
+    def unlock(self, cpu: Cpu) -> cython.longlong:
+        """End of `release_sock`, the backlog being empty: `tcp_release_cb` does what was put off.
+
+        Return the work of sending; timers have theirs by themselves.
+        """
+        work: cython.longlong = 0
+        if self.tsq_deferred:
+            self.tsq_deferred = False
+            work = self.output(cpu)
         self.owned = False
         if self.deferred:
             self.deferred = False
             self._delack_timer()
             self._compressed_timer()
-        return 0
+        return work
 
     def read_queue(self, count: cython.longlong) -> cython.longlong:
         """The reader has copied up to `count` bytes from the receive queue; return how many."""

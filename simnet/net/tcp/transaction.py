@@ -148,5 +148,5 @@ class TcpTransactor(TcpReader):
 
     def _sent(self, cpu: Cpu) -> cython.int:
         """Leave send."""
-        self.socket.unlock()
+        self.debt_ps += self.socket.unlock(cpu)
         return self._to_user(cpu, self.costs.user_send_ps)

@@ -83,7 +83,7 @@ class TcpWriter(SocketTask):
 
     def _sent(self, cpu: Cpu) -> cython.int:
         """Begin the next send."""
-        self.socket.unlock()
+        self.debt_ps += self.socket.unlock(cpu)
         if self.yield_if_needed(cpu):
             self.state = SCHEDULED_IN
             return 0

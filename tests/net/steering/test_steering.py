@@ -252,14 +252,14 @@ class TestSocket:
         cpu = host.cpus[2]
         # no packet has come yet: no hash
         socket.lock(cpu)
-        socket.unlock()
+        socket.unlock(cpu)
         assert [host.sockets.wanted(rxhash) for rxhash in range(64)] == [-1] * 64
         skb = segment(socket, 0)
         skb.header = Flow(host.sim, 0).header
         skb.header.rxhash = 5
         socket.receive(skb, host.cpus[0])
         socket.lock(cpu)
-        socket.unlock()
+        socket.unlock(cpu)
         assert (socket.rxhash, host.sockets.wanted(5)) == (5, 2)
         # a card with another hash has taken over
         skb = segment(socket, 1000)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simnet.host.cache import LastLevelCache
+from simnet.host.cache import CacheWays
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb
 from simnet.net.tcp.rules.receiver_version import receiver_rules
@@ -22,10 +22,11 @@ LINES = 8  # of 1000 bytes, 128 bytes each
 class Bench:
     """A socket on a machine of two nodes with two CPUs each; caches lose lines at 60 ns each."""
 
-    def __init__(self, version: str = "5.4", **options: Any) -> None:
+    def __init__(self, version: str = "5.4", *, core_cache: Any = None, **options: Any) -> None:
         self.sim = Simulator()
         memory = make_memory(2, None, local_ps=85_000, remote_ps=140_000, same_bus_dirty_ps=45_000)
-        memory.caches.extend(LastLevelCache(SHARE, 2, 60_000) for _ in range(2))
+        memory.caches.extend(CacheWays(SHARE, 2, 60_000) for _ in range(2))
+        memory.core_cache = core_cache
         self.costs = make_costs(
             copy_line=4, skb_free=100, rx_page=600, page_zone=80, tcp_tx=1000, gso=70
         )
@@ -155,3 +156,28 @@ class TestGso:
         work = bench.socket.output(bench.near)
         assert len(on_wire(bench.nic)) == 3
         assert work == (1000 + 3 * 70) * NS + 3 * before
+
+
+class TestSendQueue:
+    """A private cache of 1 MiB with a way, 20 ns from the next; 8 lines a copy."""
+
+    def cost_ns(self, queued: int) -> int:
+        bench = Bench(core_cache=CacheWays(SHARE, 1, 20_000))
+        bench.socket.sender.seq.write(queued, end_of_send=True)
+        work = bench.socket.send_copy_cost_ps(bench.machine.cpus[0], 1000)
+        assert bench.costs.ledger.copy == work
+        return int(work // NS)
+
+    def test_what_the_cache_still_has_is_not_transferred(self) -> None:
+        assert self.cost_ns(0) == LINES * 4 - LINES * 20
+
+    def test_what_it_has_lost_is_fetched_and_written_back(self) -> None:
+        assert self.cost_ns(100 * SHARE) == LINES * 4 + LINES * 20
+
+    def test_between_it_is_a_matter_of_chance(self) -> None:
+        # 632 of 1000 lines are lost: 10 transfers
+        assert self.cost_ns(SHARE) == LINES * 4 + 10 * 20 - LINES * 20
+
+    def test_other_machines_say_nothing_of_it(self) -> None:
+        bench = Bench()
+        assert bench.socket.send_copy_cost_ps(bench.machine.cpus[0], 1000) == LINES * 4 * NS

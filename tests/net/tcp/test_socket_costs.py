@@ -370,7 +370,7 @@ class TestFlows:
         assert socket.rxhash == 5
         socket.lock(host.cpus[1])
         assert table.wanted(5) == 1
-        socket.unlock()
+        socket.unlock(host.cpus[1])
         # the same hash leaves it, another one or none does not
         again = ack(socket, 0)
         again.header = header

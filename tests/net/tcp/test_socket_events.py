@@ -83,14 +83,14 @@ class TestDelayedAck:
         host.sim.run_until(20 * MS)
         host.socket.lock(host.cpus[0])
         assert sent_at(host, 60) == []
-        host.socket.unlock()
+        host.socket.unlock(host.cpus[0])
         # before 3.7 it looks again ten jiffies later; then the process runs it as it leaves
         assert [(max(at, 61), byte) for at, byte in sent_at(host, 200)] == (
             [(at_ms, 100)] if at_ms > 61 else []
         )
         assert host.socket.acks_sent == 1
         host.socket.lock(host.cpus[0])
-        host.socket.unlock()
+        host.socket.unlock(host.cpus[0])
         assert host.socket.acks_sent == 1
 
     def test_segments_that_the_reader_does_not_come_for_are_processed(self) -> None:
@@ -141,10 +141,10 @@ class TestHeldBack:
         host.socket.lock(host.cpus[0])
         host.sim.run_until(20 * MS)
         assert len(host.wire.sent) == 3
-        host.socket.unlock()
+        host.socket.unlock(host.cpus[0])
         assert len(host.wire.sent) == 4
         host.socket.lock(host.cpus[0])
-        host.socket.unlock()
+        host.socket.unlock(host.cpus[0])
         assert len(host.wire.sent) == 4
 
 

@@ -72,7 +72,7 @@ class TestRetransmission:
         end.write(1)
         end.socket.lock(end.cpu)
         assert end.wait(3100 * MS) == []
-        end.socket.unlock()
+        end.socket.unlock(end.cpu)
         assert end.wait(3200 * MS) == [(776, 0)]
 
     def test_all_acknowledged_nothing_is_sent(self) -> None:

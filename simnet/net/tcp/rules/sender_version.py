@@ -4,6 +4,7 @@ Each rule is a constant of a connection; `sender_rules` looks up those of a kern
 net/ipv4/tcp_input.c, tcp_output.c, tcp_timer.c and tcp_cubic.c of 2.6.18, of 2.6.32 (RHEL 6) and,
 for what came later, the releases named. RACK and TLP hold from 4.18 on, where nothing else
 detects losses: 3.10 to 4.17 are kernels with net.ipv4.tcp_recovery and tcp_early_retrans set to 0.
+What is queued below TCP is bounded from 5.0 on; what did so since 3.6 has no rules here.
 """
 
 from __future__ import annotations
@@ -74,6 +75,10 @@ class SenderRules:
         slow_start_below: slow start ends at the threshold; else one segment above.
         whole_window_bytes: a largest window below that may be filled by one segment.
         always_gso: TCP makes large segments, whether or not the device cuts them.
+        limit_output_bytes: tcp_limit_output_bytes: `SmallQueue` bounds what is queued below TCP;
+            0: nothing does.
+        tso_rtt_log: tcp_tso_rtt_log: large segments for near hosts are full ones; 0: by the rate.
+        single_passes: large segments that may be out with the next one never waiting for them.
         keeps_handshake: the handshake's round trip counts without timestamps, too; else the first
             timeout is TCP_TIMEOUT_INIT then (`tcp_init_metrics`).
     """
@@ -109,6 +114,9 @@ class SenderRules:
     keeps_limit: bool = False
     always_gso: bool = False
     keeps_handshake: bool = False
+    limit_output_bytes: int = 0
+    tso_rtt_log: int = 0
+    single_passes: int = 0
 
 
 #: Versions from which on a rule has a value, in order.
@@ -143,9 +151,13 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
     ((4, 15), {"fack": False}),
     ((4, 17), {"always_gso": True}),
     ((4, 18), {"newreno": True, "rack": True}),
+    ((5, 0), {"limit_output_bytes": 1 << 20}),
     ((5, 1), {"defers_briefly": True}),
+    ((5, 18), {"tso_rtt_log": 9}),
     ((6, 1), {"keeps_limit": True}),
     ((6, 6), {"rack_margin_us": 2000}),
+    ((6, 7), {"single_passes": 1}),
+    ((6, 16), {"limit_output_bytes": 4 << 20}),
 )
 
 #: First version that has each algorithm.

@@ -6,6 +6,7 @@ from simnet.net.tcp.recovery.recovery cimport OPEN, Recovery
 from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.send.sequence cimport SendSequence
+from simnet.net.tcp.send.small_queue cimport SmallQueue
 from simnet.net.tcp.send.timer cimport SendTimer
 from simnet.net.tcp.send.validation cimport WindowValidation
 
@@ -19,6 +20,9 @@ cdef class SendOutput:
     cdef Congestion congestion
     cdef long long small_end
     cdef long long unsent_jiffy
+    cdef public SmallQueue small_queue
+    cdef bint tail_joins
+    cdef bint joined
     cdef readonly long long segments
     cdef public long long nagle_limit
     cdef readonly int burst_left
@@ -40,6 +44,8 @@ cdef class SendOutput:
 
     cdef long long _next_segment(self, long long now_jiffy) except? -1
     cdef long long _probe_bytes(self, long long window) except? -1
+    cdef bint _waits_below(self, long long length) except? -1
+    cdef long long _goal_segments(self) except? -1
     cdef bint _too_small(self, long long length) except? -1
     cdef bint _holds_back(self) except? -1
     cdef bint _defers(self, long long free, long long window, long long now_jiffy) except? -1

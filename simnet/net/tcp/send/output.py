@@ -17,6 +17,7 @@ from simnet.net.tcp.recovery.sack_recovery import SackRecovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sequence import SendSequence
+from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
@@ -51,6 +52,8 @@ class SendOutput:
         nagle_limit: Nagle's algorithm holds no longer segment back.
         overhead_bytes: of a segment on the wire beyond its payload.
         burst_left: segments that the NIC will still cut from the last frame.
+        small_queue: what is queued below; None where nothing bounds it.
+        tail_joins: what is less than a full segment ends the large one under way; `joined`: it has.
         segments: sent for the first time; `retransmissions` come on top.
         stalls: how often what had been written was not sent for more than a jiffy, which only a
             timer at either end takes that long for; `stalled_jiffies` is how long, in all.
@@ -84,6 +87,9 @@ class SendOutput:
         self.cork = False
         self.nagle_limit = NEVER
         self.small_end = 0
+        self.small_queue: SmallQueue = None
+        self.tail_joins = False
+        self.joined = False
         self.burst_left = 0
         self.deferred_jiffy = NONE
         self.deferred_limited = False
@@ -100,6 +106,9 @@ class SendOutput:
         window: cython.longlong
         free: cython.longlong
         held: cython.bint = False
+        begins: cython.bint = self.burst_left == 0
+        joins: cython.bint = self.tail_joins
+        self.tail_joins = False
         if length <= 0:
             return 0
         free = self.congestion.cwnd - self.board.in_flight()
@@ -117,7 +126,38 @@ class SendOutput:
             self.burst_left -= 1
         elif self.tso:
             held = self._defers(free, window, now_jiffy)
-        return 0 if held else length
+        if self.small_queue is None or held:
+            return 0 if held else length
+        if begins and not (joins and length < self.seq.mss):
+            return 0 if self._waits_below(length) else length
+        self.tail_joins = joins and length == self.seq.mss
+        self.joined = joins and length < self.seq.mss
+        return length
+
+    def _waits_below(self, length: cython.longlong) -> cython.bint:
+        """The large segment that begins waits for others that the device still holds."""
+        mss: cython.longlong = self.seq.mss
+        queue: SmallQueue = self.small_queue
+        left: cython.longlong = self.seq.write_seq - self.seq.snd_nxt
+        out: cython.longlong = self.board.tail - self.board.head
+        most: cython.longlong = self._goal_segments()
+        truesize: cython.longlong = queue.truesize(length + self.burst_left * mss, mss)
+        held: cython.bint = (
+            left < most * mss and out > 0 and queue.corks(queue.truesize(left, mss))
+        ) or queue.throttles(truesize, (out + most - 1) // most)
+        if held:
+            self.burst_left = 0
+        else:
+            self.tail_joins = left <= most * mss and left < (self.burst_left + 2) * mss
+            self.joined = False
+        return held
+
+    def _goal_segments(self) -> cython.longlong:
+        """Segments of the longest large one."""
+        most: cython.longlong = _TSO_BYTES
+        if self.small_queue is not None:
+            most = self.small_queue.goal_bytes(self.seq.mss, self.timer.rtt.least_us)
+        return max(most // self.seq.mss, 1)
 
     def _probe_bytes(self, window: cython.longlong) -> cython.longlong:
         """`tcp_write_wakeup`: if the window is to be probed, as much as it takes."""
@@ -174,9 +214,7 @@ class SendOutput:
         self.deferred_jiffy = NONE
         if self.seq.write_seq - self.seq.snd_nxt < free:
             free = self.seq.write_seq - self.seq.snd_nxt
-        if free > _TSO_BYTES:
-            free = _TSO_BYTES
-        self.burst_left = free // self.seq.mss - 1
+        self.burst_left = min(free // self.seq.mss, self._goal_segments()) - 1
         return False
 
     def _acks_late(self) -> cython.bint:
@@ -212,6 +250,9 @@ class SendOutput:
         length: cython.longlong
         prior_nxt: cython.longlong = self.seq.snd_nxt
         alone: cython.bint = self.board.head == self.board.tail
+        if self.small_queue is not None:
+            self.small_queue.staged = 0
+            self.tail_joins = False
         if self.recovery.retransmitting or self.timer.resends_head:
             frames = self._stage_again(queue, cpu, now_jiffy)
         while True:
@@ -227,7 +268,7 @@ class SendOutput:
                     self._note_unsent(prior_nxt, now_jiffy)
                 return frames
             self._send(queue, cpu, length, now_jiffy)
-            if large == 0:
+            if large == 0 and not self.joined:
                 frames += 1
 
     def _note_unsent(self, prior_nxt: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
@@ -282,6 +323,8 @@ class SendOutput:
             size = _MIN_WIRE_BYTES
         skb = new_skb(None, seq, end_seq, 0, 0, size, push)
         skb.toucher = cpu
+        if self.small_queue is not None:
+            self.small_queue.staged += self.small_queue.truesize(end_seq - seq, self.seq.mss)
         if self.timer.rtt.fine:
             self.last_sent_us = self.timer.now_us
             if self.timestamps:

@@ -25,6 +25,7 @@ cdef class TcpSender:
 
     cpdef long long packets_out(self) except? -1
     cpdef bint write_space(self) except? -1
+    cpdef int update_pacing(self) except -1
     cdef int _offered(self, bint resized) except -1
     cpdef long long acknowledge(
         self, long long ack, long long window, long long now_jiffy, list blocks=*, long long echo=*,

@@ -22,6 +22,7 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.output import SendOutput
 from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sequence import SendSequence
+from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
@@ -85,6 +86,7 @@ class TcpSender:
         timestamps: bool = False,
     ) -> None:
         rules = rules or SenderRules()
+        overhead_bytes = segment_truesize - mss
         rtt = RttEstimator(jiffy_ps, rto_min_ps, rto_max_ps, fine=rules.clock_us)
         self.seq = SendSequence(
             mss,
@@ -92,7 +94,7 @@ class TcpSender:
             timestamps=timestamps,
             wmem_default=wmem_default,
             wmem_max=wmem_max,
-            overhead_bytes=segment_truesize - mss,
+            overhead_bytes=overhead_bytes,
         )
         self.board = Scoreboard(rules, self.seq, sack=sack, reordering=reordering)
         self.congestion = congestion
@@ -114,6 +116,8 @@ class TcpSender:
             tso_win_divisor=tso_win_divisor,
             timestamps=timestamps,
         )
+        if rules.limit_output_bytes > 0:
+            self.output.small_queue = SmallQueue(rules, overhead_bytes)
         self.timeouts = 0
 
     def _recovery(self, rules: SenderRules) -> Recovery:
@@ -162,6 +166,16 @@ class TcpSender:
         return self.seq.write_space(0)
 
     # -- acknowledgement ------------------------------------------------------------------
+
+    def update_pacing(self) -> cython.int:
+        """An ACK has been handled: what bounds the queue below TCP follows the window."""
+        cwnd: cython.longlong = self.congestion.cwnd
+        return self.output.small_queue.update_pacing(
+            self.seq.mss,
+            max(cwnd, self.board.tail - self.board.head),
+            self.timer.rtt.srtt,
+            cwnd < self.congestion.ssthresh // 2,
+        )
 
     def _offered(self, resized: cython.bint) -> cython.int:
         """The peer has announced its window; the MSS may have changed with it."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from simnet.host.buffers import Buffers
-from simnet.host.cache import LastLevelCache
+from simnet.host.cache import CacheWays
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
 from simnet.host.idle import IdleStates
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
@@ -58,6 +58,8 @@ _TIMESTAMP_BYTES = 12
 _MAX_TCP_HEADER_BYTES = 192
 # GSO_MAX_SIZE
 _LARGE_BYTES = 65536
+# of level 2 in Skylake's server cores; others have 8 to 20, which changes the curve little
+_PRIVATE_WAYS = 16
 # segments that one large frame holds in the mean
 _TSO_SEGMENTS = 8
 _ETHERNET_MSS = 1460
@@ -138,6 +140,7 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
             included_ps=whole_ns(cpu.costs.line_latency_ps),
             interconnect=interconnect,
             caches=[_cache(cpu) for _ in range(machine.nodes if cpu.llc_bytes else 0)],
+            core_cache=_private_cache(cpu) if cpu.llc_bytes else None,
         ),
     )
     interconnect.watch(made.cpus)
@@ -153,13 +156,18 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
     return made
 
 
-def _cache(cpu: Cpu) -> LastLevelCache:
+def _cache(cpu: Cpu) -> CacheWays:
     """The last-level cache of a node, as devices use it."""
-    return LastLevelCache(
+    return CacheWays(
         cpu.llc_bytes * cpu.ddio_ways // cpu.llc_ways,
         cpu.ddio_ways,
         whole_ns(cpu.memory.local_latency_ps - cpu.memory.llc_latency_ps),
     )
+
+
+def _private_cache(cpu: Cpu) -> CacheWays:
+    """The last private cache of a core."""
+    return CacheWays(cpu.cache_bytes, _PRIVATE_WAYS, whole_ns(cpu.memory.llc_latency_ps))
 
 
 def _places(machine: MachineModel) -> tuple[Place, ...]:

@@ -421,10 +421,14 @@ class TestVersions:
             ("4.12", "4.13", {"clock_us"}),
             ("4.14", "4.15", {"fack"}),
             ("4.17", "4.18", {"newreno", "rack"}),
+            ("4.20", "5.0", {"limit_output_bytes"}),
             ("5.0", "5.1", {"defers_briefly"}),
+            ("5.17", "5.18", {"tso_rtt_log"}),
             ("6.0", "6.1", {"keeps_limit"}),
             ("6.5", "6.6", {"rack_margin_us"}),
-            ("6.6", "6.18", set()),
+            ("6.6", "6.7", {"single_passes"}),
+            ("6.15", "6.16", {"limit_output_bytes"}),
+            ("6.16", "6.18", set()),
         ],
     )
     def test_each_rule_came_with_its_version(

@@ -1,0 +1,19 @@
+cdef class SmallQueue:
+    cdef readonly long long overhead_bytes
+    cdef long long limit_output_bytes
+    cdef long long tso_rtt_log
+    cdef long long single_passes
+    cdef public long long wmem_alloc
+    cdef public long long staged
+    cdef public bint throttled
+    cdef public bint pushing
+    cdef readonly long long pacing
+    cdef readonly long long corked
+
+    cpdef long long truesize(self, long long length, long long mss) except? -1
+    cpdef int update_pacing(
+        self, long long mss, long long segments, long long srtt, bint starting
+    ) except -1
+    cpdef long long goal_bytes(self, long long mss, long long least_rtt_us) except? -1
+    cpdef bint throttles(self, long long truesize, long long outstanding) except? -1
+    cpdef bint corks(self, long long truesize) except? -1

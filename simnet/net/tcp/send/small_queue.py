@@ -1,0 +1,122 @@
+"""What a connection has queued below TCP, and how much of it there may be.
+
+Source: net/ipv4/tcp_output.c (`tcp_small_queue_check`, `tcp_tso_autosize`, `tcp_wfree`), tcp.c
+(`tcp_should_autocork`, from 3.14) and tcp_input.c (`tcp_update_pacing_rate`) of Linux 5.4 to 6.18.
+Without the queueing discipline fq no segment waits for its time: the pacing rate only says how long
+a large segment is, and how much may be queued.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.net.tcp.rules.sender_version import SenderRules
+
+__all__ = ["SmallQueue"]
+
+_GSO_BYTES = cython.declare(cython.longlong, 65536)
+_MIN_TSO_SEGMENTS = cython.declare(cython.longlong, 2)
+# sk_pacing_shift: a part of a second, about a millisecond
+_PACING_SHIFT = cython.declare(cython.longlong, 10)
+# tcp_pacing_ss_ratio and tcp_pacing_ca_ratio, percent
+_SLOW_START = cython.declare(cython.longlong, 200)
+_AVOIDANCE = cython.declare(cython.longlong, 120)
+# bytes by eighths of microseconds, percent: `USEC_PER_SEC / 100 << 3`
+_PER_SECOND = cython.declare(cython.longlong, 80_000)
+_UNMEASURED = cython.declare(cython.longlong, 1 << 40)
+# shifted by so many bits or more, nothing is left of 64 KiB
+_SHIFTED_OUT = cython.declare(cython.longlong, 17)
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class SmallQueue:
+    """The queue of one connection in its device, by the rules of a kernel's version.
+
+    Args:
+        rules: of the kernel's version.
+        overhead_bytes: memory of a segment beyond its payload.
+
+    Attributes:
+        wmem_alloc: memory of what the device's ring holds (`sk_wmem_alloc`).
+        staged: of what is about to be given to it.
+        throttled: what is freed next lets the connection send again (TSQ_THROTTLED).
+        pushing: a process ends a send (`tcp_push`).
+        pacing: bytes of about a millisecond at the pacing rate.
+        corked: how often a large segment has waited to become full (TCPAutoCorking).
+    """
+
+    def __init__(self, rules: SenderRules, overhead_bytes: int) -> None:
+        self.overhead_bytes = overhead_bytes
+        self.limit_output_bytes = rules.limit_output_bytes
+        self.tso_rtt_log = rules.tso_rtt_log
+        self.single_passes = rules.single_passes
+        self.wmem_alloc = 0
+        self.staged = 0
+        self.throttled = False
+        self.pushing = False
+        self.pacing = _UNMEASURED
+        self.corked = 0
+
+    def truesize(self, length: cython.longlong, mss: cython.longlong) -> cython.longlong:
+        """Memory of a large segment with `length` bytes of payload."""
+        return length + (length + mss - 1) // mss * self.overhead_bytes
+
+    def update_pacing(
+        self,
+        mss: cython.longlong,
+        segments: cython.longlong,
+        srtt: cython.longlong,
+        starting: cython.bint,
+    ) -> cython.int:
+        """`tcp_update_pacing_rate`, after each ACK.
+
+        Args:
+            mss: payload of a segment.
+            segments: of the congestion window, or in flight if those are more.
+            srtt: smoothed round trip in eighths of a microsecond; 0 if it was not measured.
+            starting: the window is less than half of the slow-start threshold.
+        """
+        rate: cython.longlong = mss * _PER_SECOND * (_SLOW_START if starting else _AVOIDANCE)
+        rate *= segments
+        if srtt > 0:
+            rate //= srtt
+        self.pacing = rate >> _PACING_SHIFT
+        return 0
+
+    def goal_bytes(self, mss: cython.longlong, least_rtt_us: cython.longlong) -> cython.longlong:
+        """`tcp_tso_autosize`: the longest large segment.
+
+        From 5.18 (`tcp_tso_rtt_log`) near hosts get full ones whatever the rate.
+        """
+        most: cython.longlong = self.pacing
+        shift: cython.longlong
+        if self.tso_rtt_log > 0 and least_rtt_us >= 0:
+            shift = least_rtt_us >> self.tso_rtt_log
+            if shift < _SHIFTED_OUT:
+                most += _GSO_BYTES >> shift
+        return max(min(most, _GSO_BYTES), _MIN_TSO_SEGMENTS * mss)
+
+    def throttles(self, truesize: cython.longlong, outstanding: cython.longlong) -> cython.bint:
+        """`tcp_small_queue_check`: a segment of that memory waits until something is freed.
+
+        `outstanding`: large segments, at least, that are not acknowledged. With none, and from 6.7
+        with one, nothing waits: what was sent is not freed soon.
+        """
+        limit: cython.longlong = min(max(2 * truesize, self.pacing), self.limit_output_bytes)
+        if self.wmem_alloc + self.staged <= limit or outstanding <= self.single_passes:
+            return False
+        self.throttled = True
+        return True
+
+    def corks(self, truesize: cython.longlong) -> cython.bint:
+        """`tcp_should_autocork`: what is not full waits while the device holds more than that.
+
+        To be asked only if something sent is not acknowledged.
+        """
+        if not self.pushing or self.wmem_alloc + self.staged <= truesize:
+            return False
+        self.corked += 1
+        self.throttled = True
+        return True

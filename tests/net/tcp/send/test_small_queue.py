@@ -1,0 +1,102 @@
+"""What may be queued below TCP (net/ipv4/tcp_output.c, tcp.c, tcp_input.c of Linux 5.4 to 6.18)."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.net.tcp.rules.sender_version import sender_rules
+from simnet.net.tcp.send.small_queue import SmallQueue
+
+MSS = 1448
+GSO = 65536
+MB = 1 << 20
+
+
+def queue(
+    version: str = "5.4", *, held: int = 0, paced: tuple[int, int] | None = None
+) -> SmallQueue:
+    """A queue of which the device holds so much; `paced`: window and round trip, us."""
+    made = SmallQueue(sender_rules(version), 100)
+    made.wmem_alloc = held
+    if paced is not None:
+        made.update_pacing(MSS, paced[0], 8 * paced[1], starting=False)
+    return made
+
+
+class TestPacing:
+    @pytest.mark.parametrize(("starting", "ratio"), [(True, 200), (False, 120)])
+    @pytest.mark.parametrize(("segments", "srtt"), [(10, 400), (213, 1_234), (4000, 800_003)])
+    def test_windows_a_round_trip_and_some(
+        self, *, starting: bool, ratio: int, segments: int, srtt: int
+    ) -> None:
+        made = queue()
+        made.update_pacing(MSS, segments, srtt, starting=starting)
+        # bytes a second are 100 times as many as those of 10 ms; srtt is eight round trips
+        a_second = MSS * (10_000 << 3) * ratio * segments // srtt
+        assert made.pacing == a_second >> 10
+
+    def test_before_the_first_round_trip_was_measured_it_is_not_divided(self) -> None:
+        made = queue()
+        made.update_pacing(MSS, 10, 0, starting=True)
+        assert made.pacing == MSS * 80_000 * 200 * 10 >> 10
+
+
+class TestLargeSegments:
+    def test_no_pacing_no_limit(self) -> None:
+        assert queue().goal_bytes(MSS, -1) == GSO
+
+    def test_a_slow_connection_has_short_ones(self) -> None:
+        # 10 segments in 20 ms: 0.85 a millisecond, and two at least; 200 in 10 ms: 23
+        assert queue(paced=(10, 20_000)).goal_bytes(MSS, 20_000) == 2 * MSS
+        assert queue(paced=(200, 10_000)).goal_bytes(MSS, 10_000) == 33_937
+
+    @pytest.mark.parametrize(
+        ("rtt_us", "more"), [(511, GSO), (512, GSO // 2), (5120, 64), (20_000, 0), (-1, 0)]
+    )
+    def test_from_5_18_near_hosts_get_longer_ones(self, rtt_us: int, more: int) -> None:
+        paced = (10, 5000)
+        slow = queue("5.17", paced=paced).goal_bytes(MSS, rtt_us)
+        near = queue("5.18", paced=paced).goal_bytes(MSS, rtt_us)
+        assert slow == 3393
+        assert near == min(slow + more, GSO)
+
+
+class TestLimit:
+    @pytest.mark.parametrize("version", ["5.4", "6.16"])
+    def test_one_millisecond_or_two_segments_or_the_sysctl(self, version: str) -> None:
+        most = {"5.4": MB, "6.16": 4 * MB}[version]
+        slow, fast = (10, 20_000), (10_000, 100)
+        for paced, truesize, limit in ((slow, 3000, 6000), (fast, 3000, most), (fast, most, most)):
+            full = queue(version, held=limit + 1, paced=paced)
+            assert full.throttles(truesize, 9)
+            assert full.throttled
+            free = queue(version, held=limit, paced=paced)
+            assert not free.throttles(truesize, 9)
+            assert not free.throttled
+
+    def test_what_is_about_to_be_given_counts(self) -> None:
+        made = queue(held=MB)
+        made.staged = 1
+        assert made.throttles(3000, 9)
+
+    @pytest.mark.parametrize(("version", "passing"), [("5.4", {0}), ("6.7", {0, 1})])
+    def test_with_nothing_else_out_it_goes(self, version: str, passing: set[int]) -> None:
+        full = queue(version, held=5 * MB)
+        assert {out for out in range(4) if not full.throttles(3000, out)} == passing
+
+
+class TestAutocorking:
+    def test_while_the_device_holds_more(self) -> None:
+        made = queue(held=3001)
+        made.pushing = True
+        assert made.corks(3000)
+        assert (made.throttled, made.corked) == (True, 1)
+
+    def test_no_more_than_itself_may_be_an_acknowledgement(self) -> None:
+        made = queue(held=3000)
+        made.pushing = True
+        assert not made.corks(3000)
+        assert (made.throttled, made.corked) == (False, 0)
+
+    def test_only_at_the_end_of_a_send(self) -> None:
+        assert not queue(held=10_000).corks(3000)
