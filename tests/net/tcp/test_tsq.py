@@ -23,7 +23,9 @@ class Host:
     """A socket on a ConnectX, whose process may own it."""
 
     def __init__(self, version: str = "5.4", **sender: Any) -> None:
-        self.bench = Bench(tso=True, device={"rate_bps": 8 * 10**9}, tx=(0, 1))
+        self.bench = Bench(
+            tso=True, costs={"tcp_tx": 900}, device={"rate_bps": 8 * 10**9}, tx=(0, 1)
+        )
         usual = {"congestion": make_congestion("reno", 10_000), "wmem_max": 1 << 30, "tso": True}
         self.socket = make_socket(
             self.bench.sim,
@@ -115,6 +117,15 @@ class TestAutocorking:
     def test_nothing_else_on_its_way(self) -> None:
         host = Host()
         assert host.send(2500) == [1000, 1000, 500]
+
+    def test_less_than_a_segment_at_its_end_is_part_of_a_large_one(self) -> None:
+        costs = []
+        for length in (3000, 3500):
+            host = Host()
+            host.socket.sender.output.nodelay = True
+            host.send(length)
+            costs.append(host.bench.machine.costs.ledger.tcp_send)
+        assert costs[0] == costs[1]
 
     def test_all_that_was_sent_is_acknowledged(self) -> None:
         host = Host()
