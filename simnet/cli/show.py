@@ -260,15 +260,15 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
     """
     yield "workload", _part(configuration, "workload", "")
     yield "run", _part(configuration, "run", "")
-    if configuration.hypervisor:
-        title = f"hypervisor: {configuration.models['hypervisor']}"
-        yield title, _part(configuration, "hypervisor", "hypervisor.")
-    if configuration.pool:
-        yield "pool of processors", _part(configuration, "pool", "pool.")
-    for place in ("lpars", "scale", "storage", "disk", "log_disk", "filesystem", "sas"):
+    for place in (
+        *("hypervisor", "kvm", "lpars", "scale", "storage", "disk"),
+        *("log_disk", "filesystem", "sas"),
+    ):
         if place in configuration.models:
             title = f"{place}: {configuration.models[place]}"
             yield title, _part(configuration, place, f"{place}.")
+    if configuration.pool:
+        yield "pool of processors", _part(configuration, "pool", "pool.")
     if configuration.gpfsperf:
         yield "gpfsperf", _part(configuration, "gpfsperf", "gpfsperf.")
     yield from _host(configuration, "host", configuration.ports, "")
@@ -298,6 +298,8 @@ def _host(
         yield title, _part(configuration, f"{place}.{part}", f"{prefix}{part}.")
     if partition := _part(configuration, f"{place}.partition", f"{prefix}partition."):
         yield "partition", partition
+    if guest := _part(configuration, f"{place}.guest", f"{prefix}guest."):
+        yield "guest", guest
     alike: dict[str, list[int]] = {}
     for number, port in enumerate(ports):
         alike.setdefault(port.nic.model_dump_json(), []).append(number)

@@ -13,7 +13,8 @@ net/ipv4/tcp_offload.c (`tcp_gro_receive`), by version of the kernel:
 | 5.12 | a merged packet counts for as many as its segments |
 
 A held packet goes up when something else of its flow comes, PSH is set, a segment is shorter than
-the first, 65535 bytes of IP packet are full, or the poll ends. Timestamps are not compared: the
+the first, 65535 bytes of IP packet are full, or the poll ends. What comes as one packet of several
+segments already is not added to, and not held. Timestamps are not compared: the
 kernel ends a packet where they change, once in a millisecond.
 """
 
@@ -110,7 +111,12 @@ class Gro:
         if self.enabled:
             bucket = self._bucket(skb)
             held = _held_of(bucket, skb)
-            holds = skb.end_seq > skb.seq and not skb.push and skb.sack is None
+            holds = (
+                skb.end_seq > skb.seq
+                and skb.segment_bytes == 0
+                and not skb.push
+                and skb.sack is None
+            )
             if held is None:
                 if holds and bucket.count < _MAX_GRO_SKBS:
                     return True
@@ -142,7 +148,7 @@ class Gro:
             return 0
         if held is not None:
             self._release(bucket, held)
-        if skb.end_seq == skb.seq or skb.push or skb.sack is not None:
+        if skb.end_seq == skb.seq or skb.segment_bytes > 0 or skb.push or skb.sack is not None:
             return self._collect(skb)
         if bucket.count == _MAX_GRO_SKBS:
             if not self.oldest_leaves:

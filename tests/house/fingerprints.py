@@ -64,6 +64,16 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
         "stream-100g", tunings=("tso-gro", "jumbo", "arfs", "16-short-flows")
     ),
     "vlan-half-cpu": Configuration("vlan-half-cpu", ms=20),
+    "vm-virtio": Configuration("vm-virtio"),
+    "vm-virtio, requests, threads that share CPUs and poll": Configuration(
+        "vm-virtio",
+        {
+            "test": "tcp_rr",
+            "virsh emulatorpin": "1",
+            "peer:virsh emulatorpin": "2",
+            "peer:qemu netdev poll-us": "50",
+        },
+    ),
     "vscsi-parallel": Configuration("vscsi-parallel", ms=200),
     "nvme-local": Configuration("nvme-local"),
     "mq-deadline behind a short queue": Configuration(

@@ -157,35 +157,43 @@ class Host(_HostWithParts):
     """
 
     @property
-    def _cpus_per_node(self) -> int:
-        """Logical CPUs of a node, where all have as many."""
+    def seen(self) -> tuple[Machine, Cpu]:
+        """Machine and processor as the host's operating system sees them."""
         for part in host_parts():
             if part.cpus and (found := getattr(self, part.place)) is not None:
-                return int(getattr(found, part.cpus))
-        return self.machine.sockets_per_node * self.cpu.cores_per_socket * self.cpu.threads_per_core
+                machine, cpu = found.seen(self.machine, self.cpu)
+                return machine, cpu
+        return self.machine, self.cpu
+
+    @property
+    def _cpus_per_node(self) -> int:
+        """Logical CPUs of a node, where all have as many."""
+        machine, cpu = self.seen
+        return machine.sockets_per_node * cpu.cores_per_socket * cpu.threads_per_core
 
     @property
     def cpu_count(self) -> int:
         """Logical CPUs of the machine."""
-        return max(self.online) + 1 if self.machine.node_cpus else len(self.online)
+        return max(self.online) + 1 if self.seen[0].node_cpus else len(self.online)
 
     @property
     def online(self) -> tuple[int, ...]:
         """The logical CPUs that run."""
-        listed = self.machine.node_cpus
-        if listed:
-            return tuple(sorted(cpu for cpus in listed for cpu in cpus))
-        return tuple(range(self.machine.nodes * self._cpus_per_node))
+        machine = self.seen[0]
+        if machine.node_cpus:
+            return tuple(sorted(cpu for cpus in machine.node_cpus for cpu in cpus))
+        return tuple(range(machine.nodes * self._cpus_per_node))
 
     def cpus_of(self, node: int) -> tuple[int, ...]:
         """Return the logical CPUs of a node."""
-        if self.machine.node_cpus:
-            return self.machine.node_cpus[node]
+        listed = self.seen[0].node_cpus
+        if listed:
+            return listed[node]
         return tuple(range(node * self._cpus_per_node, (node + 1) * self._cpus_per_node))
 
     def node_of(self, cpu: int) -> int:
         """Return the node of a logical CPU."""
-        return next(node for node in range(self.machine.nodes) if cpu in self.cpus_of(node))
+        return next(node for node in range(self.seen[0].nodes) if cpu in self.cpus_of(node))
 
 
 class Flow(Section):
@@ -288,6 +296,11 @@ class Effective(_WithParts):
         if self.switch is None:
             raise ValueError(f"{self.scenario}: no switch")
         return self.switch
+
+    @property
+    def linked(self) -> bool:
+        """Whether frames cross links; else CPUs copy them from one memory to another."""
+        return not (self.hypervisor or self.kvm)
 
     @property
     def machine(self) -> Machine:

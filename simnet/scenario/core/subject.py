@@ -130,8 +130,9 @@ class HostPart:
         key: its key in a file's table of a host; empty for what is always there and only knobs
             change.
         doc: what the file's schema says of that key.
-        cpus: its attribute that gives how many logical CPUs a host with it has; empty for those of
-            the sockets.
+        cpus: its attribute that gives how many logical CPUs a host with it has, whose method
+            `seen` then returns machine and processor as the operating system sees them; empty for
+            those of the sockets.
         absent: what a message says of its knobs on a host without it; the host's name goes first.
         item: there are several in a host, each with a name; what ``{...}`` stands for them in knobs
             and messages, as ``disk``.

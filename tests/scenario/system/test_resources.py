@@ -50,6 +50,7 @@ def _share(before: Resource | None, after: Resource, duration_ps: int) -> float:
         ("relay-tuned", {"relay.rate": "20000", "relay.connections": "40"}),
         ("vscsi-parallel", {}),
         ("vlan-half-cpu", {}),
+        ("vm-virtio", {"virsh emulatorpin": "0"}),
     ],
 )
 def test_looking_changes_nothing(scenario: str, settings: dict[str, str]) -> None:

@@ -27,7 +27,6 @@ from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.aix.build import aix_tcp
 from simnet.scenario.parts.interrupts.build import make_apic
-from simnet.scenario.parts.partition.build import seen_by
 
 if TYPE_CHECKING:
     from simnet.kernel.histogram import LogHistogram
@@ -84,7 +83,7 @@ def make_buffers(host: Host, machine: Machine) -> Buffers:
 
 def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Machine:
     """A host's CPUs, scheduler, memory and interrupt delivery."""
-    machine, cpu = seen_by(host)
+    machine, cpu = host.seen
     kernel = host.kernel
     memory = cpu.memory
     interconnect = Interconnect(

@@ -13,7 +13,7 @@ __all__ = ["LIFTS"]
 
 
 def _network(effective: Effective) -> Effective:
-    if effective.hypervisor:
+    if not effective.linked:
         return effective
     return changed(effective, "switch", up, "link_rate_bps")
 

@@ -129,9 +129,11 @@ class NetworkPath:
     def resources(self) -> Iterator[Resource]:
         """CPUs, ports and links of both ends."""
         yield from cpus(self.machine, flows=self._flows_by_cpu("", self._own_ports()))
-        if self.effective.hypervisor:
-            # the virtual LAN is as fast as the processors that copy
+        if not self.effective.linked:
+            # as fast as the processors that copy
             yield from self._far_cpus()
+            if not self.effective.hypervisor:
+                return
             machines = [(prefix, machine, None) for prefix, machine in self.far_machines]
             yield from partition_resources([("", self.machine, None), *machines])
             return

@@ -27,6 +27,7 @@ from simnet.scenario.parts.host.build import (
 )
 from simnet.scenario.parts.infiniband import columns as infiniband
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
+from simnet.scenario.parts.kvm.build import connect_by_vhost
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
 from simnet.scenario.parts.network.transactions import End, make_transactions
 from simnet.scenario.parts.nic.build import make_port, send_by
@@ -212,7 +213,7 @@ class _Builder(Ground):
     def _join(
         self, port: int, far: Nic | MultiqueuePort, far_host: Host, flows: list[Flow]
     ) -> None:
-        """Link a port and that of a peer: by a fabric, a hypervisor or the switch."""
+        """Link a port and that of a peer: by a fabric, a hypervisor, a bridge or the switch."""
         fabric, near = self.effective.fabric, self.ports[port]
         if fabric:
             made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
@@ -226,6 +227,8 @@ class _Builder(Ground):
                 _single(far),
                 far_host,
             )
+        elif self.effective.kvm:
+            connect_by_vhost(self, near, self.effective.host, far, far_host)
         elif not self._enslaved(flows[0]):
             self._connect(near, far, far)
 

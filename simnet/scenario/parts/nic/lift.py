@@ -13,8 +13,8 @@ __all__ = ["LIFTS"]
 
 
 def _network(effective: Effective) -> Effective:
-    if effective.hypervisor:
-        # a virtual LAN has no links: processors copy
+    if not effective.linked:
+        # processors copy
         return effective
 
     def quicker(host: Host) -> Host:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Effective, Host
-    from simnet.scenario.parts.host.schema import Cpu
-    from simnet.scenario.parts.host.schema import Machine as MachineModel
     from simnet.scenario.parts.partition.schema import Hypervisor, Pool
     from simnet.scenario.system.ground import Ground
 
@@ -26,30 +24,12 @@ __all__ = [
     "connect_by_hypervisor",
     "delayed_actions",
     "join",
-    "seen_by",
 ]
 
 _PERMILLE: Final = 1000
 # dispatch windows that a mean is of, at least
 _WINDOWS: Final = 5
-_THREADS: Final = 2
 _CAPPED: Final = "cap"
-
-
-def seen_by(host: Host) -> tuple[MachineModel, Cpu]:
-    """Return machine and processors as a host's operating system sees them.
-
-    A partition sees its virtual processors as the cores of one socket.
-    """
-    partition = host.partition
-    if partition is None:
-        return host.machine, host.cpu
-    machine = host.machine.model_copy(update={"sockets_per_node": 1, "buses_per_node": 1})
-    threads = _THREADS if partition.smt else 1
-    cpu = host.cpu.model_copy(
-        update={"cores_per_socket": partition.procs, "threads_per_core": threads}
-    )
-    return machine, cpu
 
 
 def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:

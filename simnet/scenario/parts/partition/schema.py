@@ -7,12 +7,17 @@ entitlement, capped and uncapped partitions, weights; Power Architecture Platfor
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, ratio, time
 
+if TYPE_CHECKING:
+    from simnet.scenario.parts.host.schema import Cpu, Machine
+
 __all__ = ["Hypervisor", "LogicalLan", "Partition", "Pool"]
+
+_THREADS: Final = 2
 
 
 class LogicalLan(Section):
@@ -79,7 +84,17 @@ class Partition(Section):
     @property
     def logical_cpus(self) -> int:
         """How many CPUs its operating system sees."""
-        return self.procs * (2 if self.smt else 1)
+        return self.procs * self._threads
+
+    @property
+    def _threads(self) -> int:
+        return _THREADS if self.smt else 1
+
+    def seen(self, machine: Machine, cpu: Cpu) -> tuple[Machine, Cpu]:
+        """Return machine and processor as it sees them: virtual ones are cores of one socket."""
+        one = {"sockets_per_node": 1, "buses_per_node": 1}
+        cores = {"cores_per_socket": self.procs, "threads_per_core": self._threads}
+        return machine.model_copy(update=one), cpu.model_copy(update=cores)
 
 
 class Pool(Section):

@@ -1,0 +1,12 @@
+from simnet.host.kvm.host_cpu cimport HostThread
+
+cdef enum:
+    RX = 0
+    TX = 1
+
+cdef class Backend(HostThread):
+    cdef public bint notify_rx
+    cdef public bint notify_tx
+
+    cpdef int kicked(self, int queue) except -1
+    cpdef int published(self) except -1

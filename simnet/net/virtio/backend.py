@@ -1,0 +1,35 @@
+"""What serves a virtio device in the host, as the driver in the guest sees it."""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.kvm.host_cpu import HostCpu, HostThread
+
+__all__ = ["Backend"]
+
+# virtqueues of a pair; compiled modules take them from `backend.pxd`
+if not cython.compiled:
+    RX = 0
+    TX = 1
+
+
+class Backend(HostThread):
+    """The thread that serves a pair of virtqueues.
+
+    Attributes:
+        notify_rx, notify_tx: it wants a kick when the driver adds buffers to the queue.
+    """
+
+    def __init__(self, host: HostCpu, path: str) -> None:
+        super().__init__(host, path)
+        self.notify_rx = False
+        self.notify_tx = True
+
+    def kicked(self, queue: cython.int) -> cython.int:
+        """The driver has added buffers, and exits to say so (ioeventfd)."""
+        raise NotImplementedError(self.path)
+
+    def published(self) -> cython.int:
+        """The driver has added frames to be sent, without a kick."""
+        raise NotImplementedError(self.path)

@@ -1,0 +1,155 @@
+"""Build a host's CPUs, the threads that are pinned to them, and what joins two guests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from simnet.host.costs import whole_ns
+from simnet.host.idle import IdleStates
+from simnet.host.kvm.host_cpu import HostCpu, fair_rules
+from simnet.host.kvm.vcpu import Vcpu
+from simnet.net.virtio.vhost import VhostCosts, VhostWorker
+from simnet.scenario.parts.kvm.columns import counts_of
+from simnet.scenario.system.resource import busy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.host.machine import Machine
+    from simnet.net.virtio.virtio_net import VirtioNet
+    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.parts.kvm.schema import Guest, Kvm
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.resource import Resource
+
+__all__ = ["Hypervisor", "connect_by_vhost", "join"]
+
+_PS = 10**12
+
+
+class Hypervisor:
+    """The host below the guests: its CPUs, as far as threads are pinned to them.
+
+    Args:
+        ground: what is simulated.
+        kvm: what it costs.
+
+    Attributes:
+        cpus: by number.
+        workers: of all guests, by name.
+    """
+
+    def __init__(self, ground: Ground, kvm: Kvm) -> None:
+        self.ground = ground
+        self.kvm = kvm
+        self.host = ground.effective.host
+        self.cpus: dict[int, HostCpu] = {}
+        self.workers: dict[str, VhostWorker] = {}
+
+    def ps(self, cycles: int) -> int:
+        """Time of a number of cycles, in whole nanoseconds."""
+        return whole_ns(cycles * _PS // self.host.cpu.clock_hz)
+
+    def cpu(self, number: int) -> HostCpu:
+        """Return a CPU of the host; it is made when the first thread is pinned to it."""
+        if number not in self.cpus:
+            host, cpu = self.host, self.host.cpu
+            each = host.machine.sockets_per_node * cpu.cores_per_socket * cpu.threads_per_core
+            idle = None
+            if cpu.idle_exit_ps:
+                idle = IdleStates(
+                    cpu.idle_enter_ps,
+                    cpu.idle_exit_ps,
+                    cpu.deep_idle_exit_ps,
+                    cpu.deep_idle_residency_ps,
+                )
+            self.cpus[number] = HostCpu(
+                self.ground.sim,
+                f"host.cpu{number}",
+                node=number // each,
+                rules=fair_rules(host.kernel.version),
+                switch_ps=self.ps(cpu.costs.context_switch_cycles),
+                idle_states=idle,
+            )
+        return self.cpus[number]
+
+    def costs(self) -> VhostCosts:
+        """What the steps of a vhost worker cost."""
+        cpu, kvm = self.host.cpu, self.kvm
+        far_ps = cpu.memory.remote_latency_ps - cpu.memory.local_latency_ps
+        return VhostCosts(
+            tx_frame_ps=self.ps(kvm.tx_frame_cycles),
+            rx_frame_ps=self.ps(kvm.rx_frame_cycles),
+            buffer_ps=self.ps(kvm.buffer_cycles),
+            bridge_ps=self.ps(kvm.bridge_cycles),
+            signal_ps=self.ps(kvm.signal_cycles),
+            wakeup_ps=self.ps(cpu.costs.wakeup_cycles),
+            copy_line_ps=self.ps(cpu.costs.copy_line_cycles),
+            far_line_ps=whole_ns(far_ps // cpu.copy_overlap),
+            line_bytes=cpu.cache_line_bytes,
+        )
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        """What each worker has done until now."""
+        return {name: counts_of(worker) for name, worker in self.workers.items()}
+
+    def resources(self) -> Iterator[Resource]:
+        """The vhost workers, and CPUs of the host that several threads share."""
+        for name, worker in self.workers.items():
+            yield busy(name, "vhost", worker.busy_ps(), drops=worker.drops)
+        for number, cpu in sorted(self.cpus.items()):
+            if len(cpu.threads) > 1:
+                had = sum(thread.busy_ps() for thread in cpu.threads)
+                yield busy(f"host cpu{number}", "host cpu", had)
+
+
+def join(ground: Ground, machine: Machine, host: Host) -> None:
+    """Make the CPUs of a machine threads of the host, if it is a guest."""
+    effective: Effective = ground.effective
+    kvm, guest = effective.kvm, host.guest
+    if kvm is None or guest is None:
+        return
+    if "hypervisor" not in ground.kept:
+        made = ground.kept["hypervisor"] = Hypervisor(ground, kvm)
+        ground.resources.append(made.resources)
+        ground.counters["vhost"] = made.counters
+    hypervisor: Hypervisor = ground.kept["hypervisor"]
+    for cpu, number in zip(machine.cpus, guest.vcpupin, strict=True):
+        Vcpu(
+            hypervisor.cpu(number),
+            f"host.{cpu.path}",
+            cpu,
+            halt_ps=hypervisor.ps(kvm.halt_cycles),
+            most_poll_ps=kvm.halt_poll_ns_ps,
+        )
+
+
+def connect_by_vhost(ground: Ground, nic: Any, host: Host, far: Any, far_host: Host) -> None:
+    """Join the devices of two guests by vhost workers and a bridge."""
+    hypervisor: Hypervisor = ground.kept["hypervisor"]
+    own = _worker(hypervisor, cast("VirtioNet", nic), host.guest)
+    other = _worker(hypervisor, cast("VirtioNet", far), far_host.guest)
+    own.far, other.far = other, own
+
+
+def _worker(hypervisor: Hypervisor, nic: VirtioNet, guest: Guest) -> VhostWorker:
+    kvm = hypervisor.kvm
+    worker = VhostWorker(
+        hypervisor.cpu(guest.emulatorpin[0]),
+        f"{nic.path}.vhost",
+        nic,
+        hypervisor.costs(),
+        guest_node=hypervisor.cpu(guest.vcpupin[0]).node,
+        busy_poll_ps=guest.poll_us_ps,
+        tap_limit=kvm.tap_queue,
+    )
+    machine = nic.path.partition(".")[0]
+    name = "vhost" if machine == "sut" else f"{machine} vhost"
+    hypervisor.workers[name] = worker
+    nic.attach(
+        worker,
+        hypervisor.ps(kvm.kick_cycles),
+        hypervisor.ps(kvm.interrupt_cycles),
+        kvm.interrupt_latency_ps,
+    )
+    return worker

@@ -1,0 +1,113 @@
+"""Guests of one host, as a user meets them: where threads run, offloads, requests, bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import simnet
+from simnet.errors import InputError
+from simnet.scenario.core.library import find_scenario
+from simnet.scenario.core.load import load
+from simnet.study.run.result import Result
+
+
+def run(settings: dict[str, str] | None = None) -> Result:
+    """A short run between two guests."""
+    return simnet.run("vm-virtio", settings=settings, warm_up="10 ms", duration="10 ms")
+
+
+@pytest.fixture(scope="module")
+def plain() -> Result:
+    return run()
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({"kvm.bridge": "12000 cycles"}, 0.95),
+        ({"cpu.costs.copy_line": "24 cycles", "peer:cpu.costs.copy_line": "24 cycles"}, 0.8),
+        ({"virsh emulatorpin": "40"}, 0.7),
+        ({"virsh emulatorpin": "1"}, 0.8),
+        ({"peer:ethtool -K eth0 tso": "off"}, 0.3),
+    ],
+    ids=lambda one: next(iter(one), "") if isinstance(one, dict) else "",
+)
+def test_what_costs_more_carries_less(plain: Result, settings: dict[str, str], most: float) -> None:
+    assert run(settings).throughput_bps < most * plain.throughput_bps
+
+
+def test_a_stream_crosses_in_frames_of_64_kib_through_both_workers(plain: Result) -> None:
+    own, far = plain.vhost
+    assert (own["name"], far["name"]) == ("vhost", "peer0 vhost")
+    payload = plain.throughput_bps / 8 / own["frames_rx_per_s"]
+    assert payload == pytest.approx(45 * 1448, rel=0.02)
+    # what one takes the other gives
+    assert own["frames_rx_per_s"] == pytest.approx(far["frames_tx_per_s"], rel=0.02)
+    assert far["frames_rx_per_s"] == pytest.approx(own["frames_tx_per_s"], rel=0.02)
+    assert own["drops"] == far["drops"] == 0
+    assert max(own["busy"], far["busy"]) > 90
+
+
+def test_interrupts_are_those_that_the_workers_ask_for(plain: Result) -> None:
+    assert plain.ports[0].interrupts_per_s <= plain.vhost[0]["signals_per_s"]
+    assert plain.vhost[0]["signals_per_s"] < plain.vhost[0]["frames_rx_per_s"]
+
+
+def test_polling_makes_requests_quicker_and_costs_cpus() -> None:
+    latency, busy = {}, {}
+    for name, settings in {
+        "none": {"/sys/module/kvm/parameters/halt_poll_ns": "0"},
+        "halt": {},
+        "vhost": {"qemu netdev poll-us": "50", "peer:qemu netdev poll-us": "50"},
+    }.items():
+        result = run({"test": "tcp_rr"} | settings)
+        latency[name] = result.flows[0].latency_us.p50 or 0.0
+        busy[name] = result.vhost[0]["busy"]
+    assert 0 < latency["vhost"] < latency["halt"] < latency["none"]
+    assert busy["vhost"] > 2 * busy["halt"]
+
+
+def test_a_guest_has_as_many_cpus_as_are_pinned() -> None:
+    host = load("vm-virtio", settings={"virsh vcpupin": "0-2,40"}).host
+    assert host.online == host.cpus_of(0) == (0, 1, 2, 3)
+    assert host.node_of(3) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"virsh vcpupin": "0,99"}, "CPU 99: the host has CPUs 0 to 63"),
+        ({"virsh emulatorpin": "64"}, "CPU 64: the host has CPUs 0 to 63"),
+        ({"virsh vcpupin": "0"}, "CPU 1 is beyond the machine"),
+        ({"ethtool -G eth0 rx": "300"}, "expected one of 256, 512, 1024 descriptors, got 300"),
+        ({"ethtool -C eth0 rx-usecs": "10"}, "the driver virtio_net has no such knob"),
+        ({"peers_simulated": "ends"}, "the ends are guests of one host"),
+    ],
+    ids=lambda one: next(iter(one), "") if isinstance(one, dict) else "",
+)
+def test_what_cannot_be_is_one_line(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load("vm-virtio", settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("replaced", "message"),
+    [
+        ({'kvm = "kvm-x86"\n': ""}, "a guest needs a host with KVM"),
+        ({'[system.guest]\nvcpupin = "0-1"\nemulatorpin = "2"\n': ""}, "only in a guest"),
+        ({"lake-guests": "lake-e810", "irq/24": "irq/80"}, "its driver ice is none of a guest"),
+    ],
+    ids=["no KVM", "no guest", "no virtio"],
+)
+def test_a_guest_needs_a_host_and_its_devices(
+    tmp_path: Path, replaced: dict[str, str], message: str
+) -> None:
+    file = tmp_path / "guests.toml"
+    text = find_scenario("vm-virtio").read_text(encoding="utf-8")
+    for old, new in replaced.items():
+        text = text.replace(old, new)
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load(str(file))
