@@ -81,6 +81,18 @@ class TestMemory:
         assert len(host.send(3_000_500)) == 1023
         assert host.socket.sender.output.small_queue is None
 
+    def test_its_bound_follows_the_window_and_the_round_trip_of_each_ack(self) -> None:
+        host = Host()
+        sender: Any = host.socket.sender
+        host.send(LARGE)
+        leave(host)
+        host.wait(100)
+        host.socket.receive(ack(host.socket, LARGE, 100 << 20), host.bench.cpu)
+        # slow start: twice the window in a round trip, of which srtt has eight
+        a_second = 1000 * 80_000 * 200 * sender.congestion.cwnd // sender.timer.rtt.srtt
+        assert sender.timer.rtt.srtt == 800
+        assert sender.output.small_queue.pacing == a_second >> 10
+
 
 class TestAutocorking:
     def test_what_is_not_full_waits_for_the_device(self) -> None:
