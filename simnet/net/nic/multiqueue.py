@@ -8,6 +8,7 @@ microsecond changes no more than that.
 Source: drivers/net/bnx2.c of Linux 2.6.32; Documentation/networking/scaling.txt.
 """
 
+# mypy: no-strict-optional
 from __future__ import annotations
 
 from array import array
@@ -71,7 +72,7 @@ class MultiqueuePort(Port):
         name: interface name (eth0).
         queues: each with its line; all on the same node.
         tx_queues: how many of them, from the first, are for sending.
-        rss: which queue receives a frame.
+        rss: which queue receives a frame; None where what is before the port says it.
         xps: which queue each CPU sends by; None for none.
 
     Raises:
@@ -86,7 +87,7 @@ class MultiqueuePort(Port):
         queues: list[Nic],
         *,
         tx_queues: int,
-        rss: Rss,
+        rss: Rss | None,
         xps: XpsMap | None = None,
     ) -> None:
         if not 0 < len(queues) <= _MOST_QUEUES or not 0 < tx_queues <= len(queues):
@@ -96,7 +97,7 @@ class MultiqueuePort(Port):
         self.name = name
         self.queues = list(queues)
         self.tx_queues = tx_queues
-        self.rss = rss
+        self.rss: Rss = rss
         self.xps: XpsMap = xps
         for queue in queues:
             queue.tx.serializer = queues[0].tx.serializer

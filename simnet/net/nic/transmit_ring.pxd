@@ -26,6 +26,7 @@ cdef class TransmitRing:
 
     cpdef long long use_ps(self, Cpu cpu) except? -1
     cpdef long long post(self, Skb skb, long long now) except? -1
+    cdef int hold(self, Skb skb, long long noted_ps) except -1
     cpdef long long free(self, Cpu cpu) except? -1
     cpdef int free_part(self, Cpu cpu) except -1
     cpdef long long reclaim(self, Cpu cpu, long long count) except? -1

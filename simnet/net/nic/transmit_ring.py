@@ -67,16 +67,21 @@ class TransmitRing:
 
     def post(self, skb: Skb, now: cython.longlong) -> cython.longlong:
         """Take a frame from the CPU that has written it; return when its last bit leaves."""
-        slot: cython.longlong = self.sent & self.mask
         end_ps: cython.longlong = self.serializer.end_ps(now + self.fetch_ps, skb.wire_bytes)
+        self.hold(skb, end_ps + self.report_ps)
+        return end_ps
+
+    def hold(self, skb: Skb, noted_ps: cython.longlong) -> cython.int:
+        """Take a frame of which the device takes note at `noted_ps`."""
+        slot: cython.longlong = self.sent & self.mask
         self.sent += 1
-        self.ends[slot] = end_ps + self.report_ps
+        self.ends[slot] = noted_ps
         self.writers[slot] = skb.toucher
         if skb.owner is not None:
             self.owners[slot] = skb.owner
             self.lengths[slot] = skb.end_seq - skb.seq
             skb.owner.queued(self.lengths[slot])
-        return end_ps
+        return 0
 
     def free(self, cpu: Cpu) -> cython.longlong:
         """Free the oldest frame on `cpu`; return what its buffer's lines cost."""

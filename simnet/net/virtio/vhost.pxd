@@ -1,10 +1,19 @@
-from simnet.net.link.skb cimport Skb, SkbQueue
+from simnet.net.link.skb cimport Header, Skb, SkbQueue
+from simnet.net.steering.flow_hash cimport connection_hash
 from simnet.net.virtio.backend cimport Backend, RX, TX
 from simnet.net.virtio.virtio_net cimport VirtioNet
 
+cdef class Tap:
+    cdef readonly list workers
+    cdef dict flows
+
+    cpdef int learn(self, Skb skb, VhostWorker worker) except -1
+    cpdef VhostWorker worker(self, Skb skb)
+
 cdef class VhostWorker(Backend):
     cdef readonly VirtioNet nic
-    cdef public VhostWorker far
+    cdef Tap own
+    cdef Tap far
     cdef long long tx_frame_ps
     cdef long long rx_frame_ps
     cdef long long buffer_ps

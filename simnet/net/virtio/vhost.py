@@ -12,8 +12,10 @@ each pair of queues. It does one of two pieces of work at a time:
 After 512 KiB or 256 packets a piece of work goes to the end of the queue. When nothing is left, the
 worker looks for more during `poll-us` before it asks for kicks and blocks.
 
-The bridge's work is done where the frame is sent: it puts it into the queue of another tap, whose
-worker it wakes. What finds that full is dropped. Zero copy (`experimental_zcopytx`) is off.
+The bridge's work is done where the frame is sent: it puts it into a queue of another tap, whose
+worker it wakes. What finds that full is dropped. A tap with several queues puts a flow where the
+guest has sent of it last (`tun_automq_select_queue`, `tun_flow_update`). Zero copy
+(`experimental_zcopytx`) is off.
 """
 
 # mypy: no-strict-optional
@@ -25,14 +27,15 @@ from typing import Any
 import cython
 
 from simnet.host.kvm.host_cpu import HostCpu
-from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.link.skb import Header, Skb, SkbQueue
+from simnet.net.steering.flow_hash import connection_hash
 from simnet.net.virtio.backend import Backend
 from simnet.net.virtio.virtio_net import VirtioNet
 
 if not cython.compiled:
     from simnet.net.virtio.backend import RX, TX
 
-__all__ = ["VhostCosts", "VhostWorker"]
+__all__ = ["Tap", "VhostCosts", "VhostWorker"]
 
 # VHOST_NET_BATCH, VHOST_NET_PKT_WEIGHT, VHOST_NET_WEIGHT
 _BATCH = cython.declare(cython.int, 64)
@@ -86,6 +89,53 @@ class VhostCosts:
 
 @cython.final
 @cython.cclass
+class Tap:
+    """The queues of a guest's tap device, each with a worker.
+
+    Attributes:
+        workers: of its queues, in order.
+    """
+
+    def __init__(self) -> None:
+        self.workers: list[Any] = []
+        self.flows: dict[int, VhostWorker] = {}
+
+    def learn(self, skb: Skb, worker: VhostWorker) -> cython.int:
+        """The guest has sent a frame by a queue."""
+        if len(self.workers) > 1 and skb.header is not None:
+            self.flows[_hash_of(skb.header)] = worker
+        return 0
+
+    def worker(self, skb: Skb) -> VhostWorker:
+        """The worker whose queue gets a frame."""
+        count: cython.longlong = len(self.workers)
+        hashed: cython.longlong
+        found: VhostWorker = self.workers[0]
+        if count > 1 and skb.header is not None:
+            hashed = _hash_of(skb.header)
+            found = self.flows.get(hashed)
+            if found is None:
+                found = self.workers[hashed * count >> 32]
+        return found
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _hash_of(header: Header) -> cython.longlong:
+    """`__skb_get_hash_symmetric`: the same for both directions."""
+    return connection_hash(
+        header.source_ip,
+        header.destination_ip,
+        header.source_port,
+        header.destination_port,
+        0,
+        True,
+        True,
+    )
+
+
+@cython.final
+@cython.cclass
 class VhostWorker(Backend):
     """The thread of one pair of queues.
 
@@ -93,13 +143,15 @@ class VhostWorker(Backend):
         host: the CPU that it is pinned to.
         path: component path.
         nic: the pair of queues.
+        own: the guest's tap, of which this is the next queue.
+        far: the tap that frames go to.
         costs: of its steps.
         guest_node: node of the guest's memory.
         busy_poll_ps: `poll-us`.
         tap_limit: frames in the tap's queue.
 
     Attributes:
-        far: the worker behind whose tap frames go.
+        own, far: the guest's tap, and the one that frames go to.
         tap: frames for the guest.
         drops: frames that found the tap's queue full.
         starved: how often frames waited for buffers of the guest.
@@ -112,6 +164,8 @@ class VhostWorker(Backend):
         host: HostCpu,
         path: str,
         nic: VirtioNet,
+        own: Tap,
+        far: Tap,
         costs: VhostCosts,
         *,
         guest_node: int,
@@ -120,7 +174,9 @@ class VhostWorker(Backend):
     ) -> None:
         super().__init__(host, path)
         self.nic = nic
-        self.far: VhostWorker = None
+        self.own = own
+        self.far = far
+        own.workers.append(self)
         self.tx_frame_ps = costs.tx_frame_ps
         self.rx_frame_ps = costs.rx_frame_ps
         self.buffer_ps = costs.buffer_ps
@@ -332,7 +388,7 @@ class VhostWorker(Backend):
     def _send_batch(self) -> cython.int:
         """`vhost_tx_batch`: hand what was collected to the bridge, report it as used."""
         work: cython.longlong = self.batch.count * self.bridge_ps
-        if self.far.waits_rx:
+        if self.batch.count > 0 and self.far.worker(self.batch.head).waits_rx:
             work += self.wakeup_ps
         if self.nic.wants_tx(self.done):
             self.signals += 1
@@ -341,9 +397,12 @@ class VhostWorker(Backend):
 
     def _batch_sent(self) -> cython.int:
         count: cython.int = self.done
+        skb: Skb
         self.done = 0
         while self.batch.count > 0:
-            self.far.enqueue(self.batch.pop())
+            skb = self.batch.pop()
+            self.own.learn(skb, self)
+            self.far.worker(skb).enqueue(skb)
         return self.nic.take_sent(count)
 
     # -- receive ------------------------------------------------------------------------------

@@ -172,12 +172,9 @@ class VirtioNet(Channel):
 
     def _send_now(self, skb: Skb) -> cython.int:
         """Add a frame to the ring; `virtqueue_enable_cb_delayed` comes before that."""
-        slot: cython.longlong = self.tx.sent & self.tx.mask
         self._delay_tx()
         self.tx_cq.arm(self.sim.now, self.tx.announced - self.tx.reclaimed)
-        self.tx.sent += 1
-        self.tx.ends[slot] = NEVER
-        self.tx.writers[slot] = skb.toucher
+        self.tx.hold(skb, NEVER)
         self.tx_packets += 1
         self.tx_bytes += skb.wire_bytes
         if self.capture is not None:

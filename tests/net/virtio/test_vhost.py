@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from simnet.host.kvm.host_cpu import HostCpu, fair_rules
 from simnet.kernel.simulator import Simulator
 from simnet.net.gro import Gro, gro_rules
-from simnet.net.link.skb import Skb, new_skb
-from simnet.net.virtio.vhost import VhostCosts, VhostWorker
+from simnet.net.link.skb import Header, Skb, Station, new_skb
+from simnet.net.virtio.vhost import Tap, VhostCosts, VhostWorker
 from simnet.net.virtio.virtio_net import VirtioNet
 from tests.host.parts import MS, NS, US, make_costs, make_machine
 from tests.net.parts import Line, Sink, asserted_ps, make_device
@@ -55,6 +55,7 @@ class Guests:
             far_line_ps=5 * NS,
             line_bytes=64,
         )
+        taps = (Tap(), Tap())
         cpus = [self._host_cpu(0)] * 2 if self.one_cpu else [self._host_cpu(n) for n in range(2)]
         for number in range(2):
             machine = make_machine(self.sim, f"guest{number}", costs=make_costs(poll=100))
@@ -67,6 +68,7 @@ class Guests:
                 cpus[number],
                 f"vhost{number}",
                 nic,
+                *(taps if number == 0 else taps[::-1]),
                 costs,
                 guest_node=0,
                 busy_poll_ps=self.busy_poll,
@@ -76,7 +78,6 @@ class Guests:
             self.nics.append(nic)
             self.workers.append(worker)
             self.sinks.append(sink)
-        self.workers[0].far, self.workers[1].far = self.workers[1], self.workers[0]
 
     def _host_cpu(self, number: int) -> HostCpu:
         return HostCpu(
@@ -204,6 +205,39 @@ def test_a_worker_of_another_node_copies_slower(nodes: tuple[int, int]) -> None:
         guests.send(45)
         ends.append(guests.run()[0][0])
     assert ends[1] > ends[0]
+
+
+def test_a_flow_comes_by_the_queue_that_its_guest_last_sent_of_it_by() -> None:
+    guests = Guests()
+    taps = [Tap(), Tap()]
+    costs = VhostCosts(**dict.fromkeys(VhostCosts.__slots__, 0))
+    workers = [
+        VhostWorker(
+            guests.workers[0].host,
+            f"queue{number}",
+            guests.nics[0],
+            taps[0],
+            taps[1],
+            costs,
+            guest_node=0,
+            busy_poll_ps=0,
+            tap_limit=1,
+        )
+        for number in range(4)
+    ]
+    ends = Station(1), Station(2)
+
+    def frame(port: int, *, back: bool = False) -> Skb:
+        skb = new_skb(guests.sinks[0], 0, 1, 0, 0, 100, push=False)
+        addresses = (1, 2, port, 5001) if back else (2, 1, 5001, port)
+        skb.header = Header(*ends, *addresses)
+        return skb
+
+    unknown = {taps[0].worker(frame(port)).path for port in range(32768, 32800)}
+    assert unknown == {worker.path for worker in workers}
+    for worker in workers:
+        taps[0].learn(frame(40000, back=True), worker)
+        assert taps[0].worker(frame(40000)) is worker
 
 
 @given(

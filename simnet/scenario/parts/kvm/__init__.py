@@ -33,7 +33,6 @@ SUBJECT = Subject(
             order=32,
         ),
     ),
-    drivers=late("kvm.driver:DRIVERS"),
     knobs=late("kvm.knobs:KNOBS"),
     join=late("kvm.build:join"),
     columns=late("kvm.columns:COLUMNS"),

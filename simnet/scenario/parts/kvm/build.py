@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from simnet.host.costs import whole_ns
 from simnet.host.idle import IdleStates
 from simnet.host.kvm.host_cpu import HostCpu, fair_rules
 from simnet.host.kvm.vcpu import Vcpu
-from simnet.net.virtio.vhost import VhostCosts, VhostWorker
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.virtio.vhost import Tap, VhostCosts, VhostWorker
 from simnet.scenario.parts.kvm.columns import counts_of
 from simnet.scenario.system.resource import busy
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.host.machine import Machine
+    from simnet.net.nic.port import Nic
     from simnet.net.virtio.virtio_net import VirtioNet
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.parts.kvm.schema import Guest, Kvm
@@ -124,28 +126,50 @@ def join(ground: Ground, machine: Machine, host: Host) -> None:
         )
 
 
-def connect_by_vhost(ground: Ground, nic: Any, host: Host, far: Any, far_host: Host) -> None:
+def connect_by_vhost(
+    ground: Ground,
+    nic: Nic | MultiqueuePort,
+    host: Host,
+    far: Nic | MultiqueuePort,
+    far_host: Host,
+) -> None:
     """Join the devices of two guests by vhost workers and a bridge."""
     hypervisor: Hypervisor = ground.kept["hypervisor"]
-    own = _worker(hypervisor, cast("VirtioNet", nic), host.guest)
-    other = _worker(hypervisor, cast("VirtioNet", far), far_host.guest)
-    own.far, other.far = other, own
+    own, other = Tap(), Tap()
+    _serve(hypervisor, nic, host.guest, own, other)
+    _serve(hypervisor, far, far_host.guest, other, own)
 
 
-def _worker(hypervisor: Hypervisor, nic: VirtioNet, guest: Guest) -> VhostWorker:
+def _serve(
+    hypervisor: Hypervisor, port: Nic | MultiqueuePort, guest: Guest, own: Tap, far: Tap
+) -> None:
+    """Give each pair of a device's queues a worker."""
+    pairs = port.queues if isinstance(port, MultiqueuePort) else [port]
+    machine = port.path.partition(".")[0]
+    prefix = "" if machine == "sut" else f"{machine} "
+    for number, pair in enumerate(pairs):
+        name = f"{prefix}vhost{number if len(pairs) > 1 else ''}"
+        pin = guest.emulatorpin[number % len(guest.emulatorpin)]
+        hypervisor.workers[name] = _worker(
+            hypervisor, cast("VirtioNet", pair), guest, pin, own, far
+        )
+
+
+def _worker(
+    hypervisor: Hypervisor, nic: VirtioNet, guest: Guest, pin: int, own: Tap, far: Tap
+) -> VhostWorker:
     kvm = hypervisor.kvm
     worker = VhostWorker(
-        hypervisor.cpu(guest.emulatorpin[0]),
+        hypervisor.cpu(pin),
         f"{nic.path}.vhost",
         nic,
+        own,
+        far,
         hypervisor.costs(),
         guest_node=hypervisor.cpu(guest.vcpupin[0]).node,
         busy_poll_ps=guest.poll_us_ps,
         tap_limit=kvm.tap_queue,
     )
-    machine = nic.path.partition(".")[0]
-    name = "vhost" if machine == "sut" else f"{machine} vhost"
-    hypervisor.workers[name] = worker
     nic.attach(
         worker,
         hypervisor.ps(kvm.kick_cycles),

@@ -13,7 +13,7 @@ from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
-from simnet.scenario.parts.nic.schema import BusLatency, Multiqueue, Rings, Slot
+from simnet.scenario.parts.nic.schema import BusLatency, Multiqueue, Queues, Rings, Slot
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -105,8 +105,8 @@ def make_port(
     made = partial(
         make_nic, sim, machine, host, port, switch=switch, seed=seed, per_frame=per_frame
     )
-    queues = max(model.rx_queues, model.tx_queues) if isinstance(model, Multiqueue) else 1
-    if not isinstance(model, Multiqueue) or queues == 1:
+    queues = max(model.rx_queues, model.tx_queues) if isinstance(model, Queues) else 1
+    if not isinstance(model, Queues) or queues == 1:
         return made()
     return MultiqueuePort(
         sim,
@@ -114,7 +114,7 @@ def make_port(
         port.name,
         [made(queue=queue) for queue in range(queues)],
         tx_queues=model.tx_queues,
-        rss=_rss(model),
+        rss=_rss(model) if isinstance(model, Multiqueue) else None,
         xps=XpsMap(len(machine.cpus), port.xps_cpus) if any(port.xps_cpus) else None,
     )
 

@@ -12,6 +12,7 @@ from simnet.scenario.parts.nic.schema import (
     Ethernet,
     Multiqueue,
     Polled,
+    Queues,
     ReceiveOffload,
     RxUsecs,
 )
@@ -19,7 +20,7 @@ from simnet.scenario.parts.nic.schema import (
 if TYPE_CHECKING:
     from simnet.scenario.parts.nic.schema import Given, Nic
 
-__all__ = ["Channels", "ethtool"]
+__all__ = ["Channels", "Combined", "ethtool"]
 
 
 def ethtool(section: type[Nic], typed: str, target: str, **more: Any) -> Knob:
@@ -28,12 +29,8 @@ def ethtool(section: type[Nic], typed: str, target: str, **more: Any) -> Knob:
     return Knob(name, spec.doc, spec, "nic", target, f"{name} {{value}}", **more)
 
 
-class Channels(BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet):
-    """A port with channels, whose moderation may adapt to the traffic."""
-
-    tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
-    adaptive_rx: Annotated[bool, Flag("moderation of receive interrupts adapts to the traffic")]
-    adaptive_tx: Annotated[bool, Flag("moderation of transmit interrupts adapts to the traffic")]
+class Combined(Queues):
+    """A port whose queues come in pairs."""
 
     @classmethod
     def check(cls, given: Given) -> None:
@@ -47,21 +44,34 @@ class Channels(BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
 
     @classmethod
     def knobs(cls) -> tuple[Knob, ...]:
-        """Return number of channels, RSS, and what makes moderation adapt."""
-        return CHANNEL_KNOBS
+        """Return the number of channels."""
+        return (_COMBINED,)
 
 
+class Channels(Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet):
+    """A port with channels, whose moderation may adapt to the traffic."""
+
+    tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
+    adaptive_rx: Annotated[bool, Flag("moderation of receive interrupts adapts to the traffic")]
+    adaptive_tx: Annotated[bool, Flag("moderation of transmit interrupts adapts to the traffic")]
+
+    @classmethod
+    def knobs(cls) -> tuple[Knob, ...]:
+        """Return RSS, and what makes moderation adapt, too."""
+        return (*super().knobs(), *CHANNEL_KNOBS)
+
+
+_COMBINED: Final = Knob(
+    "ethtool -L {port} combined",
+    "channels, each with a receive and a transmit queue",
+    value_spec(Combined, "rx_queues"),
+    "nic",
+    "rx_queues",
+    "ethtool -L {port} combined {value}",
+    also=("tx_queues",),
+    stage=Stage.QUEUES,
+)
 CHANNEL_KNOBS: Final = (
-    Knob(
-        "ethtool -L {port} combined",
-        "channels, each with a receive and a transmit queue",
-        value_spec(Channels, "rx_queues"),
-        "nic",
-        "rx_queues",
-        "ethtool -L {port} combined {value}",
-        also=("tx_queues",),
-        stage=Stage.QUEUES,
-    ),
     ethtool(
         Channels,
         "-X {port} equal",

@@ -37,6 +37,7 @@ __all__ = [
     "Given",
     "Multiqueue",
     "Nic",
+    "Queues",
     "ReceiveOffload",
     "Rings",
     "RxModeration",
@@ -362,13 +363,31 @@ class Polled(Nic):
         instance.irq_suspend_timeout_ps = self.irq_suspend_timeout_ps
 
 
-class Multiqueue(Nic):
-    """Several rings for each direction, and the hash that sorts received frames to them."""
+class Queues(Nic):
+    """Several rings for each direction."""
 
     rx_queues: Annotated[
         int, count("receive queues, each with an interrupt of its own", 1, _MOST_QUEUES)
     ]
     tx_queues: Annotated[int, count("transmit queues", 1, _MOST_QUEUES)]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse queues that nothing sorts packets to; see `Nic.check`."""
+        super().check(given)
+        port = given.tree.get(given.port)
+        ends = given.tree.get(("workload", "peers_simulated")) == "ends"
+        for field in ("rx_queues", "tx_queues"):
+            if given[field] == 1 or not (port["enslaved"] or ends):
+                continue
+            what = "a slave of a bond" if port["enslaved"] else "workload.peers_simulated = ends"
+            message = f"{port['name']} has several queues, {what} knows one: expected 1"
+            raise given.error(field, message)
+
+
+class Multiqueue(Queues):
+    """The hash that sorts received frames to the rings."""
+
     rss_default_queue: Annotated[
         bool, Flag("the first receive queue takes only what RSS does not sort")
     ]
@@ -382,7 +401,7 @@ class Multiqueue(Nic):
 
     @classmethod
     def check(cls, given: Given) -> None:
-        """Refuse a table that no chip has, and queues that nothing sorts packets to."""
+        """Refuse a table that no chip has, and more queues in it than there are."""
         super().check(given)
         if given["rss_equal"] > given["rx_queues"]:
             message = f"expected at most the {given['rx_queues']} receive queues that there are"
@@ -390,11 +409,3 @@ class Multiqueue(Nic):
         entries = given["rss_table_entries"]
         if entries & (entries - 1):
             raise given.error("rss_table_entries", f"expected a power of two, got {entries}")
-        port = given.tree.get(given.port)
-        ends = given.tree.get(("workload", "peers_simulated")) == "ends"
-        for field in ("rx_queues", "tx_queues"):
-            if given[field] == 1 or not (port["enslaved"] or ends):
-                continue
-            what = "a slave of a bond" if port["enslaved"] else "workload.peers_simulated = ends"
-            message = f"{port['name']} has several queues, {what} knows one: expected 1"
-            raise given.error(field, message)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from simnet.scenario.core.specs import count
+from simnet.scenario.parts.nic.channels import Combined
 from simnet.scenario.parts.nic.schema import Ethernet, Polled, ReceiveOffload
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["DRIVERS"]
+__all__ = ["DRIVER"]
 
 # 2 + MAX_SKB_FRAGS: with fewer free entries the driver stops the queue
 _SPARE_ENTRIES: Final = 19
 _RINGS: Final = (256, 512, 1024)
 
 
-class VirtioNet(ReceiveOffload, Polled, Ethernet):
+class VirtioNet(Combined, ReceiveOffload, Polled, Ethernet):
     """A device of a guest, one thread of the host behind each pair of queues."""
 
     network: ClassVar[str] = "bridge"
@@ -49,4 +50,4 @@ class VirtioNet(ReceiveOffload, Polled, Ethernet):
         return made
 
 
-DRIVERS = (VirtioNet,)
+DRIVER = VirtioNet
