@@ -1,4 +1,4 @@
-"""Two partitions on a virtual LAN: cost of a packet with half a processor each, and a whole one."""
+"""Guests of one machine: a packet between two partitions, and a frame between guests of KVM."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ SLICE_PS = PS // 2
 STREAMS = {
     "half a processor": ("vlan-half-cpu", (), {}),
     "a processor": ("vlan-half-cpu", ("one-cpu",), {}),
+    "guests of KVM, frames of up to 64 KiB": ("vm-virtio", (), {}),
     "a gigabit port, no partition": ("x460-out-of-box", (), {"nodes": "1", "test": "netperf"}),
 }
 WANTED_SPEED = 2
@@ -33,7 +34,7 @@ def _packets(system: System) -> int:
 
 def main() -> None:
     """Time the systems and SimPy's timeouts in turns."""
-    heading("virtual LAN: iperf between two partitions, both simulated whole")
+    heading("iperf between two guests of one machine, both simulated whole")
     systems = {name: _made(name) for name in STREAMS}
     costs: dict[str, list[float]] = {name: [] for name in systems}
     speeds = []

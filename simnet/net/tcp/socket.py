@@ -368,7 +368,7 @@ class TcpSocket(TcpConnection):
         if self.cache is not None:
             far_ps = far_ps // 1000 // self.costs.copy_overlap * 1000
         if self.core_cache is not None:
-            copy_ps += self._written_back_ps(lines)
+            copy_ps = max(copy_ps + self._written_back_ps(lines), 0)
         self.ledger.copy += copy_ps
         self.ledger.copy_lines += far_ps
         return copy_ps + far_ps + self._checksum_ps(length)

@@ -97,8 +97,9 @@ class VirtioNet(Channel):
         self.average_bytes = 0
         self.injecting = False
         self.kicks = 0
-        self.rx_cq.moderate(0, 1, False)
-        self.tx_cq.moderate(0, 1, False)
+        # a number of entries alone ends a wait, no time
+        self.rx_cq.moderate(NEVER, 1, True)
+        self.tx_cq.moderate(NEVER, 1, True)
 
     def attach(
         self,
@@ -185,7 +186,7 @@ class VirtioNet(Channel):
     def _delay_tx(self) -> cython.int:
         """The next interrupt is after three quarters of what the host has not sent yet."""
         pending: cython.longlong = self.tx.sent - self.tx.reclaimed
-        return self.tx_cq.moderate(0, pending * 3 // 4 + 1, False)
+        return self.tx_cq.moderate(NEVER, pending * 3 // 4 + 1, True)
 
     def flush(self) -> cython.int:
         """End of a burst: kick, if the host wants it."""

@@ -168,7 +168,8 @@ class Places:
             driver = ports[chosen[0]]["nic"]["driver"]
             sections = Nic.variants().items()
             having = [name for name, one in sections if knob.fits(name, one.model_fields)]
-            raise entry.error(f"{lacking(driver, having)}")
+            why = Nic.variants()[driver].unmoderated if " -C " in knob.name else ""
+            raise entry.error(lacking(driver, having, why))
         return fitting
 
     def queues(self, port: Path, way: str = "rx") -> int:
@@ -213,9 +214,10 @@ class Places:
         return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])
 
 
-def lacking(driver: str, having: Iterable[str]) -> str:
-    """Return that a port's driver has no such knob, and which drivers have it."""
-    return f"the driver {driver} has no such knob; it belongs to {', '.join(having)}"
+def lacking(driver: str, having: Iterable[str], why: str = "") -> str:
+    """Return that a port's driver has no such knob, perhaps why, and which drivers have it."""
+    reason = f": {why}" if why else ""
+    return f"the driver {driver} has no such knob{reason}; it belongs to {', '.join(having)}"
 
 
 def ranges(numbers: list[int]) -> str:

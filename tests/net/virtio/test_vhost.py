@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.kvm.host_cpu import HostCpu, fair_rules
+from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
 from simnet.net.gro import Gro, gro_rules
 from simnet.net.link.skb import Header, Skb, Station, new_skb
@@ -58,7 +59,8 @@ class Guests:
         taps = (Tap(), Tap())
         cpus = [self._host_cpu(0)] * 2 if self.one_cpu else [self._host_cpu(n) for n in range(2)]
         for number in range(2):
-            machine = make_machine(self.sim, f"guest{number}", costs=make_costs(poll=100))
+            path, costs_of_guest = f"guest{number}", make_costs(poll=100)
+            machine = make_machine(self.sim, path, costs_of_guest, rules=softirq_rules("6.6"))
             sink = Sink(self.sim, f"sink{number}", self.work)
             device = make_device(self.sim, machine, rx_buffers=self.rx, tx_ring=self.rx - 19)
             gro = Gro(gro_rules("6.6"), enabled=True)
@@ -94,11 +96,12 @@ class Guests:
         nic = self.nics[0]
         cost = nic.transmit_cost_ps(nic.line.current_target())
         for number in range(first, first + segments):
-            nic.transmit(self._segment(number * length, length))
+            nic.transmit(self.segment(number * length, length))
         nic.flush()
         return cost
 
-    def _segment(self, seq: int, length: int) -> Skb:
+    def segment(self, seq: int, length: int) -> Skb:
+        """A segment for guest 1."""
         return new_skb(self.sinks[1], seq, seq + length, 0, 0, length + OVERHEAD, push=False)
 
     def run(self, until: int = 10 * MS) -> list[tuple[int, int, int]]:
@@ -173,6 +176,44 @@ def test_frames_wait_for_buffers_which_the_poll_posts_with_a_kick() -> None:
     larger.send(30 * 45)
     larger.run()
     assert larger.workers[1].starved < guests.workers[1].starved
+
+
+def test_received_frames_are_reported_when_they_have_taken_64_buffers() -> None:
+    guests = Guests(per_line=0)
+    worker, nic = guests.workers[1], guests.nics[1]
+    for number in range(5):
+        # 43 buffers each
+        frame = guests.segment(number, 45 * MSS)
+        frame.segment_bytes = MSS
+        worker.enqueue(frame)
+    counts = []
+    for microseconds in range(1, 8):
+        guests.sim.run_until(microseconds * US + 200 * NS)
+        counts.append(nic.rx_packets)
+    # a switch, then a frame each microsecond; the fifth is the last there is
+    assert counts == [0, 0, 2, 2, 4, 4, 5]
+
+
+@pytest.mark.parametrize(("taken", "left"), [(32, 224), (33, 256)])
+def test_the_poll_posts_buffers_when_more_than_half_a_budget_is_missing(
+    taken: int, left: int
+) -> None:
+    guests = Guests(tso=False)
+    for number in range(taken):
+        guests.workers[1].enqueue(guests.segment(number, 100))
+    guests.run()
+    small = guests.segment(0, 100)
+    assert sum(guests.nics[1].claim(small) for _ in range(300)) == left
+
+
+def test_sent_frames_interrupt_after_three_quarters_of_those_before_the_last() -> None:
+    guests = Guests()
+    guests.send(8 * 45)
+    guests.run()
+    length = 45 * MSS + 66
+    each = US + -(-length // 64) * 10 * NS + 100 * NS
+    # 7 * 3 / 4 are 5: the sixth
+    assert asserted_ps(guests.nics[0])[0] == US + 6 * each + 100 * NS + LATENCY
 
 
 def test_a_full_tap_drops() -> None:

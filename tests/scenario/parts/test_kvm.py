@@ -38,6 +38,11 @@ def test_what_costs_more_carries_less(plain: Result, settings: dict[str, str], m
     assert run(settings).throughput_bps < most * plain.throughput_bps
 
 
+def test_a_copy_may_cost_as_little_as_its_range_says(plain: Result) -> None:
+    cheap = dict.fromkeys(("cpu.costs.copy_line", "peer:cpu.costs.copy_line"), "6 cycles")
+    assert run(cheap).throughput_bps > 1.2 * plain.throughput_bps
+
+
 def test_a_stream_crosses_in_frames_of_64_kib_through_both_workers(plain: Result) -> None:
     own, far = plain.vhost
     assert (own["name"], far["name"]) == ("vhost", "peer0 vhost")
@@ -51,8 +56,10 @@ def test_a_stream_crosses_in_frames_of_64_kib_through_both_workers(plain: Result
 
 
 def test_interrupts_are_those_that_the_workers_ask_for(plain: Result) -> None:
-    assert plain.ports[0].interrupts_per_s <= plain.vhost[0]["signals_per_s"]
-    assert plain.vhost[0]["signals_per_s"] < plain.vhost[0]["frames_rx_per_s"]
+    # a worker asks for one just before the guest wants it, or just after
+    signals = plain.vhost[0]["signals_per_s"]
+    assert plain.ports[0].interrupts_per_s == pytest.approx(signals, rel=0.02)
+    assert signals < plain.vhost[0]["frames_rx_per_s"]
 
 
 def test_each_pair_of_queues_has_a_worker_of_its_own(plain: Result) -> None:
@@ -90,7 +97,10 @@ def test_a_guest_has_as_many_cpus_as_are_pinned() -> None:
         ({"virsh emulatorpin": "64"}, "CPU 64: the host has CPUs 0 to 63"),
         ({"virsh vcpupin": "0"}, "CPU 1 is beyond the machine"),
         ({"ethtool -G eth0 rx": "300"}, "expected one of 256, 512, 1024 descriptors, got 300"),
-        ({"ethtool -C eth0 rx-usecs": "10"}, "the driver virtio_net has no such knob"),
+        (
+            {"ethtool -C eth0 rx-usecs": "10"},
+            "virtio_net has no such knob: vhost-net does not offer",
+        ),
         ({"ethtool -L eth0 combined": "9"}, "eth0 has 8 queues"),
         ({"peers_simulated": "ends"}, "the ends are guests of one host"),
     ],

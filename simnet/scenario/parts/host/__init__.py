@@ -18,7 +18,6 @@ SUBJECT = Subject(
     unread=(
         "memory_per_node_bytes",
         "io_bandwidth_bps",
-        "cache_bytes",
         "rmem_default_bytes",
         "wmem_default_bytes",
         "tcp_app_win",

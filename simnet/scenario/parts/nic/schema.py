@@ -107,11 +107,13 @@ class Nic(Section):
     """A network interface with its driver's defaults.
 
     Attributes:
-        network: what its link belongs to: `ethernet`, `infiniband` or `hypervisor`.
+        network: what its link belongs to: `ethernet`, `infiniband`, `hypervisor` or `bridge`.
+        unmoderated: why `ethtool -C` has nothing to set, where that is no matter of course.
     """
 
     by: ClassVar[str] = "driver"
     network: ClassVar[str] = "ethernet"
+    unmoderated: ClassVar[str] = ""
 
     driver: Annotated[str, Field(description="Linux driver")]
     link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]
