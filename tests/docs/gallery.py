@@ -1,7 +1,7 @@
 """Draws every figure of the package for `docs/gallery.md`.
 
 `python -m tests.docs.gallery [NAME...]` at the top of a checkout; all figures by default, which
-takes about a minute.
+takes some ten minutes, most of them for the capacity: its runs go on until intervals decide.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
-
-from PIL import Image
 
 import simnet
 from simnet.study.capacity.document import Capacity
@@ -25,11 +23,11 @@ from simnet.study.screen.document import Screen
 from simnet.study.sweep.sweep import Sweep
 from simnet.study.validate.record import record as frozen
 from simnet.study.whatif.whatif import WhatIf
+from tests.docs.pictures import small
 from tests.house.trees import ROOT
 
 FOLDER: Final = ROOT / "docs" / "gallery"
 _DOTS_PER_INCH: Final = 90
-_COLOURS: Final = 128
 _X460: Final = "x460-out-of-box"
 _MS: Final = 10**9
 
@@ -121,8 +119,7 @@ def _write(name: str) -> None:
     picture, given = SHOWN[name]
     png = io.BytesIO()
     drawn(picture, *given()).savefig(png, format="png", dpi=_DOTS_PER_INCH)
-    few = Image.open(png).convert("RGB").quantize(_COLOURS)
-    few.save(FOLDER / f"{name}.png", optimize=True)
+    (FOLDER / f"{name}.png").write_bytes(small(png.getvalue()))
 
 
 if __name__ == "__main__":

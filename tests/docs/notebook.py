@@ -31,7 +31,7 @@ class Runner:
         self._folder = folder
         mine = {
             "SIMNET_ENGINE": _engine.active(),
-            "SIMNET_CACHE_DIR": os.environ["SIMNET_CACHE_DIR"],
+            "SIMNET_CACHE_DIR": os.environ.get("SIMNET_CACHE_DIR", ""),
             "MPLBACKEND": _INLINE,
         }
         self._process = subprocess.Popen(

@@ -38,7 +38,7 @@ _CLOSE: Final = 0.01
 _DATA_WIDTH: Final = 1.6
 _ACK_WIDTH: Final = 0.8
 # for the labels, beside the lines
-_MARGIN: Final = 0.6
+_MARGIN: Final = 0.75
 # of the time shown: the first label is not in the title
 _ABOVE: Final = 0.02
 _SIZE_INCHES: Final = (6.0, 7.0)
@@ -186,7 +186,7 @@ def _label(axes: Axes, together: list[Segment]) -> None:
         textcoords="offset points",
         ha="right" if first.from_left else "left",
         va="center",
-        fontsize="small",
+        fontsize="x-small",
         color=_DATA_COLOUR if data else _ACK_COLOUR,
     )
 

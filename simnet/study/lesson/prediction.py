@@ -1,0 +1,67 @@
+"""A question of a lesson: say a number first, then look.
+
+Prediction("What will eth2 receive?", guess=None, answer=915.5, unit="Mbit/s", why="...")
+
+A notebook shows the question and what was guessed; the answer is folded until one opens it, also
+where the notebook is only read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+__all__ = ["Prediction"]
+
+_NEAR: Final = 0.1
+_NO_GUESS: Final = "no guess yet: put a number in place of None, and run the cell"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A question with a guess, and the simulated answer.
+
+    Attributes:
+        question: what is asked.
+        guess: what the reader expects; None before that.
+        answer: what the simulation says.
+        unit: of both.
+        why: what explains the answer.
+        within: a guess is right that is no more than this share of the answer away.
+    """
+
+    question: str
+    guess: float | None
+    answer: float
+    unit: str
+    why: str
+    within: float = _NEAR
+
+    @property
+    def right(self) -> bool:
+        """Whether the guess is near enough."""
+        return self.guess is not None and abs(self.guess - self.answer) <= self.within * abs(
+            self.answer
+        )
+
+    @property
+    def verdict(self) -> str:
+        """How the guess compares with the answer."""
+        if self.guess is None:
+            return f"Simulated: {self.answer:.4g} {self.unit}."
+        way = "right" if self.right else "too high" if self.guess > self.answer else "too low"
+        return (
+            f"Simulated: {self.answer:.4g} {self.unit}; your {self.guess:.4g} {self.unit} is {way}."
+        )
+
+    def _repr_html_(self) -> str:
+        given = _NO_GUESS if self.guess is None else f"your guess: {self.guess:.4g} {self.unit}"
+        return (
+            f"<p><b>{escape(self.question)}</b> ({escape(self.unit)}; {escape(given)})</p>"
+            f"<details><summary>Check</summary>{escape(self.verdict)} {escape(self.why)}</details>"
+        )
+
+    def __repr__(self) -> str:
+        """Show no answer: a terminal cannot fold it."""
+        return f"{self.question} ({self.unit}; `verdict` and `why` have the answer)"
