@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from simnet.study.capacity.capacity import capacity
     from simnet.study.compare.compare import compare
     from simnet.study.explain.explain import explain
+    from simnet.study.recommend.recommend import recommend
     from simnet.study.run.result import Result
     from simnet.study.run.run import run
     from simnet.study.screen.screen import screen
@@ -56,6 +57,7 @@ __all__ = [
     "compare",
     "explain",
     "import_host",
+    "recommend",
     "run",
     "screen",
     "sweep",
@@ -79,6 +81,7 @@ _HOMES = {
     "compare": "simnet.study.compare.compare",
     "explain": "simnet.study.explain.explain",
     "import_host": "simnet.importing.import_host",
+    "recommend": "simnet.study.recommend.recommend",
     "run": "simnet.study.run.run",
     "screen": "simnet.study.screen.screen",
     "sweep": "simnet.study.sweep.sweep",

@@ -30,7 +30,8 @@ from simnet.cli.import_host import import_command
 from simnet.cli.page import page_command
 from simnet.cli.report import report_command
 from simnet.cli.run import run_command
-from simnet.cli.screen import screen_command
+from simnet.cli.search.recommend import recommend_command
+from simnet.cli.search.screen import screen_command
 from simnet.cli.show import show_command
 from simnet.cli.sweep import sweep_command
 from simnet.cli.validate import validate_command
@@ -67,6 +68,7 @@ for _command in (
     run_command,
     whatif_command,
     screen_command,
+    recommend_command,
     explain_command,
     sweep_command,
     capacity_command,

@@ -34,7 +34,7 @@ def whatif(found: WhatIf, *, all_commands: bool = False) -> str:
     parts = [_heading(found), _ranking(found)]
     parts += [_tuning(found, one) for one in found.tunings]
     shown = found.tunings if all_commands else found.tunings[:1]
-    parts += [_commands(one) for one in shown]
+    parts += [commands_text(one) for one in shown]
     return "\n".join(parts)
 
 
@@ -96,7 +96,8 @@ def _remarks(judged: Judged) -> Iterator[str]:
         yield f"warning: {warning}"
 
 
-def _commands(judged: Judged) -> str:
+def commands_text(judged: Judged) -> str:
+    """What to type for a tuning, to undo it and to keep it."""
     if not judged.commands:
         return f"# {printable(judged.tuning)}: there is nothing to type\n"
     return "\n".join(_machine(judged, one) for one in judged.commands)

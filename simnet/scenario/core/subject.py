@@ -32,6 +32,7 @@ __all__ = [
     "HostPart",
     "ModelFiles",
     "Part",
+    "Proposal",
     "Setup",
     "Subject",
     "columns",
@@ -202,6 +203,21 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """Settings that belong together and that an expert would try first on a system.
+
+    Attributes:
+        name: short, as a tuning's.
+        doc: what it does, one line.
+        settings: knobs with their values, as typed.
+    """
+
+    name: str
+    doc: str
+    settings: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Subject:
     """What one subject adds to models, scenarios and settings.
 
@@ -228,6 +244,7 @@ class Subject:
         idle: yields places of values, dotted, that nothing reads in a configuration, and why.
         typed: yields what is typed for several settings at once, of the configurations before and
             after a tuning.
+        proposals: yields what is worth trying on a configuration, from what its parts are.
     """
 
     name: str
@@ -250,6 +267,7 @@ class Subject:
     listings: Callable[[], tuple[Listed, ...]] = tuple
     idle: Callable[[Effective], Iterable[tuple[str, str]]] = _none
     typed: Callable[[Effective, Effective], Iterable[Together]] = _none
+    proposals: Callable[[Effective], Iterable[Proposal]] = _none
 
 
 @functools.cache

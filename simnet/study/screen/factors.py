@@ -15,7 +15,7 @@ from simnet.study.work.cases import Case, Member
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Factor", "factors", "turned"]
+__all__ = ["OFF_ON", "Factor", "chosen_of", "factors", "turned"]
 
 OFF_ON: Final = ("off", "on")
 
@@ -29,18 +29,45 @@ class Factor:
         doc: what it does, one line.
         values: in the order in which they are tried.
         knob: None for a tuning.
+        proposed: knobs with their values, of what a subject proposes.
     """
 
     name: str
     doc: str
     values: tuple[str, ...]
     knob: Control | None = None
+    proposed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def structure(self) -> bool:
+        """Whether it is off or on, and no value of a knob."""
+        return self.knob is None
+
+    @property
+    def is_tuning(self) -> bool:
+        """Whether the scenario names it."""
+        return self.structure and not self.proposed
+
+    @property
+    def usual(self) -> str:
+        """Its value as the system is."""
+        return OFF_ON[0] if self.knob is None else self.knob.value
+
+    def settings(self, value: str) -> tuple[tuple[str, str], ...]:
+        """The knobs that it sets with this value, but for those of a tuning."""
+        if self.knob is None:
+            return self.proposed if value != self.usual else ()
+        return tuple(self.knob.settings(value))
 
     def on(self, case: Case, value: str) -> Case:
         """The case with this value."""
-        if self.knob is None:
-            return replace(case, tunings=(*case.tunings, self.name)) if value == "on" else case
-        return replace(case, settings=(*case.settings, *self.knob.settings(value)))
+        if self.is_tuning and value != self.usual:
+            return replace(case, tunings=(*case.tunings, self.name))
+        return replace(case, settings=(*case.settings, *self.settings(value)))
+
+    def goes(self, base: Case) -> bool:
+        """Whether the system takes its last value."""
+        return _goes(self.on(base, self.values[-1]))
 
 
 def factors(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
@@ -49,12 +76,18 @@ def factors(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
     Raises:
         InputError: none is so named.
     """
-    found = {one.name: one for one in (*_tunings(base), *map(_of_knob, controls(base)))}
+    found = (*_tunings(base), *map(_of_knob, controls(base)))
+    return chosen_of(found, chosen) or found
+
+
+def chosen_of(every: Sequence[Factor], chosen: Sequence[str]) -> tuple[Factor, ...]:
+    """Those with the names, in their order; InputError for another name."""
+    found = {one.name: one for one in every}
     for name in chosen:
         if name not in found:
             hint = nearest(name, found)
             raise InputError(f"no tuning or knob that can be turned here{hint}", key=name)
-    return tuple(found[name] for name in dict.fromkeys(chosen)) or tuple(found.values())
+    return tuple(found[name] for name in dict.fromkeys(chosen))
 
 
 def turned(base: Case, every: Sequence[Factor], values: Sequence[str]) -> Case | None:
@@ -68,8 +101,9 @@ def turned(base: Case, every: Sequence[Factor], values: Sequence[str]) -> Case |
 def _tunings(base: Case) -> Iterator[Factor]:
     known = read_scenario(find_scenario(base.scenario))[0].tunings
     for name, tuning in known.items():
-        if name not in base.tunings and _goes(replace(base, tunings=(*base.tunings, name))):
-            yield Factor(name, tuning.description, OFF_ON)
+        factor = Factor(name, tuning.description, OFF_ON)
+        if name not in base.tunings and factor.goes(base):
+            yield factor
 
 
 def _of_knob(knob: Control) -> Factor:

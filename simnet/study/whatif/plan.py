@@ -216,5 +216,10 @@ class Plan:
 
 def fingerprint(results: Iterable[Result]) -> str:
     """32 hexadecimal digits that depend on every result."""
-    text = " ".join(result.fingerprint for result in results)
+    return fingerprint_of(result.fingerprint for result in results)
+
+
+def fingerprint_of(fingerprints: Iterable[str]) -> str:
+    """The same of their fingerprints."""
+    text = " ".join(fingerprints)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.whatif.verdict import Interval
 
-__all__ = ["FAIRNESS", "LOSS", "fairness", "vetoed"]
+__all__ = ["FAIRNESS", "FAIRNESS_PERCENT", "LOSS", "LOSS_POINTS", "fairness", "vetoed"]
 
 LOSS, FAIRNESS = "loss", "fairness"
 LOSS_POINTS: Final = 1.0

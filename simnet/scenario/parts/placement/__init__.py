@@ -12,4 +12,5 @@ SUBJECT = Subject(
     unread=("preferred_node",),
     knobs=late("placement.knobs:PLACEMENT"),
     typed=late("placement.commands:typed"),
+    proposals=late("placement.proposals:proposals"),
 )

@@ -12,4 +12,5 @@ SUBJECT = Subject(
     knobs=late("steering.knobs:STEERING"),
     idle=late("steering.idle:idle"),
     check_host=late("steering.checks:check_steering"),
+    proposals=late("steering.proposals:proposals"),
 )

@@ -50,7 +50,7 @@ def screen_command(
     """
     drawing = None if out is None else out_path(out, _SUFFIXES)
     from simnet.report.progress import progress
-    from simnet.report.screen import screen as text
+    from simnet.report.search.screen import screen as text
     from simnet.study.screen.screen import screen
 
     given = {name: value for name, value in options.items() if value is not None}

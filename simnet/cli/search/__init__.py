@@ -1,0 +1,1 @@
+"""Commands that search the tunings and knobs of a scenario."""

@@ -1,0 +1,84 @@
+"""``simnet recommend``: what to change for a goal, within limits."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from simnet.cli.completion import scenarios
+from simnet.cli.options import scenario_options, settings_of
+from simnet.cli.output import answer, message, out_path
+from simnet.files import write_figure
+
+__all__ = ["recommend_command"]
+
+_SUFFIXES: Final = (".png", ".svg", ".pdf")
+
+
+@click.command("recommend")
+@click.argument("scenario", shell_complete=scenarios)
+@click.option(
+    "--goal",
+    type=click.Choice(["throughput", "p99", "cpu"]),
+    help="More throughput (the default), a lower p99 latency, or less CPU time per byte.",
+)
+@click.option(
+    "--limit",
+    metavar="METRIC<=VALUE",
+    multiple=True,
+    help="What must hold, as latency_p99<=2ms, loss<=0.1% or cpu_per_byte<=+10%: a sign makes it"
+    " a change. May be repeated.",
+)
+@click.option(
+    "--max-p99",
+    metavar="TIME",
+    help="The largest p99 latency; twice as long as it is by default.",
+)
+@click.option(
+    "--knobs",
+    metavar="NAME",
+    multiple=True,
+    help="A tuning or a knob that may change, several times for several; all by default.",
+)
+@click.option(
+    "--runs", type=click.IntRange(1, 10_000), help="Lists of changes to try; 90 by default."
+)
+@scenario_options
+@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@click.option("--out", metavar="FILE", help="Draw all that was tried (.png, .svg, .pdf).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def recommend_command(
+    context: click.Context,
+    /,
+    scenario: str,
+    assignments: tuple[str, ...],
+    *,
+    out: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Search the tunings and knobs of SCENARIO for the shortest list with most of the gain.
+
+    What is found is judged as whatif does, with fresh seeds. By default p99 latency may at most
+    double, loss rise by 1 percentage point, Jain's index of the flows' rates fall by 10 %, and
+    throughput fall by 1 % where it is not the goal.
+
+    The exit status is 0 when something is recommended, 1 when nothing is, and 3 when the intervals
+    are too wide to tell.
+    """
+    drawing = None if out is None else out_path(out, _SUFFIXES)
+    from simnet.report.progress import progress
+    from simnet.report.search.recommend import recommendation
+    from simnet.study.recommend.recommend import recommend
+
+    given = {name: value for name, value in options.items() if value is not None}
+    with progress("simulating") as callback:
+        found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
+    for remark in found.remarks:
+        message(remark)
+    if drawing is not None:
+        write_figure(drawing, found.plot())
+    answer(found.to_json() if as_json else recommendation(found), nl=as_json)
+    context.exit(found.exit_status)

@@ -1,0 +1,1 @@
+"""Searches of tunings and knobs, for reading."""

@@ -1,0 +1,66 @@
+"""A recommendation for reading: the changes, why, how sure that is, and what to type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.printable import printable
+from simnet.report.columns import columns, titled
+from simnet.report.whatif import CHANGE_HEADING, change_rows, commands_text
+
+if TYPE_CHECKING:
+    from simnet.study.recommend.document import Recommendation, Step
+    from simnet.study.whatif.whatif import WhatIf
+
+__all__ = ["STEP_HEADING", "recommendation", "step_rows"]
+
+STEP_HEADING: Final = ("change", "share of the gain", "95 %")
+_GOALS: Final = {
+    "throughput": "more throughput",
+    "p99": "a lower p99 latency",
+    "cpu": "less CPU time per byte",
+}
+
+
+def recommendation(found: Recommendation) -> str:
+    """The whole answer."""
+    title = titled(found.scenario, found.base_tunings, found.settings.items())
+    head = (
+        f"For {_GOALS[found.goal]} of {title}: {found.verdict}, {found.reason}",
+        f"{len(found.tried)} lists of changes tried, {found.runs} runs",
+        f"limits: {', '.join(found.limits)}",
+    )
+    parts = ["".join(f"{printable(line)}\n" for line in head)]
+    if found.steps:
+        parts += [columns(STEP_HEADING, step_rows(found)), "".join(map(_why, found.steps))]
+    if found.confirmed is not None:
+        name = " + ".join(step.change for step in found.steps)
+        parts += _confirmed(found.confirmed, {"tuning": name, "verdict": found.verdict})
+    return "\n".join(parts)
+
+
+def step_rows(found: Recommendation) -> list[tuple[str, ...]]:
+    """The changes and their shares, under `STEP_HEADING`."""
+    return [
+        (
+            one.change,
+            f"{one.share:.0f} %",
+            "-" if one.interval is None else f"{one.interval.low:.0f} to {one.interval.high:.0f}",
+        )
+        for one in found.steps
+    ]
+
+
+def _why(step: Step) -> str:
+    return (
+        printable(f"{step.change}: {step.description}. {step.why[0].upper()}{step.why[1:]}.") + "\n"
+    )
+
+
+def _confirmed(found: WhatIf, called: dict[str, str]) -> list[str]:
+    judged = found.tunings[0].model_copy(update=called)
+    note = "confirmed with seeds that chose nothing: the best of many looks better than it is"
+    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
+    warnings = "".join(f"warning: {printable(line)}\n" for line in judged.warnings)
+    table = columns(CHANGE_HEADING, change_rows(found, judged))
+    return [f"{note}, {runs}\n{table}{warnings}", commands_text(judged)]

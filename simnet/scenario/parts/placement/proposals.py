@@ -1,0 +1,53 @@
+"""Where interrupts and processes would be near: on the node of their port.
+
+Source: ``Documentation/networking/scaling.txt`` of Linux 3.0, RSS IRQ Configuration.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.scenario.core.knob import cpu_mask_text
+from simnet.scenario.core.subject import Proposal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.effective import Effective, Host
+
+__all__ = ["proposals"]
+
+
+def proposals(effective: Effective) -> Iterator[Proposal]:
+    """Each queue's interrupt on a CPU of its port's node; processes on the node of their port."""
+    host = effective.host
+    masks = tuple(
+        (f"/proc/irq/{irq}/smp_affinity", cpu_mask_text((cpu,))) for irq, cpu in _spread(host)
+    )
+    if masks:
+        yield Proposal(
+            "interrupts-on-node",
+            "each queue's interrupt on a CPU of its port's node, cores evenly used, irqbalance off",
+            (("irqbalance", "off"), *masks),
+        )
+    if host.machine.nodes > 1 and effective.flows:
+        yield Proposal(
+            "processes-on-node",
+            "each process and its memory on the node of its port",
+            (("numactl --cpubind", "nic"), ("numactl --preferred", "nic")),
+        )
+
+
+def _spread(host: Host) -> Iterator[tuple[int, int]]:
+    """Interrupts, each with a CPU: first threads of cores, evenly over those of a node."""
+    for node in range(host.machine.nodes):
+        cores = host.cpus_of(node)[:: host.cpu.threads_per_core]
+        irqs = [
+            port.irq + queue
+            for port in host.ports
+            if port.node == node
+            for queue in range(max(len(port.queue_affinity), 1))
+        ]
+        for number, irq in enumerate(irqs):
+            place = number * len(cores) // len(irqs) if len(irqs) <= len(cores) else number
+            yield irq, cores[place % len(cores)]

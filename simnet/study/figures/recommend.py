@@ -1,0 +1,85 @@
+"""The picture of a search: the goal against what it costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.figure import Figure
+
+from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from simnet.study.recommend.document import Recommendation, Tried
+
+__all__ = ["pareto"]
+
+_LABELS: Final = {
+    THROUGHPUT: "throughput",
+    CPU_PER_BYTE: "CPU time per byte",
+    TAIL: "p99 latency",
+}
+_SIZE_INCHES: Final = (10.0, 4.2)
+# colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
+_TRIED, _BROKEN, _FRONT, _CHOSEN = "#56b4e9", "#bbbbbb", "#0072b2", "#d55e00"
+
+
+def pareto(found: Recommendation) -> Figure:
+    """Two panels: each list of changes, and those that no other beats in both numbers."""
+    figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
+    others = [name for name in _LABELS if name != found.metric]
+    for axes, other in zip(figure.subplots(1, 2), others, strict=True):
+        _panel(axes, found, other)
+    figure.axes[0].legend(loc="best", fontsize="small")
+    figure.suptitle(
+        f"{found.scenario}: what changes do to {_LABELS[found.metric]}, and what that costs",
+        fontsize="medium",
+        x=0.01,
+        ha="left",
+    )
+    return figure
+
+
+def _panel(axes: Axes, found: Recommendation, other: str) -> None:
+    known = [one for one in found.tried if found.metric in one.percent and other in one.percent]
+    allowed = [one for one in known if one.allowed]
+    names = {step.change for step in found.steps}
+    groups = (
+        ("breaks a limit", [one for one in known if not one.allowed], _BROKEN, "x", 25),
+        ("tried", allowed, _TRIED, "o", 20),
+        ("none is better in both", _front(allowed, found.metric, other), _FRONT, "o", 36),
+        ("recommended", [one for one in known if set(one.changes) == names], _CHOSEN, "D", 60),
+    )
+    for label, shown, colour, marker, size in groups:
+        if shown:
+            axes.scatter(
+                [one.percent[other] for one in shown],
+                [one.percent[found.metric] for one in shown],
+                s=size,
+                color=colour,
+                marker=marker,
+                label=label,
+            )
+    axes.plot([0], [0], "+", color="black", markersize=12, label="as it is")
+    axes.set_xscale("symlog", linthresh=10)
+    axes.set_xlabel(f"change of {_LABELS[other]} (%)")
+    axes.set_ylabel(f"change of {_LABELS[found.metric]} (%)")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _front(known: Sequence[Tried], metric: str, other: str) -> list[Tried]:
+    """Those that no other beats in one number and equals in the other."""
+
+    def worth(one: Tried) -> tuple[float, float]:
+        signs = [1 if name == THROUGHPUT else -1 for name in (metric, other)]
+        return signs[0] * one.percent[metric], signs[1] * one.percent[other]
+
+    points = [worth(one) for one in known]
+    return [
+        one
+        for one, (x, y) in zip(known, points, strict=True)
+        if not any(a >= x and b >= y and (a, b) != (x, y) for a, b in points)
+    ]

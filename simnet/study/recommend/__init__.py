@@ -1,0 +1,1 @@
+"""What to change on a system, and why."""

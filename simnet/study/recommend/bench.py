@@ -1,0 +1,172 @@
+"""Simulates lists of changes, each beside the system as it is, with equal seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, TypeAlias
+
+from simnet.study.recommend.goals import Goal, Limit, Numbers, numbers
+from simnet.study.screen.factors import Factor, turned
+from simnet.study.work.cases import Case, Member, Progress, simulate_all
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
+    from simnet.study.work.store import Store
+
+__all__ = ["Bench", "Change", "Changes", "Level", "Trial"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A factor with another value than the system has."""
+
+    factor: Factor
+    value: str
+
+    @property
+    def text(self) -> str:
+        """As a person names it."""
+        return self.factor.name if self.factor.structure else f"{self.factor.name}={self.value}"
+
+
+Changes: TypeAlias = tuple[Change, ...]
+"""What is changed together, in the order of the factors."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """How long runs are, and their seeds."""
+
+    duration: str
+    warm_up: str
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What some changes did.
+
+    Attributes:
+        changes: together.
+        runs: numbers of each seed; none where the changes do not go together, or say nothing.
+        gains: of each seed, see `Goal.gain`.
+        excess: by how much a limit is broken; 0 or less where all are kept.
+    """
+
+    changes: Changes
+    runs: tuple[Numbers, ...]
+    gains: tuple[float, ...]
+    excess: float
+
+    @property
+    def gain(self) -> float:
+        """The mean over the seeds."""
+        return fmean(self.gains) if self.gains else -math.inf
+
+    @property
+    def allowed(self) -> bool:
+        """Whether it has numbers and keeps the limits."""
+        return bool(self.gains) and self.excess <= 0 and math.isfinite(self.gain)
+
+
+class Bench:
+    """Simulates, and remembers.
+
+    Args:
+        base: the system as it is.
+        every: what can be changed.
+        goal: what is wanted.
+        limits: what must be kept.
+        jobs: number of processes.
+        progress: called with the runs done and expected in all.
+        store: where results are kept.
+
+    Attributes:
+        fingerprints: of all runs so far.
+        expected: how many runs there may be in all.
+    """
+
+    def __init__(
+        self,
+        base: Case,
+        every: Sequence[Factor],
+        goal: Goal,
+        limits: Sequence[Limit],
+        *,
+        jobs: int | None,
+        progress: Progress | None,
+        store: Store | None,
+    ) -> None:
+        self.base = base
+        self.every = tuple(every)
+        self.goal = goal
+        self.limits = limits
+        self.fingerprints: list[str] = []
+        self.expected = 0
+        self._jobs = jobs
+        self._progress = progress
+        self._store = store
+        self._known: dict[Member, Numbers | None] = {}
+
+    def case(self, changes: Changes) -> Case | None:
+        """The system with the changes; None where they do not go together."""
+        values = {change.factor: change.value for change in changes}
+        return turned(self.base, self.every, [values.get(one, one.usual) for one in self.every])
+
+    def report(self, done: int, total: int) -> None:
+        """Tell how many of the runs that come now are done."""
+        before = len(self.fingerprints)
+        if self._progress:
+            self._progress(before + done, max(self.expected, before + total))
+
+    def results(self, cases: Iterable[Case], level: Level) -> list[list[Result]]:
+        """Of each case the results of all seeds."""
+        members = [_members(case, level) for case in cases]
+        flat = [member for several in members for member in several]
+        found = self._simulate(flat, lean=False)
+        return [[found[member] for member in several] for several in members]
+
+    def trials(self, several: Sequence[Changes], level: Level) -> list[Trial]:
+        """What each list of changes does."""
+        cases = [self.case(changes) for changes in several]
+        wanted = [case for case in (self.base, *cases) if case is not None]
+        members = [member for case in wanted for member in _members(case, level)]
+        left = list(dict.fromkeys(member for member in members if member not in self._known))
+        if left:
+            for member, result in self._simulate(left, lean=True).items():
+                self._known[member] = numbers(result) if result.conclusive else None
+        before = [self._known[member] for member in _members(self.base, level)]
+        return [
+            self._trial(changes, before, [self._known[m] for m in _members(case, level)])
+            if case is not None
+            else Trial(changes, (), (), 0.0)
+            for changes, case in zip(several, cases, strict=True)
+        ]
+
+    def _simulate(self, members: Sequence[Member], *, lean: bool) -> dict[Member, Result]:
+        done = simulate_all(
+            members, jobs=self._jobs, progress=self.report, store=self._store, lean=lean
+        )
+        self.fingerprints += [result.fingerprint for result in done]
+        return dict(zip(members, done, strict=True))
+
+    def _trial(
+        self,
+        changes: Changes,
+        before: Sequence[Numbers | None],
+        after: Sequence[Numbers | None],
+    ) -> Trial:
+        was = [one for one in before if one is not None]
+        now = [one for one in after if one is not None]
+        if len(was) != len(before) or len(now) != len(was):
+            return Trial(changes, (), (), 0.0)
+        gains = tuple(map(self.goal.gain, was, now))
+        excess = max((limit.excess(was, now) for limit in self.limits), default=0.0)
+        return Trial(changes, tuple(now), gains, excess)
+
+
+def _members(case: Case, level: Level) -> list[Member]:
+    return [Member(case, seed, level.duration, level.warm_up) for seed in level.seeds]

@@ -1,0 +1,259 @@
+"""What to change on a system, told nothing but a goal: `simnet recommend`.
+
+A search tries lists of changes in short runs (`search`), the best of them are simulated longer and
+made as short as can be (`reduce`), and what is left is judged as `whatif` does. Each stage has
+seeds of its own: the best of many looks better than it is, and only fresh seeds tell by how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+import simnet
+from simnet.errors import InputError
+from simnet.spelling import nearest
+from simnet.study.recommend.bench import Bench, Changes, Level, Trial
+from simnet.study.recommend.document import Recommendation, Step, Tried
+from simnet.study.recommend.goals import GOALS, limits_of
+from simnet.study.recommend.judge import judged
+from simnet.study.recommend.reduce import finalists, reduced
+from simnet.study.recommend.search import ordered, search
+from simnet.study.recommend.space import space
+from simnet.study.recommend.why import why
+from simnet.study.run.arguments import Names, Settings, count_of, names_of, seed_of, text_of
+from simnet.study.run.run import recorded
+from simnet.study.run.validity import lengthened
+from simnet.study.whatif.plan import DISK_TIMES, DURATION, WARMUP, fingerprint_of
+from simnet.study.whatif.verdict import (
+    CPU_PER_BYTE,
+    MARGIN_PERCENT,
+    TAIL,
+    THROUGHPUT,
+    Verdict,
+    exit_status,
+    student,
+)
+from simnet.study.whatif.whatif import whatif
+from simnet.study.work.cases import Member, Progress, case_of, runs_to_completion
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.recommend.goals import Numbers
+    from simnet.study.work.store import Store
+
+__all__ = ["RUNS", "recommend"]
+
+RUNS: Final = 90
+_SHORT: Final = "100 ms"
+# seeds after the first: those that choose, those that share out, the first that confirms
+_CHOOSING: Final = (1, 2)
+_SHARING: Final = (3, 4, 5, 6)
+_CONFIRMING: Final = 100
+# pairs of runs with equal seeds and draws that confirm, at most
+_PAIRS: Final = (5, 12)
+# runs that follow a search: about as many were seen
+_AFTER: Final = 70
+
+
+def recommend(  # noqa: PLR0913 (what the command has options for)
+    scenario: str | Path,
+    *,
+    goal: str = "throughput",
+    limit: str | Sequence[str] = (),
+    max_p99: str | None = None,
+    knobs: Names = (),
+    runs: int = RUNS,
+    settings: Settings | None = None,
+    tunings: str | Sequence[str] = (),
+    apply: Names = (),
+    seed: int = 1,
+    duration: str | None = None,
+    warm_up: str | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> Recommendation:
+    """Search the tunings and knobs of a scenario for the shortest list that has most of the gain.
+
+    Args:
+        scenario: a scenario's name, or the path of its file.
+        goal: `throughput` (more), `p99` (lower) or `cpu` (less CPU time per byte).
+        limit: one or several, such as `"latency_p99<=2 ms"` or `"cpu_per_byte<=+10 %"`; a value
+            with a sign is a change. Without one p99 may be at most twice as long, loss may rise by
+            1 percentage point, Jain's index of the flows fall by 10 %, throughput fall by 1 %.
+        max_p99: the largest p99 latency, such as `"5 ms"`: a limit, too.
+        knobs: names of what may be changed; all that the system takes when empty.
+        runs: how many lists of changes the search tries.
+        settings: knobs for all runs.
+        tunings: tunings of the scenario that are part of what is.
+        apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed.
+        seed: first of the seeds, and of what is proposed.
+        duration: simulated time that is measured in every run; when None 100 ms in the search,
+            else as in a what-if.
+        warm_up: simulated time before that, likewise; later where something acts late.
+        jobs: number of processes; one a CPU when None. Results don't depend on it.
+        progress: called with the simulations done, and those expected in all.
+        store: where results are kept; the user's when None.
+
+    Raises:
+        InputError: something of the above can't be used as given.
+        SimulationError: a simulation can't go on.
+    """
+    wanted = GOALS.get(goal)
+    if wanted is None:
+        hint = nearest(str(goal), GOALS)
+        raise InputError(f"expected one of {', '.join(GOALS)}, got {goal!r}{hint}", key="--goal")
+    typed = (limit,) if isinstance(limit, str) else tuple(limit)
+    limits = limits_of(typed, wanted, text_of(max_p99, "--max-p99"))
+    base = case_of(scenario, settings, tunings, apply)
+    plain = Member(base).effective()
+    if runs_to_completion(base):
+        raise InputError("its jobs run to their end: too long for a search", file=str(scenario))
+    bench = Bench(
+        base,
+        space(base, names_of(knobs, "--knobs")),
+        wanted,
+        limits,
+        jobs=jobs,
+        progress=progress,
+        store=store,
+    )
+    if not bench.every:
+        raise InputError("nothing of it can be changed", file=str(scenario))
+    most = count_of(runs, "--runs", 1)
+    first = seed_of(seed)
+    bench.expected = most + _AFTER
+    times = text_of(duration, "--duration"), text_of(warm_up, "--warm-up")
+    short, longer, remarks = _times(plain, *times)
+    as_it_is = _as_it_is(bench, Level(*short, (first,)), str(scenario))
+    found = search(bench, Level(*short, (first,)), most, first)
+    choosing = Level(*longer, tuple(first + one for one in _CHOOSING))
+    best, changes = reduced(bench, finalists(found), choosing)
+    steps, open_loop = _steps(
+        bench, changes, Level(*longer, tuple(first + one for one in _SHARING))
+    )
+    decided, confirmed = Verdict("no", wanted.metric, _nothing(found)), None
+    if steps:
+        confirmed = whatif(
+            base.scenario,
+            _typed(bench, changes),
+            settings=dict(base.settings),
+            base_tunings=base.tunings,
+            apply=base.apply,
+            seed=first + _CONFIRMING,
+            seeds=_PAIRS[0],
+            members=_PAIRS[1],
+            duration=times[0],
+            warm_up=times[1],
+            jobs=jobs,
+            progress=bench.report,
+            store=store,
+        )
+        decided = judged(confirmed.tunings[0], wanted, limits, open_loop=open_loop)
+    return Recommendation(
+        scenario=plain.scenario,
+        version=simnet.__version__,
+        fingerprint=fingerprint_of(
+            [*bench.fingerprints, *([confirmed.fingerprint] if confirmed else [])]
+        ),
+        settings=recorded(base.apply, base.settings),
+        base_tunings=plain.tunings,
+        goal=wanted.name,
+        metric=wanted.metric,
+        limits=tuple(one.text for one in limits),
+        runs=len(bench.fingerprints),
+        verdict=decided.answer,
+        reason=decided.sentence,
+        exit_status=exit_status([decided.answer]),
+        remarks=(*plain.remarks, *remarks),
+        best=tuple(one.text for one in best.changes) if steps else (),
+        steps=steps,
+        confirmed=confirmed,
+        tried=tuple(_tried(one, as_it_is) for one in found if one.runs),
+    )
+
+
+def _times(
+    plain: Effective, duration: str | None, warm_up: str | None
+) -> tuple[tuple[str, str], tuple[str, str], tuple[str, ...]]:
+    """Measured time and warm-up of a search and of what follows, and what made them longer."""
+    usual = (DURATION, WARMUP) if not plain.ffsb else DISK_TIMES[:2]
+    short = (_SHORT, _SHORT) if not plain.ffsb else DISK_TIMES[2:]
+    late = [lengthened(one[1], (plain,)) for one in (short, usual)]
+    searching, after = (
+        (duration or one[0], warm_up or needed)
+        for one, (needed, _) in zip((short, usual), late, strict=True)
+    )
+    return searching, after, () if warm_up else late[0][1]
+
+
+def _as_it_is(bench: Bench, level: Level, scenario: str) -> Numbers:
+    """The numbers of the system as it is.
+
+    Raises:
+        InputError: they say nothing of the goal.
+    """
+    (trial,) = bench.trials([()], level)
+    if not trial.runs:
+        message = f"a run of {level.duration} after {level.warm_up} says nothing: longer, please"
+        raise InputError(message, file="--duration", key=scenario)
+    if not trial.allowed and trial.runs[0].get(bench.goal.metric, 0.0) <= 0:
+        raise InputError(f"its runs have no {bench.goal.label}", file="--goal", key=bench.goal.name)
+    return trial.runs[0]
+
+
+def _steps(bench: Bench, changes: Changes, level: Level) -> tuple[tuple[Step, ...], bool]:
+    """What each change adds, and whether the load is an open loop; none if all add nothing."""
+    if not changes:
+        return (), False
+    lists = [ordered(bench, changes[:count]) for count in range(len(changes) + 1)]
+    gains = [trial.gains for trial in bench.trials(lists, level)]
+    whole = student(gains[-1])
+    if whole is None or whole.low <= 0 or fmean(gains[-1]) <= MARGIN_PERCENT:
+        return (), False
+    cases = [case for one in lists if (case := bench.case(one)) is not None]
+    results = bench.results(cases, level)
+    steps = []
+    for number, change in enumerate(changes, start=1):
+        added = [
+            100 * (now - was) / fmean(gains[-1])
+            for was, now in zip(gains[number - 1], gains[number], strict=True)
+        ]
+        steps.append(
+            Step(
+                change=change.text,
+                description=change.factor.doc,
+                settings=dict(change.factor.settings(change.value)),
+                share=fmean(added),
+                interval=student(added),
+                why=why(results[number - 1], results[number]),
+            )
+        )
+    return tuple(steps), results[0][0].messages is not None
+
+
+def _typed(bench: Bench, changes: Changes) -> str:
+    """The changes as a tuning of a what-if."""
+    listed = ordered(bench, changes)
+    names = [one.factor.name for one in listed if one.factor.is_tuning]
+    knobs = [f"{name}={value}" for one in listed for name, value in one.factor.settings(one.value)]
+    return "+".join([*names, *([",".join(knobs)] if knobs else [])])
+
+
+def _nothing(found: Sequence[Trial]) -> str:
+    """That nothing was found, and of how much."""
+    kept = sum(one.allowed for one in found)
+    return f"nothing found: of {len(found)} lists of changes {kept} keep the limits, none is better"
+
+
+def _tried(trial: Trial, as_it_is: Numbers) -> Tried:
+    percent = {
+        name: 100 * (trial.runs[0][name] / as_it_is[name] - 1)
+        for name in (THROUGHPUT, CPU_PER_BYTE, TAIL)
+        if as_it_is.get(name) and name in trial.runs[0]
+    }
+    changes = tuple(one.text for one in trial.changes)
+    return Tried(changes=changes, allowed=trial.allowed, percent=percent)

@@ -1,0 +1,44 @@
+"""What a search may change: tunings of the scenario, what subjects propose, knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from simnet.scenario.core.subject import subjects
+from simnet.study.screen.factors import OFF_ON, Factor, chosen_of, factors
+from simnet.study.work.cases import Case, Member
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["space"]
+
+# what the network and the other end must agree to: turned only if it is asked for
+_AGREED: Final = ("ifconfig {port} mtu",)
+
+
+def space(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
+    """All of it, structure first; some by name.
+
+    Raises:
+        InputError: none is so named.
+    """
+    known = factors(base)
+    every = (
+        *(one for one in known if one.structure),
+        *_proposed(base, {one.name for one in known}),
+        *(one for one in known if not one.structure),
+    )
+    if chosen:
+        return chosen_of(every, chosen)
+    return tuple(one for one in every if one.name not in _AGREED)
+
+
+def _proposed(base: Case, taken: set[str]) -> Iterator[Factor]:
+    effective = Member(base).effective()
+    for subject in subjects():
+        for one in subject.proposals(effective):
+            factor = Factor(one.name, one.doc, OFF_ON, proposed=one.settings)
+            if one.name not in taken and factor.goes(base):
+                yield factor

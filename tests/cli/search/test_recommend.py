@@ -1,0 +1,48 @@
+"""A recommendation as a user asks for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.conftest import Simnet
+
+SHORT = (
+    *("x460-out-of-box", "--set", "nodes=1", "--warm-up", "10 ms", "--duration", "10 ms"),
+    *("--knobs", "ethtool -C {port} rx-frames", "--runs", "6", "--jobs", "1"),
+)
+
+
+def test_text_and_picture(simnet: Simnet, tmp_path: Path) -> None:
+    picture = tmp_path / "tried.svg"
+    status, out, err = simnet("recommend", *SHORT, "--goal", "p99", "--out", str(picture))
+    assert (status, err) == (0, "")
+    assert out.startswith("For a lower p99 latency of x460-out-of-box with nodes=1: yes, ")
+    assert "confirmed with seeds that chose nothing" in out
+    assert "\nethtool -C eth0 rx-frames " in out
+    assert "what changes do to p99 latency" in picture.read_text("utf-8")
+
+
+def test_json_is_the_document(simnet: Simnet) -> None:
+    arguments = (*SHORT, "--limit", "cpu_per_byte<=+1 %", "--goal", "p99", "--json")
+    status, out, _ = simnet("recommend", *arguments)
+    found = json.loads(out)
+    assert found["schema"] == "simnet.recommend/1"
+    assert found["exit_status"] == status
+
+
+def test_bad_input_is_one_line(simnet: Simnet) -> None:
+    for given, hint in (
+        (("--limit", "latency_p98<=2ms"), "did you mean latency_p99?"),
+        (("--knobs", "numactk"), "did you mean numactl?"),
+    ):
+        status, out, err = simnet("recommend", "x460-out-of-box", *given)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert hint in err
+
+
+def test_other_commands_do_not_load_the_estimator() -> None:
+    code = "import simnet.cli, sys; sys.exit('optuna' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

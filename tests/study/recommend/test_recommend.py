@@ -1,0 +1,186 @@
+"""What a search finds on made-up machines whose best is known, and what is left of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import jsonschema
+import pytest
+
+from simnet.errors import InputError
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.subject import subjects
+from simnet.study.recommend.document import Recommendation, schema
+from simnet.study.recommend.goals import GOALS, limits_of
+from simnet.study.recommend.judge import judged
+from simnet.study.recommend.recommend import recommend
+from simnet.study.recommend.space import space
+from simnet.study.run.result import Result
+from simnet.study.screen.factors import OFF_ON, Factor
+from simnet.study.work import task
+from simnet.study.work.cases import Case, Member
+from simnet.study.work.store import Store
+from tests.study.synthetic import result
+
+SCENARIO = "x460-out-of-box"
+FRAMES, USECS = "ethtool -C {port} rx-frames", "ethtool -C {port} rx-usecs"
+NOWHERE = Store(None)
+
+
+def _machine(effective: Effective, **_options: Any) -> Result:
+    """Interrupts at their ports carry 20 % more, frames one by one 10 %; later ones wait long."""
+    noise = 1 + 0.0005 * (effective.run.seed * 7 % 5)
+    nic: Any = effective.ports[0].nic
+    node_of = effective.host.node_of
+    near = all(node_of(port.smp_affinity[0]) == port.node for port in effective.ports)
+    carried = 1e9 * noise * (1.2 if near and effective.irqbalance == "off" else 1.0)
+    carried *= 1.1 if nic.rx_frames == 1 else 0.9 if nic.rx_frames > 5 else 1.0
+    # a trap: it carries most, and no one wants the latency
+    trap = nic.rx_usecs_ps >= 80 * 10**6
+    carried *= 2.0 if trap else 1.0
+    bound = any(flow.cpubind_node is not None for flow in effective.flows)
+    return result(
+        carried,
+        50.0 * (0.7 if bound else 1.0),
+        seed=effective.run.seed,
+        p99_us=8000.0 if trap else 80.0,
+        configuration=effective.model_dump(mode="json"),
+    )
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
+    """Replace the simulation; the list says what was asked for."""
+    found: list[Effective] = []
+
+    def simulate(effective: Effective, **options: Any) -> Result:
+        found.append(effective)
+        return _machine(effective, **options)
+
+    monkeypatch.setattr(task, "simulate", simulate)
+    return found
+
+
+def recommended(*knobs: str, **options: Any) -> Recommendation:
+    given: dict[str, Any] = {"runs": 24, "jobs": 1, "store": NOWHERE} | options
+    return recommend(SCENARIO, knobs=knobs, **given)
+
+
+def test_the_shortest_list_with_most_of_the_gain() -> None:
+    found = recommended("affinity", "numactl", FRAMES, "net.ipv4.tcp_sack")
+    assert [one.change for one in found.steps] == ["affinity", f"{FRAMES}=1"]
+    whole = math.log(1.32)
+    shares = [100 * math.log(1.2) / whole, 100 * math.log(1.1) / whole]
+    assert [one.share for one in found.steps] == pytest.approx(shares, abs=0.1)
+    assert all(one.interval is not None for one in found.steps)
+    assert found.steps[1].settings[f"{FRAMES.format(port='eth0')}"] == "1"
+    assert (found.verdict, found.exit_status) == ("yes", 0)
+    assert found.confirmed is not None
+    (tuned,) = found.confirmed.tunings
+    assert tuned.change("throughput").percent == pytest.approx(32, abs=0.1)
+    assert "echo 1 > /proc/irq/177/smp_affinity" in tuned.commands[0].apply
+
+
+def test_the_path_is_known_without_a_tuning_that_names_it() -> None:
+    names = [one.name for one in space(Case(SCENARIO)) if one.structure]
+    assert {"interrupts-on-node", "processes-on-node"} <= set(names)
+    found = recommended("interrupts-on-node", "processes-on-node")
+    assert [one.change for one in found.steps] == ["interrupts-on-node"]
+    assert found.steps[0].settings["irqbalance"] == "off"
+
+
+def test_each_stage_has_seeds_of_its_own(asked: list[Effective]) -> None:
+    recommended("affinity")
+    seeds = {one.run.seed for one in asked if one.run.seed < 1000}
+    assert seeds == {1, 2, 3, 4, 5, 6, 7, 101, 102, 103}
+
+
+def test_a_limit_is_a_veto() -> None:
+    found = recommended(USECS)
+    assert (found.steps, found.exit_status) == ((), 1)
+    assert found.reason.startswith("nothing found")
+    assert any(not one.allowed for one in found.tried)
+    wide = recommended(USECS, max_p99="1 s")
+    assert wide.steps[0].change.startswith(USECS)
+    assert wide.exit_status == 0
+    assert recommended("affinity", limit="throughput<=1 Gbit/s").exit_status == 1
+
+
+def test_a_limit_that_the_answer_breaks_makes_it_a_no() -> None:
+    confirmed = recommended("affinity").confirmed
+    assert confirmed is not None
+    goal, tuned = GOALS["throughput"], confirmed.tunings[0]
+    assert judged(tuned, goal, limits_of((), goal, None), open_loop=False).answer == "yes"
+    for text, answer in (
+        ("latency_p99<=50 us", "no"),
+        ("throughput<=+10 %", "cannot tell"),
+        ("throughput<=+1 %", "no"),
+    ):
+        decided = judged(tuned, goal, limits_of([text], goal, None), open_loop=False)
+        assert decided.answer == answer
+        assert decided.sentence.endswith(f"breaks the limit {text}")
+
+
+def test_another_goal_finds_another_change() -> None:
+    found = recommended("affinity", "numactl", goal="cpu", limit="throughput>=-5%")
+    assert "numactl" in [one.change for one in found.steps]
+    assert found.exit_status == 0
+
+
+def test_nothing_is_found_where_nothing_helps() -> None:
+    found = recommended("net.ipv4.tcp_sack", "vm.dirty_ratio")
+    assert (found.verdict, found.exit_status, found.confirmed) == ("no", 1, None)
+    assert found.reason.startswith("nothing found: of 2 lists")
+
+
+def test_the_same_question_again_needs_no_run(tmp_path: Any, asked: list[Effective]) -> None:
+    store = Store(tmp_path)
+    first = recommended("affinity", store=store)
+    count = len(asked)
+    assert recommended("affinity", store=store) == first
+    assert len(asked) == count
+
+
+def test_progress_ends_with_no_more_than_it_expected() -> None:
+    calls: list[tuple[int, int]] = []
+    recommended("affinity", progress=lambda *one: calls.append(one))
+    assert all(done <= total for done, total in calls)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+
+
+def test_document_meets_its_schema_and_has_a_frame_and_a_picture() -> None:
+    found = recommended("affinity", FRAMES)
+    jsonschema.validate(json.loads(found.to_json()), schema())
+    assert Recommendation.model_validate_json(found.to_json()) == found
+    assert float(found.to_frame()["share"].sum()) == pytest.approx(100)
+    labels = found.plot().axes[0].get_legend_handles_labels()[1]
+    assert {"tried", "recommended", "as it is"} <= set(labels)
+
+
+def test_what_subjects_propose_is_taken_by_the_system() -> None:
+    base = Case("relay-tuned", (("system.kernel", "linux-2.6.38"),))
+    effective = Member(base).effective()
+    offered = [one for subject in subjects() for one in subject.proposals(effective)]
+    assert {"interrupts-on-node", "rps-on-node", "xps-by-cpu"} <= {one.name for one in offered}
+    for one in offered:
+        assert Factor(one.name, one.doc, OFF_ON, proposed=one.settings).goes(base)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "options", "message"),
+    [
+        (SCENARIO, {"knobs": ["afinity"]}, "did you mean affinity"),
+        (SCENARIO, {"goal": "trougput"}, "expected one of throughput, p99, cpu"),
+        (SCENARIO, {"limit": "latency_p98<=1 ms"}, "did you mean latency_p99"),
+        (SCENARIO, {"limit": "latency_p99=1"}, "expected METRIC<=VALUE"),
+        (SCENARIO, {"limit": "latency_p99<=1"}, "missing unit"),
+        (SCENARIO, {"max_p99": "soon"}, "expected a time"),
+        (SCENARIO, {"runs": 0}, "expected a whole number from 1"),
+        ("ess-sas", {}, "its jobs run to their end"),
+    ],
+)
+def test_what_cannot_be_searched(scenario: str, options: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        recommend(scenario, **options)
