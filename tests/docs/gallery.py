@@ -18,6 +18,7 @@ from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, Tcp
 from simnet.study.explain.explain import Explanation
 from simnet.study.figures import drawn
 from simnet.study.figures.ladder import Segment, record
+from simnet.study.recommend.document import Recommendation
 from simnet.study.run.result import Result
 from simnet.study.screen.document import Screen
 from simnet.study.sweep.sweep import Sweep
@@ -65,6 +66,13 @@ def _explanation() -> Explanation:
     return simnet.explain(_X460, warm_up="50 ms", duration="100 ms")
 
 
+def _recommendation() -> Recommendation:
+    one = {"nodes": "1"}
+    return simnet.recommend(
+        _X460, settings=one, goal="p99", runs=60, warm_up="30 ms", duration="30 ms"
+    )
+
+
 def _screen() -> Screen:
     return simnet.screen(_X460, settings={"nodes": "1"}, paths=3, warm_up="30 ms", duration="30 ms")
 
@@ -106,6 +114,7 @@ SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "ladder": ("ladder:ladder", lambda: (_conversation(),)),
     "latency": ("latency:later_curves", lambda: (_late(),)),
     "machine": ("machine:topology", lambda: (_placed(_X460).configuration,)),
+    "recommend": ("recommend:pareto", lambda: (_recommendation(),)),
     "screen": ("screen:tornado", lambda: (_screen(),)),
     "sweep-heat": ("sweep:figure", lambda: (_plane(), "throughput_bps")),
     "whatif": ("whatif:intervals", lambda: (_whatif(),)),
