@@ -46,25 +46,23 @@ def pareto(found: Recommendation) -> Figure:
 def _panel(axes: Axes, found: Recommendation, other: str) -> None:
     known = [one for one in found.tried if found.metric in one.percent and other in one.percent]
     allowed = [one for one in known if one.allowed]
-    names = {step.change for step in found.steps}
     groups = (
         ("breaks a limit", [one for one in known if not one.allowed], _BROKEN, "x", 25),
         ("tried", allowed, _TRIED, "o", 20),
         ("none is better in both", _front(allowed, found.metric, other), _FRONT, "o", 36),
-        ("recommended", [one for one in known if set(one.changes) == names], _CHOSEN, "D", 60),
     )
     for label, shown, colour, marker, size in groups:
         if shown:
-            axes.scatter(
-                [one.percent[other] for one in shown],
-                [one.percent[found.metric] for one in shown],
-                s=size,
-                color=colour,
-                marker=marker,
-                label=label,
-            )
+            across, up = ([one.percent[name] for one in shown] for name in (other, found.metric))
+            axes.scatter(across, up, s=size, color=colour, marker=marker, label=label)
+    if found.confirmed is not None:
+        judged = found.confirmed.tunings[0]
+        x, y = (judged.change(name).percent for name in (other, found.metric))
+        if x is not None and y is not None:
+            axes.plot([x], [y], "D", color=_CHOSEN, markersize=8, label="recommended, confirmed")
     axes.plot([0], [0], "+", color="black", markersize=12, label="as it is")
     axes.set_xscale("symlog", linthresh=10)
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(f"change of {_LABELS[other]} (%)")
     axes.set_ylabel(f"change of {_LABELS[found.metric]} (%)")
     axes.spines[["top", "right"]].set_visible(False)

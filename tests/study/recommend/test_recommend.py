@@ -156,7 +156,7 @@ def test_document_meets_its_schema_and_has_a_frame_and_a_picture() -> None:
     assert Recommendation.model_validate_json(found.to_json()) == found
     assert float(found.to_frame()["share"].sum()) == pytest.approx(100)
     labels = found.plot().axes[0].get_legend_handles_labels()[1]
-    assert {"tried", "recommended", "as it is"} <= set(labels)
+    assert {"tried", "recommended, confirmed", "as it is"} <= set(labels)
 
 
 def test_what_subjects_propose_is_taken_by_the_system() -> None:
