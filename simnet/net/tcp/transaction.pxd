@@ -6,7 +6,8 @@ from simnet.net.tcp.reader cimport TcpReader
 from simnet.net.tcp.socket cimport TcpSocket
 
 cdef class TcpTransactor(TcpReader):
-    cdef readonly long long sends_bytes
+    cdef readonly tuple sends_bytes
+    cdef Py_ssize_t unsent
     cdef readonly long long expects_bytes
     cdef readonly bint begins
     cdef long long missing

@@ -2,11 +2,14 @@
 
 Source: the calls of netperf 2.4.5's TCP_RR (src/nettest_bsd.c, `send_tcp_rr` and
 `recv_tcp_rr`): one send for the whole message, then recv for what is missing of the other's,
-until nothing is. Both ends are the same process; one of them begins. Inside the calls:
-`tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.reader` and `process`.
+until nothing is. A message may also be sent in parts, one after the other, as programs do that
+write a header and then a body. Both ends are the same process; one of them begins. Inside the
+calls: `tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.reader` and `process`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import cython
 
@@ -33,7 +36,7 @@ class TcpTransactor(TcpReader):
         path: component path.
         cpu: where it was last.
         socket: connected socket.
-        sends_bytes: of the message that it sends.
+        sends_bytes: of each send that its message is made of, one after the other.
         expects_bytes: of the message that it waits for.
         begins: it sends first.
         allowed: CPUs it may run on.
@@ -53,7 +56,7 @@ class TcpTransactor(TcpReader):
         path: str,
         cpu: Cpu,
         socket: TcpSocket,
-        sends_bytes: int,
+        sends_bytes: Sequence[int],
         expects_bytes: int,
         *,
         begins: bool,
@@ -66,7 +69,8 @@ class TcpTransactor(TcpReader):
         self.think_ps, self.thinks = think or (0, None)
         self.thought = False
         self.timer = Occupation(self.sim, f"{path}.timer")
-        self.sends_bytes = sends_bytes
+        self.sends_bytes = tuple(sends_bytes)
+        self.unsent = 0
         self.expects_bytes = expects_bytes
         self.begins = begins
         self.missing = 0 if begins else expects_bytes
@@ -103,15 +107,18 @@ class TcpTransactor(TcpReader):
         if self.missing == 0 and self._ends_or_thinks():
             return 0
         self.debt_ps += self.socket.lock(cpu)
-        if self.missing > 0:
+        if self.missing > 0 and self.unsent == 0:
             self.recv_bytes = self.missing
             self.room = self.missing
             self._loop(cpu)
             return 0
-        if self.begins:
-            self.started_ps = self.sim.now
-        self.missing = self.expects_bytes
-        self.left = self.sends_bytes
+        if self.unsent == 0:
+            self.unsent = len(self.sends_bytes)
+            self.missing = self.expects_bytes
+            if self.begins:
+                self.started_ps = self.sim.now
+        self.left = self.sends_bytes[len(self.sends_bytes) - self.unsent]
+        self.unsent -= 1
         self._send(cpu)
         return 0
 

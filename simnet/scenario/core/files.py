@@ -10,7 +10,7 @@ from pydantic_core import core_schema
 from simnet.scenario.core.parameter import ModelState, Scalar, State
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
+from simnet.scenario.core.specs import ANY, Choice, Flag, count, ratio, size, time
 from simnet.scenario.core.subject import host_parts, parts, setups
 from simnet.scenario.parts.irqbalance.schema import Balancer
 
@@ -56,6 +56,10 @@ class Workload(Section):
     ] = 0
     request_bytes: Annotated[int, size("of a request of tcp_rr", "1 B", "16 MiB")] = 1
     response_bytes: Annotated[int, size("of a response of tcp_rr", "1 B", "16 MiB")] = 1
+    writes_bytes: Annotated[
+        tuple[int, ...],
+        size("sends that a request of tcp_rr is made of; none: one", "1 B", "16 MiB", ANY),
+    ] = ()
     answers: Annotated[
         bool, Flag("requests of tcp_rr come from the peers, and the system answers them")
     ] = False

@@ -183,8 +183,8 @@ class Knob:
         scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
             its NIC, whether the port is a slave, its cable, the binding of the streams, irqbalance,
             the port as an interface of IP (routes through it), a whole model of the system,
-            nothing, or a part of each host or beside the hosts, by its place. ``disks.queue`` is
-            the queue of one of a host's disks.
+            the workload, nothing, or a part of each host or beside the hosts, by its place.
+            ``disks.queue`` is the queue of one of a host's disks.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.

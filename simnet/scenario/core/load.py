@@ -351,6 +351,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
     if setup_of(workload["test"], tree.values.__contains__):
         return []
     both = workload["test"] == "bidirectional"
+    request_bytes = sum(workload["writes_bytes"]) or workload["request_bytes"]
     ends = peer_ports(tree)
     flows: list[dict[str, Any]] = []
     short: list[dict[str, Any]] = []
@@ -372,7 +373,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
                 "peer": ends[number][0],
                 "peer_port": ends[number][1],
                 "receives": False,
-                "message_bytes": workload["request_bytes"],
+                "message_bytes": request_bytes,
                 "recv_bytes": workload["response_bytes"],
                 "asks": True,
                 **bindings,
@@ -389,7 +390,7 @@ def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
                     "peer": ends[number][0],
                     "peer_port": ends[number][1],
                     "receives": test == "netserver",
-                    "message_bytes": workload["request_bytes" if asks else "message_bytes"],
+                    "message_bytes": request_bytes if asks else workload["message_bytes"],
                     "recv_bytes": workload["response_bytes" if asks else "recv_size_bytes"]
                     or _receive_buffer(tree.get((*receiver, "kernel"))),
                     **bindings,

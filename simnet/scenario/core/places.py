@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Places", "lacking", "ranges"]
 
 # what only the system under test has
-_OWN: Final = ("flows", "irqbalance", "cable", "model")
+_OWN: Final = ("flows", "irqbalance", "cable", "model", "workload")
 
 
 class Places:
@@ -66,6 +66,9 @@ class Places:
         if (part or knob.scope in _OWN) and host != ("host",) and not pinned:
             raise entry.error("only for the system under test, not for its peers")
         if knob.scope in {"flows", "irqbalance"}:
+            return
+        if knob.scope == "workload":
+            yield (knob.scope, knob.target)
             return
         if part:
             if part.place not in self._tree.values:

@@ -12,6 +12,7 @@ from simnet.scenario.core.parameter import SHAPE, Spec, Value
 from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
 
 __all__ = [
+    "ANY",
     "PORT_NAME",
     "Choice",
     "CpuSets",
@@ -33,6 +34,9 @@ __all__ = [
 
 _HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
 
+ANY: Final = -1
+"""As the length of a list: however many."""
+
 
 @dataclass(frozen=True)
 class Quantity(Spec):
@@ -42,7 +46,7 @@ class Quantity(Spec):
         kind: key of :data:`simnet.scenario.core.units.KINDS`.
         low: smallest legal value, with unit.
         high: largest legal value, with unit.
-        length: how many numbers; 0 for one number that is not a list.
+        length: how many numbers; 0 for one number that is not a list, `ANY` for one or more.
         fits: whether it and others fit each other or do not: it is not varied by itself.
     """
 
@@ -78,7 +82,7 @@ class Quantity(Spec):
         if not self.length:
             return self._parse_one(raw)
         items = raw if isinstance(raw, (list, tuple)) else str(raw).split()
-        if len(items) != self.length:
+        if self.length != ANY and len(items) != self.length:
             raise UnitError(f"expected {self.length} values, got {len(items)}")
         return tuple(self._parse_one(item) for item in items)
 
@@ -111,6 +115,8 @@ class Quantity(Spec):
         }
         if not self.length:
             return one
+        if self.length == ANY:
+            return {"type": "array", "items": one}
         return {
             "type": "array",
             "items": one,

@@ -41,7 +41,7 @@ class Pair:
 
     def __init__(
         self,
-        request: int = 1,
+        request: int | tuple[int, ...] = 1,
         response: int = 1,
         costs: dict[str, int] | None = None,
         service_ps: int = 0,
@@ -52,10 +52,11 @@ class Pair:
         self.sockets = []
         nics = []
         ends = []
+        writes = request if isinstance(request, tuple) else (request,)
         think = (think_ps, RandomStream(1, "think")) if think_ps else None
         for name, sizes, more in (
-            ("client", (request, response), {"begins": True, "think": think}),
-            ("server", (response, request), {"begins": False, "service_ps": service_ps}),
+            ("client", (writes, response), {"begins": True, "think": think}),
+            ("server", ((response,), sum(writes)), {"begins": False, "service_ps": service_ps}),
         ):
             machine = make_machine(self.sim, name, make_costs(**(COSTS | (costs or {}))), None)
             nics.append(make_tg3(self.sim, machine, rx_frames=1, rx_frames_irq=1))
@@ -171,3 +172,18 @@ def test_what_has_begun_is_not_counted_before_it_is_over() -> None:
     pair.run(10 * MS)
     counted = sum(count for _, count in pair.client.latency_buckets())
     assert counted == pair.client.transactions == pair.client.delivered
+
+
+def test_a_request_in_parts_waits_for_an_acknowledgement_that_is_delayed() -> None:
+    once, parts = Pair(300, 10), Pair((100, 200), 10)
+    durations = []
+    for pair in (once, parts):
+        pair.sim.run_until(1000 * MS)
+        assert pair.client.transactions > 10
+        assert pair.server.delivered // 300 - pair.client.transactions in {0, 1}
+        durations.append(1000 / pair.client.transactions)
+    assert durations[0] < 1
+    assert 35 < durations[1] < 45  # ms; TCP_DELACK_MIN is 40 ms
+    stalls = parts.sockets[0].sender.output.stalls
+    assert parts.client.transactions - 10 < stalls <= parts.client.transactions + 1
+    assert once.sockets[0].sender.output.stalls == 0

@@ -12,4 +12,5 @@ SUBJECT = Subject(
     order=110,
     host_parts=(HostPart("application", Application, order=20),),
     knobs=late("sockets.knobs:SOCKETS"),
+    idle=late("sockets.idle:idle"),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from simnet.scenario.core.knob import Knob
-from simnet.scenario.core.specs import Flag, size, time
+from simnet.scenario.core.specs import ANY, Flag, size, time
 
 __all__ = ["SOCKETS"]
 
@@ -63,4 +63,27 @@ _OPTIONS: Final = (
     ),
 )
 
-SOCKETS: Final = (*_ROUTES, *_OPTIONS)
+_CALLS: Final = (
+    Knob(
+        "workload.writes",
+        "sizes of the sends that a request of tcp_rr is made of",
+        size("", "1 B", "16 MiB", ANY),
+        "workload",
+        "writes_bytes",
+        "in the program: one send for each of {value} bytes",
+        unit="B",
+        by_hand=True,
+    ),
+    Knob(
+        "workload.read",
+        "size of the response of tcp_rr that is waited for then",
+        size("", "1 B", "16 MiB"),
+        "workload",
+        "response_bytes",
+        "in the program: recv until {value} bytes are there",
+        unit="B",
+        by_hand=True,
+    ),
+)
+
+SOCKETS: Final = (*_ROUTES, *_OPTIONS, *_CALLS)
