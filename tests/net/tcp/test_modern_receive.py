@@ -159,24 +159,25 @@ class TestGso:
 
 
 class TestSendQueue:
-    """A private cache of 1 MiB with a way, 20 ns from the next; 8 lines a copy."""
+    """A private cache of 1 MiB with a way, some ns from the next; 8 lines a copy."""
 
-    def cost_ns(self, queued: int) -> int:
-        bench = Bench(core_cache=CacheWays(SHARE, 1, 20_000))
+    def cost_ns(self, queued: int, line_ns: int = 2) -> int:
+        bench = Bench(core_cache=CacheWays(SHARE, 1, line_ns * NS))
         bench.socket.sender.seq.write(queued, end_of_send=True)
         work = bench.socket.send_copy_cost_ps(bench.machine.cpus[0], 1000)
         assert bench.costs.ledger.copy == work
         return int(work // NS)
 
     def test_what_the_cache_still_has_is_not_transferred(self) -> None:
-        assert self.cost_ns(0) == LINES * 4 - LINES * 20
+        assert self.cost_ns(0) == LINES * (4 - 2)
+        assert self.cost_ns(0, line_ns=5) == 0
 
     def test_what_it_has_lost_is_fetched_and_written_back(self) -> None:
-        assert self.cost_ns(100 * SHARE) == LINES * 4 + LINES * 20
+        assert self.cost_ns(100 * SHARE) == LINES * (4 + 2)
 
     def test_between_it_is_a_matter_of_chance(self) -> None:
         # 632 of 1000 lines are lost: 10 transfers
-        assert self.cost_ns(SHARE) == LINES * 4 + 10 * 20 - LINES * 20
+        assert self.cost_ns(SHARE) == LINES * (4 - 2) + 10 * 2
 
     def test_other_machines_say_nothing_of_it(self) -> None:
         bench = Bench()
