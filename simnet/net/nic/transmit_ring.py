@@ -93,11 +93,12 @@ class TransmitRing:
     def free_part(self, cpu: Cpu) -> cython.int:
         """Give back the oldest descriptor, whose buffer may be a part of one that is freed."""
         slot: cython.longlong = self.reclaimed & self.mask
-        owner: Endpoint = self.owners[slot]
+        owner: Endpoint
         self.reclaimed += 1
-        if owner is not None:
-            self.owners[slot] = None
+        if self.lengths[slot] > 0:
+            owner = self.owners[slot]
             owner.wfree(self.lengths[slot], cpu)
+            self.lengths[slot] = 0
         return 0
 
     def reclaim(self, cpu: Cpu, count: cython.longlong) -> cython.longlong:
