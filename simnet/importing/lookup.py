@@ -11,10 +11,13 @@ from functools import cache
 from typing import Any, Final
 
 from simnet.scenario.core.library import find_model, model_names, read_model
+from simnet.scenario.parts.nic.schema import Nic
 
 __all__ = ["nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
 
 _ANY_NIC: Final = "mellanox-connectx-5"
+# networks inside of one host, which an import does not describe
+_VIRTUAL: Final = ("hypervisor", "bridge")
 _RELEASE: Final = re.compile(r"\d+")
 
 
@@ -59,7 +62,9 @@ def nearest_nic(driver: str) -> tuple[str, bool]:
 def _of_drivers() -> dict[str, str]:
     found: dict[str, str] = {}
     for name in model_names("nic"):
-        found.setdefault(_form("nic", name).driver, name)
+        driver = _form("nic", name).driver
+        if Nic.variants()[driver].network not in _VIRTUAL:
+            found.setdefault(driver, name)
     return found
 
 

@@ -1,4 +1,5 @@
 from simnet.host.kvm.host_cpu cimport HostThread
+from simnet.net.link.skb cimport Skb
 
 cdef enum:
     RX = 0
@@ -7,6 +8,8 @@ cdef enum:
 cdef class Backend(HostThread):
     cdef public bint notify_rx
     cdef public bint notify_tx
+    cdef bint waits_rx
 
     cpdef int kicked(self, int queue) except -1
     cpdef int published(self) except -1
+    cpdef int enqueue(self, Skb skb) except -1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cython
 
 from simnet.host.kvm.host_cpu import HostCpu, HostThread
+from simnet.net.link.skb import Skb
 
 __all__ = ["Backend"]
 
@@ -19,12 +20,14 @@ class Backend(HostThread):
 
     Attributes:
         notify_rx, notify_tx: it wants a kick when the driver adds buffers to the queue.
+        waits_rx: a frame for the guest wakes it.
     """
 
     def __init__(self, host: HostCpu, path: str) -> None:
         super().__init__(host, path)
         self.notify_rx = False
         self.notify_tx = True
+        self.waits_rx = True
 
     def kicked(self, queue: cython.int) -> cython.int:
         """The driver has added buffers, and exits to say so (ioeventfd)."""
@@ -32,4 +35,8 @@ class Backend(HostThread):
 
     def published(self) -> cython.int:
         """The driver has added frames to be sent, without a kick."""
+        raise NotImplementedError(self.path)
+
+    def enqueue(self, skb: Skb) -> cython.int:
+        """A frame for the guest comes."""
         raise NotImplementedError(self.path)

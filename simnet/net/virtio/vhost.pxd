@@ -1,14 +1,7 @@
-from simnet.net.link.skb cimport Header, Skb, SkbQueue
-from simnet.net.steering.flow_hash cimport connection_hash
+from simnet.net.link.skb cimport Skb, SkbQueue
 from simnet.net.virtio.backend cimport Backend, RX, TX
+from simnet.net.virtio.tap cimport Tap
 from simnet.net.virtio.virtio_net cimport VirtioNet
-
-cdef class Tap:
-    cdef readonly list workers
-    cdef dict flows
-
-    cpdef int learn(self, Skb skb, VhostWorker worker) except -1
-    cpdef VhostWorker worker(self, Skb skb)
 
 cdef class VhostWorker(Backend):
     cdef readonly VirtioNet nic
@@ -27,7 +20,6 @@ cdef class VhostWorker(Backend):
     cdef int guest_node
     cdef readonly SkbQueue tap
     cdef int tap_limit
-    cdef bint waits_rx
     cdef list pending
     cdef int work
     cdef int phase

@@ -13,9 +13,7 @@ After 512 KiB or 256 packets a piece of work goes to the end of the queue. When 
 worker looks for more during `poll-us` before it asks for kicks and blocks.
 
 The bridge's work is done where the frame is sent: it puts it into a queue of another tap, whose
-worker it wakes. What finds that full is dropped. A tap with several queues puts a flow where the
-guest has sent of it last (`tun_automq_select_queue`, `tun_flow_update`). Zero copy
-(`experimental_zcopytx`) is off.
+worker it wakes. What finds that full is dropped. Zero copy (`experimental_zcopytx`) is off.
 """
 
 # mypy: no-strict-optional
@@ -27,15 +25,15 @@ from typing import Any
 import cython
 
 from simnet.host.kvm.host_cpu import HostCpu
-from simnet.net.link.skb import Header, Skb, SkbQueue
-from simnet.net.steering.flow_hash import connection_hash
+from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.virtio.backend import Backend
+from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.virtio_net import VirtioNet
 
 if not cython.compiled:
     from simnet.net.virtio.backend import RX, TX
 
-__all__ = ["Tap", "VhostCosts", "VhostWorker"]
+__all__ = ["VhostCosts", "VhostWorker"]
 
 # VHOST_NET_BATCH, VHOST_NET_PKT_WEIGHT, VHOST_NET_WEIGHT
 _BATCH = cython.declare(cython.int, 64)
@@ -85,53 +83,6 @@ class VhostCosts:
     copy_line_ps: int
     far_line_ps: int
     line_bytes: int
-
-
-@cython.final
-@cython.cclass
-class Tap:
-    """The queues of a guest's tap device, each with a worker.
-
-    Attributes:
-        workers: of its queues, in order.
-    """
-
-    def __init__(self) -> None:
-        self.workers: list[Any] = []
-        self.flows: dict[int, VhostWorker] = {}
-
-    def learn(self, skb: Skb, worker: VhostWorker) -> cython.int:
-        """The guest has sent a frame by a queue."""
-        if len(self.workers) > 1 and skb.header is not None:
-            self.flows[_hash_of(skb.header)] = worker
-        return 0
-
-    def worker(self, skb: Skb) -> VhostWorker:
-        """The worker whose queue gets a frame."""
-        count: cython.longlong = len(self.workers)
-        hashed: cython.longlong
-        found: VhostWorker = self.workers[0]
-        if count > 1 and skb.header is not None:
-            hashed = _hash_of(skb.header)
-            found = self.flows.get(hashed)
-            if found is None:
-                found = self.workers[hashed * count >> 32]
-        return found
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _hash_of(header: Header) -> cython.longlong:
-    """`__skb_get_hash_symmetric`: the same for both directions."""
-    return connection_hash(
-        header.source_ip,
-        header.destination_ip,
-        header.source_port,
-        header.destination_port,
-        0,
-        True,
-        True,
-    )
 
 
 @cython.final
@@ -190,7 +141,6 @@ class VhostWorker(Backend):
         self.guest_node = guest_node
         self.tap = SkbQueue()
         self.tap_limit = tap_limit
-        self.waits_rx = True
         self.pending: list[Any] = []
         self.work = _NONE
         self.phase = _NOTHING
@@ -203,13 +153,11 @@ class VhostWorker(Backend):
         self.packets = 0
         self.bytes = 0
         self.timer = 0
-        self.end_ps = 0
-        self.left_ps = 0
+        self.end_ps = self.left_ps = 0
         self.drops = 0
         self.starved = 0
         self.signals = 0
-        self.frames_rx = 0
-        self.frames_tx = 0
+        self.frames_rx = self.frames_tx = 0
 
     # -- what wakes it ------------------------------------------------------------------------
 

@@ -14,7 +14,8 @@ from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
 from simnet.net.gro import Gro, gro_rules
 from simnet.net.link.skb import Header, Skb, Station, new_skb
-from simnet.net.virtio.vhost import Tap, VhostCosts, VhostWorker
+from simnet.net.virtio.tap import Tap
+from simnet.net.virtio.vhost import VhostCosts, VhostWorker
 from simnet.net.virtio.virtio_net import VirtioNet
 from tests.host.parts import MS, NS, US, make_costs, make_machine
 from tests.net.parts import Line, Sink, asserted_ps, make_device

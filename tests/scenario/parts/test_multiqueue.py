@@ -25,7 +25,7 @@ from simnet.scenario.core.tree import Tree
 from simnet.scenario.parts.host.build import make_machine, make_socket
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.build import make_port, send_by
-from simnet.scenario.parts.nic.schema import Multiqueue
+from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import Nic as NicModel
 from simnet.scenario.system.system import System
 

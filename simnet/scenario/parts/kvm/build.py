@@ -9,7 +9,8 @@ from simnet.host.idle import IdleStates
 from simnet.host.kvm.host_cpu import HostCpu, fair_rules
 from simnet.host.kvm.vcpu import Vcpu
 from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.virtio.vhost import Tap, VhostCosts, VhostWorker
+from simnet.net.virtio.tap import Tap
+from simnet.net.virtio.vhost import VhostCosts, VhostWorker
 from simnet.scenario.parts.kvm.columns import counts_of
 from simnet.scenario.system.resource import busy
 

@@ -13,7 +13,8 @@ from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
-from simnet.scenario.parts.nic.schema import BusLatency, Multiqueue, Queues, Rings, Slot
+from simnet.scenario.parts.nic.queues import Multiqueue, Queues
+from simnet.scenario.parts.nic.schema import BusLatency, Rings, Slot
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, time
+from simnet.scenario.parts.nic.queues import Multiqueue, Queues
 from simnet.scenario.parts.nic.schema import (
     BusLatency,
     Ethernet,
-    Multiqueue,
     Polled,
-    Queues,
     ReceiveOffload,
     RxUsecs,
 )

@@ -11,10 +11,10 @@ from typing import Any, Final
 from simnet.scenario.core.knob import Knob, Stage, ignored
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
+from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import (
     Coalescing,
     Ethernet,
-    Multiqueue,
     Nic,
     Polled,
     ReceiveOffload,

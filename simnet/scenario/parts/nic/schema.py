@@ -14,7 +14,7 @@ from pydantic import Field
 
 from simnet.host.release import release
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Flag, HashKey, count, rate, size, time
+from simnet.scenario.core.specs import Flag, count, rate, size, time
 from simnet.scenario.core.tree import DEFAULT, dotted
 
 if TYPE_CHECKING:
@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.network.schema import Switch
 
 __all__ = [
+    "MOST_QUEUES",
     "Coalescing",
     "Ethernet",
     "Given",
-    "Multiqueue",
     "Nic",
-    "Queues",
     "ReceiveOffload",
     "Rings",
     "RxModeration",
@@ -46,7 +45,7 @@ __all__ = [
 ]
 
 # of `simnet.net.nic.multiqueue`, which has a bit of a word for each
-_MOST_QUEUES: Final = 63
+MOST_QUEUES: Final = 63
 # napi_defer_hard_irqs came with it
 _DEFERRAL: Final = (5, 8)
 # MIN_NAPI_ID with NR_CPUS of 8192; the numbers below stand for CPUs
@@ -358,56 +357,8 @@ class Polled(Nic):
     def configure(self, instance: NapiInstance, slot: Slot) -> None:
         """Give a queue's NAPI instance its number and what is set."""
         instance.napi_id = (
-            _FIRST_NAPI_ID + slot.host.ports.index(slot.port) * (_MOST_QUEUES + 1) + slot.queue
+            _FIRST_NAPI_ID + slot.host.ports.index(slot.port) * (MOST_QUEUES + 1) + slot.queue
         )
         instance.defer_hard_irqs = self.napi_defer_hard_irqs
         instance.gro_flush_timeout_ps = self.gro_flush_timeout_ps
         instance.irq_suspend_timeout_ps = self.irq_suspend_timeout_ps
-
-
-class Queues(Nic):
-    """Several rings for each direction."""
-
-    rx_queues: Annotated[
-        int, count("receive queues, each with an interrupt of its own", 1, _MOST_QUEUES)
-    ]
-    tx_queues: Annotated[int, count("transmit queues", 1, _MOST_QUEUES)]
-
-    @classmethod
-    def check(cls, given: Given) -> None:
-        """Refuse queues that nothing sorts packets to; see `Nic.check`."""
-        super().check(given)
-        port = given.tree.get(given.port)
-        ends = given.tree.get(("workload", "peers_simulated")) == "ends"
-        for field in ("rx_queues", "tx_queues"):
-            if given[field] == 1 or not (port["enslaved"] or ends):
-                continue
-            what = "a slave of a bond" if port["enslaved"] else "workload.peers_simulated = ends"
-            message = f"{port['name']} has several queues, {what} knows one: expected 1"
-            raise given.error(field, message)
-
-
-class Multiqueue(Queues):
-    """The hash that sorts received frames to the rings."""
-
-    rss_default_queue: Annotated[
-        bool, Flag("the first receive queue takes only what RSS does not sort")
-    ]
-    rss_table_entries: Annotated[
-        int, count("entries of the RSS indirection table, a power of two", 1, 4096)
-    ]
-    rss_key: Annotated[str, HashKey("key of the RSS hash, 40 bytes")]
-    rss_equal: Annotated[
-        int, count("receive queues, from the first, that RSS sorts to; 0: all", 0, _MOST_QUEUES)
-    ] = 0
-
-    @classmethod
-    def check(cls, given: Given) -> None:
-        """Refuse a table that no chip has, and more queues in it than there are."""
-        super().check(given)
-        if given["rss_equal"] > given["rx_queues"]:
-            message = f"expected at most the {given['rx_queues']} receive queues that there are"
-            raise given.error("rss_equal", message, "rx_queues")
-        entries = given["rss_table_entries"]
-        if entries & (entries - 1):
-            raise given.error("rss_table_entries", f"expected a power of two, got {entries}")

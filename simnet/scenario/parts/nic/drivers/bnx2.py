@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from simnet.scenario.core.specs import Flag
-from simnet.scenario.parts.nic.schema import Coalescing, Ethernet, Multiqueue
+from simnet.scenario.parts.nic.queues import Multiqueue
+from simnet.scenario.parts.nic.schema import Coalescing, Ethernet
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device

@@ -1,0 +1,64 @@
+"""A tap device with several queues, each of which a worker of vhost-net serves.
+
+A flow goes where the guest has sent of it last; before it has, a hash chooses. Source:
+drivers/net/tun.c of Linux 5.4 to 6.12 (`tun_automq_select_queue`, `tun_flow_update`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+from simnet.net.link.skb import Header, Skb
+from simnet.net.steering.flow_hash import connection_hash
+from simnet.net.virtio.backend import Backend
+
+__all__ = ["Tap"]
+
+
+@cython.final
+@cython.cclass
+class Tap:
+    """The queues of a guest's tap device, each with a worker.
+
+    Attributes:
+        workers: of its queues, in order.
+    """
+
+    def __init__(self) -> None:
+        self.workers: list[Any] = []
+        self.flows: dict[int, Backend] = {}
+
+    def learn(self, skb: Skb, worker: Backend) -> cython.int:
+        """The guest has sent a frame by a queue."""
+        if len(self.workers) > 1 and skb.header is not None:
+            self.flows[_hash_of(skb.header)] = worker
+        return 0
+
+    def worker(self, skb: Skb) -> Backend:
+        """The worker whose queue gets a frame."""
+        count: cython.longlong = len(self.workers)
+        hashed: cython.longlong
+        found: Backend = self.workers[0]
+        if count > 1 and skb.header is not None:
+            hashed = _hash_of(skb.header)
+            found = self.flows.get(hashed)
+            if found is None:
+                found = self.workers[hashed * count >> 32]
+        return found
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _hash_of(header: Header) -> cython.longlong:
+    """`__skb_get_hash_symmetric`: the same for both directions."""
+    return connection_hash(
+        header.source_ip,
+        header.destination_ip,
+        header.source_port,
+        header.destination_port,
+        0,
+        True,
+        True,
+    )
