@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Simnet
 
 SHORT = (
@@ -15,6 +17,7 @@ SHORT = (
 )
 
 
+@pytest.mark.compiled
 def test_text_and_picture(simnet: Simnet, tmp_path: Path) -> None:
     picture = tmp_path / "tried.svg"
     status, out, err = simnet("recommend", *SHORT, "--goal", "p99", "--out", str(picture))
@@ -25,6 +28,7 @@ def test_text_and_picture(simnet: Simnet, tmp_path: Path) -> None:
     assert "what changes do to p99 latency" in picture.read_text("utf-8")
 
 
+@pytest.mark.compiled
 def test_json_is_the_document(simnet: Simnet) -> None:
     arguments = (*SHORT, "--limit", "cpu_per_byte<=+1 %", "--goal", "p99", "--json")
     status, out, _ = simnet("recommend", *arguments)
