@@ -178,12 +178,12 @@ def test_a_request_in_parts_waits_for_an_acknowledgement_that_is_delayed() -> No
     once, parts = Pair(300, 10), Pair((100, 200), 10)
     durations = []
     for pair in (once, parts):
-        pair.sim.run_until(1000 * MS)
-        assert pair.client.transactions > 10
+        pair.sim.run_until(400 * MS)
+        assert pair.client.transactions >= 9
         assert pair.server.delivered // 300 - pair.client.transactions in {0, 1}
-        durations.append(1000 / pair.client.transactions)
+        durations.append(400 / pair.client.transactions)
     assert durations[0] < 1
     assert 35 < durations[1] < 45  # ms; TCP_DELACK_MIN is 40 ms
     stalls = parts.sockets[0].sender.output.stalls
-    assert parts.client.transactions - 10 < stalls <= parts.client.transactions + 1
+    assert parts.client.transactions - 2 < stalls <= parts.client.transactions + 1
     assert once.sockets[0].sender.output.stalls == 0
