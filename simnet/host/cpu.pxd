@@ -1,3 +1,4 @@
+from simnet.host.accounting cimport HARD_LEVEL, IDLE, IRQ, PROCESS_LEVEL, SOFTIRQ, SOFT_LEVEL, STEAL, SYSTEM, USER
 from simnet.host.idle cimport IdleStates
 from simnet.kernel.component cimport Component
 from simnet.kernel.simulator cimport Simulator

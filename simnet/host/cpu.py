@@ -29,14 +29,20 @@ from simnet.host.idle import IdleStates
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
+if not cython.compiled:
+    from simnet.host.accounting import (
+        HARD_LEVEL,
+        IDLE,
+        IRQ,
+        PROCESS_LEVEL,
+        SOFT_LEVEL,
+        SOFTIRQ,
+        STEAL,
+        SYSTEM,
+        USER,
+    )
+
 __all__ = [
-    "HARDIRQ",
-    "IRQ",
-    "PROCESS",
-    "SOFTIRQ",
-    "SOFT_LEVEL",
-    "SYSTEM",
-    "USER",
     "Context",
     "Cpu",
     "Dispatcher",
@@ -45,25 +51,6 @@ __all__ = [
     "VirtualProcessor",
 ]
 
-# levels
-PROCESS = 0
-SOFT_LEVEL = 1
-HARDIRQ = 2
-# accounting modes
-USER = 1
-SYSTEM = 2
-SOFTIRQ = 3
-IRQ = 4
-
-_PROCESS = cython.declare(cython.int, 0)
-_SOFT = cython.declare(cython.int, 1)
-_HARDIRQ = cython.declare(cython.int, 2)
-_IDLE = cython.declare(cython.int, 0)
-_USER = cython.declare(cython.int, 1)
-_SYSTEM = cython.declare(cython.int, 2)
-_SOFTIRQ = cython.declare(cython.int, 3)
-_IRQ = cython.declare(cython.int, 4)
-_STEAL = cython.declare(cython.int, 5)
 _FULL_SPEED = cython.declare(cython.longlong, 1000)
 # events: the running piece of work ends; an idle state has been left
 _ENDS = cython.declare(cython.int, 0)
@@ -164,7 +151,7 @@ class Cpu(Component):
         # whether there is something to execute nevertheless; the mode that ticks count for then
         self.virtual: VirtualProcessor = None
         self.away = self.wants = False
-        self.interrupted = _IDLE
+        self.interrupted = IDLE
         self.current: Any = None
         self.runqueue: list[Any] = []
         # without idle states it is never late; waking: an interrupt waits for it to leave one
@@ -185,9 +172,9 @@ class Cpu(Component):
         self.work0 = 0
         self.work1 = 0
         self.work2 = 0
-        self.mode0 = _SYSTEM
-        self.mode1 = _SOFTIRQ
-        self.mode = _IDLE
+        self.mode0 = SYSTEM
+        self.mode1 = SOFTIRQ
+        self.mode = IDLE
         self.running = False
         self.stepping = False
         # how long the running piece of work takes, in 1/1000 of what it would at full speed
@@ -232,12 +219,12 @@ class Cpu(Component):
             mode: USER, SYSTEM, SOFTIRQ or IRQ: what the time is accounted to.
         """
         self.given_ps += work_ps
-        if level == _PROCESS:
+        if level == PROCESS_LEVEL:
             self.context0 = context
             self.work0 = work_ps
             self.mode0 = mode
             self.set0 = True
-        elif level == _SOFT:
+        elif level == SOFT_LEVEL:
             self.context1 = context
             self.work1 = work_ps
             self.mode1 = mode
@@ -254,11 +241,11 @@ class Cpu(Component):
         self, context: Context, system_ps: cython.longlong, user_ps: cython.longlong
     ) -> cython.int:
         """Give a process `system_ps` in the kernel, then `user_ps` in user mode, as one piece."""
-        if self.mode == _USER:
+        if self.mode == USER:
             # what ran until now had a kernel part of its own
             self._settle()
         self.system_left_ps = system_ps
-        self.run(_PROCESS, context, system_ps + user_ps, _USER)
+        self.run(PROCESS_LEVEL, context, system_ps + user_ps, USER)
         return 0
 
     def raise_irq(self, context: Context, work_ps: cython.longlong) -> cython.int:
@@ -317,10 +304,10 @@ class Cpu(Component):
                 # the piece of work that was running has ended: let its owner go on
                 level = self.level
                 self.end_ps = -1
-                if level == _HARDIRQ:
+                if level == HARD_LEVEL:
                     context = self.context2
                     self.set2 = False
-                elif level == _SOFT:
+                elif level == SOFT_LEVEL:
                     context = self.context1
                     self.set1 = False
                 else:
@@ -329,7 +316,7 @@ class Cpu(Component):
                 self.stepping = True
                 context.step(self)
                 self.stepping = False
-                if level == _HARDIRQ and not self.set1:
+                if level == HARD_LEVEL and not self.set1:
                     self.irq_exit = True
                 continue
             if self.away:
@@ -339,15 +326,15 @@ class Cpu(Component):
             if self.waking:
                 return 0
             if self.set2:
-                level = _HARDIRQ
+                level = HARD_LEVEL
             elif self.irqs_waiting > 0:
                 self.irqs_waiting -= 1
                 self.context2 = self.irq_contexts.pop(0)
                 self.work2 = self.irq_works.pop(0)
                 self.set2 = True
-                level = _HARDIRQ
+                level = HARD_LEVEL
             elif self.set1:
-                level = _SOFT
+                level = SOFT_LEVEL
             elif self.irq_exit and self.softirqs is not None and self.softirqs.pending:
                 self.irq_exit = False
                 self.stepping = True
@@ -355,7 +342,7 @@ class Cpu(Component):
                 self.stepping = False
                 continue
             elif self.set0:
-                level = _PROCESS
+                level = PROCESS_LEVEL
             elif len(self.runqueue) > 0 and self.current is None:
                 self.stepping = True
                 self.dispatcher.switch_in(self)
@@ -363,7 +350,7 @@ class Cpu(Component):
                 continue
             else:
                 level = -1
-            if level < _HARDIRQ:
+            if level < HARD_LEVEL:
                 self.irq_exit = False
             if self.running:
                 if level == self.level:
@@ -374,12 +361,12 @@ class Cpu(Component):
                 if self.virtual is not None:
                     self.virtual.became_idle(self)
                 return 0
-            if level == _HARDIRQ:
-                self._start(_HARDIRQ, self.work2, _IRQ)
-            elif level == _SOFT:
-                self._start(_SOFT, self.work1, self.mode1)
+            if level == HARD_LEVEL:
+                self._start(HARD_LEVEL, self.work2, IRQ)
+            elif level == SOFT_LEVEL:
+                self._start(SOFT_LEVEL, self.work1, self.mode1)
             else:
-                self._start(_PROCESS, self.work0, self.mode0)
+                self._start(PROCESS_LEVEL, self.work0, self.mode0)
             if self.running:
                 return 0
 
@@ -416,9 +403,9 @@ class Cpu(Component):
         self.timer = 0
         self.running = False
         self.end_ps = -1
-        if self.level == _PROCESS:
+        if self.level == PROCESS_LEVEL:
             self.work0 = left
-        elif self.level == _SOFT:
+        elif self.level == SOFT_LEVEL:
             self.work1 = left
         else:
             self.work2 = left
@@ -426,9 +413,9 @@ class Cpu(Component):
 
     def _set_level(self, level: cython.int) -> cython.int:
         was: cython.int = self.level
-        if level < 0 and not (self.mode == _IDLE or self.away):
+        if level < 0 and not (self.mode == IDLE or self.away):
             self._settle()
-            self.mode = _IDLE
+            self.mode = IDLE
         self.level = level
         if (was < 0) != (level < 0):
             if self.idle_states is not None and level < 0:
@@ -452,8 +439,8 @@ class Cpu(Component):
             or (len(self.runqueue) > 0 and self.current is None)
         ):
             self._settle()
-            self.mode = _STEAL
-            self.interrupted = _IDLE
+            self.mode = STEAL
+            self.interrupted = IDLE
             self.wants = True
             self.virtual.work_arrived(self)
         return 0
@@ -467,9 +454,9 @@ class Cpu(Component):
             self._suspend()
         self._settle()
         self.interrupted = self.mode
-        if self.mode == _USER and self.system_left_ps > 0:
-            self.interrupted = _SYSTEM
-        self.mode = _STEAL
+        if self.mode == USER and self.system_left_ps > 0:
+            self.interrupted = SYSTEM
+        self.mode = STEAL
         self.wants = True
         self._set_level(-1)
         return 0
@@ -485,19 +472,19 @@ class Cpu(Component):
                 ticks = (self.sim.now - self.next_tick_ps) // self.tick_ps + 1
                 self.next_tick_ps += ticks * self.tick_ps
                 self._count_ticks(ticks)
-            self.mode = _IDLE
+            self.mode = IDLE
         self._dispatch()
         return 0
 
     def _count_ticks(self, ticks: cython.longlong) -> cython.int:
         """Count lost ticks for what was interrupted."""
-        if self.interrupted == _IDLE:
+        if self.interrupted == IDLE:
             self.idle_ticks += ticks
-        elif self.interrupted == _USER:
+        elif self.interrupted == USER:
             self.user_ticks += ticks
-        elif self.interrupted == _SYSTEM:
+        elif self.interrupted == SYSTEM:
             self.system_ticks += ticks
-        elif self.interrupted == _SOFTIRQ:
+        elif self.interrupted == SOFTIRQ:
             self.softirq_ticks += ticks
         else:
             self.irq_ticks += ticks
@@ -534,7 +521,7 @@ class Cpu(Component):
         """Account, before mode or speed change; looking alone must not round what is left."""
         done: cython.longlong
         self._account()
-        if self.mode == _USER and self.system_left_ps > 0:
+        if self.mode == USER and self.system_left_ps > 0:
             done = self.sim.now - self.system_from_ps
             self.system_left_ps -= done * 1000 // self.stretch_permille
             self.system_from_ps = self.sim.now
@@ -548,13 +535,13 @@ class Cpu(Component):
         mode: cython.int = self.mode
         kernel: cython.longlong
         seen: cython.longlong
-        if mode < _IRQ and now >= self.next_tick_ps:
+        if mode < IRQ and now >= self.next_tick_ps:
             ticks = (now - self.next_tick_ps) // self.tick_ps + 1
             self.next_tick_ps += ticks * self.tick_ps
-        if mode == _IDLE:
+        if mode == IDLE:
             self.idle_ps += elapsed
             self.idle_ticks += ticks
-        elif mode == _USER:
+        elif mode == USER:
             if self.system_left_ps > 0:
                 kernel = self.system_left_ps
                 if self.stretch_permille != _FULL_SPEED:
@@ -573,17 +560,17 @@ class Cpu(Component):
                     ticks -= seen
             self.user_ps += elapsed
             self.user_ticks += ticks
-        elif mode == _SYSTEM:
+        elif mode == SYSTEM:
             self.system_ps += elapsed
             self.system_ticks += ticks
-        elif mode == _SOFTIRQ:
+        elif mode == SOFTIRQ:
             self.softirq_ps += elapsed
             self.softirq_ticks += ticks
-        elif mode == _STEAL:
+        elif mode == STEAL:
             self.steal_ps += elapsed
         else:
             self.irq_ps += elapsed
-        if self.sim.tracer is not None and mode != _IDLE and now > self.since_ps:
+        if self.sim.tracer is not None and mode != IDLE and now > self.since_ps:
             self._trace(now)
         self.since_ps = now
         return 0
@@ -596,9 +583,9 @@ class Cpu(Component):
 
     def _trace(self, now: int) -> None:
         """Report to the tracer what has run since the last change."""
-        context = self.context2 if self.mode == _IRQ else self.context0
+        context = self.context2 if self.mode == IRQ else self.context0
         name = _MODE_NAMES[self.mode]
-        if self.mode != _SOFTIRQ and context is not None:
+        if self.mode != SOFTIRQ and context is not None:
             name = f"{name}: {context.path}"
         self.sim.tracer.span(self.path, name, self.since_ps, now)
 

@@ -1,5 +1,7 @@
+from simnet.host.accounting cimport PROCESS_LEVEL, SYSTEM
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Context, Cpu, Dispatcher, Occupation
+from simnet.kernel.priority cimport CPU
 
 cdef class Task(Context):
     cdef public Cpu cpu

@@ -20,15 +20,16 @@ from simnet.host.costs import Costs
 from simnet.host.cpu import Context, Cpu, Dispatcher, Occupation
 from simnet.kernel.simulator import Simulator
 
+if not cython.compiled:
+    from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+    from simnet.kernel.priority import CPU
+
 __all__ = ["Scheduler", "Task"]
 
 _LOAD_SCALE = cython.declare(cython.longlong, 128)
 _NICE_0 = cython.declare(cython.int, 120)
 _LEAST_PRIORITY = cython.declare(cython.int, 140)
 _LEAST_SLICE_PS = cython.declare(cython.longlong, 5_000_000_000)
-_PRIORITY_TICK = cython.declare(cython.int, 2)
-_LEVEL_PROCESS = cython.declare(cython.int, 0)
-_MODE_SYSTEM = cython.declare(cython.int, 2)
 _PERCENT = 100
 # 100 + (imbalance_pct - 100) / 2 of a domain with imbalance_pct 125
 _EXEC_IMBALANCE = 112
@@ -206,7 +207,7 @@ class Scheduler(Dispatcher):
         """A task waits for a CPU: at the next tick, an idle one will look for it."""
         if self.balance_timer == 0:
             self.balance_timer = self.sim.at(
-                (self.sim.now // self.tick_ps + 1) * self.tick_ps, self, 0, 0, _PRIORITY_TICK
+                (self.sim.now // self.tick_ps + 1) * self.tick_ps, self, 0, 0, CPU
             )
         return 0
 
@@ -370,4 +371,4 @@ class Scheduler(Dispatcher):
         self._switched(cpu, best)
         best.switched_in_ps = self.sim.now
         self.costs.ledger.wakeup += self.costs.context_switch_ps
-        cpu.run(_LEVEL_PROCESS, best, self.costs.context_switch_ps, _MODE_SYSTEM)
+        cpu.run(PROCESS_LEVEL, best, self.costs.context_switch_ps, SYSTEM)

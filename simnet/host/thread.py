@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simnet.host.cpu import PROCESS, SYSTEM
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.scheduler import Task
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Thread(Task):
         if self._user_ps:
             cpu.run_to_user(self, self._system_ps, self._user_ps)
         else:
-            cpu.run(PROCESS, self, self._system_ps, SYSTEM)
+            cpu.run(PROCESS_LEVEL, self, self._system_ps, SYSTEM)
 
     def _leave(self) -> None:
         if not self.sleeping:

@@ -22,11 +22,11 @@ from simnet.net.link.skb import Skb
 from simnet.net.tcp.epoll import Epoll, EpollItem
 from simnet.net.tcp.socket import TcpSocket
 
+if not cython.compiled:
+    from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SYSTEM
+
 __all__ = ["EpollWorker"]
 
-_PROCESS = cython.declare(cython.int, 0)
-_SOFT = cython.declare(cython.int, 1)
-_SYSTEM = cython.declare(cython.int, 2)
 
 # states: what the piece of work that has just been executed was
 _SCHEDULED_IN = cython.declare(cython.int, 0)
@@ -138,7 +138,7 @@ class EpollWorker(BusyPoller):
         self.state = state
         work_ps += self.debt_ps
         self.debt_ps = 0
-        cpu.run(_PROCESS, self, work_ps, _SYSTEM)
+        cpu.run(PROCESS_LEVEL, self, work_ps, SYSTEM)
         return 0
 
     def _run_application(self, cpu: Cpu, user_ps: cython.longlong) -> cython.int:
@@ -271,7 +271,7 @@ class EpollWorker(BusyPoller):
         work = self.debt_ps + socket.process_cost_ps(self.skb, cpu, False)
         self.debt_ps = 0
         self.state = state
-        cpu.run(_SOFT, self, work, self.backlog_mode)
+        cpu.run(SOFT_LEVEL, self, work, self.backlog_mode)
         return True
 
     def _processed(self, cpu: Cpu) -> cython.int:

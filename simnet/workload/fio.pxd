@@ -1,3 +1,4 @@
+from simnet.host.accounting cimport PROCESS_LEVEL, SYSTEM
 from simnet.host.costs cimport Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.ledger cimport Ledger

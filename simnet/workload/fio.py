@@ -35,10 +35,11 @@ from simnet.workload.fio_stats import (
     depth_number,
 )
 
+if not cython.compiled:
+    from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+
 __all__ = ["FioJob"]
 
-_PROCESS = cython.declare(cython.int, 0)
-_SYSTEM = cython.declare(cython.int, 2)
 _SYNC = cython.declare(cython.int, 0)
 _IO_URING = cython.declare(cython.int, 2)
 _PAGE_SECTORS = cython.declare(cython.int, 8)
@@ -213,7 +214,7 @@ class FioJob(Task):
         work_ps += self.debt_ps
         self.debt_ps = 0
         self.stats.system_ps += work_ps
-        cpu.run(_PROCESS, self, work_ps, _SYSTEM)
+        cpu.run(PROCESS_LEVEL, self, work_ps, SYSTEM)
         return 0
 
     def _sleep(self, state: cython.int) -> cython.int:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.host.cpu import PROCESS, USER, Occupation
+from simnet.host.accounting import PROCESS_LEVEL, USER
+from simnet.host.cpu import Occupation
 from simnet.host.scheduler import Task
+from simnet.kernel.priority import CPU
 
 if TYPE_CHECKING:
     from simnet.host.costs import Costs
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Reporter"]
 
-_PRIORITY_TIMER = 2
 _NONE, _LOOKING = range(2)
 
 
@@ -46,11 +47,11 @@ class Reporter(Task):
             self.state = _LOOKING
             self.costs.ledger.syscall += self.costs.syscall_ps
             self.costs.ledger.application += self.costs.user_send_ps
-            cpu.run(PROCESS, self, self.costs.syscall_ps + self.costs.user_send_ps, USER)
+            cpu.run(PROCESS_LEVEL, self, self.costs.syscall_ps + self.costs.user_send_ps, USER)
             return
         self.state = _NONE
         self.sleep()
-        self.sim.at(cpu.tick_after(self.sim.now), self, 0, 0, _PRIORITY_TIMER)
+        self.sim.at(cpu.tick_after(self.sim.now), self, 0, 0, CPU)
 
     def on_event(self, kind: int, arg: int) -> None:
         """The tick: the timer wakes the thread on the CPU where it went to sleep."""

@@ -1,3 +1,4 @@
+from simnet.host.accounting cimport SYSTEM
 from simnet.net.tcp.epoll cimport EpollItem
 from simnet.net.tcp.socket cimport TcpSocket
 from simnet.workload.epoll_worker cimport EpollWorker

@@ -23,11 +23,13 @@ from simnet.net.tcp.socket import TcpSocket
 from simnet.workload.epoll_worker import EpollWorker
 from simnet.workload.mutilate import MutilateConnection
 
+if not cython.compiled:
+    from simnet.host.accounting import SYSTEM
+
 __all__ = ["MemcachedConnection", "MemcachedWorker"]
 
 _WAITED = cython.declare(cython.int, 1)
 # kernels since 2.6.37 count work on a backlog as time of the process (in_serving_softirq)
-_MODE_SYSTEM = 2
 
 
 @cython.final
@@ -90,7 +92,7 @@ class MemcachedWorker(EpollWorker):
             epoll,
             buffer_bytes=16_384,
             max_events=max_events,
-            backlog_mode=_MODE_SYSTEM,
+            backlog_mode=SYSTEM,
             allowed=allowed,
         )
         self.connection: MemcachedConnection = None

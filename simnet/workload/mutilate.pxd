@@ -1,3 +1,5 @@
+from simnet.kernel.priority cimport CPU
+
 cimport cython
 
 from simnet.kernel.component cimport Component

@@ -27,11 +27,11 @@ from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.workload.mutilate_sizes import fb_sizes, gap_shape, power_table
 
 if not cython.compiled:
+    from simnet.kernel.priority import CPU
     from simnet.kernel.random import high_product
 
 __all__ = ["Gaps", "MutilateConnection", "MutilateThread", "Requests"]
 
-_PRIORITY_CPU = cython.declare(cython.int, 2)
 _PERMILLE = cython.declare(cython.longlong, 1000)
 # events of a thread
 _TIMER = cython.declare(cython.int, 0)
@@ -226,7 +226,7 @@ class MutilateThread(Component):
     def _await(self, connection: MutilateConnection) -> cython.int:
         """Arm the timer of the next request."""
         connection.state = _WAITING
-        self.sim.at(connection.due_ps, self, _TIMER, connection.number, _PRIORITY_CPU)
+        self.sim.at(connection.due_ps, self, _TIMER, connection.number, CPU)
         return 0
 
     def wake(self, connection: MutilateConnection) -> cython.int:
@@ -236,7 +236,7 @@ class MutilateThread(Component):
             self,
             _WOKEN,
             connection.number,
-            _PRIORITY_CPU,
+            CPU,
         )
         return 0
 
@@ -261,7 +261,7 @@ class MutilateThread(Component):
         if self.first is None:
             self.last = None
         if connection.state == _READING:
-            self.sim.after(self.read_ps, self, _DONE, 0, _PRIORITY_CPU)
+            self.sim.after(self.read_ps, self, _DONE, 0, CPU)
         else:
             self._issue(connection)
         return 0
@@ -271,7 +271,7 @@ class MutilateThread(Component):
         connection.state = _ISSUING
         connection.issued_ps = self.sim.now
         self.requests.draw(connection)
-        self.sim.after(self.write_ps, self, _DONE, 0, _PRIORITY_CPU)
+        self.sim.after(self.write_ps, self, _DONE, 0, CPU)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:

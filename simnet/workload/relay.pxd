@@ -1,3 +1,5 @@
+from simnet.host.accounting cimport SOFTIRQ
+
 cimport cython
 
 from simnet.kernel.prefetch cimport prefetch

@@ -19,6 +19,7 @@ from simnet.net.tcp.socket import TcpSocket
 from simnet.workload.epoll_worker import EpollWorker
 
 if not cython.compiled:
+    from simnet.host.accounting import SOFTIRQ
     from simnet.kernel.prefetch import prefetch
 
 __all__ = ["RelaySide", "RelayWorker"]
@@ -27,7 +28,6 @@ __all__ = ["RelaySide", "RelayWorker"]
 _SCHEDULED_IN = cython.declare(cython.int, 0)
 _APPLIED = cython.declare(cython.int, 4)
 _BEFORE_SEND = cython.declare(cython.int, 8)
-_MODE_SOFTIRQ = 3
 
 
 @cython.final
@@ -117,7 +117,7 @@ class RelayWorker(EpollWorker):
             epoll,
             buffer_bytes=buffer_bytes,
             max_events=max_events,
-            backlog_mode=_MODE_SOFTIRQ,
+            backlog_mode=SOFTIRQ,
             allowed=allowed,
         )
         self.side: RelaySide = None

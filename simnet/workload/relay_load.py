@@ -24,10 +24,10 @@ from simnet.workload.alias import Alias
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch, prefetch_item
+    from simnet.kernel.priority import CPU
 
 __all__ = ["Deliveries", "Message", "RelayLoad", "RemoteEnd"]
 
-_PRIORITY_CPU = cython.declare(cython.int, 2)
 _PERMILLE = cython.declare(cython.longlong, 1000)
 
 
@@ -228,7 +228,7 @@ class RelayLoad(Component):
     def start(self, time_ps: int) -> None:
         """Have the first batch come some time after `time_ps`."""
         self.running = True
-        self.sim.at(time_ps + self.gaps.exponential_ps(self.mean_ps), self, 0, 0, _PRIORITY_CPU)
+        self.sim.at(time_ps + self.gaps.exponential_ps(self.mean_ps), self, 0, 0, CPU)
 
     def stop(self) -> None:
         """Create no more."""
@@ -267,4 +267,4 @@ class RelayLoad(Component):
                 self.gaps.below(self.batch_permille) < _PERMILLE
             ):
                 break
-        self.sim.after(self.gaps.exponential_ps(self.mean_ps), self, 0, 0, _PRIORITY_CPU)
+        self.sim.after(self.gaps.exponential_ps(self.mean_ps), self, 0, 0, CPU)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.cpu import HARDIRQ, PROCESS, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER, Cpu, Softirqs
+from simnet.host.accounting import HARD_LEVEL, PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER
+from simnet.host.cpu import Cpu, Softirqs
 from simnet.kernel.priority import LAST, NIC, WIRE
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, NS, US, Agenda, Handler, Job, make_machine
@@ -26,7 +27,7 @@ def make_cpus(count: int = 1, *, slow_permille: int = 2000) -> tuple[Simulator, 
 class TestLevels:
     def test_higher_ones_suspend_lower_ones(self) -> None:
         sim, (cpu,), agenda = make_cpus()
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         soft = Job(sim, "soft", SOFT_LEVEL, SOFTIRQ)
         handler = Handler(sim, "handler")
         agenda.at(0, process.start, cpu, 100 * US)
@@ -39,7 +40,7 @@ class TestLevels:
 
     def test_interrupt_at_the_very_end_of_a_piece_comes_before_what_follows_it(self) -> None:
         sim, (cpu,), agenda = make_cpus()
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         handler = Handler(sim, "handler")
         agenda.at(0, process.start, cpu, 10 * US, 10 * US)
         agenda.at(10 * US, cpu.raise_irq, handler, 4 * US)
@@ -54,7 +55,7 @@ class TestLevels:
         self, priority: int, *, device_first: bool
     ) -> None:
         sim, (cpu,), _ = make_cpus()
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         process.start(cpu, 10 * US)
         seen: list[bool] = []
         device = Agenda(sim, "device")
@@ -66,7 +67,7 @@ class TestLevels:
     def test_interrupts_wait_for_each_other_in_order(self) -> None:
         sim, (cpu,), agenda = make_cpus()
         handlers = [Handler(sim, f"handler{n}") for n in range(3)]
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         agenda.at(0, process.start, cpu, 10 * US)
         for number, handler in enumerate(handlers):
             agenda.at((5 + number) * US, cpu.raise_irq, handler, 4 * US)
@@ -85,7 +86,7 @@ class TestLevels:
 
     def test_work_of_no_length_is_done_at_once_and_in_order(self) -> None:
         sim, (cpu,), agenda = make_cpus()
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         agenda.at(7 * US, process.start, cpu, 0, 0, 5 * US, 0)
         sim.run_until(MS)
         assert process.done_ps == [7 * US, 7 * US, 12 * US, 12 * US]
@@ -94,7 +95,7 @@ class TestLevels:
         st.lists(
             st.tuples(
                 st.integers(0, 60),
-                st.sampled_from([HARDIRQ, SOFT_LEVEL, PROCESS]),
+                st.sampled_from([HARD_LEVEL, SOFT_LEVEL, PROCESS_LEVEL]),
                 st.integers(0, 15),
             ),
             max_size=25,
@@ -109,9 +110,9 @@ class TestLevels:
         def finish(number: int, _: Cpu) -> None:
             done.append((sim.now // US, number))
 
-        queues = {level: Queue(sim, level, done) for level in (SOFT_LEVEL, PROCESS)}
+        queues = {level: Queue(sim, level, done) for level in (SOFT_LEVEL, PROCESS_LEVEL)}
         for number, (at_us, level, work_us) in enumerate(arrivals):
-            if level == HARDIRQ:
+            if level == HARD_LEVEL:
                 handler = Handler(sim, f"handler{number}", partial(finish, number))
                 agenda.at(at_us * US, cpu.raise_irq, handler, work_us * US)
             else:
@@ -169,7 +170,7 @@ def literal(arrivals: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
 class TestSmt:
     def test_work_takes_longer_exactly_while_the_sibling_is_busy(self) -> None:
         sim, (one, other), agenda = make_cpus(2)
-        long, short = (Job(sim, name, PROCESS, USER) for name in ("long", "short"))
+        long, short = (Job(sim, name, PROCESS_LEVEL, USER) for name in ("long", "short"))
         agenda.at(0, long.start, one, 100 * US)
         agenda.at(10 * US, short.start, other, 30 * US)
         sim.run_until(MS)
@@ -179,7 +180,7 @@ class TestSmt:
 
     def test_interrupts_and_softirqs_slow_the_sibling_too(self) -> None:
         sim, (one, other), agenda = make_cpus(2)
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         agenda.at(0, process.start, one, 100 * US)
         agenda.at(10 * US, lambda: other.raise_irq(Handler(sim, "handler"), 5 * US))
         agenda.at(50 * US, lambda: Job(sim, "soft", SOFT_LEVEL, SOFTIRQ).start(other, 5 * US))
@@ -188,8 +189,8 @@ class TestSmt:
 
     def test_waiting_between_pieces_does_not(self) -> None:
         sim, (one, other), agenda = make_cpus(2)
-        process = Job(sim, "process", PROCESS, USER)
-        nothing = Job(sim, "nothing", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
+        nothing = Job(sim, "nothing", PROCESS_LEVEL, USER)
         agenda.at(0, process.start, one, 100 * US)
         agenda.at(10 * US, nothing.start, other, 0, 0)
         sim.run_until(MS)
@@ -230,7 +231,7 @@ class TestSmt:
         ends = []
         for pieces in (pieces_ns, [sum(pieces_ns)]):
             sim, (one, other), agenda = make_cpus(2, slow_permille=slow_permille)
-            job = Job(sim, "job", PROCESS, USER)
+            job = Job(sim, "job", PROCESS_LEVEL, USER)
             agenda.at(0, job.start, one, *(n * NS for n in pieces))
             sibling = Watcher(sim, "sibling", [])
             for number, (at_ps, work_ns) in enumerate(disturbances):
@@ -246,7 +247,7 @@ class Watcher(Queue):
     """A queue that writes down when its customers are done, to the picosecond."""
 
     def __init__(self, sim: Simulator, path: str, finished: list[int]) -> None:
-        super().__init__(sim, PROCESS, [], path)
+        super().__init__(sim, PROCESS_LEVEL, [], path)
         self.finished = finished
 
     def step(self, cpu: Cpu) -> None:
@@ -319,7 +320,7 @@ class TestSoftirqEntry:
 
     def test_at_interrupt_exit_before_the_process_goes_on(self) -> None:
         sim, cpu, agenda, softirqs = self.make()
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         agenda.at(0, process.start, cpu, 20 * US)
         agenda.at(5 * US, lambda: cpu.raise_irq(self.mark(softirqs), 2 * US))
         sim.run_until(MS)
@@ -345,7 +346,7 @@ class TestSoftirqEntry:
     def test_not_while_a_process_keeps_them_out_but_when_it_lets_them_in(self) -> None:
         sim, cpu, agenda, softirqs = self.make()
         section = Job(sim, "section", SOFT_LEVEL, SOFTIRQ)
-        process = Job(sim, "process", PROCESS, SYSTEM)
+        process = Job(sim, "process", PROCESS_LEVEL, SYSTEM)
         agenda.at(0, section.start, cpu, 20 * US)
         agenda.at(0, process.start, cpu, 50 * US)
         agenda.at(5 * US, lambda: cpu.raise_irq(self.mark(softirqs), 2 * US))
@@ -357,7 +358,7 @@ class TestSoftirqEntry:
 
     def test_pending_ones_wait_for_an_occasion(self) -> None:
         sim, cpu, agenda, softirqs = self.make()
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         softirqs.pending = True
         agenda.at(0, process.start, cpu, 20 * US)
         sim.run_until(MS)
@@ -377,8 +378,8 @@ class Spans:
 class TestAccounting:
     def test_every_mode_gets_its_time(self) -> None:
         sim, (cpu,), agenda = make_cpus()
-        agenda.at(10 * US, lambda: Job(sim, "user", PROCESS, USER).start(cpu, 7 * US))
-        agenda.at(30 * US, lambda: Job(sim, "system", PROCESS, SYSTEM).start(cpu, 5 * US))
+        agenda.at(10 * US, lambda: Job(sim, "user", PROCESS_LEVEL, USER).start(cpu, 7 * US))
+        agenda.at(30 * US, lambda: Job(sim, "system", PROCESS_LEVEL, SYSTEM).start(cpu, 5 * US))
         agenda.at(50 * US, lambda: Job(sim, "soft", SOFT_LEVEL, SOFTIRQ).start(cpu, 3 * US))
         agenda.at(51 * US, lambda: cpu.raise_irq(Handler(sim, "handler"), 2 * US))
         sim.run_until(100 * US)
@@ -390,8 +391,8 @@ class TestAccounting:
         sim, (cpu,), agenda = make_cpus()
         spans = Spans()
         sim.tracer = spans
-        agenda.at(0, Job(sim, "user", PROCESS, USER).start, cpu, 4 * US)
-        agenda.at(5 * US, Job(sim, "system", PROCESS, SYSTEM).start, cpu, 3 * US)
+        agenda.at(0, Job(sim, "user", PROCESS_LEVEL, USER).start, cpu, 4 * US)
+        agenda.at(5 * US, Job(sim, "system", PROCESS_LEVEL, SYSTEM).start, cpu, 3 * US)
         agenda.at(20 * US, Job(sim, "soft", SOFT_LEVEL, SOFTIRQ).start, cpu, 2 * US)
         agenda.at(30 * US, cpu.raise_irq, Handler(sim, "handler"), US)
         sim.run_until(100 * US)
@@ -405,7 +406,7 @@ class TestAccounting:
 
     def test_tick_in_a_handler_counts_for_what_follows(self) -> None:
         sim, (cpu,), agenda = make_cpus()
-        process = Job(sim, "process", PROCESS, USER)
+        process = Job(sim, "process", PROCESS_LEVEL, USER)
         # the first tick of CPU 0 is at 1 ps, the second 4 ms later
         agenda.at(MS, process.start, cpu, 10 * MS)
         agenda.at(4 * MS - US, lambda: cpu.raise_irq(Handler(sim, "handler"), 2 * US))
@@ -416,7 +417,7 @@ class TestAccounting:
     @pytest.mark.parametrize(("mode", "name"), [(USER, "user"), (SYSTEM, "system")])
     def test_ticks_sample_the_mode(self, mode: int, name: str) -> None:
         sim, (cpu,), agenda = make_cpus()
-        agenda.at(5 * MS, lambda: Job(sim, "job", PROCESS, mode).start(cpu, 100 * MS))
+        agenda.at(5 * MS, lambda: Job(sim, "job", PROCESS_LEVEL, mode).start(cpu, 100 * MS))
         sim.run_until(200 * MS)
         times = cpu.times()
         # at 0 and 4; from 8 to 104; from 108 to 196
@@ -471,7 +472,7 @@ class Both(Job):
     """Pieces that begin in the kernel and end in the application, lengths in us."""
 
     def __init__(self, sim: Simulator, parts: list[tuple[int, int]]) -> None:
-        super().__init__(sim, "both", PROCESS, USER)
+        super().__init__(sim, "both", PROCESS_LEVEL, USER)
         self.parts = list(parts)
         self.begun = False
 

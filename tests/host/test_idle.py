@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.host.cpu import PROCESS, USER
+from simnet.host.accounting import PROCESS_LEVEL, USER
 from simnet.host.idle import IdleStates
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, NS, US, Agenda, Handler, Job, make_machine
@@ -21,7 +21,7 @@ def handled(at_us: int, states: IdleStates | None, *, busy_until_us: int = 10) -
     handler = Handler(sim, "handler")
     if states is not None:
         cpu.idle_states = states
-    agenda.at(0, Job(sim, "process", PROCESS, USER).start, cpu, busy_until_us * US)
+    agenda.at(0, Job(sim, "process", PROCESS_LEVEL, USER).start, cpu, busy_until_us * US)
     agenda.at(at_us * US, cpu.raise_irq, handler, 5 * US)
     agenda.at((at_us + 1) * US, cpu.raise_irq, handler, US)
     sim.run_until(MS)
@@ -53,7 +53,7 @@ def after(states: IdleStates, *idle_us: int) -> int:
     agenda = Agenda(sim)
     handler = Handler(sim, "handler")
     cpu.idle_states = states
-    agenda.at(0, Job(sim, "process", PROCESS, USER).start, cpu, US)
+    agenda.at(0, Job(sim, "process", PROCESS_LEVEL, USER).start, cpu, US)
     at = begin = US
     for number, length_us in enumerate(idle_us):
         begin = at + length_us * US

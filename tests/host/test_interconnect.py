@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.cpu import PROCESS, SYSTEM, Occupation
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+from simnet.host.cpu import Occupation
 from simnet.host.interconnect import Bandwidths, Included, Interconnect, links_between
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import NS, make_machine
@@ -168,11 +169,11 @@ class TestPace:
         for _ in range(40):
             interconnect.transfer(0, 0, LINE)
             for cpu, work in busy:
-                cpu.run(PROCESS, work, 250_000 * NS, SYSTEM)
+                cpu.run(PROCESS_LEVEL, work, 250_000 * NS, SYSTEM)
             sim.run_until(sim.now + EPOCH_PS)
         cpu, work = busy[0]
         before = cpu.times()["system_ps"]
-        cpu.run(PROCESS, work, 100_000 * NS, SYSTEM)
+        cpu.run(PROCESS_LEVEL, work, 100_000 * NS, SYSTEM)
         sim.run_until(sim.now + EPOCH_PS)
         return float(cpu.times()["system_ps"] - before) / NS
 

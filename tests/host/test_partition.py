@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.cpu import HARDIRQ, IRQ, PROCESS, SYSTEM, USER, Context, Cpu
+from simnet.host.accounting import HARD_LEVEL, IRQ, PROCESS_LEVEL, SYSTEM, USER
+from simnet.host.cpu import Context, Cpu
 from simnet.host.iowait import IowaitClock
 from simnet.host.machine import Machine
 from simnet.host.partition import LogicalPartition, ProcessorPool, SharedProcessor
@@ -63,14 +64,14 @@ class Endless(Context):
         self.piece = piece
 
     def step(self, cpu: Cpu) -> None:
-        cpu.run(PROCESS, self, self.piece, USER)
+        cpu.run(PROCESS_LEVEL, self, self.piece, USER)
 
 
 def load(lpar: Lpar, piece: int = 70 * US) -> None:
     """Have every CPU compute."""
     for cpu in lpar.machine.cpus:
         job = Endless(cpu.sim, f"{cpu.path}.load", piece)
-        cpu.run(PROCESS, job, piece, USER)
+        cpu.run(PROCESS_LEVEL, job, piece, USER)
 
 
 def share(lpar: Lpar, windows: int) -> float:
@@ -95,7 +96,7 @@ def test_a_capped_partition_gets_its_entitlement_in_each_window(units: float) ->
 def test_work_takes_as_many_windows_as_the_entitlement_says() -> None:
     sim = Simulator()
     lpar = add(make_pool(sim), "half", 0.5)
-    job = Job(sim, "job", PROCESS, SYSTEM)
+    job = Job(sim, "job", PROCESS_LEVEL, SYSTEM)
     job.start(lpar.machine.cpus[0], 12 * MS)
     sim.run_until(10 * WINDOW)
     # 5 ms in each of two windows, 2 ms in the third
@@ -106,7 +107,7 @@ def test_work_takes_as_many_windows_as_the_entitlement_says() -> None:
 def test_windows_begin_at_the_phase(phase: int, done: int) -> None:
     sim = Simulator()
     lpar = add(make_pool(sim), "half", 0.5, phase_ps=phase * MS)
-    job = Job(sim, "job", PROCESS, SYSTEM)
+    job = Job(sim, "job", PROCESS_LEVEL, SYSTEM)
     job.start(lpar.machine.cpus[0], 6 * MS)
     sim.run_until(5 * WINDOW)
     # 5 ms before the first boundary, or less if that comes sooner; the rest after it
@@ -117,7 +118,7 @@ def test_who_cedes_keeps_what_is_left_of_the_window() -> None:
     sim = Simulator()
     lpar = add(make_pool(sim), "half", 0.5)
     cpu = lpar.machine.cpus[0]
-    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(3)]
+    jobs = [Job(sim, f"job{n}", PROCESS_LEVEL, SYSTEM) for n in range(3)]
     agenda = Agenda(sim)
     for number, job in enumerate(jobs):
         agenda.at(number * 3 * MS, job.start, cpu, 2 * MS)
@@ -131,8 +132,8 @@ def test_an_interrupt_wakes_who_has_ceded_and_waits_for_who_is_out_of_time() -> 
     sim = Simulator()
     lpar = add(make_pool(sim, dispatch=20 * US), "tenth", 0.1)
     cpu = lpar.machine.cpus[0]
-    handler = Job(sim, "handler", HARDIRQ, IRQ)
-    busy = Job(sim, "busy", PROCESS, SYSTEM)
+    handler = Job(sim, "handler", HARD_LEVEL, IRQ)
+    busy = Job(sim, "busy", PROCESS_LEVEL, SYSTEM)
     agenda = Agenda(sim)
     agenda.at(2 * MS, cpu.raise_irq, handler, 50 * US)
     agenda.at(4 * MS, busy.start, cpu, 3 * MS)
@@ -144,7 +145,7 @@ def test_an_interrupt_wakes_who_has_ceded_and_waits_for_who_is_out_of_time() -> 
 def test_a_partition_of_dedicated_size_is_never_interrupted() -> None:
     sim = Simulator()
     lpar = add(make_pool(sim, dispatch=5 * US), "whole", 1.0)
-    job = Job(sim, "job", PROCESS, SYSTEM)
+    job = Job(sim, "job", PROCESS_LEVEL, SYSTEM)
     job.start(lpar.machine.cpus[0], 95 * MS)
     sim.run_until(12 * WINDOW)
     assert job.done_ps == [95 * MS + 5 * US]
@@ -203,7 +204,7 @@ def test_entitlements_come_before_spare_time() -> None:
 def test_who_waits_runs_as_soon_as_another_cedes() -> None:
     sim = Simulator()
     pool = make_pool(sim)
-    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(2)]
+    jobs = [Job(sim, f"job{n}", PROCESS_LEVEL, SYSTEM) for n in range(2)]
     for job, work in zip(jobs, (2 * MS, 3 * MS), strict=True):
         job.start(add(pool, f"p-{job.path}", 0.5).machine.cpus[0], work)
     sim.run_until(WINDOW)
@@ -215,7 +216,7 @@ def test_who_runs_goes_on_before_one_whose_window_begins() -> None:
     pool = make_pool(sim)
     load(add(pool, "busy", 0.3))
     late = add(pool, "late", 0.5, phase_ps=5 * MS)
-    job = Job(sim, "job", PROCESS, SYSTEM)
+    job = Job(sim, "job", PROCESS_LEVEL, SYSTEM)
     Agenda(sim).at(8 * MS, job.start, late.machine.cpus[0], 5 * MS)
     sim.run_until(2 * WINDOW)
     # `busy` has had its part until 3 ms, and gets another at 10 ms that still fits in after this
@@ -227,7 +228,7 @@ def test_who_has_to_make_room_goes_behind_those_that_wait() -> None:
     pool = make_pool(sim)
     lpars = [add(pool, "first", 0.5), add(pool, "urgent", 0.2, phase_ps=4 * MS)]
     lpars.append(add(pool, "third", 0.2))
-    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(3)]
+    jobs = [Job(sim, f"job{n}", PROCESS_LEVEL, SYSTEM) for n in range(3)]
     for lpar, job, work in zip(lpars, jobs, (5 * MS, 2 * MS, 2 * MS), strict=True):
         job.start(lpar.machine.cpus[0], work)
     sim.run_until(WINDOW)
@@ -240,7 +241,7 @@ def test_windows_of_a_pools_partitions_lag_behind_each_other() -> None:
     pool = ProcessorPool(
         sim, "pool", count=4, window_ps=WINDOW, dispatch_ps=0, slice_ps=MS, phase_ps=4 * MS
     )
-    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(4)]
+    jobs = [Job(sim, f"job{n}", PROCESS_LEVEL, SYSTEM) for n in range(4)]
     for job in jobs:
         job.start(add(pool, f"p-{job.path}", 0.5).machine.cpus[0], 6 * MS)
     sim.run_until(2 * WINDOW)
@@ -262,7 +263,7 @@ def test_who_has_some_of_its_part_left_does_not_wait_for_the_end_of_a_slice() ->
     sim = Simulator()
     pool = make_pool(sim, slice_=8 * MS)
     load(add(pool, "greedy", 0.1, capped=False))
-    job = Job(sim, "job", PROCESS, SYSTEM)
+    job = Job(sim, "job", PROCESS_LEVEL, SYSTEM)
     Agenda(sim).at(3 * MS, job.start, add(pool, "modest", 0.5).machine.cpus[0], MS)
     sim.run_until(WINDOW)
     assert job.done_ps == [4 * MS]
@@ -278,7 +279,7 @@ def test_spare_time_comes_in_slices() -> None:
     agenda = Agenda(sim)
     for number in range(3):
         cpu = add(pool, f"asks{number}", 0.0).machine.cpus[0]
-        job = Job(sim, f"job{number}", PROCESS, SYSTEM)
+        job = Job(sim, f"job{number}", PROCESS_LEVEL, SYSTEM)
         agenda.at(2500 * US + number * 500 * US, job.start, cpu, US)
     for now, used in ((1, [1, 0]), (2, [1, 1]), (4, [1, 3]), (6, [3, 3]), (8, [5, 3])):
         sim.run_until(now * MS)
@@ -321,7 +322,7 @@ class Bursts(Context):
         self.sim.at(self.sim.now + self.rest, self, 0, 0, 0)
 
     def on_event(self, kind: int, arg: int) -> None:  # noqa: ARG002 - the interface of components
-        self.cpu.run(PROCESS, self, self.work, USER)
+        self.cpu.run(PROCESS_LEVEL, self, self.work, USER)
 
 
 @given(plans, st.integers(1, 3), st.integers(0, 20), st.integers(1, 2))
@@ -402,7 +403,7 @@ def test_waiting_for_a_processor_is_stolen_time_too() -> None:
     sim.tracer = spans
     agenda = Agenda(sim)
     for start in (1, 2):
-        agenda.at(start * MS, Job(sim, f"job{start}", PROCESS, SYSTEM).start, cpu, 100 * US)
+        agenda.at(start * MS, Job(sim, f"job{start}", PROCESS_LEVEL, SYSTEM).start, cpu, 100 * US)
     sim.run_until(WINDOW)
     times = cpu.times()
     assert (times["steal_ps"], times["system_ps"]) == (40 * US, 200 * US)
@@ -428,7 +429,7 @@ def test_lost_ticks_are_caught_up_and_count_for_what_was_interrupted() -> None:
     sim = Simulator()
     lpar = add(make_pool(sim), "half", 0.5, threads=2)
     cpu = lpar.machine.cpus[0]
-    cpu.run(PROCESS, Endless(sim, "load"), 70 * US, SYSTEM)
+    cpu.run(PROCESS_LEVEL, Endless(sim, "load"), 70 * US, SYSTEM)
     sim.run_until(20 * WINDOW)
     busy, idle = (cpu.times() for cpu in lpar.machine.cpus)
     ticks = 20 * WINDOW // TICK
@@ -441,7 +442,7 @@ def test_a_system_call_that_is_interrupted_gets_the_ticks_that_are_lost() -> Non
     sim = Simulator()
     lpar = add(make_pool(sim), "tenth", 0.1)
     (cpu,) = lpar.machine.cpus
-    job = Job(sim, "job", PROCESS, SYSTEM)
+    job = Job(sim, "job", PROCESS_LEVEL, SYSTEM)
     cpu.run_to_user(job, 2500 * US, 1000 * US)
     sim.run_until(4 * WINDOW)
     # a tenth of each window: system time until the third, in which user time begins
@@ -455,7 +456,7 @@ def test_an_interrupt_that_has_to_wait_changes_nothing_of_what_lost_ticks_count_
     sim = Simulator()
     lpar = add(make_pool(sim), "tenth", 0.1)
     (cpu,) = lpar.machine.cpus
-    cpu.run(PROCESS, Job(sim, "job", PROCESS, SYSTEM), 2 * MS, SYSTEM)
+    cpu.run(PROCESS_LEVEL, Job(sim, "job", PROCESS_LEVEL, SYSTEM), 2 * MS, SYSTEM)
     handler = Handler(sim, "handler")
     Agenda(sim).at(5 * MS, cpu.raise_irq, handler, 10 * US)
     sim.run_until(3 * WINDOW)
@@ -470,7 +471,7 @@ def test_a_process_that_is_woken_wakes_the_virtual_processor() -> None:
     lpar = add(make_pool(env.sim, count=2), "two", 2.0, procs=2)
     first, second = lpar.machine.cpus
     thread = Thread(env, lpar.machine, "thread", second, IowaitClock(lpar.machine.cpus))
-    first.run(PROCESS, Endless(env.sim, "load"), 70 * US, USER)
+    first.run(PROCESS_LEVEL, Endless(env.sim, "load"), 70 * US, USER)
 
     def program() -> Any:
         yield env.timeout(2 * MS)
@@ -487,8 +488,8 @@ def test_purr_splits_a_core_between_threads_that_both_execute() -> None:
     sim = Simulator()
     lpar = add(make_pool(sim), "whole", 1.0, threads=2)
     first, second = lpar.machine.cpus
-    Job(sim, "long", PROCESS, SYSTEM).start(first, 8 * MS)
-    Job(sim, "short", PROCESS, SYSTEM).start(second, 2 * MS)
+    Job(sim, "long", PROCESS_LEVEL, SYSTEM).start(first, 8 * MS)
+    Job(sim, "short", PROCESS_LEVEL, SYSTEM).start(second, 2 * MS)
     sim.run_until(WINDOW)
     lpar.processors[0].count()
     # both at half speed until 4 ms; then 6 ms alone

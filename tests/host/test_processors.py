@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.cpu import HARDIRQ, IRQ, PROCESS, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER
+from simnet.host.accounting import HARD_LEVEL, IRQ, PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER
 from simnet.host.partition import LogicalPartition
 from simnet.host.softirq.deferred import DeviceInterrupt
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
@@ -18,7 +18,7 @@ def test_a_job_of_three_windows() -> None:
     lpar = add(make_pool(sim), "half", 0.5)
     (processor,) = lpar.processors
     assert (processor.dispatches, processor.cedes, processor.total_ps()) == (0, 0, 0)
-    Job(sim, "job", PROCESS, SYSTEM).start(lpar.machine.cpus[0], 12 * MS)
+    Job(sim, "job", PROCESS_LEVEL, SYSTEM).start(lpar.machine.cpus[0], 12 * MS)
     totals = []
     for time_ms in (3, 5, 10, 11, 15, 22, 30):
         sim.run_until(time_ms * MS)
@@ -35,7 +35,7 @@ def test_a_job_of_three_windows() -> None:
 def test_a_dispatch_takes_its_time_and_uses_none_of_the_part() -> None:
     sim = Simulator()
     lpar = add(make_pool(sim, dispatch=100 * US), "half", 0.5)
-    job = Job(sim, "job", PROCESS, SYSTEM)
+    job = Job(sim, "job", PROCESS_LEVEL, SYSTEM)
     job.start(lpar.machine.cpus[0], 6 * MS)
     sim.run_until(3 * WINDOW)
     # 5 ms from 0.1 on, and one more in the second window
@@ -48,7 +48,7 @@ def test_what_wakes_a_processor_that_has_ceded_is_stolen_until_it_runs() -> None
     sim = Simulator()
     lpar = add(make_pool(sim, dispatch=100 * US), "whole", 1.0)
     agenda = Agenda(sim)
-    jobs = [Job(sim, f"job{n}", PROCESS, SYSTEM) for n in range(2)]
+    jobs = [Job(sim, f"job{n}", PROCESS_LEVEL, SYSTEM) for n in range(2)]
     for number, job in enumerate(jobs):
         agenda.at(number * 3 * MS, job.start, lpar.machine.cpus[0], MS)
     sim.run_until(WINDOW)
@@ -111,7 +111,7 @@ def test_without_a_version_the_rules_are_those_of_2_6_18() -> None:
 def test_work_at_the_level_of_interrupts_takes_its_time() -> None:
     sim = Simulator()
     cpu = make_machine(sim).cpus[0]
-    job = Job(sim, "job", HARDIRQ, IRQ)
+    job = Job(sim, "job", HARD_LEVEL, IRQ)
     job.start(cpu, 3 * MS)
     sim.run_until(20 * MS)
     assert job.done_ps == [3 * MS]
@@ -170,7 +170,7 @@ def test_ticks_that_an_idle_cpu_lost_are_idle() -> None:
     first, second = (add(pool, name, 1.0) for name in ("first", "second"))
     load(first)
     sim.run_until(US)
-    Job(sim, "job", PROCESS, SYSTEM).start(second.machine.cpus[0], MS)
+    Job(sim, "job", PROCESS_LEVEL, SYSTEM).start(second.machine.cpus[0], MS)
     sim.run_until(3 * WINDOW)
     times = second.machine.cpus[0].times()
     ticks = sum(value for name, value in times.items() if name.endswith("_ticks"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.cpu import PROCESS, SOFT_LEVEL, SOFTIRQ, USER, Cpu
+from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, USER
+from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Task
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Job, make_costs, make_machine
@@ -21,7 +22,7 @@ class Busy(Task):
         if self.stop:
             self.sleep()
         elif not self.yield_if_needed(cpu):
-            cpu.run(PROCESS, self, 100 * US, USER)
+            cpu.run(PROCESS_LEVEL, self, 100 * US, USER)
 
 
 class Once(Task):
@@ -39,7 +40,7 @@ class Once(Task):
         else:
             self.running = True
             self.log.append((self.sim.now, cpu.cpu_id))
-            cpu.run(PROCESS, self, MS, USER)
+            cpu.run(PROCESS_LEVEL, self, MS, USER)
 
 
 class Host:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.cpu import PROCESS, USER, Cpu
+from simnet.host.accounting import PROCESS_LEVEL, USER
+from simnet.host.cpu import Cpu
 from simnet.host.machine import Machine
 from simnet.host.scheduler import Task
 from simnet.kernel.simulator import Simulator
@@ -27,7 +28,7 @@ class Worker(Task):
             self.sleep()
         elif not self.yield_if_needed(cpu):
             self.pieces -= 1
-            cpu.run(PROCESS, self, 100 * US, USER)
+            cpu.run(PROCESS_LEVEL, self, 100 * US, USER)
 
 
 class Bench:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from scipy import stats
 
-from simnet.host.cpu import HARDIRQ, PROCESS, SOFT_LEVEL, SOFTIRQ, USER, Context, Cpu
+from simnet.host.accounting import HARD_LEVEL, PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, USER
+from simnet.host.cpu import Context, Cpu
 from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU, WIRE
 from simnet.kernel.random import stream
@@ -17,7 +18,7 @@ from simnet.kernel.simulator import Simulator
 
 ARRIVAL, DEPARTURE = 0, 1
 SEED = 1
-MODES = {PROCESS: USER, SOFT_LEVEL: SOFTIRQ}
+MODES = {PROCESS_LEVEL: USER, SOFT_LEVEL: SOFTIRQ}
 
 
 @dataclass
@@ -139,7 +140,7 @@ class CpuQueue(Context):
         sim: the simulation.
         path: the component's path.
         cpu: that executes the work, among that of other levels.
-        level: PROCESS, SOFT_LEVEL or HARDIRQ.
+        level: PROCESS_LEVEL, SOFT_LEVEL or HARD_LEVEL.
         classes: of customers, the most urgent first; they do not interrupt each other.
     """
 
@@ -172,7 +173,7 @@ class CpuQueue(Context):
                 self.served = queue.popleft()
                 # The CPU reckons in whole ns.
                 work_ps = self.served.left_ps // 1000 * 1000
-                if self.level == HARDIRQ:
+                if self.level == HARD_LEVEL:
                     self.cpu.raise_irq(self, work_ps)
                 else:
                     self.cpu.run(self.level, self, work_ps, MODES[self.level])

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from simnet.host.cpu import HARDIRQ, PROCESS, SOFT_LEVEL, Cpu
+from simnet.host.accounting import HARD_LEVEL, PROCESS_LEVEL, SOFT_LEVEL
+from simnet.host.cpu import Cpu
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
 from tests.kernel.queueing import SEED, CpuQueue, Customers, Station, mean_and_halfwidth
@@ -159,7 +160,7 @@ class TestOnTheCpu(Priorities):
     def test_m_m_1(self) -> None:
         load = 0.6
         served = customers(load, exponential("cpu.m_m_1"))
-        times = self.simulate("m_m_1", {PROCESS: [served]}).times()
+        times = self.simulate("m_m_1", {PROCESS_LEVEL: [served]}).times()
         assert_mean(served.sojourn_ps, 1 / (1 - load))
         assert times["user_ps"] == pytest.approx(load * sum(times_ps(times)), rel=NARROW / 2)
 
@@ -171,7 +172,7 @@ class TestOnTheCpu(Priorities):
 
     def test_hard_interrupts_preempt_softirqs_and_those_processes(self) -> None:
         classes = self.classes("cpu.preemptive")
-        levels = {HARDIRQ: classes[:1], SOFT_LEVEL: classes[1:2], PROCESS: classes[2:]}
+        levels = {HARD_LEVEL: classes[:1], SOFT_LEVEL: classes[1:2], PROCESS_LEVEL: classes[2:]}
         times = self.simulate("preemptive", levels).times()
         self.assert_preemptive_resume(classes)
         shares = [

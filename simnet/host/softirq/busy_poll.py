@@ -19,10 +19,10 @@ from simnet.host.scheduler import Scheduler, Task
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import ProcessPoll, SoftirqNetRx
 
-__all__ = ["BusyLoop", "BusyPoller"]
+if not cython.compiled:
+    from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 
-_LEVEL_PROCESS = cython.declare(cython.int, 0)
-_MODE_SYSTEM = cython.declare(cython.int, 2)
+__all__ = ["BusyLoop", "BusyPoller"]
 
 
 class BusyPoller(Task):
@@ -120,7 +120,7 @@ class BusyLoop(ProcessPoll):
                 if self.prefer:
                     instance.prefer_busy_poll = True
                 self.costs.ledger.softirq += self.costs.poll_ps
-                cpu.run(_LEVEL_PROCESS, self, self.costs.poll_ps, _MODE_SYSTEM)
+                cpu.run(PROCESS_LEVEL, self, self.costs.poll_ps, SYSTEM)
                 return 0
             instance.napi.scheduled = True
             instance.in_busy_poll = True
@@ -141,7 +141,7 @@ class BusyLoop(ProcessPoll):
             self.yields = True
         elif cpu.softirqs.pending:
             # what is pending comes first
-            cpu.run(_LEVEL_PROCESS, self, 0, _MODE_SYSTEM)
+            cpu.run(PROCESS_LEVEL, self, 0, SYSTEM)
             return cpu.kick()
         else:
             return self._turn(cpu)
@@ -174,7 +174,7 @@ class BusyLoop(ProcessPoll):
             if not self.skips:
                 softirqs.schedule(instance.napi)
         if softirqs.pending:
-            cpu.run(_LEVEL_PROCESS, self, 0, _MODE_SYSTEM)
+            cpu.run(PROCESS_LEVEL, self, 0, SYSTEM)
             return cpu.kick()
         self.stopping = False
         return self._stopped(cpu)

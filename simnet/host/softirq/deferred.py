@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from simnet.host.cpu import PROCESS, SYSTEM, Context
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+from simnet.host.cpu import Context
 from simnet.host.interrupt import IrqLine
 from simnet.host.scheduler import Task
 
@@ -104,4 +105,4 @@ class WorkQueue(Task):
             return
         work_ps, self._then = self._waiting.popleft()
         self.ledger.storage += work_ps
-        cpu.run(PROCESS, self, work_ps, SYSTEM)
+        cpu.run(PROCESS_LEVEL, self, work_ps, SYSTEM)

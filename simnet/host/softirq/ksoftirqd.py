@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from simnet.host.cpu import PROCESS, SYSTEM, Cpu
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 
 if TYPE_CHECKING:
@@ -35,4 +36,4 @@ class Ksoftirqd(Task):
         cpu.kick()
         if not self.yield_if_needed(cpu):
             self.scheduler.costs.ledger.softirq += _LOOK_PS
-            cpu.run(PROCESS, self, _LOOK_PS, SYSTEM)
+            cpu.run(PROCESS_LEVEL, self, _LOOK_PS, SYSTEM)

@@ -1,6 +1,7 @@
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Context, Cpu
 from simnet.host.softirq.softirq cimport Napi, SoftirqNetRx
+from simnet.kernel.priority cimport NIC
 
 cdef class NapiInstance(Context):
     cdef readonly Napi napi

@@ -27,9 +27,10 @@ from simnet.host.costs import Costs
 from simnet.host.cpu import Context, Cpu
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 
-__all__ = ["NapiInstance"]
+if not cython.compiled:
+    from simnet.kernel.priority import NIC
 
-_PRIORITY_TIMER = cython.declare(cython.int, 1)
+__all__ = ["NapiInstance"]
 
 
 @cython.final
@@ -177,7 +178,7 @@ class NapiInstance(Context):
         if self.timer != 0:
             self.sim.cancel(self.timer)
         self.timer_cpu = cpu
-        self.timer = self.sim.after(delay_ps, self, 0, 0, _PRIORITY_TIMER)
+        self.timer = self.sim.after(delay_ps, self, 0, 0, NIC)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:

@@ -1,7 +1,10 @@
+from simnet.host.accounting cimport SOFT_LEVEL
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.napi_instance cimport NapiInstance
 from simnet.host.softirq.softirq cimport Napi
+from simnet.host.softirq.verdict cimport POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.priority cimport NIC
 from simnet.kernel.random cimport RandomStream
 
 cdef class OtherQueue(Napi):

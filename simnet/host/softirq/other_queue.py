@@ -16,14 +16,14 @@ from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 
+if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+    from simnet.kernel.priority import NIC
+
 __all__ = ["OtherQueue"]
 
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
-_SOFT = cython.declare(cython.int, 1)
 _WEIGHT = 64
-_PRIORITY_NIC = cython.declare(cython.int, 1)
 
 
 @cython.final
@@ -64,7 +64,7 @@ class OtherQueue(Napi):
         self._await()
 
     def _await(self) -> cython.int:
-        self.sim.after(self.stream.exponential_ps(self.gap_ps), self, 0, 0, _PRIORITY_NIC)
+        self.sim.after(self.stream.exponential_ps(self.gap_ps), self, 0, 0, NIC)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
@@ -94,18 +94,18 @@ class OtherQueue(Napi):
         self.waiting -= self.taken
         work_ps += self.costs.poll_ps + self.taken * self.costs.driver_rx_ps
         self.costs.ledger.softirq += work_ps
-        cpu.run(_SOFT, softirq, work_ps, softirq.mode)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, work_ps, softirq.mode)
+        return POLL_CONTINUES
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """The poll is over: `napi_complete_done`, unless its whole weight was used up."""
         softirq.charge(self.taken)
         self.instance.polled(self.taken, self.limit)
         if self.taken >= self.limit:
-            return _MORE
+            return POLL_MORE
         self.instance.completing(self.taken, False)
         if self.instance.completed(cpu, softirq):
             self.armed = True
             if self.waiting > 0:
                 self._interrupt()
-        return _DONE
+        return POLL_DONE

@@ -1,5 +1,7 @@
+from simnet.host.accounting cimport SOFTIRQ, SOFT_LEVEL, SYSTEM
 from simnet.host.cpu cimport Context, Cpu, Softirqs
 from simnet.host.ledger cimport Ledger
+from simnet.host.softirq.verdict cimport POLL_CONTINUES, POLL_DONE, POLL_MORE
 
 cdef class Napi(Context):
     cdef public Napi next_polled

@@ -19,27 +19,17 @@ from simnet.host.ledger import Ledger
 from simnet.host.softirq.version import SoftirqRules
 from simnet.kernel.simulator import Simulator
 
+if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ, SYSTEM
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_MORE
+
 __all__ = [
-    "POLL_CONTINUES",
-    "POLL_DONE",
-    "POLL_MORE",
-    "POLL_STAYS",
     "Napi",
     "ProcessPoll",
     "SoftirqNetRx",
 ]
 
-POLL_CONTINUES = 0
-POLL_DONE = 1
-POLL_MORE = 2
-POLL_STAYS = 3
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
 _ALL = cython.declare(cython.int, 1 << 30)
-_MODE_SYSTEM = cython.declare(cython.int, 2)
-_MODE_SOFTIRQ = cython.declare(cython.int, 3)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
 
 
 class Napi(Context):
@@ -161,7 +151,7 @@ class SoftirqNetRx(Softirqs):
         self.ipis_due = 0
         self.sending = False
         self.process: ProcessPoll = None
-        self.mode = _MODE_SOFTIRQ
+        self.mode = SOFTIRQ
         self.ipis = 0
         self.ksoftirqd: Any = None
         self.rounds = 0
@@ -248,7 +238,7 @@ class SoftirqNetRx(Softirqs):
     def step(self, cpu: Cpu) -> None:
         """Go on with the round, or with the poll of a process."""
         if self.process is not None:
-            if self.polling.poll_step(cpu, self) != _CONTINUES:
+            if self.polling.poll_step(cpu, self) != POLL_CONTINUES:
                 self._process_polled(cpu)
         elif self.sending:
             self._send_ipis()
@@ -257,9 +247,9 @@ class SoftirqNetRx(Softirqs):
             self._polled(cpu, self.polling.poll_step(cpu, self))
 
     def _polled(self, cpu: Cpu, verdict: cython.int) -> cython.int:
-        if verdict == _CONTINUES:
+        if verdict == POLL_CONTINUES:
             return 0
-        if verdict == _MORE:
+        if verdict == POLL_MORE:
             self._rotate(self.polling)
         self._next_device(cpu)
         return 0
@@ -308,9 +298,9 @@ class SoftirqNetRx(Softirqs):
                 cpu, self, napi.weight if self.weight_each_poll else self.budget, self.entry_left_ps
             )
             self.entry_left_ps = 0
-            if verdict == _CONTINUES:
+            if verdict == POLL_CONTINUES:
                 return 0
-            if verdict == _MORE:
+            if verdict == POLL_MORE:
                 self._rotate(napi)
         if self.repoll_head is not None:
             while self.repoll_head is not None:
@@ -356,7 +346,7 @@ class SoftirqNetRx(Softirqs):
         self.ledger.softirq += work + self.entry_left_ps
         work += self.entry_left_ps
         self.entry_left_ps = 0
-        cpu.run(_LEVEL_SOFT, self, work, _MODE_SOFTIRQ)
+        cpu.run(SOFT_LEVEL, self, work, SOFTIRQ)
         return 0
 
     def _send_ipis(self) -> cython.int:
@@ -395,15 +385,15 @@ class SoftirqNetRx(Softirqs):
         Its time is the process's in the kernel. `process.polled` follows.
         """
         self.process = process
-        self.mode = _MODE_SYSTEM
+        self.mode = SYSTEM
         self.polling = napi
         self.polls += 1
-        if napi.poll_begin(cpu, self, budget, work_ps) != _CONTINUES:
+        if napi.poll_begin(cpu, self, budget, work_ps) != POLL_CONTINUES:
             self._process_polled(cpu)
         return 0
 
     def _process_polled(self, cpu: Cpu) -> cython.int:
         process: ProcessPoll = self.process
         self.process = None
-        self.mode = _MODE_SOFTIRQ
+        self.mode = SOFTIRQ
         return process.polled(cpu)

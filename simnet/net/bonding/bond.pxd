@@ -2,6 +2,7 @@ from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport SharedLines
 from simnet.kernel.component cimport Component
+from simnet.kernel.priority cimport CPU
 from simnet.net.nic.port cimport Nic
 from simnet.net.link.skb cimport Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.link.switch cimport Egress, Ingress

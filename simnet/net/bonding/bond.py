@@ -27,6 +27,9 @@ from simnet.net.link.switch import Egress, Ingress
 from simnet.net.link.wire import Port
 from simnet.net.nic.port import Nic
 
+if not cython.compiled:
+    from simnet.kernel.priority import CPU
+
 __all__ = ["MODES", "Bond", "BondRoute", "Slave"]
 
 MODES = (
@@ -44,7 +47,6 @@ _XOR = cython.declare(cython.int, 2)
 _BROADCAST = cython.declare(cython.int, 3)
 _8023AD = cython.declare(cython.int, 4)
 
-_PRIORITY_CPU = cython.declare(cython.int, 2)
 _LINK_UP = cython.declare(cython.int, 0)
 _TABLE = cython.declare(cython.int, 256)
 _REBALANCE_SECONDS = cython.declare(cython.int, 10)
@@ -248,7 +250,7 @@ class Bond(Component):
                 else:
                     waiting = self.waiting[slave.index]
                     waiting.append(copy_skb(skb))
-                    self.sim.after(sent * self.copy_ps, self, slave.index, 0, _PRIORITY_CPU)
+                    self.sim.after(sent * self.copy_ps, self, slave.index, 0, CPU)
                 sent += 1
             step += 1
         if sent == 0:

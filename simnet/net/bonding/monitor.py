@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU
 from simnet.net.bonding.bond import MODES
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ SINGLE_PORT = frozenset({ACTIVE_BACKUP, TLB, ALB})
 _PS = 10**12
 _UP, _FAIL, _DOWN, _BACK = range(4)
 _MII, _TICK, _CABLE, _LEAVE, _JOIN = range(5)
-_PRIORITY_TIMER = 2
 _TICKS_PER_SECOND = 10
 _REBALANCE_TICKS = 100
 _LEARNING_TICKS = 10
@@ -108,7 +108,7 @@ class BondMonitor(Component):
 
     def set_cable(self, slave: int, time_ps: int, *, plugged: bool) -> None:
         """Have the cable of a slave plugged or pulled at a time."""
-        self.sim.at(time_ps, self, _CABLE, 2 * slave + plugged, _PRIORITY_TIMER)
+        self.sim.at(time_ps, self, _CABLE, 2 * slave + plugged, CPU)
 
     def on_event(self, kind: int, arg: int) -> None:
         """A timer, or a change of a cable."""
@@ -134,7 +134,7 @@ class BondMonitor(Component):
     def _after(self, jiffies: int, kind: int) -> None:
         """Set a timer: it runs when the jiffy that is so many from now begins."""
         jiffy = self.sim.now // self.timing.jiffy_ps + jiffies
-        self.sim.at(jiffy * self.timing.jiffy_ps, self, kind, 0, _PRIORITY_TIMER)
+        self.sim.at(jiffy * self.timing.jiffy_ps, self, kind, 0, CPU)
 
     def _introduce(self) -> None:
         """Start with the addresses where the first frames would show the switch that they are."""
@@ -189,7 +189,7 @@ class BondMonitor(Component):
     def _wait(self, slave: Slave) -> None:
         """The switch bundles the port after the aggregate wait (802.3ad)."""
         index = slave.index
-        self._joins[index] = self.sim.after(_AGGREGATE_WAIT_PS, self, _JOIN, index, _PRIORITY_TIMER)
+        self._joins[index] = self.sim.after(_AGGREGATE_WAIT_PS, self, _JOIN, index, CPU)
 
     def _stop_waiting(self, slave: Slave) -> None:
         self.sim.cancel(self._joins.pop(slave.index, 0))
@@ -249,7 +249,7 @@ class BondMonitor(Component):
             else:
                 tick_ps = _PS // _TICKS_PER_SECOND
                 next_ps = (self.sim.now // tick_ps + 1) * tick_ps
-                self.sim.at(next_ps, self, _LEAVE, slave.index, _PRIORITY_TIMER)
+                self.sim.at(next_ps, self, _LEAVE, slave.index, CPU)
         elif bond.mode in {TLB, ALB}:
             if up:
                 self.rebalance_ticks = _REBALANCE_TICKS

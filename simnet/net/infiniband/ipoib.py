@@ -26,6 +26,9 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
 if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+    from simnet.kernel.priority import NIC
     from simnet.kernel.sentinel import NEVER
 
 __all__ = ["ENCAPSULATION_BYTES", "FLUSHED", "Ipoib"]
@@ -35,12 +38,6 @@ ENCAPSULATION_BYTES = 4
 # the reorder window's event: its timer has handed packets up
 FLUSHED = 2
 
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
-_MODE_SOFTIRQ = cython.declare(cython.int, 3)
-_PRIORITY_NIC = cython.declare(cython.int, 1)
 _INTERRUPT = cython.declare(cython.int, 0)
 _DRAIN = cython.declare(cython.int, 1)
 _FLUSHED = cython.declare(cython.int, 2)
@@ -237,7 +234,7 @@ class Ipoib(Nic):
         if self.leaving:
             self.leaving = False
             softirq.charge(self.done)
-            return _MORE
+            return POLL_MORE
         if not self.finishing:
             # what has come until now found only the buffers posted before
             self.advance(self.sim.now)
@@ -256,7 +253,7 @@ class Ipoib(Nic):
             return self._next_completion(cpu, softirq)
         softirq.charge(self.done)
         softirq.complete(self)
-        return _DONE
+        return POLL_DONE
 
     def _next_completion(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Take completions, four at a time, up to a received packet, and start on that."""
@@ -267,8 +264,8 @@ class Ipoib(Nic):
             if self.pending == 0:
                 if self.done == self.limit:
                     self.leaving = True
-                    cpu.run(_LEVEL_SOFT, softirq, self._taken_debt(), _MODE_SOFTIRQ)
-                    return _CONTINUES
+                    cpu.run(SOFT_LEVEL, softirq, self._taken_debt(), SOFTIRQ)
+                    return POLL_CONTINUES
                 self.advance(self.sim.now)
                 if self.sim.tracer is not None:
                     self._trace_ring()
@@ -285,8 +282,8 @@ class Ipoib(Nic):
             skb = self.ring.head
             self.finishing = False
             work = self._taken_debt() + self._packet_ps(cpu, skb)
-            cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
-            return _CONTINUES
+            cpu.run(SOFT_LEVEL, softirq, work, SOFTIRQ)
+            return POLL_CONTINUES
 
     def _deliver(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`netif_receive_skb`, or what the reorder window lets go; return the work caused."""
@@ -308,8 +305,8 @@ class Ipoib(Nic):
         self.finishing = True
         self.ledger.softirq += self.access.near_mmio_ps
         self.ledger.device_lines += self.access.far_mmio_ps
-        cpu.run(_LEVEL_SOFT, softirq, self._taken_debt() + self.access.mmio_ps, _MODE_SOFTIRQ)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, self._taken_debt() + self.access.mmio_ps, SOFTIRQ)
+        return POLL_CONTINUES
 
     def _taken_debt(self) -> cython.longlong:
         debt: cython.longlong = self.debt_ps
@@ -412,7 +409,7 @@ class Ipoib(Nic):
             if when < self.sim.now:
                 when = self.sim.now
             when = (when // self.jiffy_ps + 1) * self.jiffy_ps
-            self.drain_timer = self.sim.at(when, self, _DRAIN, 0, _PRIORITY_NIC)
+            self.drain_timer = self.sim.at(when, self, _DRAIN, 0, NIC)
         return 0
 
     def _poll_tx(self, cpu: Cpu) -> cython.longlong:

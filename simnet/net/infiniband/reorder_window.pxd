@@ -1,4 +1,5 @@
 from simnet.kernel.component cimport Component
+from simnet.kernel.priority cimport CPU
 from simnet.kernel.target cimport Target
 from simnet.net.link.skb cimport Skb, SkbQueue
 

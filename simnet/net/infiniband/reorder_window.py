@@ -30,6 +30,9 @@ from simnet.kernel.simulator import Simulator
 from simnet.kernel.target import Target
 from simnet.net.link.skb import Skb, SkbQueue
 
+if not cython.compiled:
+    from simnet.kernel.priority import CPU
+
 __all__ = ["LARGEST_WINDOW", "MessageNumbers", "ReorderWindow"]
 
 # half of the numbers are ahead, half are behind
@@ -38,7 +41,6 @@ LARGEST_WINDOW = (1 << 15) - 1
 _NUMBERS = cython.declare(cython.longlong, 1 << 16)
 _HALF = cython.declare(cython.longlong, 1 << 15)
 _LOW_BITS = cython.declare(cython.longlong, (1 << 16) - 1)
-_PRIORITY_TIMER = cython.declare(cython.int, 2)
 
 
 @cython.final
@@ -224,7 +226,7 @@ class ReorderWindow(Component):
             if self.owner is not None:
                 self.owner.on_event(self.kind, 0)
         if self.held > 0 and self.timer == 0:
-            self.timer = self.sim.at(self.deadline_ps, self, 0, 0, _PRIORITY_TIMER)
+            self.timer = self.sim.at(self.deadline_ps, self, 0, 0, CPU)
 
     def _watch(self, moved: cython.bint) -> cython.int:
         """Have the timer run `flush_timeout_ps` after the left edge came to stand."""
@@ -233,7 +235,7 @@ class ReorderWindow(Component):
         if moved or self.timer == 0:
             self.deadline_ps = self.sim.now + self.flush_timeout_ps
         if self.timer == 0:
-            self.timer = self.sim.at(self.deadline_ps, self, 0, 0, _PRIORITY_TIMER)
+            self.timer = self.sim.at(self.deadline_ps, self, 0, 0, CPU)
         return 0
 
     def _deliver(self, skb: Skb, position: cython.longlong) -> cython.int:

@@ -1,3 +1,4 @@
+from simnet.kernel.priority cimport WIRE
 from simnet.kernel.random cimport RandomStream
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, Uplink
 

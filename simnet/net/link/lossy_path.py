@@ -16,10 +16,12 @@ from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue, Uplink
 
+if not cython.compiled:
+    from simnet.kernel.priority import WIRE
+
 __all__ = ["FLUSHED", "LossyPath"]
 
 FLUSHED = 2
-_PRIORITY_WIRE = cython.declare(cython.int, 0)
 _BILLION = cython.declare(cython.longlong, 10**9)
 # what an event means
 _ARRIVED = cython.declare(cython.int, 0)
@@ -105,10 +107,10 @@ class LossyPath(Uplink):
             self.late += 1
             skb.arrival_ps += self.late_ps
             self.late_flight.append(skb)
-            self.sim.at(skb.arrival_ps, self, _ARRIVED_LATE, 0, _PRIORITY_WIRE)
+            self.sim.at(skb.arrival_ps, self, _ARRIVED_LATE, 0, WIRE)
         else:
             self.flight.append(skb)
-            self.sim.at(skb.arrival_ps, self, _ARRIVED, 0, _PRIORITY_WIRE)
+            self.sim.at(skb.arrival_ps, self, _ARRIVED, 0, WIRE)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:

@@ -1,3 +1,4 @@
+from simnet.kernel.priority cimport NIC
 from simnet.net.nic.channel cimport Channel
 from simnet.net.nic.completion_queue cimport CompletionQueue
 from simnet.net.nic.dim cimport Dim

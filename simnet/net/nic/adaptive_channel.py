@@ -16,12 +16,14 @@ from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import Dim
 from simnet.net.nic.net_device import NetDevice
 
+if not cython.compiled:
+    from simnet.kernel.priority import NIC
+
 __all__ = ["AdaptiveChannel"]
 
 _UPDATE = cython.declare(cython.int, 0)
 _RX_APPLIED = cython.declare(cython.int, 1)
 _TX_APPLIED = cython.declare(cython.int, 2)
-_PRIORITY_TIMER = cython.declare(cython.int, 1)
 # preamble, FCS and gap, which the drivers' counters leave out
 _UNCOUNTED_BYTES = cython.declare(cython.longlong, 24)
 
@@ -86,11 +88,11 @@ class AdaptiveChannel(Channel):
         if self.tx_dim is not None and self.tx_dim.sample(
             now, self.tx_cq.events, self._tx_counted(), self._tx_counted_bytes()
         ):
-            self.sim.after(self.command_ps, self, _TX_APPLIED, 0, _PRIORITY_TIMER)
+            self.sim.after(self.command_ps, self, _TX_APPLIED, 0, NIC)
         if self.rx_dim is not None and self.rx_dim.sample(
             now, self.rx_cq.events, self.consumed, self._rx_counted_bytes()
         ):
-            self.sim.after(self.command_ps, self, _RX_APPLIED, 0, _PRIORITY_TIMER)
+            self.sim.after(self.command_ps, self, _RX_APPLIED, 0, NIC)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:

@@ -23,10 +23,10 @@ from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.nic.port import Nic
 from simnet.net.nic.tg3 import Tg3
 
-__all__ = ["Bnx2"]
+if not cython.compiled:
+    from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
 
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
+__all__ = ["Bnx2"]
 
 
 @cython.final
@@ -46,14 +46,14 @@ class Bnx2(Tg3):
             return Nic.poll_step(self, cpu, softirq)
         softirq.charge(self._hand_back(cpu))
         if self.done >= self.limit:
-            return _MORE
+            return POLL_MORE
         self.acknowledge(now)
         if self.has_work():
             self._reclaim(cpu)
             return self._next_frames(cpu, softirq)
         softirq.complete(self)
         self.unmask(now)
-        return _DONE
+        return POLL_DONE
 
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What one frame costs from `cpu`: the doorbell is two registers, index and byte count."""

@@ -24,13 +24,11 @@ from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
 if not cython.compiled:
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
     from simnet.kernel.sentinel import NEVER
 
 __all__ = ["Channel"]
 
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
 _ABSORBED = cython.declare(cython.int, 0)
 _FINISHED = cython.declare(cython.int, 3)
 _ALL = cython.declare(cython.longlong, -1)
@@ -280,22 +278,22 @@ class Channel(OffloadingNic):
         now: cython.longlong = self.sim.now
         work: cython.int
         if self._goes_on(cpu, softirq):
-            return _CONTINUES
+            return POLL_CONTINUES
         self._hand_back(cpu)
         work = self.limit if self.ran_out else self.done
         softirq.charge(work)
         self.instance.polled(work, self.limit)
         if self.ran_out:
             if softirq.process is not None or self.instance.left_to_process(cpu, softirq, work):
-                return _DONE
-            return _MORE
+                return POLL_DONE
+            return POLL_MORE
         if self.instance.completed(cpu, softirq):
             self._poll_completed(now)
             self.rx_cq.arm(now, self.announced - self.consumed)
             self.tx_cq.arm(now, self.tx.announced - self.tx.reclaimed)
             self.advance(now)
             self.arm()
-        return _DONE
+        return POLL_DONE
 
     def _poll_completed(self, now: cython.longlong) -> cython.int:
         """What the driver does before it arms the queues."""

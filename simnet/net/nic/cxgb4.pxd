@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.host.softirq.verdict cimport POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.kernel.sentinel cimport NEVER
 from simnet.net.link.skb cimport Skb
 from simnet.net.nic.offloading cimport OffloadingNic

@@ -33,13 +33,11 @@ from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
 if not cython.compiled:
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
     from simnet.kernel.sentinel import NEVER
 
 __all__ = ["Cxgb4"]
 
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
 # MAX_TX_RECLAIM
 _MAX_TX_RECLAIM = cython.declare(cython.int, 16)
 # intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt
@@ -189,13 +187,13 @@ class Cxgb4(OffloadingNic):
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Go on after a piece of work."""
         if self._goes_on(cpu, softirq):
-            return _CONTINUES
+            return POLL_CONTINUES
         softirq.charge(self._hand_back(cpu))
         if self.done == self.limit:
-            return _MORE
+            return POLL_MORE
         softirq.complete(self)
         self.unmask(self.sim.now)
-        return _DONE
+        return POLL_DONE
 
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Write the index of the queue, which arms it unless the weight is used up."""

@@ -24,10 +24,11 @@ from simnet.net.nic.e1000 import E1000
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
+if not cython.compiled:
+    from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
+
 __all__ = ["E1000e", "throttle_interval_ps", "update_itr"]
 
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
 _LOWEST = cython.declare(cython.int, 0)
 _LOW = cython.declare(cython.int, 1)
 _BULK = cython.declare(cython.int, 2)
@@ -191,12 +192,12 @@ class E1000e(E1000):
             return Nic.poll_step(self, cpu, softirq)
         softirq.charge(self._hand_back(cpu))
         if self.done >= self.limit:
-            return _MORE
+            return POLL_MORE
         if self.mode > 0:
             self._set_itr()
         softirq.complete(self)
         self.unmask(self.sim.now)
-        return _DONE
+        return POLL_DONE
 
     # -- transmit -------------------------------------------------------------------------
 

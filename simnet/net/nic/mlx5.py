@@ -30,6 +30,9 @@ from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import RX_PROFILES, TX_PROFILES, Dim
 from simnet.net.nic.net_device import NetDevice
 
+if not cython.compiled:
+    from simnet.kernel.priority import NIC
+
 __all__ = ["Mlx5"]
 
 _US_PS = cython.declare(cython.longlong, 1_000_000)
@@ -39,7 +42,6 @@ _STRIDE_BYTES = cython.declare(cython.longlong, 2048)
 _MAPPED_BYTES = cython.declare(cython.longlong, 2 << 18)
 # an event of the channel: pages have been mapped
 _MAPPED = cython.declare(cython.int, 3)
-_PRIORITY_TIMER = cython.declare(cython.int, 1)
 
 
 @cython.final
@@ -110,7 +112,7 @@ class Mlx5(AdaptiveChannel):
     def _poll_completed(self, now: cython.longlong) -> cython.int:
         """The queue of commands is armed, too."""
         if self.maps:
-            self.sim.after(self.map_ps, self, _MAPPED, 0, _PRIORITY_TIMER)
+            self.sim.after(self.map_ps, self, _MAPPED, 0, NIC)
         return AdaptiveChannel._poll_completed(self, now)  # noqa: SLF001 - as above
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:

@@ -1,5 +1,7 @@
+from simnet.host.accounting cimport SOFT_LEVEL
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.host.softirq.verdict cimport POLL_CONTINUES
 from simnet.net.gro cimport Gro
 from simnet.net.link.skb cimport Endpoint, Skb
 from simnet.net.nic.port cimport Nic

@@ -22,10 +22,12 @@ from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
+if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL
+    from simnet.host.softirq.verdict import POLL_CONTINUES
+
 __all__ = ["OffloadingNic"]
 
-_CONTINUES = cython.declare(cython.int, 0)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
 # what the piece of work that has just been executed was
 _ABSORBED = cython.declare(cython.int, 0)
 _FRAME = cython.declare(cython.int, 1)
@@ -124,8 +126,8 @@ class OffloadingNic(Nic):
         """Execute a piece of work, with what earlier effects caused."""
         work += self.debt_ps
         self.debt_ps = 0
-        cpu.run(_LEVEL_SOFT, softirq, work, softirq.mode)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, work, softirq.mode)
+        return POLL_CONTINUES
 
     def _frame_work_ps(self, cpu: Cpu) -> cython.longlong:
         """The driver's work for the next frame, what the stack does with it excluded."""

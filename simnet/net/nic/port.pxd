@@ -1,9 +1,12 @@
+from simnet.host.accounting cimport SOFT_LEVEL
 from simnet.host.buffers cimport Buffers
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.interrupt cimport IrqLine
 from simnet.host.ledger cimport Ledger
 from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.host.softirq.verdict cimport POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.priority cimport NIC
 from simnet.kernel.sentinel cimport NEVER
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue
 from simnet.net.nic.device_access cimport DeviceAccess

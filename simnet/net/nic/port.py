@@ -28,15 +28,12 @@ from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.steering.steering import Steering
 
 if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+    from simnet.kernel.priority import NIC
     from simnet.kernel.sentinel import NEVER
 
 __all__ = ["Nic"]
-
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
-_PRIORITY_NIC = cython.declare(cython.int, 1)
 
 
 class Nic(Port):
@@ -183,7 +180,7 @@ class Nic(Port):
             self.timer = 0
         self.armed_ps = when
         if when < NEVER:
-            self.timer = self.sim.at(when, self, 0, 0, _PRIORITY_NIC)
+            self.timer = self.sim.at(when, self, 0, 0, NIC)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
@@ -280,16 +277,16 @@ class Nic(Port):
         self.acknowledge(now)
         if softirq.weight_each_poll:
             if self.done >= self.limit:
-                return _MORE
+                return POLL_MORE
             if self.has_work():
                 # the driver goes on for as long as there is work and weight
                 self._reclaim(cpu)
                 return self._next_frames(cpu, softirq)
         elif self.has_work():
-            return _MORE
+            return POLL_MORE
         softirq.complete(self)
         self.unmask(now)
-        return _DONE
+        return POLL_DONE
 
     def _taken(self, cpu: Cpu) -> Skb:
         """Take the next frame out of the ring, as its device and the driver's CPU leave it."""
@@ -370,8 +367,8 @@ class Nic(Port):
         else:
             self.finishing = True
             work += self._closing_ps()
-        cpu.run(_LEVEL_SOFT, softirq, work, softirq.mode)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, work, softirq.mode)
+        return POLL_CONTINUES
 
     def _closing_ps(self) -> cython.longlong:
         """Mailboxes that end a poll: return ring consumer, standard ring producer, interrupt."""

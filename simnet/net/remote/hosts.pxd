@@ -1,3 +1,5 @@
+from simnet.kernel.priority cimport WIRE
+
 cimport cython
 
 from simnet.net.remote.link cimport RemoteLink

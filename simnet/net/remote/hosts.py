@@ -15,9 +15,10 @@ from simnet.net.link.skb import Skb, Uplink
 from simnet.net.link.wire import Path, Port
 from simnet.net.remote.link import RemoteLink
 
-__all__ = ["RemoteHosts", "RemoteUplink"]
+if not cython.compiled:
+    from simnet.kernel.priority import WIRE
 
-_PRIORITY_WIRE = cython.declare(cython.int, 0)
+__all__ = ["RemoteHosts", "RemoteUplink"]
 
 
 @cython.final
@@ -81,7 +82,7 @@ class RemoteHosts(Port):
             self.armed = True
             skb = self.incoming.head
             skb.endpoint.fetch(skb.end_seq > skb.seq)
-            self.sim.at(self.incoming.head.arrival_ps, self, 0, 0, _PRIORITY_WIRE)
+            self.sim.at(self.incoming.head.arrival_ps, self, 0, 0, WIRE)
         return 0
 
     def frames_lost(self) -> cython.int:

@@ -1,5 +1,6 @@
 from simnet.host.costs cimport Costs, Spread
 from simnet.kernel.histogram cimport LogHistogram
+from simnet.kernel.priority cimport CPU
 from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.jiffy_timer cimport JiffyTimer
 from simnet.net.remote.link cimport RemoteLink

@@ -22,11 +22,11 @@ from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.receive.receiver import TcpReceiver
 
 if not cython.compiled:
+    from simnet.kernel.priority import CPU
     from simnet.kernel.sentinel import NONE
 
 __all__ = ["RemoteReceiver"]
 
-_PRIORITY_CPU = cython.declare(cython.int, 2)
 _DONE = cython.declare(cython.int, 0)
 _DELACK = cython.declare(cython.int, 1)
 _US = cython.declare(cython.longlong, 1_000_000)
@@ -212,7 +212,7 @@ class RemoteReceiver(Port):
     def _look_at(self, time_ps: cython.longlong) -> cython.int:
         """Go on at `time_ps`, when it is known what has come."""
         self.working = True
-        self.sim.at(time_ps, self, _DONE, 0, _PRIORITY_CPU)
+        self.sim.at(time_ps, self, _DONE, 0, CPU)
         return 0
 
     def _arp(self) -> cython.bint:

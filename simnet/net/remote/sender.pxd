@@ -1,4 +1,5 @@
 from simnet.host.costs cimport Costs
+from simnet.kernel.priority cimport CPU
 from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.jiffy_timer cimport JiffyTimer
 from simnet.net.remote.link cimport RemoteLink

@@ -21,12 +21,12 @@ from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.send.sender import TcpSender
 
 if not cython.compiled:
+    from simnet.kernel.priority import CPU
     from simnet.kernel.sentinel import NONE
 
 __all__ = ["RemoteSender"]
 
 _NAPI_WEIGHT = cython.declare(cython.int, 64)
-_PRIORITY_CPU = cython.declare(cython.int, 2)
 # what an event means
 _DONE = cython.declare(cython.int, 0)
 _LOOK = cython.declare(cython.int, 1)
@@ -102,7 +102,7 @@ class RemoteSender(Port):
         self.interrupts = 0
         self.sends = 0
         self.busy_ps = 0
-        sim.at(start_ps, self, _START, 0, _PRIORITY_CPU)
+        sim.at(start_ps, self, _START, 0, CPU)
 
     @property
     def path_out(self) -> Path:
@@ -165,7 +165,7 @@ class RemoteSender(Port):
         if self.last_irq_ps + self.throttle_ps > start:
             # the NIC holds the interrupt back; by then more frames may have come
             self.job = _THROTTLED
-            self.sim.at(self.last_irq_ps + self.throttle_ps, self, _LOOK, 0, _PRIORITY_CPU)
+            self.sim.at(self.last_irq_ps + self.throttle_ps, self, _LOOK, 0, CPU)
             return 0
         self.last_irq_ps = start
         self.interrupts += 1
@@ -191,7 +191,7 @@ class RemoteSender(Port):
         self.polling = True
         self.job = _ACKS
         self.acks = acks
-        self.sim.at(start_ps + work, self, _DONE, 0, _PRIORITY_CPU)
+        self.sim.at(start_ps + work, self, _DONE, 0, CPU)
         return 0
 
     def _write(self) -> cython.int:
@@ -233,7 +233,7 @@ class RemoteSender(Port):
         work += self._stage(now // self.jiffy_ps)
         self.job = _SEND
         self.busy_ps += work
-        self.sim.at(start + work, self, _DONE, 0, _PRIORITY_CPU)
+        self.sim.at(start + work, self, _DONE, 0, CPU)
         return 0
 
     # -- TCP ------------------------------------------------------------------------------

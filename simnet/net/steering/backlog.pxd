@@ -1,9 +1,11 @@
+from simnet.host.accounting cimport SOFTIRQ, SOFT_LEVEL
 from simnet.host.buffers cimport Buffers
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.ledger cimport Ledger
 from simnet.host.memory cimport SharedLines
 from simnet.host.softirq.softirq cimport Napi, SoftirqNetRx
+from simnet.host.softirq.verdict cimport POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.net.link.skb cimport Skb, SkbQueue
 
 cdef class Backlog(Napi):

@@ -18,14 +18,13 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.steering.version import SteeringRules
 
+if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+
 __all__ = ["Backlog"]
 
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
 _STAYS = cython.declare(cython.int, 3)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
-_MODE_SOFTIRQ = cython.declare(cython.int, 3)
 
 
 @cython.final
@@ -147,8 +146,8 @@ class Backlog(Napi):
         self.start_jiffy = self.sim.now // softirq.jiffy_ps
         self.ledger.softirq += work_ps
         if work_ps > 0:
-            cpu.run(_LEVEL_SOFT, softirq, work_ps, _MODE_SOFTIRQ)
-            return _CONTINUES
+            cpu.run(SOFT_LEVEL, softirq, work_ps, SOFTIRQ)
+            return POLL_CONTINUES
         return self._next_packet(cpu, softirq)
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
@@ -161,8 +160,8 @@ class Backlog(Napi):
             work = skb.endpoint.receive(skb, cpu)
             if work > 0:
                 # what TCP does is over before the queue is looked at again
-                cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
-                return _CONTINUES
+                cpu.run(SOFT_LEVEL, softirq, work, SOFTIRQ)
+                return POLL_CONTINUES
         if self.in_stack:
             self.in_stack = False
             self.done += 1
@@ -170,7 +169,7 @@ class Backlog(Napi):
             if self.batches:
                 self.head += 1
             elif self.done >= self.limit:
-                return self._leave(softirq, _MORE)
+                return self._leave(softirq, POLL_MORE)
             elif self.sim.now // softirq.jiffy_ps != self.start_jiffy:
                 return self._leave(softirq, _STAYS)
         return self._next_packet(cpu, softirq)
@@ -186,7 +185,7 @@ class Backlog(Napi):
         lines_ps: cython.longlong = 0
         work: cython.longlong
         if self.batches and self.done >= self.limit:
-            return self._leave(softirq, _DONE if self.completed else _MORE)
+            return self._leave(softirq, POLL_DONE if self.completed else POLL_MORE)
         if (not self.batches or self.taken.count == 0) and self.input_queue.count > 0:
             lines_ps = self.lines.touch(cpu)
             self.ledger.skb_lines += lines_ps
@@ -194,12 +193,12 @@ class Backlog(Napi):
             if self.taken.count == 0:
                 self._take_all(softirq)
                 if self.taken.count == 0:
-                    return self._leave(softirq, _DONE)
+                    return self._leave(softirq, POLL_DONE)
             skb = self.taken.pop()
         else:
             if self.input_queue.count == 0:
                 softirq.complete(self)
-                return self._leave(softirq, _DONE)
+                return self._leave(softirq, POLL_DONE)
             skb = self.input_queue.pop()
             self.head += 1
         if self.sim.tracer is not None:
@@ -210,8 +209,8 @@ class Backlog(Napi):
         skb.toucher = cpu
         work = self.spread.vary(self.costs.ip_rx_ps)
         self.ledger.driver += work
-        cpu.run(_LEVEL_SOFT, softirq, work + lines_ps, _MODE_SOFTIRQ)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, work + lines_ps, SOFTIRQ)
+        return POLL_CONTINUES
 
     def _take_all(self, softirq: SoftirqNetRx) -> cython.int:
         """Take what waits; if it is less than the poll may still do, leave the list already."""

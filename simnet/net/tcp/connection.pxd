@@ -1,4 +1,5 @@
 from simnet.kernel.prefetch cimport prefetch
+from simnet.kernel.priority cimport CPU
 from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.jiffy_timer cimport keep_timer

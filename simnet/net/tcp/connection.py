@@ -27,14 +27,13 @@ from simnet.net.tcp.send.validation import WindowValidation
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
+    from simnet.kernel.priority import CPU
     from simnet.kernel.sentinel import NONE
 
     # what an event means; the compiled classes have these from tcp_connection.pxd
     DELACK, RTO, COMPRESSED, SERVED = range(4)
 
 __all__ = ["TcpConnection"]
-
-_PRIORITY_TIMER = cython.declare(cython.int, 2)
 
 
 class TcpConnection(Endpoint):
@@ -160,5 +159,5 @@ class TcpConnection(Endpoint):
         """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
         if self.receiver.compression.compressed == 1:
             self.compressed_ps = self.sim.now + self.receiver.compression.delay_ps(self.window.rtt)
-            self.sim.at(self.compressed_ps, self, COMPRESSED, 0, _PRIORITY_TIMER)
+            self.sim.at(self.compressed_ps, self, COMPRESSED, 0, CPU)
         return 0

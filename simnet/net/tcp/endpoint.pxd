@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.kernel.prefetch cimport prefetch
+from simnet.kernel.priority cimport CPU
 from simnet.kernel.sentinel cimport NONE
 from simnet.net.link.skb cimport Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp.connection cimport COMPRESSED, DELACK, RTO, SERVED, TcpConnection

@@ -21,6 +21,7 @@ from simnet.net.tcp.send.sender import TcpSender
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
+    from simnet.kernel.priority import CPU
     from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.connection import COMPRESSED, DELACK, RTO, SERVED
 
@@ -28,7 +29,6 @@ __all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
 
 _US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
-_PRIORITY_CPU = cython.declare(cython.int, 2)
 
 
 class Application:
@@ -219,7 +219,7 @@ class TcpEndpoint(TcpConnection):
             self.free_ps = now
         self.free_ps += self.service_ps
         self.waiting.append(skb)
-        self.sim.at(self.free_ps, self, SERVED, 0, _PRIORITY_CPU)
+        self.sim.at(self.free_ps, self, SERVED, 0, CPU)
         return self.service_ps
 
     def _process(self, skb: Skb) -> cython.int:

@@ -1,4 +1,5 @@
 from simnet.kernel.component cimport Component
+from simnet.kernel.priority cimport CPU
 
 cpdef long long keep_timer(
     Component target, int kind, long long event, long long at, long long jiffy, long long jiffy_ps

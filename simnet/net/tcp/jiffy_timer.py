@@ -12,9 +12,10 @@ import cython
 
 from simnet.kernel.component import Component
 
-__all__ = ["JiffyTimer", "keep_timer"]
+if not cython.compiled:
+    from simnet.kernel.priority import CPU
 
-_PRIORITY_TIMER = cython.declare(cython.int, 2)
+__all__ = ["JiffyTimer", "keep_timer"]
 
 
 def keep_timer(
@@ -33,7 +34,7 @@ def keep_timer(
         if at <= jiffy:
             return event
         target.sim.cancel(event)
-    return target.sim.at((jiffy + 1) * jiffy_ps, target, kind, 0, _PRIORITY_TIMER)
+    return target.sim.at((jiffy + 1) * jiffy_ps, target, kind, 0, CPU)
 
 
 @cython.final

@@ -1,3 +1,4 @@
+from simnet.host.accounting cimport PROCESS_LEVEL, SOFTIRQ, SOFT_LEVEL, SYSTEM
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
 from simnet.host.scheduler cimport Task

@@ -17,12 +17,10 @@ from simnet.net.tcp.socket import TcpSocket
 
 __all__ = ["SocketTask"]
 
-_PROCESS = cython.declare(cython.int, 0)
-_SOFT = cython.declare(cython.int, 1)
-_SYSTEM = cython.declare(cython.int, 2)
-_SOFTIRQ = cython.declare(cython.int, 3)
 
 if not cython.compiled:
+    from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM
+
     # what the piece of work that has just been executed was; compiled modules have these from
     # process.pxd
     SCHEDULED_IN = 0
@@ -75,7 +73,7 @@ class SocketTask(Task):
 
     def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
         self.state = state
-        cpu.run(_PROCESS, self, work_ps + self._take_debt(), _SYSTEM)
+        cpu.run(PROCESS_LEVEL, self, work_ps + self._take_debt(), SYSTEM)
         return 0
 
     def _to_user(self, cpu: Cpu, user_ps: cython.longlong) -> cython.int:
@@ -112,7 +110,7 @@ class SocketTask(Task):
             self.second = queue.pop()
             work += socket.process_cost_ps(self.second, cpu, True)
         self.state = state
-        cpu.run(_SOFT, self, work, _SOFTIRQ)
+        cpu.run(SOFT_LEVEL, self, work, SOFTIRQ)
         return True
 
     def _next_backlog(self, cpu: Cpu, state: cython.int, direct: cython.bint) -> cython.bint:

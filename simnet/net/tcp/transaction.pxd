@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu, Occupation
 from simnet.kernel.histogram cimport LogHistogram
+from simnet.kernel.priority cimport NIC
 from simnet.kernel.random cimport RandomStream
 from simnet.net.tcp.process cimport SCHEDULED_IN, USER_CODE
 from simnet.net.tcp.reader cimport TcpReader

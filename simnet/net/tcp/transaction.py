@@ -21,11 +21,10 @@ from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.socket import TcpSocket
 
 if not cython.compiled:
+    from simnet.kernel.priority import NIC
     from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE
 
 __all__ = ["TcpTransactor"]
-
-_PRIORITY_TIMER = cython.declare(cython.int, 1)
 
 
 class TcpTransactor(TcpReader):
@@ -134,7 +133,7 @@ class TcpTransactor(TcpReader):
         self.thought = True
         self.costs.ledger.syscall += self.costs.syscall_ps
         self.debt_ps += self.costs.syscall_ps
-        self.sim.after(self.thinks.exponential_ps(self.think_ps), self, 0, 0, _PRIORITY_TIMER)
+        self.sim.after(self.thinks.exponential_ps(self.think_ps), self, 0, 0, NIC)
         self.state = SCHEDULED_IN
         self.sleep()
         return True

@@ -13,11 +13,12 @@ from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.net.link.skb import Endpoint
 
+if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE
+
 __all__ = ["TsqTasklet"]
 
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_SOFT = cython.declare(cython.int, 1)
 _WEIGHT = 64
 
 
@@ -38,10 +39,10 @@ class TsqTasklet(Napi):
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
     ) -> cython.int:
         """Let the socket send."""
-        cpu.run(_SOFT, softirq, work_ps + self.endpoint.tsq_handler(cpu), softirq.mode)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, work_ps + self.endpoint.tsq_handler(cpu), softirq.mode)
+        return POLL_CONTINUES
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """It has."""
         softirq.complete(self)
-        return _DONE
+        return POLL_DONE

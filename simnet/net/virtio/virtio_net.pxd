@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.kernel.priority cimport NIC
 from simnet.kernel.sentinel cimport NEVER
 from simnet.net.link.skb cimport Skb, SkbQueue
 from simnet.net.nic.channel cimport Channel

@@ -36,6 +36,7 @@ from simnet.net.nic.port import Nic
 from simnet.net.virtio.backend import Backend
 
 if not cython.compiled:
+    from simnet.kernel.priority import NIC
     from simnet.kernel.sentinel import NEVER
     from simnet.net.virtio.backend import RX, TX
 
@@ -51,7 +52,6 @@ _WIRE_BYTES = cython.declare(cython.longlong, 24)
 # RECEIVE_AVG_WEIGHT
 _WEIGHT = cython.declare(cython.longlong, 64)
 _INJECTED = cython.declare(cython.int, 1)
-_PRIORITY_NIC = cython.declare(cython.int, 1)
 _LAST_BUDGET = cython.declare(cython.int, 1 << 30)
 
 
@@ -282,7 +282,7 @@ class VirtioNet(Channel):
         """Signal the guest (irqfd)."""
         if not (self.asserted or self.injecting):
             self.injecting = True
-            self.sim.after(self.latency_ps, self, _INJECTED, 0, _PRIORITY_NIC)
+            self.sim.after(self.latency_ps, self, _INJECTED, 0, NIC)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:

@@ -1,5 +1,8 @@
+from simnet.host.accounting cimport SOFTIRQ, SOFT_LEVEL
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.softirq cimport SoftirqNetRx
+from simnet.host.softirq.verdict cimport POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.priority cimport NIC
 from simnet.kernel.sentinel cimport NEVER
 from simnet.net.nic.port cimport Nic
 from simnet.net.link.skb cimport Skb

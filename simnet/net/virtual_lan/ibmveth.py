@@ -30,6 +30,9 @@ from simnet.net.nic.port import Nic
 from simnet.net.virtual_lan.ibmveth_pools import POOL_BYTES, active_pools
 
 if not cython.compiled:
+    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
+    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+    from simnet.kernel.priority import NIC
     from simnet.kernel.sentinel import NEVER
 
 __all__ = ["HypervisorCalls", "Ibmveth"]
@@ -38,12 +41,6 @@ _HANDLE_BYTES = cython.declare(cython.int, 8)
 _PAGE_BYTES = cython.declare(cython.int, 4096)
 # preamble, FCS and gap, which no virtual frame has
 _WIRE_BYTES = cython.declare(cython.int, 24)
-_CONTINUES = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_MORE = cython.declare(cython.int, 2)
-_LEVEL_SOFT = cython.declare(cython.int, 1)
-_MODE_SOFTIRQ = cython.declare(cython.int, 3)
-_PRIORITY_NIC = cython.declare(cython.int, 1)
 # what the piece of work was that has just been executed
 _FRAME = cython.declare(cython.int, 0)
 _REPLENISHED = cython.declare(cython.int, 1)
@@ -183,7 +180,7 @@ class Ibmveth(Nic):
         self.ring.append(skb)
         if self.unmasked and not self.asserted:
             self.asserted = True
-            self.sim.at(self.sim.now + self.latency_ps, self, 0, 0, _PRIORITY_NIC)
+            self.sim.at(self.sim.now + self.latency_ps, self, 0, 0, NIC)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
@@ -249,7 +246,7 @@ class Ibmveth(Nic):
                 self.missing[pool] = 0
             self.buffer_node = cpu.node
             if self.stopped_full:
-                return self._leave(softirq, _MORE)
+                return self._leave(softirq, POLL_MORE)
             return self._call(cpu, softirq, _ENABLED)
         if self.state == _DISABLED:
             return self._next(cpu, softirq)
@@ -259,7 +256,7 @@ class Ibmveth(Nic):
             self.unmasked = False
             return self._call(cpu, softirq, _DISABLED)
         softirq.complete(self)
-        return self._leave(softirq, _DONE)
+        return self._leave(softirq, POLL_DONE)
 
     def _leave(self, softirq: SoftirqNetRx, verdict: cython.int) -> cython.int:
         softirq.charge(self.done)
@@ -269,8 +266,8 @@ class Ibmveth(Nic):
         """H_VIO_SIGNAL."""
         self.state = state
         self.ledger.hypervisor += self.signal_ps
-        cpu.run(_LEVEL_SOFT, softirq, self.signal_ps, _MODE_SOFTIRQ)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, self.signal_ps, SOFTIRQ)
+        return POLL_CONTINUES
 
     def _next(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Start on the next frame, or on filling up the pools."""
@@ -297,8 +294,8 @@ class Ibmveth(Nic):
             self.state = _REPLENISHED
             self.stopped_full = self.done >= self.limit
             work += self._replenish()
-        cpu.run(_LEVEL_SOFT, softirq, work, _MODE_SOFTIRQ)
-        return _CONTINUES
+        cpu.run(SOFT_LEVEL, softirq, work, SOFTIRQ)
+        return POLL_CONTINUES
 
     def _replenish(self) -> cython.longlong:
         """`ibmveth_replenish_task`: return the work of filling up the active pools."""

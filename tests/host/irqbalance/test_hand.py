@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.host.cpu import PROCESS, SOFT_LEVEL, SOFTIRQ, USER
+from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, USER
 from simnet.host.interrupt import IrqLine
 from simnet.host.irqbalance.hand import PlacedByHand
 from simnet.kernel.environment import Environment
@@ -101,7 +101,7 @@ def test_only_what_fired_since_the_last_look_counts() -> None:
 def test_half_of_the_difference_is_best_also_where_processes_work() -> None:
     setup = Setup(queues=4)
     setup.env.run(until=MS)
-    process = Job(setup.env.sim, "process", PROCESS, USER)
+    process = Job(setup.env.sim, "process", PROCESS_LEVEL, USER)
     process.start(setup.machine.cpus[1], 240 * MS)
     one, two = setup.ports[0][1], setup.ports[1][1]
     # 660 ms of interrupts in 900 ms: 400 and 260, and the laziest has 100

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
 from simnet.host.apic import Apic, ApicMode
-from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
 from simnet.host.irqbalance import version_055
 from simnet.host.irqbalance.irq_source import CLASSES, IrqSource, busy_ticks
 from simnet.host.irqbalance.version_055 import FIRST_PASS_PS, Irqbalance055

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.cpu import PROCESS, SYSTEM, Cpu
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+from simnet.host.cpu import Cpu
 from simnet.host.kvm.host_cpu import FairRules, HostCpu, fair_rules
 from simnet.host.kvm.vcpu import Vcpu
 from simnet.kernel.simulator import Simulator
@@ -34,7 +35,7 @@ class Host:
 
     def job(self, at: int, guest: int, work: int) -> Job:
         """Work of a guest that begins at a time; logs its end."""
-        job = Job(self.sim, f"job{at}", PROCESS, SYSTEM)
+        job = Job(self.sim, f"job{at}", PROCESS_LEVEL, SYSTEM)
         self.agenda.at(at, job.start, self.guests[guest], work)
         return job
 

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.cpu import PROCESS, SOFT_LEVEL, SOFTIRQ, USER, Cpu
+from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, USER
+from simnet.host.cpu import Cpu
 from simnet.host.machine import Machine
 from simnet.host.scheduler import Task
-from simnet.host.softirq.softirq import POLL_CONTINUES, POLL_DONE, POLL_MORE, Napi, SoftirqNetRx
+from simnet.host.softirq.softirq import Napi, SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Agenda, Handler, make_costs, make_machine
 
@@ -213,7 +215,7 @@ class Busy(Task):
 
     def step(self, cpu: Cpu) -> None:
         if not self.yield_if_needed(cpu):
-            cpu.run(PROCESS, self, MS, USER)
+            cpu.run(PROCESS_LEVEL, self, MS, USER)
 
 
 class TestKsoftirqd:

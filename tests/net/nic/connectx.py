@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simnet.host.cpu import PROCESS, SYSTEM, Cpu
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+from simnet.host.cpu import Cpu
 from simnet.host.softirq.busy_poll import BusyPoller
 from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
@@ -148,7 +149,7 @@ class Spinner(BusyPoller):
     def step(self, cpu: Cpu) -> None:
         if not self.begun:
             self.begun = True
-            cpu.run(PROCESS, self, self.work_ps, SYSTEM)
+            cpu.run(PROCESS_LEVEL, self, self.work_ps, SYSTEM)
             return
         self.done_ps.append(self.sim.now)
         self.sleep()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simnet.host.cpu import SOFT_LEVEL, SOFTIRQ
+from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
 from simnet.host.scheduler import Task
 from simnet.kernel.simulator import Simulator
 from simnet.net.tcp.reader import TcpReader

@@ -1,0 +1,5 @@
+cpdef enum:
+    POLL_CONTINUES = 0
+    POLL_DONE = 1
+    POLL_MORE = 2
+    POLL_STAYS = 3
