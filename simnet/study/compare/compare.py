@@ -152,6 +152,8 @@ def _row(metric: str, value: float, measured: Sequence[float], moved: Sequence[f
     off = discrepancy(kind, residuals())
     logarithms = [log_factor(one, moved[0], kind) for one in moved[1:]]
     low, high = hull(value, (parameters(logarithms), (-off, off)), kind)
+    if kind == "CPU share":
+        high = min(high, max(100.0, value))
     mean = sum(measured) / len(measured)
     interval = student(measured)
     below, above = (mean, mean) if interval is None else (interval.low, interval.high)

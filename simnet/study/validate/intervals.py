@@ -109,11 +109,11 @@ def quantile(sizes: Sequence[float]) -> float:
 def hull(predicted: float, parts: Iterable[Part], kind: str) -> tuple[float, float]:
     """The interval that holds a prediction and all parts, in the unit of the prediction.
 
-    Nothing but a gain is less than nothing. No share is more than all, unless it is predicted to
-    be: of several CPUs together.
+    Nothing but a gain is less than nothing, and no share more than all. CPU shares may be of
+    several CPUs together.
     """
     ends = [0.0, *(end for part in parts for end in part)]
     low, high = (factor(predicted, end, kind) for end in (min(ends), max(ends)))
     least = low if kind == "gain" else max(low, 0.0)
-    most = min(high, _ALL) if "share" in kind and predicted <= _ALL else high
+    most = min(high, _ALL) if kind == "share" and predicted <= _ALL else high
     return min(least, predicted), max(most, predicted)

@@ -81,15 +81,15 @@ def test_a_hull_holds_the_prediction_and_every_part(
     assert low <= predicted <= high
     for end in (factor(predicted, end, kind) for part in parts for end in part):
         possible = end if kind == "gain" else max(end, 0)
-        if "share" in kind and predicted <= 100:
+        if kind == "share" and predicted <= 100:
             possible = min(possible, 100)
         assert low <= possible <= high
 
 
-def test_no_share_is_more_than_all_unless_several_are_added() -> None:
+def test_no_share_is_more_than_all_but_cpus_may_be_added() -> None:
     wide = [(-0.5, 0.5)]
-    assert hull(90, wide, "share")[1] == hull(90, wide, "CPU share")[1] == 100
-    assert hull(1000, wide, "CPU share")[1] > 1500
+    assert hull(90, wide, "share")[1] == 100
+    assert hull(90, wide, "CPU share")[1] > 150
     assert hull(90, wide, "throughput")[1] > 100
 
 
@@ -155,7 +155,7 @@ def test_a_wider_discrepancy_never_makes_an_interval_narrower(
     inner, outer = (hull(predicted, [(-one, one)], kind) for one in (near, far))
     assert outer[0] <= inner[0] * (1 + 1e-9)
     assert inner[1] <= outer[1] * (1 + 1e-9)
-    if near > 1e-6:
+    if near > 1e-6 and kind != "share":
         assert inner[0] < predicted < inner[1]
 
 
