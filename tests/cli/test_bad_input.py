@@ -143,8 +143,8 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
          "intel-82546: a model takes no settings, only a scenario does"),
         (["show", "--schema", "nick"],
          ("--schema: expected one of model, cpu, server, nic, switch, fabric, kernel, disk,"
-          " hypervisor, storage, filesystem, lpars, client, workload, scenario, got 'nick'; did you"
-          " mean nic?")),
+          " hypervisor, kvm, storage, filesystem, lpars, client, workload, scenario, got 'nick';"
+          " did you mean nic?")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
