@@ -4,15 +4,17 @@ Frames come and go by the million and leave nothing to collect, and what is ther
 be looked at again and again: it is frozen. But what is unfrozen counts as old, and the collector
 comes to the old only when enough of the young have grown old by themselves. Systems of earlier
 runs, which have cycles, would stay for ever. So all is collected when there is a quarter more than
-after the last time: the collector's own rule.
+after the last time: the collector's own rule. The measure is the number of allocated blocks of
+memory, which Python knows by pool: to count the objects themselves takes 20 ms in a large process.
 
 Source: Modules/gcmodule.c of CPython 3.11: `gc_freeze_impl`, `gc_unfreeze_impl`,
-`long_lived_pending`.
+`long_lived_pending`; Objects/obmalloc.c: `_Py_GetAllocatedBlocks`.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +31,7 @@ class Collector:
     """The collector of this process.
 
     Attributes:
-        kept: objects that were there after all were last collected; 0 before.
+        kept: allocated blocks after everything was last collected; 0 before.
     """
 
     def __init__(self) -> None:
@@ -40,7 +42,7 @@ class Collector:
         """Freeze what is there, and collect seldom.
 
         Args:
-            grown: there is another system; only then is it worth counting what there is.
+            grown: there is another system; only then can there be much more than before.
         """
         before = gc.get_threshold()
         if before[0]:
@@ -59,14 +61,14 @@ class Collector:
 
     def _look(self) -> None:
         """Collect everything if there is much more than after the last time."""
-        there = gc.get_freeze_count()
+        there = sys.getallocatedblocks()
         if self.kept == 0:
             self.kept = there
         elif 4 * there > 5 * self.kept:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
-            self.kept = gc.get_freeze_count()
+            self.kept = sys.getallocatedblocks()
 
 
 COLLECTOR: Final = Collector()

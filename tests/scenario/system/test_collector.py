@@ -24,8 +24,8 @@ def test_systems_of_earlier_runs_do_not_stay() -> None:
     alive: list[weakref.ref[Cycle]] = []
     most = 0
     for _ in range(20):
-        # a tenth of what is there: three of them are more than a quarter
-        system = Cycle(collector.kept // 10)
+        # a tenth of what is there, of two blocks each: three of them are more than a quarter
+        system = Cycle(collector.kept // 20)
         alive.append(weakref.ref(system))
         with collector.spared(grown=True):
             del system
@@ -41,6 +41,21 @@ def test_a_system_that_goes_on_is_not_counted_again(monkeypatch: pytest.MonkeyPa
         with collector.spared(grown=grown):
             pass
     assert counts == [1]
+
+
+def test_no_object_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    count, counts = gc.get_freeze_count, list[int]()
+
+    def counted() -> int:
+        counts.append(count())
+        return counts[-1]
+
+    monkeypatch.setattr(gc, "get_freeze_count", counted)
+    collector = Collector()
+    for _ in range(3):
+        with collector.spared(grown=True):
+            pass
+    assert set(counts) == {0}
 
 
 def test_what_is_there_is_frozen_meanwhile() -> None:
