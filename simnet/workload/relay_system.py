@@ -171,6 +171,8 @@ def connect_relay(
     relay = Relay(
         Deliveries(), Deliveries(), _make_workers(machine, workers, path), handed, weights
     )
+    forward_bytes = _mean_bytes(load.sizes)
+    backward_bytes = _mean_bytes(load.upstream_sizes or load.sizes)
     for number in counted(f"{path}.connections", connections):
         epoll = relay.workers[handed[number]].epoll
         client = RemoteEnd(relay.forward, relay.backward)
@@ -179,8 +181,8 @@ def connect_relay(
         side = RelaySide(epoll, front.connect(sim, number, client, f"{path}.front{number}"))
         partner = RelaySide(epoll, back.connect(sim, number, server, f"{path}.back{number}"))
         side.partner, partner.partner = partner, side
-        side.message_bytes = _mean_bytes(load.sizes)
-        partner.message_bytes = _mean_bytes(load.upstream_sizes or load.sizes)
+        side.message_bytes = forward_bytes
+        partner.message_bytes = backward_bytes
         for end in (side.socket, partner.socket, client.endpoint, server.endpoint):
             end.sender.output.nodelay = load.nodelay
         relay.fronts.append(side)

@@ -112,9 +112,9 @@ def test_a_socket_buffer_is_limited_and_doubled() -> None:
         load(SCENARIO, settings={"net.core.wmem_max": size, "iperf -w": "1 MiB"})
         for size in ("131071 B", "10485760 B")
     )
-    from simnet.scenario.parts.host.build import make_sender
+    from simnet.scenario.parts.tcp.build import sender_maker
 
-    sizes = [make_sender(e.host, e.host.ports[0]).seq.sndbuf for e in (small, large)]
+    sizes = [sender_maker(e.host, e.host.ports[0])().seq.sndbuf for e in (small, large)]
     assert sizes == [262142, 2097152]
 
 

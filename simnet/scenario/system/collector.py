@@ -61,14 +61,19 @@ class Collector:
 
     def _look(self) -> None:
         """Collect everything if there is much more than after the last time."""
-        there = sys.getallocatedblocks()
+        there = _blocks()
         if self.kept == 0:
             self.kept = there
         elif 4 * there > 5 * self.kept:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
-            self.kept = sys.getallocatedblocks()
+            self.kept = _blocks()
+
+
+def _blocks() -> int:
+    """How much there is, in blocks of Python's allocator; in objects where that is off."""
+    return sys.getallocatedblocks() or gc.get_freeze_count()
 
 
 COLLECTOR: Final = Collector()

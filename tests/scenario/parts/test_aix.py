@@ -12,7 +12,7 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.load import load
 from simnet.scenario.core.section import Section
 from simnet.scenario.parts.aix.knobs import AIX
-from simnet.scenario.parts.host.build import make_receiver, make_sender
+from simnet.scenario.parts.tcp.build import receiver_maker, sender_maker
 from simnet.study.conform.conform import conform
 from simnet.study.run.run import run
 from tests.host.parts import MS
@@ -97,8 +97,8 @@ def test_knobs_reach_the_connection(scenario: Path) -> None:
             "chdev -l eth2 -a tcp_sendspace": "524288",
         },
     )
-    receivers = [make_receiver(effective.host, port) for port in effective.ports]
-    senders = [make_sender(effective.host, port) for port in effective.ports]
+    receivers = [receiver_maker(effective.host, port)() for port in effective.ports]
+    senders = [sender_maker(effective.host, port)() for port in effective.ports]
     assert [receiver.window.rcvbuf for receiver in receivers[1:4]] == [876544, 1048576, 876544]
     assert [sender.seq.sndbuf for sender in senders[1:4]] == [876544, 524288, 876544]
     assert receivers[0].delack.segments_per_ack == 2

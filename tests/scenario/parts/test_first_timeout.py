@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.scenario.core.load import load
-from simnet.scenario.parts.host.build import make_receiver, make_sender
+from simnet.scenario.parts.tcp.build import receiver_maker, sender_maker
 
 JIFFIES_PER_S = 1000
 AFTER_HANDSHAKE = 200 + 1
@@ -14,12 +14,12 @@ TIMEOUT_INIT = 3 * JIFFIES_PER_S
 
 def test_a_lost_first_segment_is_sent_again_after_the_least_timeout() -> None:
     host = load("tcp-rr-one-queue").host
-    assert make_sender(host, host.ports[0]).timer.rto == AFTER_HANDSHAKE
+    assert sender_maker(host, host.ports[0])().timer.rto == AFTER_HANDSHAKE
 
 
 def test_a_receiver_takes_a_gap_that_long_for_a_timeout() -> None:
     host = load("tcp-rr-one-queue").host
-    assert make_receiver(host, host.ports[0]).delack.rto_jiffies == AFTER_HANDSHAKE
+    assert receiver_maker(host, host.ports[0])().delack.rto_jiffies == AFTER_HANDSHAKE
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_without_timestamps_2_6_forgets_the_handshake(version: str, expected: in
     host = load("tcp-rr-one-queue", settings={"net.ipv4.tcp_timestamps": "0"}).host
     kernel = host.kernel.model_copy(update={"version": version})
     host = host.model_copy(update={"kernel": kernel})
-    assert make_sender(host, host.ports[0]).timer.rto == expected
+    assert sender_maker(host, host.ports[0])().timer.rto == expected

@@ -22,11 +22,12 @@ from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.core.load import load
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.tree import Tree
-from simnet.scenario.parts.host.build import make_machine, make_socket
+from simnet.scenario.parts.host.build import make_machine
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.build import make_port, send_by
 from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import Nic as NicModel
+from simnet.scenario.parts.tcp.build import SocketMaker
 from simnet.scenario.system.system import System
 
 X460 = load("x460-out-of-box")
@@ -73,16 +74,9 @@ class Bed:
     def queue_numbers(self, count: int) -> list[int]:
         """Queues of the transmitting sides of `count` connections."""
         numbers = []
+        sockets = SocketMaker(self.sim, self.host, self.port, self.machine, self.made, seed=1)
         for number in range(count):
-            socket = make_socket(
-                self.sim,
-                self.host,
-                self.port,
-                self.machine,
-                self.made,
-                path=f"socket{number}",
-                seed=1,
-            )
+            socket = sockets.make(f"socket{number}")
             header = Header(Station(1), Station(2), 1, 2 + number, 80, 5000)
             send_by(self.made, socket, self.machine, self.host, header, seed=1)
             assert isinstance(socket.nic, SocketQueue)

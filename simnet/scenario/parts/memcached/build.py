@@ -161,6 +161,7 @@ class _Behind(HostsBehind):
         # each host counts up from where it is
         self.first_ports = [int(luck.below(LOCAL_PORTS)) for _ in range(given.hosts)]
         super().__init__(ground, 0, "clients")
+        self.instances = _instances(self.nic)
 
     def port(self) -> KeyValuePort:
         """What the workload needs to know of it."""
@@ -193,11 +194,11 @@ class _Behind(HostsBehind):
                 PS * queues // self.given.other_packets,
                 stream(ground.seed, path),
             )
-            for instance in _instances(self.nic)[:1]:
+            for instance in self.instances[:1]:
                 other.instance.defer_hard_irqs = instance.defer_hard_irqs
                 other.instance.gro_flush_timeout_ps = instance.gro_flush_timeout_ps
             yield other
 
     def _napi(self, queue: int) -> NapiInstance | None:
         """The instance of a queue; None of a driver that has none."""
-        return next(iter(_instances(self.nic)[queue : queue + 1]), None)
+        return next(iter(self.instances[queue : queue + 1]), None)

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 from simnet.kernel.histogram import LogHistogram
 from simnet.net.link.skb import Header, Station
 from simnet.net.remote.hosts import RemoteHosts
-from simnet.scenario.parts.host.build import (
-    PS,
-    frame_overhead_bytes,
-    join,
-    make_receiver,
-    make_sender,
-    make_socket,
-)
+from simnet.scenario.parts.host.build import PS, join
 from simnet.scenario.parts.nic.build import send_by
+from simnet.scenario.parts.tcp.build import (
+    SocketMaker,
+    frame_overhead_bytes,
+    receiver_maker,
+    sender_maker,
+)
 from simnet.workload.far_side import FarSide
 
 if TYPE_CHECKING:
@@ -49,6 +48,18 @@ class HostsBehind:
         self.far_host = effective.peers[number]
         self.far_port = self.far_host.ports[0]
         self.latency = LogHistogram()
+        self._sockets = SocketMaker(
+            ground.sim,
+            self.host,
+            self.own_port,
+            ground.machine,
+            self.nic,
+            seed=ground.seed,
+            far=self.far_port,
+            latency=self.latency,
+        )
+        self._sender = sender_maker(self.far_host, self.far_port, self.own_port)
+        self._receiver = receiver_maker(self.far_host, self.far_port)
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
         self.far = RemoteHosts(ground.sim, path, self.far_port.nic.link_rate_bps)
         join(ground.sim, effective.lan, self.nic, self.far, self.far, per_frame=ground.per_frame)
@@ -72,17 +83,7 @@ class HostsBehind:
     def socket(self, connection: int, path: str) -> TcpSocket:
         """The machine's end of a connection."""
         ground = self.ground
-        socket = make_socket(
-            ground.sim,
-            self.host,
-            self.own_port,
-            ground.machine,
-            self.nic,
-            path=f"{path}.socket",
-            seed=ground.seed,
-            far=self.far_port,
-            latency=self.latency,
-        )
+        socket = self._sockets.make(f"{path}.socket")
         coming = self.header(connection)
         going = Header(
             self.here,
@@ -96,5 +97,4 @@ class HostsBehind:
         return socket
 
     def _end(self) -> tuple[TcpSender, TcpReceiver]:
-        sender = make_sender(self.far_host, self.far_port, self.own_port)
-        return sender, make_receiver(self.far_host, self.far_port)
+        return self._sender(), self._receiver()

@@ -15,16 +15,7 @@ from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
-from simnet.scenario.parts.host.build import (
-    PS,
-    frame_overhead_bytes,
-    join,
-    make_costs,
-    make_receiver,
-    make_sender,
-    make_socket,
-    make_spread,
-)
+from simnet.scenario.parts.host.build import PS, join, make_costs, make_spread
 from simnet.scenario.parts.infiniband import columns as infiniband
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.kvm.build import connect_by_vhost
@@ -34,6 +25,12 @@ from simnet.scenario.parts.nic.build import make_port, send_by
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.parts.tcp import columns as tcp
+from simnet.scenario.parts.tcp.build import (
+    SocketMaker,
+    frame_overhead_bytes,
+    receiver_maker,
+    sender_maker,
+)
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import Receiver, System
@@ -162,16 +159,9 @@ class _Builder(Ground):
             mine, allowed = self._socket(flow), self._allowed(flow)
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
-            other = make_socket(
-                self.sim,
-                host,
-                end,
-                peer,
-                nic,
-                path=f"{path}.socket",
-                seed=self.seed,
-                far=self.effective.host.ports[flow.port],
-            )
+            own = self.effective.host.ports[flow.port]
+            sockets = SocketMaker(self.sim, host, end, peer, nic, seed=self.seed, far=own)
+            other = sockets.make(f"{path}.socket")
             mine.connect(other)
             other.connect(mine)
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
@@ -314,16 +304,16 @@ class _Builder(Ground):
         """The system's end of a stream."""
         host = self.effective.host
         role = "netserver" if flow.receives else "netperf"
-        return make_socket(
+        sockets = SocketMaker(
             self.sim,
             host,
             host.ports[flow.port],
             self.machine,
             self.ports[flow.port],
-            path=f"flow.{flow.name}.{role}.socket",
             seed=self.seed,
             far=self.effective.peers[flow.peer].ports[flow.peer_port],
         )
+        return sockets.make(f"flow.{flow.name}.{role}.socket")
 
     def _allowed(self, flow: Flow) -> frozenset[int] | None:
         """CPUs that the system's process may run on; None for all."""
@@ -366,7 +356,7 @@ class _Builder(Ground):
         """The sending process on a remote host of which only the sending counts."""
         host = self.effective.peers[flow.peer]
         port = host.ports[flow.peer_port]
-        sender = make_sender(host, port, self.effective.host.ports[flow.port])
+        sender = sender_maker(host, port, self.effective.host.ports[flow.port])()
         sender.open_window(receiving.receiver.syn_window)
         self._note_halves(flow, (sender, host))
         remote = RemoteSender(
@@ -397,7 +387,7 @@ class _Builder(Ground):
         remote = RemoteReceiver(
             self.sim,
             path,
-            receiver=make_receiver(host, port),
+            receiver=receiver_maker(host, port)(),
             link=link,
             costs=make_costs(host),
             mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
