@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "apply_option",
+    "case_options",
     "effective",
     "run_options",
     "scenario_options",
@@ -48,29 +49,39 @@ set_option: Final = click.option(
     multiple=True,
     help="Set a knob, a scenario parameter or a model value; may be repeated.",
 )
+_precision_option: Final = click.option(
+    "--precision",
+    metavar="RATIO",
+    help='Run as long as 95 % intervals that narrow need, as in "1 %"; --duration at most.',
+)
 
 
 def scenario_options(command: _F) -> _F:
-    """Add what chooses a configuration: tunings, files, settings, seed and times."""
+    """Add what chooses a run: tunings, files, settings, seed, times and precision."""
     return tuning_option(run_options(command))
 
 
 def run_options(command: _F) -> _F:
-    """Add files, settings, seed and times."""
-    for option in (
-        click.option("--warm-up", metavar="TIME", help="Simulated time before measuring."),
-        click.option("--duration", metavar="TIME", help='Simulated time measured, as in "2 s".'),
-        click.option(
-            "--precision",
-            metavar="RATIO",
-            help='Run as long as 95 % intervals that narrow need, as in "1 %"; --duration at most.',
-        ),
-        click.option("--seed", type=click.IntRange(0), help="Seed of all random numbers."),
-        set_option,
-        apply_option,
-    ):
-        command = option(command)
-    return command
+    """Add files, settings, seed, times and precision."""
+    return _settings_and_seed(_precision_option(_times(command)))
+
+
+def case_options(command: _F) -> _F:
+    """Add what chooses runs of equal length: tunings, files, settings, seed and times."""
+    return tuning_option(_settings_and_seed(_times(command)))
+
+
+def _times(command: _F) -> _F:
+    before = click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
+    measured = click.option(
+        "--duration", metavar="TIME", help='Simulated time measured, as in "2 s".'
+    )
+    return measured(before(command))
+
+
+def _settings_and_seed(command: _F) -> _F:
+    seed = click.option("--seed", type=click.IntRange(0), help="Seed of all random numbers.")
+    return apply_option(set_option(seed(command)))
 
 
 def settings_of(assignments: tuple[str, ...]) -> dict[str, str]:

@@ -96,11 +96,15 @@ class _Work:
 
 
 class _Line:
-    """Says once of each work that it takes minutes, as soon as it looks like that."""
+    """Says of each work that it takes minutes, as soon as it looks like that.
+
+    Says so again when the time is over and minutes are still to come: later runs may take longer
+    than the first ones.
+    """
 
     def __init__(self, console: Console | None) -> None:
         self._file = sys.stderr if console is None else console.file
-        self._printed: set[str] = set()
+        self._due_s: dict[str, float] = {}
         self._text = ""
         self._first = 0
         self._start_s = 0.0
@@ -113,11 +117,13 @@ class _Line:
         if text != self._text or done < self._first:
             self._text, self._first, self._start_s = text, done, now_s
         passed_s = now_s - self._start_s
-        if text in self._printed or passed_s < SURE_S or done == self._first:
+        due_s = self._due_s.get(text, now_s)
+        if now_s < due_s or passed_s < SURE_S or done == self._first:
             return
         rest_s = passed_s * (total - done) / (done - self._first)
         if rest_s >= LONG_S:
-            self._printed.add(text)
+            self._due_s[text] = now_s + rest_s
+            self._first, self._start_s = done, now_s
             print(
                 f"simnet: {text}: about {duration_text(rest_s)} to go", file=self._file, flush=True
             )

@@ -65,13 +65,13 @@ def test_a_terminal_shows_how_far_a_long_run_is(sliced: pytest.MonkeyPatch) -> N
     assert "simulating 0.03 s of x460-out-of-box" in text
 
 
-def test_without_a_terminal_a_run_of_minutes_says_so_once(sliced: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_a_run_of_minutes_says_so(sliced: pytest.MonkeyPatch) -> None:
     sliced.setattr(module, "SURE_S", 0)
     sliced.setattr(module, "LONG_S", 0)
-    first, second = shown_of_a_run(terminal=False).splitlines()
-    assert first.startswith("simnet: building 1,000 wheels: about ")
-    assert second.startswith("simnet: simulating 0.03 s of x460-out-of-box: about ")
-    assert second.endswith(" seconds to go")
+    lines = shown_of_a_run(terminal=False).splitlines()
+    assert lines[0].startswith("simnet: building 1,000 wheels: about ")
+    assert lines[-1].startswith("simnet: simulating 0.03 s of x460-out-of-box: about ")
+    assert lines[-1].endswith(" seconds to go")
 
 
 def test_without_a_terminal_many_runs_say_how_long_they_take(
@@ -85,3 +85,20 @@ def test_without_a_terminal_many_runs_say_how_long_they_take(
             advance(done, 1000)
             now_s += 6
     assert stream.getvalue() == "simnet: simulating: about 1.7 hours to go\n"
+
+
+def test_an_estimate_that_was_too_short_is_followed_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now_s)
+    stream = io.StringIO()
+    with progress("simulating", Console(file=stream, force_terminal=False)) as advance:
+        for done in range(100):
+            advance(done, 100)
+            now_s += 1 if done < 30 else 10
+    assert stream.getvalue().splitlines() == [
+        "simnet: simulating: about 1.5 minutes to go",
+        "simnet: simulating: about 3.6 minutes to go",
+        "simnet: simulating: about 6.8 minutes to go",
+    ]

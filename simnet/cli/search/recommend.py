@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import scenario_options, settings_of
-from simnet.cli.output import answer, message, out_path
-from simnet.files import write_figure
+from simnet.cli.options import settings_of
+from simnet.cli.search.shown import drawing_of, search_options, show
 
 __all__ = ["recommend_command"]
-
-_SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 @click.command("recommend")
@@ -44,10 +41,7 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
 @click.option(
     "--runs", type=click.IntRange(1, 10_000), help="Lists of changes to try; 90 by default."
 )
-@scenario_options
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
-@click.option("--out", metavar="FILE", help="Draw all that was tried (.png, .svg, .pdf).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@search_options("all that was tried")
 @click.pass_context
 def recommend_command(
     context: click.Context,
@@ -68,7 +62,7 @@ def recommend_command(
     The exit status is 0 when something is recommended, 1 when nothing is, and 3 when the intervals
     are too wide to tell.
     """
-    drawing = None if out is None else out_path(out, _SUFFIXES)
+    drawing = drawing_of(out)
     from simnet.report.progress import progress
     from simnet.report.search.recommend import recommendation
     from simnet.study.recommend.recommend import recommend
@@ -76,9 +70,5 @@ def recommend_command(
     given = {name: value for name, value in options.items() if value is not None}
     with progress("simulating") as callback:
         found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
-    for remark in found.remarks:
-        message(remark)
-    if drawing is not None:
-        write_figure(drawing, found.plot())
-    answer(found.to_json() if as_json else recommendation(found), nl=as_json)
+    show(found, recommendation(found), drawing=drawing, as_json=as_json)
     context.exit(found.exit_status)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import scenario_options, settings_of
-from simnet.cli.output import answer, message, out_path
-from simnet.files import write_figure
+from simnet.cli.options import settings_of
+from simnet.cli.search.shown import drawing_of, search_options, show
 
 __all__ = ["screen_command"]
-
-_SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 @click.command("screen")
@@ -32,10 +29,7 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
 @click.option(
     "--paths", type=click.IntRange(2, 1000), help="How often each is turned; 4 by default."
 )
-@scenario_options
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
-@click.option("--out", metavar="FILE", help="Draw what matters as a tornado (.png, .svg, .pdf).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@search_options("what matters as a tornado")
 def screen_command(
     scenario: str,
     assignments: tuple[str, ...],
@@ -48,7 +42,7 @@ def screen_command(
 
     Each is turned several times, with other values of the others each time (Morris' method).
     """
-    drawing = None if out is None else out_path(out, _SUFFIXES)
+    drawing = drawing_of(out)
     from simnet.report.progress import progress
     from simnet.report.search.screen import screen as text
     from simnet.study.screen.screen import screen
@@ -56,8 +50,4 @@ def screen_command(
     given = {name: value for name, value in options.items() if value is not None}
     with progress("simulating") as callback:
         found = screen(scenario, settings=settings_of(assignments), progress=callback, **given)
-    for remark in found.remarks:
-        message(remark)
-    if drawing is not None:
-        write_figure(drawing, found.plot())
-    answer(found.to_json() if as_json else text(found), nl=as_json)
+    show(found, text(found), drawing=drawing, as_json=as_json)

@@ -1,0 +1,26 @@
+"""Every option of a search is one that the search takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+import click
+import pytest
+
+from simnet.cli.search.recommend import recommend_command
+from simnet.cli.search.screen import screen_command
+from simnet.study.recommend.recommend import recommend
+from simnet.study.screen.screen import screen
+
+# what the command itself reads
+OWN = {"assignments", "out", "as_json"}
+
+
+@pytest.mark.parametrize(
+    ("command", "search"), [(recommend_command, recommend), (screen_command, screen)]
+)
+def test_the_search_takes_every_option(command: click.Command, search: Callable[..., Any]) -> None:
+    given = {str(parameter.name) for parameter in command.params} - OWN
+    assert given <= set(signature(search).parameters)
