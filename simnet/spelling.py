@@ -2,7 +2,7 @@
 
 A suggestion that is far off costs more than none. A name is near if it differs by a slip or two in
 the words that are not the same, one slip in three letters at most, or by whole words that were left
-out or are too many.
+out or are too many. Where none is near, those that begin with the given words may be meant.
 """
 
 from __future__ import annotations
@@ -18,20 +18,33 @@ __all__ = ["closest", "family", "nearest"]
 
 _LETTERS_A_SLIP: Final = 3
 _LARGEST_FAMILY: Final = 12
+_MOST_BEGUN: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+")
 _FAMILY: Final = re.compile(r"(.+[ ./])[^ ./]+")
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return ``; did you mean X?`` with the name that is most like ``name``, or nothing."""
-    match = closest(name, names)
-    return f"; did you mean {match}?" if match else ""
+    """Return ``; did you mean X?`` with the name that is most like ``name``, or nothing.
+
+    If none is, with those that begin with its words.
+    """
+    known = sorted(names)
+    match = closest(name, known)
+    meant = [match] if match else _begun(name, known)
+    return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
     """Return the name that is most like ``name``, or None if none is near."""
     near = [one for one in sorted(names) if _near(name.lower(), one.lower())]
     return next(iter(difflib.get_close_matches(name, near, 1, 0.0)), None)
+
+
+def _begun(name: str, names: Sequence[str]) -> list[str]:
+    """The names that begin with the given words, if they are few."""
+    words = _WORD.findall(name.lower())
+    begun = [one for one in names if words and _WORD.findall(one.lower())[: len(words)] == words]
+    return begun if len(begun) <= _MOST_BEGUN else []
 
 
 def family(name: str, names: Iterable[str]) -> str:

@@ -37,6 +37,15 @@ def test_a_slip_or_a_missing_word_is_near(typed: str, meant: str) -> None:
     assert nearest(typed, KNOBS) == f"; did you mean {meant}?"
 
 
+def test_names_that_begin_with_it_may_be_meant() -> None:
+    assert nearest("net", KNOBS) == "; did you mean net.ipv4.tcp_rmem or net.ipv4.tcp_sack?"
+    assert closest("net", KNOBS) is None
+
+
+def test_many_names_that_begin_with_it_are_not_listed() -> None:
+    assert nearest("ethtool", [f"ethtool -L eth{number} combined" for number in range(9)]) == ""
+
+
 @pytest.mark.parametrize(
     "typed",
     [

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 from simnet.spelling import nearest
+from simnet.study.run.arguments import time_us_of
 from simnet.study.whatif.verdict import CPU_PER_BYTE, METRICS, TAIL, TAIL_PERCENT, THROUGHPUT
 from simnet.study.whatif.vetoes import FAIRNESS, FAIRNESS_PERCENT, LOSS, LOSS_POINTS, fairness
 
@@ -113,8 +114,6 @@ def limits_of(texts: Sequence[str], goal: Goal, max_p99: str | None) -> tuple[Li
     Raises:
         InputError: a text is no limit.
     """
-    if max_p99 is not None:
-        texts = (*texts, f"{TAIL}<={max_p99}")
     usual = [
         Limit("", TAIL, least=False, value=TAIL_PERCENT, relative=True),
         Limit("", LOSS, least=False, value=LOSS_POINTS, relative=True),
@@ -122,6 +121,9 @@ def limits_of(texts: Sequence[str], goal: Goal, max_p99: str | None) -> tuple[Li
         Limit("", THROUGHPUT, least=True, value=-1.0, relative=True),
     ]
     given = [_limit(text) for text in texts]
+    if max_p99 is not None:
+        most_us = time_us_of(max_p99, "--max-p99")
+        given.append(Limit(f"{TAIL}<={max_p99}", TAIL, least=False, value=most_us, relative=False))
     own = {one.metric for one in given} | {goal.metric}
     return (*given, *(_named(one) for one in usual if one.metric not in own))
 
