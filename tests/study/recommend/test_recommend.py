@@ -176,7 +176,7 @@ def test_what_subjects_propose_is_taken_by_the_system() -> None:
         (SCENARIO, {"limit": "latency_p98<=1 ms"}, "did you mean latency_p99"),
         (SCENARIO, {"limit": "latency_p99=1"}, "expected METRIC<=VALUE"),
         (SCENARIO, {"limit": "latency_p99<=1"}, "missing unit"),
-        (SCENARIO, {"max_p99": "soon"}, "^--max-p99: .*expected a time"),
+        (SCENARIO, {"max_p99": "soon"}, "^max_p99: expected a time"),
         (SCENARIO, {"runs": 0}, "expected a whole number from 1"),
         ("ess-sas", {}, "its jobs run to their end"),
     ],
