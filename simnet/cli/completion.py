@@ -24,7 +24,7 @@ from simnet.errors import InputError, SimnetError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["VARIABLE", "complete", "scenarios", "settings", "tunings"]
+__all__ = ["VARIABLE", "complete", "measures", "scenarios", "settings", "tunings"]
 
 VARIABLE: Final = "_SIMNET_COMPLETE"
 _SHELLS: Final = ("bash", "zsh", "fish")
@@ -95,6 +95,13 @@ def settings(context: click.Context, _parameter: click.Parameter, typed: str) ->
     values = spec.choices if isinstance(spec, Choice) else ("on", "off")
     legal = isinstance(spec, (Choice, Flag))
     return _items((f"{name}={value}" for value in values), typed) if legal else []
+
+
+def measures(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
+    """Complete the name of what the runs of a sweep are compared by."""
+    from simnet.study.run.measures import MEASURES
+
+    return _items(MEASURES, typed)
 
 
 def _scenario(context: click.Context) -> str:

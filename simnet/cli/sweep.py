@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from simnet.cli.completion import scenarios, settings, tunings
+from simnet.cli.completion import measures, scenarios, settings, tunings
 from simnet.cli.options import run_options, settings_of
 from simnet.cli.output import answer, message, out_path
 from simnet.errors import InputError
@@ -53,9 +53,17 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
 @click.option(
     "--best",
     metavar="MEASURE",
-    default="throughput_bps",
-    help="What decides which is best: throughput_bps (default), cpu_busy_percent, interrupts_per_s,"
-    " drops, latency_us_p50 or latency_us_p99.",
+    shell_complete=measures,
+    help="What decides which is best: a column of the table that --out writes, such as"
+    " throughput_bps (default), latency_us_p99 or tcp_retransmissions_per_s.",
+)
+@click.option(
+    "--plot",
+    "picture",
+    type=click.Choice(["values", "latency", "pareto"]),
+    default="values",
+    help="What a plot shows: the measure over the values (default), latency over them, or what"
+    " more of the measure costs.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.option(
@@ -79,9 +87,9 @@ def sweep_command(
     assignments: tuple[str, ...],
     files: tuple[str, ...],
     *,
-    best: str,
+    best: str | None,
+    picture: str,
     as_json: bool,
-    yes: bool,
     **options: Any,
 ) -> None:
     """Simulate SCENARIO with every combination of values; go on where an interrupt came.
@@ -91,9 +99,10 @@ def sweep_command(
     """
     paths = [_path(file) for file in files]
     over = _over(varied)
-    from simnet.study.run.measures import measure
+    if best is not None:
+        from simnet.study.run.measures import measure
 
-    measure(best)
+        measure(best)
     from simnet.report.progress import progress
     from simnet.report.sweep import sweep as table
     from simnet.study.sweep.sweep import sweep
@@ -105,14 +114,14 @@ def sweep_command(
             tunings=tunings,
             settings=settings_of(assignments),
             warm_up=options.pop("warm_up"),
-            confirm=_confirm(yes=yes),
+            confirm=_confirm(yes=options.pop("yes")),
             progress=callback,
             **options,
         )
     for remark in found.remarks:
         message(remark)
     for path in paths:
-        _write(found, path, best)
+        _write(found, path, best, picture)
     answer(found.to_json(by=best) if as_json else table(found, best), nl=as_json)
 
 
@@ -146,7 +155,7 @@ def _path(file: str) -> Path:
     return path
 
 
-def _write(found: Sweep, path: Path, best: str) -> None:
+def _write(found: Sweep, path: Path, best: str | None, picture: str) -> None:
     if path.suffix == ".csv":
         write_text(path, found.to_frame().to_csv(index=False))
     elif path.suffix == ".parquet":
@@ -154,4 +163,4 @@ def _write(found: Sweep, path: Path, best: str) -> None:
     elif path.suffix == ".json":
         write_text(path, found.to_json(by=best) + "\n")
     else:
-        write_figure(path, found.plot(best))
+        write_figure(path, found.plot(best, picture=picture))

@@ -5,56 +5,62 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
-from simnet.study.run.measures import MEASURES
+from simnet.study.run.measures import MEASURES, THROUGHPUT, TRANSACTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from simnet.study.statistics.optimum import Cell
     from simnet.study.sweep.sweep import Sweep
 
-_WITH_INTERVAL = frozenset({"throughput_bps", "cpu_busy_percent"})
+_WITH_INTERVAL = frozenset({TRANSACTIONS, THROUGHPUT, "cpu_busy_percent"})
 
 
-def sweep(found: Sweep, by: str) -> str:
+def sweep(found: Sweep, by: str | None) -> str:
     """The table, and where the best lies."""
-    heading, *cells = sweep_cells(found)
+    heading, *cells = sweep_cells(found, by)
     sentence = found.optimum(by).sentence()
     if not found.conclusive:
         sentence = f"cannot tell which is best: {found.remarks[-1]}"
     return f"{columns(heading, cells, left=len(found.names))}\n{sentence}\n"
 
 
-def sweep_cells(found: Sweep) -> list[tuple[str, ...]]:
+def sweep_cells(found: Sweep, by: str | None) -> list[tuple[str, ...]]:
     """Knobs, tuning and means under a heading; half widths (95 %) where there are several runs.
 
-    What no run has, as real time where there are no jobs, has no column.
+    What no run has, as real time where there are no jobs, has no column; what is not listed has
+    one where it decides.
     """
     several = len(found.points) > len(found.cells)
-    names = [name for name in MEASURES if any(cell.estimate(name) for cell in found.cells)]
+    names = [
+        name
+        for name, measure in MEASURES.items()
+        if (measure.listed or name == by) and any(cell.estimate(name) for cell in found.cells)
+    ]
+    with_interval = _WITH_INTERVAL | {by}
     heading = [*found.names, *(["runs"] if several else [])]
     for name in names:
         heading.append(MEASURES[name].heading)
-        if several and name in _WITH_INTERVAL:
+        if several and name in with_interval:
             heading.append("±")
     runs = len(found.points) // len(found.cells)
     cells = [
         (
             *(cell.settings[name] for name in found.names),
             *([str(runs)] if several else []),
-            *_means(cell, names, several=several),
+            *_means(cell, names, with_interval if several else ()),
         )
         for cell in found.cells
     ]
     return [tuple(heading), *cells]
 
 
-def _means(cell: Cell, names: Sequence[str], *, several: bool) -> list[str]:
+def _means(cell: Cell, names: Sequence[str], with_interval: Container[str | None]) -> list[str]:
     texts = []
     for name in names:
         measure, estimate = MEASURES[name], cell.estimate(name)
         texts.append("-" if estimate is None else measure.shown(estimate.mean))
-        if several and name in _WITH_INTERVAL:
+        if name in with_interval:
             width = estimate.half_width if estimate else None
             texts.append("-" if width is None else measure.shown(width))
     return texts

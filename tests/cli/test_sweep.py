@@ -69,6 +69,46 @@ def test_a_run_of_a_grid_is_the_run_alone(simnet: Simnet) -> None:
     assert rows[1]["fingerprint"] == json.loads(eighth.out)["fingerprint"]
 
 
+@pytest.mark.usefixtures("kept")
+def test_what_tcp_did_is_in_the_rows_and_may_decide(simnet: Simnet, tmp_path: Path) -> None:
+    grid = (SCENARIO, "--over", "net.ipv4.tcp_timestamps=1,0", *SHORT)
+    by = "tcp_acks_per_segment"
+    status, out, _ = simnet("sweep", *grid, "--best", by, f"--out={tmp_path / 'grid.csv'}")
+    assert status == 0
+    assert out.splitlines()[0].endswith("ACKs/segment")
+    assert out.splitlines()[-1].startswith("best ACKs per segment (number): ")
+    frame = pd.read_csv(tmp_path / "grid.csv")
+    assert "window_held_packets" not in frame  # there is no reorder window
+    alone = simnet("run", SCENARIO, "--set", "net.ipv4.tcp_timestamps=0", *SHORT[:-2], "--json")
+    streams = json.loads(alone.out)["tcp"]
+    acks, segments, quick = (
+        sum(stream[name] for stream in streams) for name in ("acks", "segments", "quick_acks")
+    )
+    assert frame[by][1] == pytest.approx(acks / segments)
+    assert frame["tcp_quick_acks_per_s"][1] * 0.002 == pytest.approx(quick)
+
+
+@pytest.mark.usefixtures("kept")
+def test_requests_are_compared_by_transactions(simnet: Simnet) -> None:
+    asks = ("--set", "test=tcp_rr", *SHORT)
+    status, out, _ = simnet("sweep", SCENARIO, "--over", "request=1 B,100 B", *asks)
+    assert status == 0
+    assert out.splitlines()[0].split()[:2] == ["request", "transactions/s"]
+    found = json.loads(
+        simnet("sweep", SCENARIO, "--over", "request=1 B,100 B", *asks, "--json").out
+    )
+    assert found["optimum"]["measure"] == "transactions_per_s"
+
+
+@pytest.mark.usefixtures("kept")
+def test_order_before_and_after_a_window_is_in_the_rows(simnet: Simnet) -> None:
+    over = ("--over", "seed=1", "--warm-up", "5 ms", "--duration", "5 ms", "--jobs", "1")
+    status, out, _ = simnet("sweep", "ipoib-sunway", *over, "--json")
+    assert status == 0
+    names = {"out_of_order_before_percent", "out_of_order_after_percent", "window_held_packets"}
+    assert names <= set(json.loads(out)["rows"][0])
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import pkgutil
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Column",
     "HostPart",
+    "Measure",
     "ModelFiles",
     "Part",
     "Proposal",
@@ -179,6 +180,33 @@ class Setup:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """A number of a result that runs are compared by.
+
+    Attributes:
+        label: what it is, with the unit that it is shown in.
+        heading: the same for a column, short.
+        of: its value of a result; None where that has none.
+        scale: shown units in one of its own.
+        digits: decimals that are shown.
+        largest: whether more of it is better.
+        listed: a table of runs has it, whatever they are compared by.
+    """
+
+    label: str
+    heading: str
+    of: Callable[[Any], float | None]
+    scale: float = 1.0
+    digits: int = 0
+    largest: bool = False
+    listed: bool = False
+
+    def shown(self, value: float) -> str:
+        """A value in the unit that it is shown in."""
+        return f"{value * self.scale:.{self.digits}f}"
+
+
+@dataclass(frozen=True)
 class Column:
     """A field of the result, of counters that only some systems have.
 
@@ -190,6 +218,7 @@ class Column:
             counters.
         default: the field's.
         table: it is a table of rows, each with a name.
+        measures: numbers of it that runs are compared by, by name with unit.
         order: where it stands among all.
     """
 
@@ -199,6 +228,7 @@ class Column:
     value: Callable[..., Any]
     default: Any = ()
     table: bool = False
+    measures: Mapping[str, Measure] = field(default_factory=dict)
     order: int = 1000
 
 

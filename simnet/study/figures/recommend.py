@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
+from simnet.study.figures.pareto import front
 from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT
 
 if TYPE_CHECKING:
@@ -75,9 +76,4 @@ def _front(known: Sequence[Tried], metric: str, other: str) -> list[Tried]:
         signs = [1 if name == THROUGHPUT else -1 for name in (metric, other)]
         return signs[0] * one.percent[metric], signs[1] * one.percent[other]
 
-    points = [worth(one) for one in known]
-    return [
-        one
-        for one, (x, y) in zip(known, points, strict=True)
-        if not any(a >= x and b >= y and (a, b) != (x, y) for a, b in points)
-    ]
+    return [known[number] for number in front([worth(one) for one in known])]

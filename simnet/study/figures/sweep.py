@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 from simnet.study.run.measures import MEASURES
 from simnet.study.statistics.optimum import Estimate
@@ -16,10 +18,13 @@ from simnet.study.statistics.optimum import Estimate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
     from matplotlib.axes import Axes
 
     from simnet.study.statistics.optimum import Cell, Optimum
     from simnet.study.sweep.sweep import Sweep
+
+__all__ = ["figure", "latency", "title", "varied"]
 
 _SIZE_INCHES: Final = (10.0, 4.8)
 # from this ratio of largest to smallest value on, even spacing hides the small ones
@@ -30,8 +35,18 @@ _MOST_LARGE: Final = 40
 _WHOLE: Final = 100
 _MOST_TICKS: Final = 20
 _MOST_LETTERS: Final = 30
-_COLOURS: Final = "viridis"
+# good is bright, whether more is better or less
+_COLOURS: Final = {True: "viridis", False: "viridis_r"}
+# the scale of colours spans at least so many widths of an interval, and this share of the largest
+# value: what is within chance looks the same
+_LEAST_WIDTHS: Final = 10
+_LEAST_SHARE: Final = 0.1
+# colours that lines take in turn
+_CYCLE: Final = 10
+# of the room of a value on an axis without order, all lines together
+_DODGED: Final = 0.4
 _NUMBER: Final = re.compile(r"[+-]?\d[\d_]*(?:\.\d+)?")
+_P50, _P99 = "latency_us_p50", "latency_us_p99"
 
 
 def figure(found: Sweep, by: str) -> Figure:
@@ -39,64 +54,94 @@ def figure(found: Sweep, by: str) -> Figure:
 
     A filled mark or a frame: may be the best, with 95 % confidence.
     """
-    optimum = found.optimum(by)
-    beside = "throughput_bps" if by == "cpu_busy_percent" else "cpu_busy_percent"
+    beside = found.compared_by if by == "cpu_busy_percent" else "cpu_busy_percent"
+    return _panels(found, found.optimum(by), (by, beside))
+
+
+def latency(found: Sweep, _by: str) -> Figure:
+    """Two panels: the median of latency and its 99th percentile; the marks go by the latter."""
+    return _panels(found, found.optimum(_P99), (_P50, _P99))
+
+
+def _panels(found: Sweep, optimum: Optimum, names: tuple[str, str]) -> Figure:
     drawn = Figure(figsize=_SIZE_INCHES, layout="constrained")
-    flat = len(optimum.axes) == 2 and not found.tuned  # noqa: PLR2004 (a plane has two axes)
+    flat = len(varied(optimum)) == 2 and not found.tuned  # noqa: PLR2004 (a plane has two axes)
     draw = _heat if flat else _curves
-    for axes, name in zip(drawn.subplots(1, 2), (by, beside), strict=True):
+    for axes, name in zip(drawn.subplots(1, 2), names, strict=True):
         draw(axes, optimum, name)
+        axes.set_title(MEASURES[name].label, fontsize="medium")
     handles, shown = drawn.axes[0].get_legend_handles_labels()
     if 1 < len(shown) <= _MOST_LEGEND:
-        others = [name for name in optimum.axes if name != _across(optimum)]
+        others = [name for name in varied(optimum) if name != _across(optimum)]
         drawn.legend(handles, shown, title=", ".join(others), loc="outside right upper")
-    runs = len(found.points)
-    title = f"{found.scenario}: {runs} runs"
+    heading = title(found)
     if optimum.members is not None:
-        title += "; outlined: not distinguishable from the best (95 %)"
-    drawn.suptitle(title, fontsize="medium", x=0.01, ha="left")
+        which = "" if names[0] == optimum.measure else f" by {MEASURES[optimum.measure].label}"
+        heading += f"; outlined: not distinguishable from the best{which} (95 %)"
+    drawn.suptitle(heading, fontsize="medium", x=0.01, ha="left")
     return drawn
 
 
+def title(found: Sweep) -> str:
+    """The scenario, how many runs, and what is the same in all of them."""
+    axes = found.optimum().axes
+    same = [f"{name}={values[0]}" for name, values in axes.items() if len(values) == 1]
+    chosen = f" with {', '.join(same)}" if same else ""
+    return f"{found.scenario}{chosen}: {len(found.points)} runs"
+
+
+def varied(optimum: Optimum) -> list[str]:
+    """The axes with more than one value."""
+    return [name for name, values in optimum.axes.items() if len(values) > 1]
+
+
 def _across(optimum: Optimum) -> str:
-    """The axis with the most values."""
-    return max(optimum.axes, key=lambda name: len(optimum.axes[name]), default="")
+    """The axis with the most values, of those whose values have an order if there are any."""
+    by_size = sorted(varied(optimum), key=lambda name: -len(optimum.axes[name]))
+    ordered = (name for name in by_size if _numbers(name, optimum.axes[name]))
+    return next(ordered, next(iter(by_size), next(iter(optimum.axes), "")))
 
 
 def _curves(axes: Axes, optimum: Optimum, name: str) -> None:
     measure = MEASURES[name]
     across = _across(optimum)
     labels = optimum.axes.get(across, ("",))
-    numbers = _numbers(labels)
+    numbers = _numbers(across, labels)
     places = dict(zip(labels, numbers or range(len(labels)), strict=True))
     lines: dict[str, list[int]] = {}
+    others = [other for other in varied(optimum) if other != across]
     for number, cell in enumerate(optimum.cells):
-        key = ", ".join(cell.settings[other] for other in optimum.axes if other != across)
+        key = ", ".join(cell.settings[other] for other in others)
         lines.setdefault(key, []).append(number)
     tops = [0.0]
-    for key, numbered in lines.items():
+    for line_number, (key, numbered) in enumerate(lines.items()):
+        aside = 0.0 if numbers else _DODGED * ((line_number + 0.5) / len(lines) - 0.5)
         marks = []
         for number in numbered:
             cell = optimum.cells[number]
             if (estimate := cell.estimate(name)) is not None:
-                place = places[cell.settings.get(across, "")]
+                place = places[cell.settings.get(across, "")] + aside
                 chosen = optimum.members is not None and number in optimum.members
                 marks.append((place, estimate, chosen))
         marks.sort(key=lambda mark: mark[0])
         x = [place for place, _, _ in marks]
         y = [measure.scale * estimate.mean for _, estimate, _ in marks]
         widths = [measure.scale * (estimate.half_width or 0.0) for _, estimate, _ in marks]
-        line = axes.errorbar(x, y, widths, marker="o", markersize=3, capsize=2, label=key)
+        # a line between values without an order would show a slope that there is not
+        form, size = ("o-", 3) if numbers else ("o", 5)
+        colour = f"C{line_number % _CYCLE}"
+        axes.errorbar(x, y, widths, fmt=form, markersize=size, capsize=2, color=colour, label=key)
         tops += [mean + width for mean, width in zip(y, widths, strict=True)]
         outlined = [(a, b) for a, b, (_, _, chosen) in zip(x, y, marks, strict=True) if chosen]
         if outlined:
-            colour = line.lines[0].get_color()
             axes.plot(*zip(*outlined, strict=True), "o", markersize=9, mfc="none", mec=colour)
     if numbers and min(numbers) > 0 and max(numbers) >= _WIDE * min(numbers):
         axes.set_xscale("log", base=2)
     few = _few(len(labels))
     axes.set_xticks([places[labels[i]] for i in few], [labels[i] for i in few], **_turned(labels))
     axes.set_xticks([], minor=True)
+    if not numbers:
+        axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.set_xlabel(across)
     axes.set_ylabel(measure.label)
     axes.set_ylim(0, 1.08 * (max(tops) or 1.0))
@@ -106,7 +151,7 @@ def _curves(axes: Axes, optimum: Optimum, name: str) -> None:
 def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
     measure = MEASURES[name]
     across = _across(optimum)
-    (up,) = (other for other in optimum.axes if other != across)
+    (up,) = (other for other in varied(optimum) if other != across)
     columns, rows = optimum.axes[across], optimum.axes[up]
     grid = np.full((len(rows), len(columns)), np.nan)
     places = [
@@ -114,13 +159,16 @@ def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
     ]
     for place, cell in zip(places, optimum.cells, strict=True):
         grid[place] = _mean(cell, name) * measure.scale
-    image = axes.imshow(grid, cmap=_COLOURS, aspect="auto", origin="lower")
+    low, high = _limits(grid, optimum.cells, name)
+    image = axes.imshow(
+        grid, cmap=_COLOURS[measure.largest], vmin=low, vmax=high, aspect="auto", origin="lower"
+    )
     if grid.size <= _MOST_WRITTEN:
         size = 6 if grid.size > _MOST_LARGE else 9
-        middle = (np.nanmin(grid) + np.nanmax(grid)) / 2
         for (row, column), value in np.ndenumerate(grid):
-            ink = "white" if value < middle else "black"
+            bright = (value > (low + high) / 2) == measure.largest
             text = f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
+            ink = "black" if bright else "white"
             axes.text(column, row, text, ha="center", va="center", fontsize=size, color=ink)
     for number in optimum.members or (optimum.best,):
         row, column = places[number]
@@ -133,7 +181,19 @@ def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
     axes.set_yticks(few, [rows[i] for i in few])
     axes.set_xlabel(across)
     axes.set_ylabel(up)
-    axes.figure.colorbar(image, ax=axes, label=measure.label)
+    better = "more" if measure.largest else "less"
+    axes.figure.colorbar(image, ax=axes, label=f"{better} is better: bright")
+
+
+def _limits(grid: npt.NDArray[np.float64], cells: Sequence[Cell], name: str) -> tuple[float, float]:
+    """The ends of the scale of colours, so far apart that differences by chance don't show."""
+    estimates = [estimate for cell in cells if (estimate := cell.estimate(name)) is not None]
+    widths = [one.half_width or 0.0 for one in estimates]
+    noise = MEASURES[name].scale * float(np.median(widths)) if widths else 0.0
+    low, high = float(np.nanmin(grid)), float(np.nanmax(grid))
+    least = max(_LEAST_WIDTHS * noise, _LEAST_SHARE * float(np.nanmax(np.abs(grid))))
+    wider = max(least - (high - low), 0.0) / 2
+    return low - wider, high + wider
 
 
 def _mean(cell: Cell, name: str) -> float:
@@ -152,8 +212,11 @@ def _few(count: int) -> list[int]:
     return list(range(0, count, -(-count // _MOST_TICKS)))
 
 
-def _numbers(texts: Sequence[str]) -> list[float] | None:
-    """The values as numbers in one unit; None where they are not all of one kind."""
+def _numbers(name: str, texts: Sequence[str]) -> list[float] | None:
+    """The values as numbers in one unit; None where they are not all of one kind, or no amounts."""
+    knob = next((one for one in KNOBS if one.match(name) is not None), None)
+    if knob is not None and not isinstance(knob.spec, Quantity):
+        return None  # a mask, a CPU or a node: digits without an order
     if all(_NUMBER.fullmatch(text) for text in texts):
         return [float(text) for text in texts]
     for kind in KINDS.values():

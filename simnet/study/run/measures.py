@@ -3,50 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.scenario.core.library import nearest
+from simnet.scenario.core.subject import Measure, columns
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
-__all__ = ["MEASURES", "Measure", "measure", "measures"]
+__all__ = ["MEASURES", "THROUGHPUT", "TRANSACTIONS", "measure", "measures"]
+
+THROUGHPUT: Final = "throughput_bps"
+TRANSACTIONS: Final = "transactions_per_s"
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A number that points of a grid are compared by.
+def _transactions(result: Result) -> float | None:
+    rates = [flow.transactions_per_s for flow in result.flows]
+    return None if all(rate is None for rate in rates) else sum(rate or 0.0 for rate in rates)
 
-    Attributes:
-        label: what it is, with the unit that it is shown in.
-        heading: the same for a column, short.
-        scale: shown units in one of its own.
-        digits: decimals that are shown.
-        largest: whether more of it is better.
-    """
 
-    label: str
-    heading: str
-    scale: float
-    digits: int
-    largest: bool = False
+def _worst(quantile: str) -> Any:
+    def of(result: Result) -> float | None:
+        found = (getattr(flow.latency_us, quantile) for flow in result.flows)
+        return max((one for one in found if one is not None), default=None)
 
-    def shown(self, value: float) -> str:
-        """A value in the unit that it is shown in."""
-        return f"{value * self.scale:.{self.digits}f}"
+    return of
+
+
+def _real(result: Result) -> float | None:
+    return sum(job.real_s or 0.0 for job in result.jobs) if result.jobs else None
 
 
 MEASURES: Final[Mapping[str, Measure]] = {
-    "throughput_bps": Measure("throughput (Mbit/s)", "Mbit/s", 1e-6, 1, largest=True),
-    "cpu_busy_percent": Measure("CPUs busy (%, mean of all)", "CPUs busy %", 1.0, 3),
-    "interrupts_per_s": Measure("interrupts (1/s)", "interrupts/s", 1.0, 0),
-    "real_s": Measure("real time of all jobs (s)", "real s", 1.0, 1),
-    "drops": Measure("frames dropped (number)", "drops", 1.0, 0),
-    "latency_us_p50": Measure("latency, median (us)", "p50 us", 1.0, 1),
-    "latency_us_p99": Measure("latency, 99th percentile (us)", "p99 us", 1.0, 1),
+    TRANSACTIONS: Measure(
+        "transactions (1/s)", "transactions/s", _transactions, largest=True, listed=True
+    ),
+    THROUGHPUT: Measure(
+        *("throughput (Mbit/s)", "Mbit/s", lambda result: result.throughput_bps, 1e-6, 1),
+        largest=True,
+        listed=True,
+    ),
+    "cpu_busy_percent": Measure(
+        *("CPUs busy (%, mean of all)", "CPUs busy %", lambda result: result.cpu_busy_percent),
+        digits=3,
+        listed=True,
+    ),
+    "interrupts_per_s": Measure(
+        *("interrupts (1/s)", "interrupts/s"),
+        lambda result: sum(port.interrupts_per_s for port in result.ports),
+        listed=True,
+    ),
+    "real_s": Measure("real time of all jobs (s)", "real s", _real, digits=1, listed=True),
+    "drops": Measure(
+        *("frames dropped (number)", "drops"),
+        lambda result: sum(port.drops for port in result.ports),
+        listed=True,
+    ),
+    "latency_us_p50": Measure(
+        "latency, median (us)", "p50 us", _worst("p50"), digits=1, listed=True
+    ),
+    "latency_us_p99": Measure(
+        "latency, 99th percentile (us)", "p99 us", _worst("p99"), digits=1, listed=True
+    ),
+    **{name: one for column in columns() for name, one in column.measures.items()},
 }
+"""By name with unit, those of all subjects among them. Totals over ports and flows; of latencies
+the worst flow's."""
 
 
 def measure(name: str) -> Measure:
@@ -57,16 +80,9 @@ def measure(name: str) -> Measure:
 
 
 def measures(result: Result) -> dict[str, Any]:
-    """Totals over ports and flows; of latencies the worst flow's, None where none was sampled."""
-    latencies = [flow.latency_us for flow in result.flows]
+    """Every measure, None where the run has none, and what says which run it was."""
     return {
-        "throughput_bps": result.throughput_bps,
-        "cpu_busy_percent": result.cpu_busy_percent,
-        "interrupts_per_s": sum(port.interrupts_per_s for port in result.ports),
-        **({"real_s": sum(job.real_s or 0.0 for job in result.jobs)} if result.jobs else {}),
-        "drops": sum(port.drops for port in result.ports),
-        "latency_us_p50": max((q.p50 for q in latencies if q.p50 is not None), default=None),
-        "latency_us_p99": max((q.p99 for q in latencies if q.p99 is not None), default=None),
+        **{name: one.of(result) for name, one in MEASURES.items()},
         "packets_per_s": sum(p.rx_packets_per_s + p.tx_packets_per_s for p in result.ports),
         "warmup_s": result.warmup_s,
         "simulated_s": result.simulated_s,

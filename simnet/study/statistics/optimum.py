@@ -56,13 +56,13 @@ class Cell:
         return Estimate.of(self.values[measure]) if measure in self.values else None
 
     def document(self) -> dict[str, Any]:
-        """Settings, number of runs, and means with half widths, for JSON."""
+        """Settings, number of runs, and means with half widths of what was measured, for JSON."""
         runs = len(next(iter(self.values.values())))
         found: dict[str, Any] = {**self.settings, "runs": runs}
-        for name in MEASURES:
-            estimate = self.estimate(name)
-            found[name] = None if estimate is None else estimate.mean
-            found[f"{name}_half_width"] = None if estimate is None else estimate.half_width
+        for name, values in self.values.items():
+            estimate = Estimate.of(values)
+            found[name] = estimate.mean
+            found[f"{name}_half_width"] = estimate.half_width
         return found
 
 

@@ -25,7 +25,7 @@ from simnet.study.run.arguments import (
     settings_of,
     text_of,
 )
-from simnet.study.run.measures import measures
+from simnet.study.run.measures import THROUGHPUT, TRANSACTIONS, measures
 from simnet.study.statistics.optimum import Cell, Optimum, cells, optimum
 from simnet.study.sweep.effort import check
 from simnet.study.sweep.grid import axis, combinations, size
@@ -35,12 +35,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["AS_IT_IS", "Point", "Sweep", "sweep"]
+__all__ = ["AS_IT_IS", "PICTURES", "Point", "Sweep", "sweep"]
 
 _OVER: Final = "--over"
 _SEED: Final = "seed"
 _MOST_DIGITS: Final = 100
 SCHEMA: Final = "simnet.sweep/1"
+PICTURES: Final = {
+    "values": "sweep:figure",
+    "latency": "sweep:latency",
+    "pareto": "pareto:of_sweep",
+}
 AS_IT_IS: Final = "none"
 """Stands for the scenario without a tuning, among several."""
 
@@ -89,32 +94,43 @@ class Sweep:
         return (*self.knobs, *(("tuning",) if self.tuned else ()))
 
     def rows(self) -> list[dict[str, Any]]:
-        """One flat row a run: knobs, tuning, seed, and what was measured with units in names."""
+        """One flat row a run: knobs, tuning, seed, and what was measured with units in names.
+
+        What no run has, as transactions where there are streams, is in none of them.
+        """
         tuned = self.tuned
+        measured = {n for point in self.points for n, v in point.measured.items() if v is not None}
         return [
             {
                 **point.settings,
                 **({"tuning": point.tuning} if tuned else {}),
                 "seed": point.seed,
-                **point.measured,
+                **{name: value for name, value in point.measured.items() if name in measured},
             }
             for point in self.points
         ]
+
+    @property
+    def compared_by(self) -> str:
+        """The measure that decides unless another is named: transactions, else throughput."""
+        asks = any(cell.estimate(TRANSACTIONS) for cell in self.cells)
+        return TRANSACTIONS if asks else THROUGHPUT
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """The runs of equal values together, each cell with means and 95 % intervals."""
         return cells(self.rows(), self.names)
 
-    def optimum(self, by: str = "throughput_bps") -> Optimum:
+    def optimum(self, by: str | None = None) -> Optimum:
         """The cell that is best by a measure, and those that may be the best as well.
 
-        More throughput is better; of everything else, less. Raises InputError for a name that is
-        no measure, or one that was not measured.
+        More throughput and more transactions are better; of everything else, less. None stands for
+        `compared_by`. Raises InputError for a name that is no measure, or one that was not
+        measured.
         """
-        return optimum(self.cells, by)
+        return optimum(self.cells, by or self.compared_by)
 
-    def to_json(self, *, indent: int | None = 2, by: str = "throughput_bps") -> str:
+    def to_json(self, *, indent: int | None = 2, by: str | None = None) -> str:
         """Rows, cells and optimum as a document `simnet.sweep/1`."""
         document = {
             "schema": SCHEMA,
@@ -135,13 +151,19 @@ class Sweep:
 
         return pd.DataFrame(self.rows())
 
-    def plot(self, by: str = "throughput_bps") -> Figure:
+    def plot(self, by: str | None = None, *, picture: str = "values") -> Figure:
         """The measure over the knobs, and the CPU time beside it, with the optimum marked.
 
         A heat map over two knobs; else curves with 95 % intervals over the knob with the most
-        values, a line for each combination of the others.
+        values, a line for each combination of the others. With the `picture` `latency` the panels
+        are median and 99th percentile; with `pareto` they show what more of the measure costs in
+        CPU time and in latency. Raises InputError for another picture, and for what was not
+        measured.
         """
-        return drawn("sweep:figure", self, by)
+        if picture not in PICTURES:
+            expected = f"expected one of {', '.join(PICTURES)}, not {picture!r}"
+            raise InputError(expected, key="picture")
+        return drawn(PICTURES[picture], self, by or self.compared_by)
 
 
 def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)

@@ -115,7 +115,7 @@ def _part(name: str, file: str, one: _Found) -> Part:
     found = one.sweep
     sentence = found.optimum(one.by).sentence()
     measure = MEASURES[one.by].label
-    heading, *rows = sweep_cells(found)
+    heading, *rows = sweep_cells(found, one.by)
     table = Table("Means of every combination", heading, tuple(rows), len(found.names))
     remarks = [Notes(found.remarks, warning=True)] if found.remarks else []
     drawn = picture(
@@ -124,7 +124,7 @@ def _part(name: str, file: str, one: _Found) -> Part:
     words = [found.scenario, *(w for k in found.knobs for w in ("--over", _values(found, k)))]
     if found.tuned:
         words += [w for t in dict.fromkeys(p.tuning for p in found.points) for w in ("--tuning", t)]
-    if one.by != "throughput_bps":
+    if one.by != found.compared_by:
         words += ["--best", one.by]
     if (replications := len({point.seed for point in found.points})) > 1:
         words += ["--replications", str(replications)]

@@ -6,12 +6,12 @@ Nothing simulated depends on these counters, and a run's fingerprint leaves them
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from simnet.net.infiniband.ipoib import Ipoib
-from simnet.scenario.core.subject import Column
+from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -110,12 +110,52 @@ def _row(name: str, first: OrderCounts, last: OrderCounts, elapsed_ps: int) -> P
     )
 
 
+def _share(count: str) -> Callable[[Any], float | None]:
+    """Percent of the packets that came, of all ports together."""
+
+    def of(result: Any) -> float | None:
+        rows: tuple[PortOrder, ...] = result.reordering
+        packets = sum(row.packets for row in rows)
+        return 100 * sum(getattr(row, count) for row in rows) / packets if packets else None
+
+    return of
+
+
+def _held(result: Any) -> float | None:
+    rows: tuple[PortOrder, ...] = result.reordering
+    return sum(row.held_mean for row in rows) if rows else None
+
+
+def _held_us(result: Any) -> float | None:
+    return max((r.held_us for r in result.reordering if r.held_us is not None), default=None)
+
+
+_MEASURES: Final = {
+    "out_of_order_before_percent": Measure(
+        *("out of order before the window (% of packets)", "ooo before %"),
+        _share("out_of_order_before"),
+        digits=3,
+    ),
+    "out_of_order_after_percent": Measure(
+        *("out of order after the window (% of packets)", "ooo after %"),
+        _share("out_of_order_after"),
+        digits=3,
+    ),
+    "window_held_packets": Measure(
+        "packets held in all windows (mean over time)", "held", _held, digits=3
+    ),
+    "window_held_us": Measure(
+        "wait in the window, worst port's mean (us)", "held us", _held_us, digits=1
+    ),
+}
+
 COLUMNS: Final = (
     Column(
         "reordering",
         tuple[PortOrder, ...],
         "order of packets, one row an InfiniBand port",
         _orders,
+        measures=_MEASURES,
         order=6,
     ),
 )

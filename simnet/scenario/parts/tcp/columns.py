@@ -6,11 +6,11 @@ Nothing simulated depends on these counters, and a run's fingerprint leaves them
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Annotated, Final, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from simnet.scenario.core.subject import Column
+from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -140,6 +140,66 @@ def _row(name: str, done: TcpCounts) -> TcpUse:
     )
 
 
+def _per_s(count: str) -> Callable[[Any], float | None]:
+    """Of all streams together."""
+
+    def of(result: Any) -> float | None:
+        rows: tuple[TcpUse, ...] = result.tcp
+        return sum(getattr(row, count) for row in rows) / result.simulated_s if rows else None
+
+    return of
+
+
+def _acks_per_segment(result: Any) -> float | None:
+    rows: tuple[TcpUse, ...] = result.tcp
+    segments = sum(row.segments for row in rows)
+    return sum(row.acks for row in rows) / segments if segments else None
+
+
+def _out_of_order_percent(result: Any) -> float | None:
+    """Of all streams, each as heavy as what it sent."""
+    rows: tuple[TcpUse, ...] = result.tcp
+    known = [(r.out_of_order_percent, r.segments) for r in rows if r.out_of_order_percent]
+    segments = sum(row.segments for row in rows)
+    return sum(share * weight for share, weight in known) / segments if segments else None
+
+
+_MEASURES: Final = {
+    "tcp_out_of_order_percent": Measure(
+        "segments that TCP took out of order (%)", "TCP ooo %", _out_of_order_percent, digits=3
+    ),
+    "tcp_retransmissions_per_s": Measure(
+        "segments sent again (1/s)", "retrans/s", _per_s("retransmissions"), digits=1
+    ),
+    "tcp_timeouts_per_s": Measure(
+        "retransmission timeouts (1/s)", "timeouts/s", _per_s("timeouts"), digits=1
+    ),
+    "tcp_acks_per_segment": Measure(
+        "ACKs per segment (number)", "ACKs/segment", _acks_per_segment, digits=3
+    ),
+    "tcp_delayed_acks_per_s": Measure(
+        "ACKs that the delayed-ACK timer sent (1/s)", "delayed ACKs/s", _per_s("delayed_acks")
+    ),
+    "tcp_quick_acks_per_s": Measure(
+        "ACKs in quick ACK mode (1/s)", "quick ACKs/s", _per_s("quick_acks")
+    ),
+    "tcp_stalls_per_s": Measure(
+        "stalls: written data that waited over a jiffy (1/s)", "stalls/s", _per_s("stalls"),
+        digits=1,
+    ),
+    "tcp_stalled_ms_per_s": Measure(
+        "stalled, all streams together (ms/s)", "stalled ms/s", _per_s("stalled_ms"), digits=1
+    ),
+}  # fmt: skip
+
 COLUMNS: Final = (
-    Column("tcp", tuple[TcpUse, ...], "what TCP did, one row a stream", _use, table=True, order=5),
+    Column(
+        "tcp",
+        tuple[TcpUse, ...],
+        "what TCP did, one row a stream",
+        _use,
+        table=True,
+        measures=_MEASURES,
+        order=5,
+    ),
 )

@@ -1,0 +1,99 @@
+"""What more of one number costs in others: the points that no other beats in both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.figure import Figure
+
+from simnet.study.figures.sweep import title, varied
+from simnet.study.run.measures import MEASURES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from simnet.study.statistics.optimum import Cell, Optimum
+    from simnet.study.sweep.sweep import Sweep
+
+__all__ = ["front", "of_sweep"]
+
+_SIZE_INCHES: Final = (10.0, 4.8)
+_COSTS: Final = ("cpu_busy_percent", "latency_us_p99")
+_MOST_NAMED: Final = 12
+# colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
+_TRIED, _FRONT = "#56b4e9", "#0072b2"
+
+
+def front(worth: Sequence[tuple[float, float]]) -> list[int]:
+    """Numbers of the pairs that no other beats in one number and equals in the other."""
+    return [
+        number
+        for number, (x, y) in enumerate(worth)
+        if not any(a >= x and b >= y and (a, b) != (x, y) for a, b in worth)
+    ]
+
+
+def of_sweep(found: Sweep, by: str) -> Figure:
+    """A panel for each cost: every combination of values, and those that none beats in both.
+
+    Costs are CPU time and the 99th percentile of latency, where that was measured; of a measure
+    that is a cost itself, what it is paid for.
+    """
+    optimum = found.optimum(by)
+    names = (found.compared_by if by == cost else cost for cost in _COSTS)
+    costs = [name for name in names if all(cell.estimate(name) for cell in optimum.cells)]
+    figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
+    for axes, cost in zip(figure.subplots(1, len(costs), squeeze=False)[0], costs, strict=True):
+        _panel(axes, optimum, cost)
+    figure.axes[0].legend(loc="best", fontsize="small")
+    heading = f"{title(found)}, each point {', '.join(varied(optimum))}"
+    figure.suptitle(heading, fontsize="medium", x=0.01, ha="left")
+    return figure
+
+
+def _panel(axes: Axes, optimum: Optimum, cost: str) -> None:
+    up, across = MEASURES[optimum.measure], MEASURES[cost]
+    worth = [(_worth(cell, cost), _worth(cell, optimum.measure)) for cell in optimum.cells]
+    best = front(worth)
+    for number, cell in enumerate(optimum.cells):
+        x, y = cell.estimate(cost), cell.estimate(optimum.measure)
+        if x is None or y is None:
+            continue
+        first = number in (best[0], next((n for n in range(len(worth)) if n not in best), -1))
+        axes.errorbar(
+            [x.mean * across.scale],
+            [y.mean * up.scale],
+            [(y.half_width or 0.0) * up.scale],
+            [(x.half_width or 0.0) * across.scale],
+            fmt="o",
+            markersize=7 if number in best else 4,
+            capsize=2,
+            color=_FRONT if number in best else _TRIED,
+            label=("none is better in both" if number in best else "beaten") if first else None,
+        )
+        if number in best and len(best) <= _MOST_NAMED:
+            named = ", ".join(cell.settings[name] for name in varied(optimum))
+            axes.annotate(
+                named,
+                (x.mean * across.scale, y.mean * up.scale),
+                xytext=(5, -10),
+                textcoords="offset points",
+                fontsize="small",
+            )
+    axes.set_xlabel(f"{across.label}, {_better(cost)}")
+    axes.set_ylabel(f"{up.label}, {_better(optimum.measure)}")
+    axes.margins(0.12)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _better(name: str) -> str:
+    return "more is better" if MEASURES[name].largest else "less is better"
+
+
+def _worth(cell: Cell, name: str) -> float:
+    """More is better."""
+    estimate = cell.estimate(name)
+    mean = estimate.mean if estimate else float("nan")
+    return mean if MEASURES[name].largest else -mean
