@@ -1,6 +1,13 @@
 from simnet.host.cpu cimport VirtualProcessor
 from simnet.host.idle cimport IdleStates
 from simnet.kernel.component cimport Component
+from simnet.kernel.priority cimport LAST
+
+cdef enum:
+    BLOCKED = 0
+    READY = 1
+    ARRIVING = 2
+    RUNNING = 3
 
 cdef class HostThread(VirtualProcessor):
     cdef readonly HostCpu host

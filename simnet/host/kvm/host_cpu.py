@@ -26,19 +26,22 @@ from simnet.host.release import values_in
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
+if not cython.compiled:
+    from simnet.kernel.priority import LAST
+
 __all__ = ["FairRules", "HostCpu", "HostThread", "fair_rules"]
 
+# states of a thread; compiled modules take them from `host_cpu.pxd`
+if not cython.compiled:
+    BLOCKED = 0
+    READY = 1
+    ARRIVING = 2
+    RUNNING = 3
+
 _MS_PS: Final = 10**9
-# states of a thread
-_BLOCKED = cython.declare(cython.int, 0)
-_READY = cython.declare(cython.int, 1)
-_ARRIVING = cython.declare(cython.int, 2)
-_RUNNING = cython.declare(cython.int, 3)
 # events: a thread has the CPU; a slice ends
 _ARRIVED = cython.declare(cython.int, 0)
 _SLICE = cython.declare(cython.int, 1)
-# after whatever CPUs do at that time
-_PRIORITY = cython.declare(cython.int, 3)
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class HostThread(VirtualProcessor):
     def __init__(self, host: HostCpu, path: str) -> None:
         super().__init__(host.sim, path)
         self.host = host
-        self.state = _BLOCKED
+        self.state = BLOCKED
         self.polls = False
         self.virtual_ps = 0
         self.used_ps = 0
@@ -161,7 +164,7 @@ class HostCpu(Component):
             if self.idle_states is not None:
                 delay_ps += self.idle_states.left_ps(self.sim.now)
             return self._start(thread, delay_ps)
-        thread.state = _READY
+        thread.state = READY
         self.ready.append(thread)
         if self.running.polls:
             return self.running.stop_polling()
@@ -172,7 +175,7 @@ class HostCpu(Component):
     def block(self, thread: HostThread) -> cython.int:
         """The thread that runs has nothing to do."""
         self._use()
-        thread.state = _BLOCKED
+        thread.state = BLOCKED
         self.running = None
         return self._next()
 
@@ -180,7 +183,7 @@ class HostCpu(Component):
         """Count what the running thread has had up to now."""
         thread: HostThread = self.running
         now: cython.longlong = self.sim.now
-        if thread is not None and thread.state == _RUNNING:
+        if thread is not None and thread.state == RUNNING:
             thread.used_ps += now - self.since_ps
             thread.virtual_ps += now - self.since_ps
             self.least_ps = max(self.least_ps, thread.virtual_ps)
@@ -190,8 +193,8 @@ class HostCpu(Component):
     def _start(self, thread: HostThread, delay_ps: cython.longlong) -> cython.int:
         """Give the CPU to a thread, which runs after a while."""
         self.running = thread
-        thread.state = _ARRIVING
-        self.timer = self.sim.after(delay_ps, self, _ARRIVED, 0, _PRIORITY)
+        thread.state = ARRIVING
+        self.timer = self.sim.after(delay_ps, self, _ARRIVED, 0, LAST)
         return 0
 
     def _next(self) -> cython.int:
@@ -211,24 +214,24 @@ class HostCpu(Component):
     def _switch(self) -> cython.int:
         """Take the CPU from the thread that runs."""
         thread: HostThread = self.running
-        if thread.state == _ARRIVING:
+        if thread.state == ARRIVING:
             self.sim.cancel(self.timer)
             self.timer = 0
         else:
             thread.preempted()
         thread.preemptions += 1
-        thread.state = _READY
+        thread.state = READY
         self.ready.append(thread)
         return self._next()
 
     def _arm(self) -> cython.int:
         """Look at the end of the slice who runs next, if another waits."""
         over_ps: cython.longlong = self.sim.now - self.slice_end_ps
-        if self.slice_timer == 0 and self.ready and self.running.state == _RUNNING:
+        if self.slice_timer == 0 and self.ready and self.running.state == RUNNING:
             if over_ps >= 0:
                 # slices that ended while nothing else was there
                 self.slice_end_ps += (over_ps // self.slice_ps + 1) * self.slice_ps
-            self.slice_timer = self.sim.at(self.slice_end_ps, self, _SLICE, 0, _PRIORITY)
+            self.slice_timer = self.sim.at(self.slice_end_ps, self, _SLICE, 0, LAST)
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
@@ -237,7 +240,7 @@ class HostCpu(Component):
         now: cython.longlong = self.sim.now
         if kind == _SLICE:
             self.slice_timer = 0
-            if self.running is None or self.running.state != _RUNNING or not self.ready:
+            if self.running is None or self.running.state != RUNNING or not self.ready:
                 return
             self._use()
             if now >= self.slice_end_ps:
@@ -250,6 +253,6 @@ class HostCpu(Component):
         self.timer = 0
         self.since_ps = now
         self.slice_end_ps = now + self.slice_ps
-        self.running.state = _RUNNING
+        self.running.state = RUNNING
         self._arm()
         self.running.resumed()

@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu
-from simnet.host.kvm.host_cpu cimport HostThread
+from simnet.host.kvm.host_cpu cimport BLOCKED, RUNNING, HostThread
+from simnet.kernel.priority cimport LAST
 
 cdef class Vcpu(HostThread):
     cdef readonly Cpu cpu

@@ -17,12 +17,13 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.kvm.host_cpu import HostCpu, HostThread
 
+if not cython.compiled:
+    from simnet.host.kvm.host_cpu import BLOCKED, RUNNING
+    from simnet.kernel.priority import LAST
+
 __all__ = ["Vcpu"]
 
-_BLOCKED = cython.declare(cython.int, 0)
-_RUNNING = cython.declare(cython.int, 3)
 _GROW_START_PS = cython.declare(cython.longlong, 10_000_000)
-_PRIORITY = cython.declare(cython.int, 3)
 
 
 @cython.final
@@ -63,7 +64,7 @@ class Vcpu(HostThread):
 
     def work_arrived(self, cpu: Cpu) -> cython.int:
         """An interrupt comes, or the like, and the guest's CPU does not execute."""
-        if self.state == _BLOCKED:
+        if self.state == BLOCKED:
             self._adapt()
             return self.host.wake(self)
         if self.polls:
@@ -76,7 +77,7 @@ class Vcpu(HostThread):
 
     def became_idle(self, cpu: Cpu) -> cython.int:
         """HLT: poll, or block."""
-        if self.state != _RUNNING or self.polls or self.entering:
+        if self.state != RUNNING or self.polls or self.entering:
             return 0
         self.halts += 1
         self.halted = True
@@ -85,7 +86,7 @@ class Vcpu(HostThread):
         if self.poll_ps == 0 or self.host.ready:
             return self.host.block(self)
         self.polls = True
-        self.timer = self.sim.after(self.poll_ps, self, 0, 0, _PRIORITY)
+        self.timer = self.sim.after(self.poll_ps, self, 0, 0, LAST)
         return 0
 
     def changed(self, cpu: Cpu) -> cython.int:
@@ -111,7 +112,7 @@ class Vcpu(HostThread):
 
     def _enter(self) -> cython.int:
         self.entering = True
-        self.timer = self.sim.after(self.halt_ps, self, 0, 0, _PRIORITY)
+        self.timer = self.sim.after(self.halt_ps, self, 0, 0, LAST)
         return 0
 
     def preempted(self) -> cython.int:

@@ -1,3 +1,6 @@
+from simnet.host.kvm.host_cpu cimport BLOCKED, RUNNING
+from simnet.kernel.priority cimport CPU
+from simnet.kernel.sentinel cimport NONE
 from simnet.net.link.skb cimport Skb, SkbQueue
 from simnet.net.virtio.backend cimport Backend, RX, TX
 from simnet.net.virtio.tap cimport Tap

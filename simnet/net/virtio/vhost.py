@@ -31,6 +31,9 @@ from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.virtio_net import VirtioNet
 
 if not cython.compiled:
+    from simnet.host.kvm.host_cpu import BLOCKED, RUNNING
+    from simnet.kernel.priority import CPU
+    from simnet.kernel.sentinel import NONE
     from simnet.net.virtio.backend import RX, TX
 
 __all__ = ["VhostCosts", "VhostWorker"]
@@ -43,10 +46,6 @@ _MOST_BYTES = cython.declare(cython.longlong, 0x80000)
 _SMALL_BYTES = cython.declare(cython.longlong, 4096 - 320 - 128)
 # preamble, FCS and gap, which are not copied
 _WIRE_BYTES = cython.declare(cython.longlong, 24)
-_NONE = cython.declare(cython.int, -1)
-# states of a thread
-_BLOCKED = cython.declare(cython.int, 0)
-_RUNNING = cython.declare(cython.int, 3)
 # what it does
 _NOTHING = cython.declare(cython.int, 0)
 _COPIES_TX = cython.declare(cython.int, 1)
@@ -55,7 +54,6 @@ _COPIES_RX = cython.declare(cython.int, 3)
 _SIGNALS_RX = cython.declare(cython.int, 4)
 _POLLS = cython.declare(cython.int, 5)
 _GOES_ON = cython.declare(cython.int, 6)
-_PRIORITY = cython.declare(cython.int, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +140,7 @@ class VhostWorker(Backend):
         self.tap = SkbQueue()
         self.tap_limit = tap_limit
         self.pending: list[Any] = []
-        self.work = _NONE
+        self.work = NONE
         self.phase = _NOTHING
         self.has_polled = False
         self.batch = SkbQueue()
@@ -167,7 +165,7 @@ class VhostWorker(Backend):
 
     def published(self) -> cython.int:
         """Frames to be sent are there: who polls sees them."""
-        if self.phase == _POLLS and self.state == _RUNNING:
+        if self.phase == _POLLS and self.state == RUNNING:
             if self.work == RX and self.nic.avail.count > 0 and TX not in self.pending:
                 self.pending.append(TX)
             return self._run(_GOES_ON, 0)
@@ -188,7 +186,7 @@ class VhostWorker(Backend):
         """`vhost_work_queue`."""
         if queue not in self.pending:
             self.pending.append(queue)
-        if self.state == _BLOCKED:
+        if self.state == BLOCKED:
             return self.host.wake(self)
         return self.published()
 
@@ -217,14 +215,14 @@ class VhostWorker(Backend):
             self.sim.cancel(self.timer)
         self.phase = phase
         self.end_ps = self.sim.now + work_ps
-        self.timer = self.sim.at(self.end_ps, self, 0, 0, _PRIORITY)
+        self.timer = self.sim.at(self.end_ps, self, 0, 0, CPU)
         return 0
 
     def _begin(self) -> cython.int:
         """Begin the next piece of work, or block."""
         self.phase = _NOTHING
         if not self.pending:
-            self.work = _NONE
+            self.work = NONE
             return self.host.block(self)
         self.work = self.pending.pop(0)
         self.packets = 0
@@ -289,7 +287,7 @@ class VhostWorker(Backend):
                 self._next_tx()
         elif self.phase == _SENDS_BATCH:
             self._batch_sent()
-            if self.state == _RUNNING:
+            if self.state == RUNNING:
                 self._next_tx()
         elif self.phase == _COPIES_RX:
             skb = self.tap.pop()

@@ -28,6 +28,7 @@ __all__ = [
     "PS",
     "make_buffers",
     "make_costs",
+    "make_idle_states",
     "make_machine",
     "make_spread",
 ]
@@ -116,16 +117,21 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
         ),
     )
     interconnect.watch(made.cpus)
-    if cpu.idle_exit_ps > 0:
+    if cpu.idle_exit_ps:
         for one in made.cpus:
-            one.idle_states = IdleStates(
-                cpu.idle_enter_ps,
-                cpu.idle_exit_ps,
-                cpu.deep_idle_exit_ps,
-                cpu.deep_idle_residency_ps,
-            )
+            one.idle_states = make_idle_states(cpu)
     made.apic = make_apic(made, machine, cpu, kernel, seed=seed)
     return made
+
+
+def make_idle_states(cpu: Cpu) -> IdleStates:
+    """How one of a host's CPUs sleeps, where waking takes time."""
+    return IdleStates(
+        cpu.idle_enter_ps,
+        cpu.idle_exit_ps,
+        cpu.deep_idle_exit_ps,
+        cpu.deep_idle_residency_ps,
+    )
 
 
 def _cache(cpu: Cpu) -> CacheWays:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from simnet.host.costs import whole_ns
-from simnet.host.idle import IdleStates
 from simnet.host.kvm.host_cpu import HostCpu, fair_rules
 from simnet.host.kvm.vcpu import Vcpu
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
+from simnet.scenario.parts.host.build import make_idle_states
 from simnet.scenario.parts.kvm.columns import counts_of
 from simnet.scenario.system.resource import busy
 
@@ -58,21 +58,13 @@ class Hypervisor:
         if number not in self.cpus:
             host, cpu = self.host, self.host.cpu
             each = host.machine.sockets_per_node * cpu.cores_per_socket * cpu.threads_per_core
-            idle = None
-            if cpu.idle_exit_ps:
-                idle = IdleStates(
-                    cpu.idle_enter_ps,
-                    cpu.idle_exit_ps,
-                    cpu.deep_idle_exit_ps,
-                    cpu.deep_idle_residency_ps,
-                )
             self.cpus[number] = HostCpu(
                 self.ground.sim,
                 f"host.cpu{number}",
                 node=number // each,
                 rules=fair_rules(host.kernel.version),
                 switch_ps=self.ps(cpu.costs.context_switch_cycles),
-                idle_states=idle,
+                idle_states=make_idle_states(cpu) if cpu.idle_exit_ps else None,
             )
         return self.cpus[number]
 
