@@ -51,6 +51,8 @@ _LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(18))
 # of a limit: what a run of finite length cannot distinguish from 0
 _LEAST: Final = 1e-3
 _OF_CAPACITY: Final = 0.9
+# steps down from a load that is too much
+_BACK: Final = 2
 
 
 def _received_mb(result: Result, port: int) -> float:
@@ -82,25 +84,33 @@ def _runs(name: str, results: Mapping[str, Result]) -> dict[int, Result]:
     return {step: results[label] for step, label in labels.items() if label in results}
 
 
-def _search(names: Iterable[str], results: Mapping[str, Result]) -> Iterator[str]:
+def _search(
+    names: Iterable[str], results: Mapping[str, Result], like: Mapping[str, Result]
+) -> Iterator[str]:
     """The loads to simulate next.
 
     In the end these are the first that is too much, if any is, and the two below, from which the
-    limit is interpolated.
+    limit is interpolated. It begins where a search that is like this one has ended.
     """
     for name in names:
         runs = _runs(name, results)
-        above = min((step for step, run in runs.items() if _too_much(run)), default=len(_LOADS))
-        below = max((step for step in runs if step < above), default=-1)
+        below, above = _around(runs or _runs(name, like))
         found = above - below <= 1
         steps = range(above - 2, above + 1) if found else [_between(below, above, runs.get(below))]
         yield from (f"{name} {_LOADS[step]}" for step in steps if 0 <= step < len(_LOADS))
 
 
+def _around(runs: Mapping[int, Result]) -> tuple[int, int]:
+    """The last step that is carried, -1 if none is known, and the first that is too much."""
+    above = min((step for step, run in runs.items() if _too_much(run)), default=len(_LOADS))
+    return max((step for step in runs if step < above), default=-1), above
+
+
 def _between(below: int, above: int, carried: Result | None) -> int:
     """A step between two: where a CPU is full if it is busy in proportion to the load."""
     if carried is None:
-        return (below + above) // 2
+        half = (below + above) // 2
+        return half if above == len(_LOADS) else max(half, above - _BACK)
     more = math.log(_BUSY / _busiest(carried)) / math.log(_STEP)
     return min(below + max(math.ceil(more), 1), above - 1)
 

@@ -1,7 +1,8 @@
 """Simulates what answers need, each case in the way that is asked for.
 
 An answer whose numbers are searched for, such as a capacity, says what is to be simulated next when
-it has seen what is done. All answers take turns, so every round is one batch.
+it has seen what is done. All answers take turns, so every round is one batch. One that is much like
+another waits until that is found, and begins where it ended.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from simnet.study.run.result import Result
-from simnet.study.validate.document import Answer
+from simnet.study.validate.document import Answer, Results
 from simnet.study.work.cases import Case, Member, Progress, simulate_all
 
 __all__ = ["Ask", "simulated"]
@@ -18,14 +19,21 @@ __all__ = ["Ask", "simulated"]
 
 @dataclass(frozen=True)
 class Ask:
-    """An answer, and the simulation of each of its cases."""
+    """An answer, and the simulation of each of its cases.
+
+    Attributes:
+        answer: what is asked.
+        member: what is simulated of a case.
+        like: one before it with nearly the same results, if its cases are searched for.
+    """
 
     answer: Answer
     member: Callable[[Case], Member]
+    like: Ask | None = None
 
-    def wanted(self, done: dict[str, Result]) -> list[str]:
-        """Labels of the cases that are to be simulated next."""
-        labels = self.answer.search(done) if self.answer.search else self.answer.cases
+    def wanted(self, done: Results, like: Results) -> list[str]:
+        """Labels of the cases that are to be simulated next; `like`: results of that one."""
+        labels = self.answer.search(done, like) if self.answer.search else self.answer.cases
         return [label for label in labels if label not in done]
 
 
@@ -47,8 +55,16 @@ def simulated(
 def _round(asks: Sequence[Ask], found: list[dict[str, Result]]) -> dict[tuple[int, str], Member]:
     """What is simulated next, by place; members of a case together: loading a case takes long."""
     places: dict[Case, list[tuple[int, str]]] = {}
+    numbers = {id(ask): number for number, ask in enumerate(asks)}
+    searching = set()
     for number, (ask, done) in enumerate(zip(asks, found, strict=True)):
-        for label in ask.wanted(done):
+        other = numbers.get(id(ask.like))
+        if other in searching:
+            continue
+        wanted = ask.wanted(done, {} if other is None else found[other])
+        if wanted and ask.answer.search:
+            searching.add(number)
+        for label in wanted:
             places.setdefault(ask.answer.cases[label], []).append((number, label))
     return {
         (number, label): asks[number].member(case)

@@ -70,8 +70,9 @@ class Answer:
         anchors: what the parameters behind it were fitted to.
         ensemble: the members' draws, where they are not drawn from the ranges of the parameters.
         few: labels of the cases that show how parameters move the numbers; all when empty.
-        search: labels to simulate, given the results so far, where what is simulated depends on
-            them; it ends when they bring nothing that is not there.
+        search: labels to simulate, given the results so far and those of a search that is much
+            like this one, where what is simulated depends on them; it ends when they bring nothing
+            that is not there.
         hours: whether its simulations take hours, so that it is answered only when it is named.
     """
 
@@ -82,7 +83,7 @@ class Answer:
     anchors: tuple[Anchored, ...] = ()
     ensemble: Callable[[], Sequence[Draw]] | None = None
     few: tuple[str, ...] = ()
-    search: Callable[[Results], Iterable[str]] | None = None
+    search: Callable[[Results, Results], Iterable[str]] | None = None
     hours: bool = False
 
     @property

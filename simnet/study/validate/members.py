@@ -55,7 +55,8 @@ class Simulations:
     @property
     def asks(self) -> list[Ask]:
         """The prediction, what members are compared with, and the members."""
-        return [Ask(self.of, self._prediction), *self.ensemble]
+        prediction = Ask(self.of, self._prediction)
+        return [prediction, *(replace(one, like=prediction) for one in self.ensemble)]
 
     def numbers(self, done: Sequence[Results]) -> Numbers:
         """The numbers of results that are in the order of `asks`."""

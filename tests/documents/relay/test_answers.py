@@ -8,6 +8,7 @@ import pytest
 
 from simnet.documents.relay.answers import ANSWERS, CONFIGURATIONS
 from simnet.study.run.result import CpuUse, Messages, Result
+from simnet.study.validate.document import Answer
 from tests.study.synthetic import CPUS, result
 
 PORT_BPS = 1000.0
@@ -81,12 +82,35 @@ def test_a_search_finds_what_the_whole_grid_shows(full_at: float, limit: str) ->
         label: _run(int(dict(case.settings)["relay.rate"]), **limits)
         for label, case in of.cases.items()
     }
-    done: dict[str, Result] = {}
-    assert of.search
-    while more := [label for label in of.search(done) if label not in done]:
-        done |= {label: every[label] for label in more}
+    done = _searched(of, every, {})
     assert len(done) <= 8
     assert of.numbers(done) == of.numbers(every)
+    again = _searched(of, every, done)
+    assert len(again) <= 3
+    assert of.numbers(again) == of.numbers(every)
     ladder = ANSWERS["relay.capacity"]
     assert ladder.search
-    assert {label.split()[0] for label in ladder.search({})} == set(CONFIGURATIONS)
+    assert {label.split()[0] for label in ladder.search({}, {})} == set(CONFIGURATIONS)
+
+
+def _searched(of: Answer, every: dict[str, Result], like: dict[str, Result]) -> dict[str, Result]:
+    """What a search has simulated, that is like another."""
+    assert of.search
+    done: dict[str, Result] = {}
+    while more := [label for label in of.search(done, like) if label not in done]:
+        done |= {label: every[label] for label in more}
+    return done
+
+
+@pytest.mark.parametrize("full_at", [51_000.0, 90_000.0, 150_000.0, 240_000.0])
+@pytest.mark.parametrize("ratio", [0.6, 0.9, 1.2, 2.0])
+def test_a_search_that_begins_elsewhere_finds_the_same(full_at: float, ratio: float) -> None:
+    of = ANSWERS["relay.imbalance"]
+    every, like = (
+        {
+            label: _run(int(dict(case.settings)["relay.rate"]), full, 1.1, 1e9, 1e9)
+            for label, case in of.cases.items()
+        }
+        for full in (full_at, full_at * ratio)
+    )
+    assert of.numbers(_searched(of, every, _searched(of, like, {}))) == of.numbers(every)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -222,7 +223,7 @@ def test_what_is_searched_for_is_simulated_as_the_search_goes() -> None:
     cases_ = {str(count): Case("x460-out-of-box", (("nodes", str(count)),)) for count in (1, 2, 4)}
     seen: list[list[str]] = []
 
-    def search(done: Results) -> list[str]:
+    def search(done: Results, _like: Results) -> list[str]:
         seen.append(sorted(done))
         return ["4"] if not done else ["2", "4"]
 
@@ -232,6 +233,23 @@ def test_what_is_searched_for_is_simulated_as_the_search_goes() -> None:
     assert sorted(found) == ["2", "4"]
     assert seen == [[], ["4"], ["2", "4"]]
     assert steps == [(0, 1), (1, 1), (1, 2), (2, 2)]
+
+
+@pytest.mark.usefixtures("formula")
+def test_a_search_that_is_like_another_begins_where_that_ended() -> None:
+    cases_ = {str(count): Case("x460-out-of-box", (("nodes", str(count)),)) for count in (1, 2, 4)}
+    begun: list[list[str]] = []
+
+    def search(done: Results, like: Results) -> list[str]:
+        if not done:
+            begun.append(sorted(like))
+        return ["4"] if like else ["1", "2", "4"][: len(done) + 1]
+
+    of = Answer(cases_, lambda results: {"value": len(results)}, search=search)
+    first = Ask(of, Member)
+    found = simulated([first, Ask(of, partial(Member, seed=2), like=first)], jobs=1)
+    assert [sorted(one) for one in found] == [["1", "2", "4"], ["4"]]
+    assert begun == [[], ["1", "2", "4"]]
 
 
 def test_the_second_listing_is_summed_up_by_what_cpus_do(measure: Callable[..., Result]) -> None:
