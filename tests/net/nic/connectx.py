@@ -44,6 +44,7 @@ class Bench:
         device: dict[str, Any] | None = None,
         cpus: int = 1,
         version: str = "6.12",
+        timeslice_us: int = 100_000,
         **options: Any,
     ) -> None:
         self.sim = Simulator()
@@ -54,6 +55,7 @@ class Bench:
             None,
             softirq_rules(version),
             cores_per_socket=cpus,
+            timeslice_ps=timeslice_us * US,
         )
         rings = {"rx_buffers": 1023, "tx_ring": 1023, "rate_bps": 10**11} | (device or {})
         made = make_device(self.sim, self.machine, **rings)
