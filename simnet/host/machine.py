@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from simnet.host.apic import Apic
 from simnet.host.cpu import Cpu
+from simnet.host.fair.fair_scheduler import FairScheduler
+from simnet.host.fair.rules import fair_rules
 from simnet.host.scheduler import Scheduler
 from simnet.host.softirq.ksoftirqd import Ksoftirqd
 from simnet.host.softirq.softirq import SoftirqNetRx
@@ -40,7 +42,8 @@ class Layout:
     """How many of what, and the constants of the kernel that runs on it.
 
     CPUs are numbered node by node, socket by socket, core by core, and the threads of a core are
-    neighbours, unless `places` says where each one is.
+    neighbours, unless `places` says where each one is. `fair` is the version of Linux whose fair
+    scheduler it has; empty for the O(1) scheduler.
     """
 
     nodes: int
@@ -56,6 +59,7 @@ class Layout:
     net_rx_time_limit_jiffies: int
     idle_balance: bool = False
     softirq_rules: SoftirqRules = field(default_factory=SoftirqRules)
+    fair: str = ""
     places: tuple[Place, ...] = ()
 
     @property
@@ -120,15 +124,7 @@ class Machine:
             if len(threads) == 2:  # noqa: PLR2004 - siblings come in pairs
                 threads[0].sibling, threads[1].sibling = threads[1], threads[0]
         self.apic = Apic(self.cpus)
-        self.scheduler = Scheduler(
-            sim,
-            f"{path}.scheduler",
-            self.cpus,
-            costs,
-            layout.tick_ps,
-            layout.timeslice_ps,
-            idle_balance=layout.idle_balance,
-        )
+        self.scheduler = self._scheduler(layout)
         for cpu in self.cpus:
             SoftirqNetRx(
                 sim,
@@ -144,6 +140,21 @@ class Machine:
                 costs.ledger,
             )
             Ksoftirqd(self.scheduler, cpu)
+
+    def _scheduler(self, layout: Layout) -> Scheduler:
+        path = f"{self.path}.scheduler"
+        if layout.fair:
+            rules = fair_rules(layout.fair)
+            return FairScheduler(self.sim, path, self.cpus, self.costs, layout.tick_ps, rules)
+        return Scheduler(
+            self.sim,
+            path,
+            self.cpus,
+            self.costs,
+            layout.tick_ps,
+            layout.timeslice_ps,
+            idle_balance=layout.idle_balance,
+        )
 
     def _bus(self, place: Place, layout: Layout) -> int:
         """Number of a CPU's front-side bus in the machine."""

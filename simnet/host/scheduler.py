@@ -44,6 +44,13 @@ class Task(Context):
         cpu: where it ran last.
         nice: -20 to 19.
         allowed: CPU numbers it may run on (None: all), as `taskset` and numactl set them.
+
+    Attributes:
+        virtual_ps, deadline_ps, lag_ps: what it has had of its CPU, until when its slice lasts, and
+            by how much it was behind when it went to sleep; of the fair scheduler.
+        runs_softirqs: what softirqs take while it runs is its own time.
+        sync: who wakes it is about to sleep, or says so (WF_SYNC).
+        recent: the CPU that it was on before its last one.
     """
 
     def __init__(
@@ -62,14 +69,16 @@ class Task(Context):
         self.sleeping = True
         self.expired = False
         self.switched_in_ps = 0
+        self.virtual_ps = self.deadline_ps = self.lag_ps = 0
+        self.runs_softirqs = self.sync = False
+        self.recent: Cpu = None
         self.wakeups = 0
         self.migrations = 0
 
     def sleep(self) -> cython.int:
         """Leave the CPU; called from `step`, which then asks for no more work."""
         self.sleeping = True
-        self.cpu.current = None
-        self.scheduler._count(self.cpu, -1)  # noqa: SLF001 - C method of this module
+        self.scheduler.stopped(self)
         if self.scheduler.idle_balance and len(self.cpu.runqueue) == 0:
             self.scheduler._pull(self.cpu)  # noqa: SLF001 - C method of this module
         if len(self.cpu.runqueue) == 0:
@@ -98,21 +107,9 @@ class Task(Context):
 
     def should_yield(self, cpu: Cpu) -> cython.bint:
         """`need_resched`: a better task, or the end of the slice, asks for the CPU."""
-        if len(cpu.runqueue) == 0:
-            return False
-        self.expired = self.sim.now - self.switched_in_ps >= self._timeslice_ps()
-        return cpu.need_resched or self.expired
-
-    def _timeslice_ps(self) -> cython.longlong:
-        """`task_timeslice`: in proportion to 140 less the priority, fourfold below nice 0."""
-        slice_ps: cython.longlong = self.scheduler.timeslice_ps
-        if self.priority < _NICE_0:
-            slice_ps *= 4
-        slice_ps = slice_ps * (_LEAST_PRIORITY - self.priority) // (_LEAST_PRIORITY - _NICE_0)
-        return slice_ps if slice_ps > _LEAST_SLICE_PS else _LEAST_SLICE_PS
+        return len(cpu.runqueue) > 0 and self.scheduler.gives_way(self, cpu)
 
 
-@cython.final
 @cython.cclass
 class Scheduler(Dispatcher):
     """Places and dispatches the tasks of one machine.
@@ -156,6 +153,42 @@ class Scheduler(Dispatcher):
         for cpu in cpus:
             cpu.dispatcher = self
 
+    # -- the run queue --------------------------------------------------------------------
+
+    def queued(self, task: Task, cpu: Cpu) -> cython.int:
+        """A woken task is runnable on `cpu`: does it preempt who runs there?"""
+        current: Task
+        cpu.runqueue.append(task)
+        if cpu.current is not None:
+            current = cpu.current
+            if task.priority < current.priority:
+                cpu.need_resched = True
+        return 0
+
+    def stopped(self, task: Task) -> cython.int:
+        """The running task goes to sleep."""
+        task.cpu.current = None
+        return self._count(task.cpu, -1)
+
+    def migrated(self, task: Task, cpu: Cpu) -> cython.int:
+        """A task that does not run changes its CPU."""
+        task.migrations += 1
+        task.cpu = cpu
+        return 0
+
+    def gives_way(self, task: Task, cpu: Cpu) -> cython.bint:
+        """Whether the running task leaves the CPU to one that waits."""
+        task.expired = self.sim.now - task.switched_in_ps >= self._timeslice_ps(task)
+        return cpu.need_resched or task.expired
+
+    def _timeslice_ps(self, task: Task) -> cython.longlong:
+        """`task_timeslice`: in proportion to 140 less the priority, fourfold below nice 0."""
+        slice_ps: cython.longlong = self.timeslice_ps
+        if task.priority < _NICE_0:
+            slice_ps *= 4
+        slice_ps = slice_ps * (_LEAST_PRIORITY - task.priority) // (_LEAST_PRIORITY - _NICE_0)
+        return slice_ps if slice_ps > _LEAST_SLICE_PS else _LEAST_SLICE_PS
+
     # -- load -----------------------------------------------------------------------------
 
     def _count(self, cpu: Cpu, change: cython.int) -> cython.int:
@@ -196,8 +229,7 @@ class Scheduler(Dispatcher):
             if task.allowed is None or idle.cpu_id in task.allowed:
                 busiest.runqueue.remove(task)
                 self._count(busiest, -1)
-                task.cpu = idle
-                task.migrations += 1
+                self.migrated(task, idle)
                 self._count(idle, 1)
                 idle.runqueue.append(task)
                 return 0
@@ -217,7 +249,7 @@ class Scheduler(Dispatcher):
         waiting: cython.bint = False
         self.balance_timer = 0
         for cpu in self.cpus:
-            if cpu.online and self._idle(cpu):
+            if cpu.online and self.idle(cpu):
                 self._pull(cpu)
                 if len(cpu.runqueue) > 0:
                     cpu.kick()
@@ -277,13 +309,13 @@ class Scheduler(Dispatcher):
     def _wake_idle(self, cpu: Cpu, task: Task) -> Cpu:
         """`wake_idle`: prefer an idle SMT sibling if `cpu` runs a task."""
         sibling: Cpu = cpu.sibling
-        if self._idle(cpu) or sibling is None or not self._idle(sibling):
+        if self.idle(cpu) or sibling is None or not self.idle(sibling):
             return cpu
         if task.allowed is not None and sibling.cpu_id not in task.allowed:
             return cpu
         return sibling
 
-    def _idle(self, cpu: Cpu) -> cython.bint:
+    def idle(self, cpu: Cpu) -> cython.bint:
         """`idle_cpu`: the current task is the idle task (interrupts do not count)."""
         return cpu.current is None and len(cpu.runqueue) == 0
 
@@ -328,20 +360,14 @@ class Scheduler(Dispatcher):
     def wake(self, task: Task, waker: Cpu) -> cython.int:
         """Make `task` runnable on the CPU that placement chooses."""
         cpu: Cpu = self.place(task, waker)
-        current: Task
         task.sleeping = False
         task.expired = False
         if cpu is not task.cpu:
-            task.migrations += 1
-            task.cpu = cpu
+            self.migrated(task, cpu)
         self._count(cpu, 1)
-        cpu.runqueue.append(task)
+        self.queued(task, cpu)
         if self.idle_balance and (cpu.current is not None or len(cpu.runqueue) > 1):
             self._await_tick()
-        if cpu.current is not None:
-            current = cpu.current
-            if task.priority < current.priority:
-                cpu.need_resched = True
         if cpu is not waker:
             self.ipis += 1
             self.costs.ledger.wakeup += self.costs.ipi_ps
@@ -349,7 +375,17 @@ class Scheduler(Dispatcher):
         return 0
 
     def switch_in(self, cpu: Cpu) -> None:
-        """`schedule`: give the CPU to the best task of its run queue.
+        """`schedule`: give the CPU to the best task of its run queue."""
+        best: Task = self.next_task(cpu)
+        cpu.runqueue.remove(best)
+        cpu.current = best
+        self._switched(cpu, best)
+        best.switched_in_ps = self.sim.now
+        self.costs.ledger.wakeup += self.costs.context_switch_ps
+        cpu.run(PROCESS_LEVEL, best, self.costs.context_switch_ps, SYSTEM)
+
+    def next_task(self, cpu: Cpu) -> Task:
+        """The best task of the CPU's run queue.
 
         Tasks that have used up their slices come after those that have not, whatever their
         priority (the expired array); when there are no others, all get new slices.
@@ -366,9 +402,4 @@ class Scheduler(Dispatcher):
         if best.expired:
             for task in queue:
                 task.expired = False
-        queue.remove(best)
-        cpu.current = best
-        self._switched(cpu, best)
-        best.switched_in_ps = self.sim.now
-        self.costs.ledger.wakeup += self.costs.context_switch_ps
-        cpu.run(PROCESS_LEVEL, best, self.costs.context_switch_ps, SYSTEM)
+        return best

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from simnet.host.accounting import PROCESS_LEVEL, USER
 from simnet.host.costs import COST_NAMES, Costs
 from simnet.host.cpu import Context, Cpu
 from simnet.host.machine import Layout, Machine
 from simnet.host.memory import Memory, distances
+from simnet.host.scheduler import Task
 from simnet.host.softirq.version import SoftirqRules
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
@@ -129,3 +131,33 @@ class Handler(Context):
         self.done_ps.append(self.sim.now)
         if self.then is not None:
             self.then(cpu)
+
+
+class Busy(Task):
+    """Computes until it is told to stop."""
+
+    stop = False
+
+    def step(self, cpu: Cpu) -> None:
+        if self.stop:
+            self.sleep()
+        elif not self.yield_if_needed(cpu):
+            cpu.run(PROCESS_LEVEL, self, 100 * US, USER)
+
+
+class Once(Task):
+    """Computes for 1 ms whenever it is woken; logs on which CPU it was when it started."""
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.log: list[tuple[int, int]] = []
+        self.running = False
+
+    def step(self, cpu: Cpu) -> None:
+        if self.running:
+            self.running = False
+            self.sleep()
+        else:
+            self.running = True
+            self.log.append((self.sim.now, cpu.cpu_id))
+            cpu.run(PROCESS_LEVEL, self, MS, USER)

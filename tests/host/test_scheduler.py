@@ -4,43 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, USER
+from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
 from simnet.host.cpu import Cpu
-from simnet.host.scheduler import Task
 from simnet.kernel.simulator import Simulator
-from tests.host.parts import MS, US, Job, make_costs, make_machine
+from tests.host.parts import MS, US, Busy, Job, Once, make_costs, make_machine
 
 TICK = 4 * MS
-
-
-class Busy(Task):
-    """Computes until it is told to stop."""
-
-    stop = False
-
-    def step(self, cpu: Cpu) -> None:
-        if self.stop:
-            self.sleep()
-        elif not self.yield_if_needed(cpu):
-            cpu.run(PROCESS_LEVEL, self, 100 * US, USER)
-
-
-class Once(Task):
-    """Computes for 1 ms whenever it is woken; logs on which CPU it was when it started."""
-
-    def __init__(self, *arguments: object, **options: object) -> None:
-        super().__init__(*arguments, **options)  # type: ignore[arg-type]
-        self.log: list[tuple[int, int]] = []
-        self.running = False
-
-    def step(self, cpu: Cpu) -> None:
-        if self.running:
-            self.running = False
-            self.sleep()
-        else:
-            self.running = True
-            self.log.append((self.sim.now, cpu.cpu_id))
-            cpu.run(PROCESS_LEVEL, self, MS, USER)
 
 
 class Host:

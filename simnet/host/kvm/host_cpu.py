@@ -15,21 +15,20 @@ and none moves to another CPU.
 # mypy: no-strict-optional
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import cython
 
 from simnet.host.cpu import VirtualProcessor
+from simnet.host.fair.rules import FairRules
 from simnet.host.idle import IdleStates
-from simnet.host.release import values_in
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
 if not cython.compiled:
     from simnet.kernel.priority import LAST
 
-__all__ = ["FairRules", "HostCpu", "HostThread", "fair_rules"]
+__all__ = ["HostCpu", "HostThread"]
 
 # states of a thread; compiled modules take them from `host_cpu.pxd`
 if not cython.compiled:
@@ -38,38 +37,9 @@ if not cython.compiled:
     ARRIVING = 2
     RUNNING = 3
 
-_MS_PS: Final = 10**9
 # events: a thread has the CPU; a slice ends
 _ARRIVED = cython.declare(cython.int, 0)
 _SLICE = cython.declare(cython.int, 1)
-
-
-@dataclass(frozen=True)
-class FairRules:
-    """How a kernel's scheduler shares a CPU; the defaults are those of CFS.
-
-    Attributes:
-        slice_ps: that a thread runs for at least while others wait.
-        credit_ps: by how much a thread that slept may be behind those that run.
-        granularity_ps: by how much it has to be behind to preempt.
-    """
-
-    slice_ps: int = 3 * _MS_PS
-    credit_ps: int = 12 * _MS_PS
-    granularity_ps: int = 4 * _MS_PS
-
-
-#: Versions from which on a rule has a value, in order.
-_CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (((6, 6), {"credit_ps": 0}),)
-
-
-def fair_rules(version: str) -> FairRules:
-    """The scheduler of Linux `version`.
-
-    Raises:
-        InputError: that is not a version.
-    """
-    return FairRules(**values_in(version, _CHANGES))
 
 
 class HostThread(VirtualProcessor):

@@ -26,6 +26,7 @@ class Ksoftirqd(Task):
 
     def __init__(self, scheduler: Scheduler, cpu: Cpu) -> None:
         super().__init__(scheduler, f"{cpu.path}.ksoftirqd", cpu, 19, frozenset({cpu.cpu_id}))
+        self.runs_softirqs = True
         cast("SoftirqNetRx", cpu.softirqs).ksoftirqd = self
 
     def step(self, cpu: Cpu) -> None:

@@ -55,6 +55,8 @@ class TcpReader(SocketTask):
         self.room = 0
         self.got = 0
         self.finishing = False
+        # as sock_def_readable wakes it
+        self.sync = True
         socket.reader = self
 
     def step(self, cpu: Cpu) -> None:  # noqa: C901, PLR0912 - one case a state

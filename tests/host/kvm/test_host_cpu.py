@@ -6,7 +6,8 @@ import pytest
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.cpu import Cpu
-from simnet.host.kvm.host_cpu import FairRules, HostCpu, fair_rules
+from simnet.host.fair.rules import FairRules, fair_rules
+from simnet.host.kvm.host_cpu import HostCpu
 from simnet.host.kvm.vcpu import Vcpu
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Agenda, Handler, Job, make_machine
@@ -42,7 +43,8 @@ class Host:
 
 @pytest.mark.parametrize(("version", "credit"), [("5.4", 12 * MS), ("6.5.1", 12 * MS), ("6.6", 0)])
 def test_eevdf_gives_sleepers_no_credit(version: str, credit: int) -> None:
-    assert fair_rules(version) == FairRules(3 * MS, credit, 4 * MS)
+    rules = fair_rules(version)
+    assert (rules.slice_ps, rules.credit_ps, rules.granularity_ps) == (3 * MS, credit, 4 * MS)
 
 
 def test_a_wake_up_costs_a_switch_and_the_way_out_of_the_halt() -> None:

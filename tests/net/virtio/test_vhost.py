@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.kvm.host_cpu import HostCpu, fair_rules
+from simnet.host.fair.rules import fair_rules
+from simnet.host.kvm.host_cpu import HostCpu
 from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
 from simnet.net.gro import Gro, gro_rules

@@ -70,6 +70,8 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
          "ibm-p5-partition has no ports here"),
         ("vscsi-parallel", {"port-channel load-balance": "src-ip"}, "port-channel load-balance",
          "nothing here is on a switch"),
+        ("relay-tuned", {"kernel.scheduler": "fair"}, "kernel.scheduler",
+         "the fair scheduler of Linux 2.6.32 is not modelled: expected 5.4"),
         ("vscsi-parallel", {"kernel.dirty_writeback": "1 ps"}, "kernel.dirty_writeback",
          "1 ps is less than a jiffy, 4 ms at HZ 250"),
         ("ipoib-sunway", {"HZ": "24"}, "HZ",

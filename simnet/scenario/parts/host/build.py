@@ -97,6 +97,7 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
             softirq_rules=(
                 softirq_rules(kernel.version) if kernel.system == "linux" else SoftirqRules()
             ),
+            fair=kernel.version if kernel.scheduler == "fair" else "",
             places=_places(machine),
         ),
         make_costs(host),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.host.release import release
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.host.schema import Kernel, Memory
 
@@ -16,6 +17,8 @@ __all__ = ["SECOND_PS", "check_machines", "check_timer"]
 
 SECOND_PS: Final = 10**12
 
+# what rules of the fair scheduler were read for
+_FAIR: Final = (5, 4)
 _LISTED: Final = ("node_cpus", "package_cpus", "core_cpus")
 # of each two the first is nearer, and costs no more; what a machine has several of then
 _NEARER: Final = (
@@ -38,6 +41,7 @@ def check_machines(tree: Tree, table: Table) -> None:
         _check_links(tree, place, table)
         _check_cpus(tree, place, table)
         _check_memory(tree, place, table)
+        _check_scheduler(tree, (*place, "kernel"), table)
 
 
 def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
@@ -47,6 +51,13 @@ def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
     if given < jiffy_ps:
         message = f"{spec.text(given)} is less than a jiffy, {spec.text(jiffy_ps)} at HZ {hz}"
         raise table.error((*kernel, attribute), "system", message, (*kernel, "hz"))
+
+
+def _check_scheduler(tree: Tree, place: Path, table: Table) -> None:
+    kernel = tree.get(place)
+    if kernel["scheduler"] == "fair" and release(kernel["version"]) < _FAIR:
+        message = f"the fair scheduler of Linux {kernel['version']} is not modelled: expected 5.4"
+        raise table.error((*place, "scheduler"), "system", message, place)
 
 
 def _check_ports(tree: Tree, place: Path, table: Table) -> None:

@@ -268,6 +268,13 @@ class Kernel(NetworkOptions):
     max_softirq_restart: Annotated[int, count("softirq rounds before ksoftirqd", 1, 1000)]
     net_rx_time_limit_jiffies: Annotated[int, count("jiffies of one NET_RX round", 1, 1000)]
     timeslice_ps: Annotated[int, time("time slice at nice 0", "1 us", "10 s")]
+    scheduler: Annotated[
+        str,
+        Choice(
+            "how processes share CPUs and wake: O(1), or the fair one, CFS or since 6.6 EEVDF",
+            ("o1", "fair"),
+        ),
+    ] = "o1"
     rmem_default_bytes: Annotated[int, size("net.core.rmem_default", "256 B", "2 GiB")]
     rmem_max_bytes: Annotated[int, size("net.core.rmem_max", "256 B", "2 GiB")]
     wmem_default_bytes: Annotated[int, size("net.core.wmem_default", "256 B", "2 GiB")]

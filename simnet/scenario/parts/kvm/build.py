@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from simnet.host.costs import whole_ns
-from simnet.host.kvm.host_cpu import HostCpu, fair_rules
+from simnet.host.fair.rules import fair_rules
+from simnet.host.kvm.host_cpu import HostCpu
 from simnet.host.kvm.vcpu import Vcpu
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.virtio.tap import Tap

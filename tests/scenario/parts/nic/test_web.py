@@ -29,6 +29,11 @@ def ran(*settings: tuple[str, str], tunings: tuple[str, ...] = ()) -> Result:
     )
 
 
+def scheduled(scheduler: str, *settings: tuple[str, str]) -> Result:
+    asked = (("kernel.scheduler", scheduler), ("peer:kernel.scheduler", scheduler))
+    return ran(*asked, *settings)
+
+
 def queues(count: int, *tunings: str) -> Result:
     return ran((COMBINED, str(count)), tunings=tunings)
 
@@ -144,3 +149,15 @@ class TestLoad:
 
     def test_the_applications_time_is_the_servers(self) -> None:
         assert cpu_us(ran(("service", "30 us"))) > cpu_us(ran()) + 15
+
+
+class TestWakeUps:
+    def test_the_fair_scheduler_wakes_processes_on_idle_cpus(self) -> None:
+        near, spread = scheduled("o1"), scheduled("fair")
+        assert median_us(spread) < 0.85 * median_us(near)
+        assert requests(spread) > 1.03 * requests(near)
+
+    def test_on_one_cpu_there_is_no_choice(self) -> None:
+        here = (("taskset --cpu-list", "16"),)
+        near, same = scheduled("o1", *here), scheduled("fair", *here)
+        assert requests(same) == pytest.approx(requests(near), rel=0.03)
