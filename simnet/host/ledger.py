@@ -71,9 +71,6 @@ class Ledger:
     copy_misses: cython.longlong
     storage: cython.longlong
     hypervisor: cython.longlong
-    skb: cython.longlong
-    skb_freed: cython.longlong
-    ip: cython.longlong
 
     def __init__(self) -> None:
         self.skb = self.skb_freed = self.ip = 0

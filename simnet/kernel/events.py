@@ -311,8 +311,6 @@ class EventCore(CallbackEvent):
 class TimeoutCore(EventCore):
     """Happens when a delay has passed."""
 
-    _delay: Any
-
     def __init__(self, env: EnvironmentCore, delay: Any, value: Any = None) -> None:
         delay_ps: cython.longlong = env.delay_ps(delay)
         self.prepare(env, value, True)

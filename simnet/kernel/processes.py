@@ -39,8 +39,6 @@ def declare(initialize: type, interruption: type) -> None:
 class ProcessCore(EventCore):
     """Runs a generator that yields the events it waits for, and happens when that returns."""
 
-    _generator: Any
-    _target: Any
     _returned: cython.int
 
     def __init__(self, env: EnvironmentCore, generator: Any) -> None:
@@ -166,8 +164,6 @@ class InitializeCore(EventCore):
 
 class InterruptionCore(EventCore):
     """Throws an `Interrupt` into a process."""
-
-    process: ProcessCore
 
     def __init__(self, process: ProcessCore, cause: Any) -> None:
         self.prepare(process.env, Interrupt(cause), False)

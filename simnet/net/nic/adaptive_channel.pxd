@@ -1,4 +1,5 @@
 from simnet.kernel.priority cimport NIC
+from simnet.net.link.ethernet cimport UNCOUNTED_BYTES
 from simnet.net.nic.channel cimport Channel
 from simnet.net.nic.completion_queue cimport CompletionQueue
 from simnet.net.nic.dim cimport Dim

@@ -10,59 +10,32 @@ from __future__ import annotations
 
 import cython
 
-from simnet.net.gro import Gro
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import Dim
-from simnet.net.nic.net_device import NetDevice
 
 if not cython.compiled:
     from simnet.kernel.priority import NIC
+    from simnet.net.link.ethernet import UNCOUNTED_BYTES
 
 __all__ = ["AdaptiveChannel"]
 
 _UPDATE = cython.declare(cython.int, 0)
 _RX_APPLIED = cython.declare(cython.int, 1)
 _TX_APPLIED = cython.declare(cython.int, 2)
-# preamble, FCS and gap, which the drivers' counters leave out
-_UNCOUNTED_BYTES = cython.declare(cython.longlong, 24)
 
 
 class AdaptiveChannel(Channel):
-    """One channel of a port.
+    """One channel of a port. Its driver calls `_adapt`, or chooses by rules of its own."""
 
-    Args:
-        device: what the chips and drivers have in common.
-        gro: receive offload of its NAPI instance.
-        tso: the device cuts large segments.
-        page_bytes: of a page of receive buffers; 0: not told apart from other work.
-        tx_budget: sent frames that one poll reclaims.
-        doorbells: registers written to arm the completion queues.
-        rx_dim, tx_dim: `Dim` of received and of sent frames; None for values that are set.
-        command_ps: from a choice to the changed queue.
-    """
+    def _adapt(self, rx_dim: Dim | None, tx_dim: Dim | None, command_ps: int) -> None:
+        """Let `Dim` choose.
 
-    def __init__(
-        self,
-        device: NetDevice,
-        gro: Gro,
-        *,
-        tso: bool,
-        page_bytes: int,
-        tx_budget: int,
-        doorbells: int,
-        rx_dim: Dim | None = None,
-        tx_dim: Dim | None = None,
-        command_ps: int = 0,
-    ) -> None:
-        super().__init__(
-            device,
-            gro,
-            tso=tso,
-            page_bytes=page_bytes,
-            tx_budget=tx_budget,
-            doorbells=doorbells,
-        )
+        Args:
+            rx_dim: of received frames; None for values that are set.
+            tx_dim: of sent frames; likewise.
+            command_ps: from a choice to the changed queue.
+        """
         self.rx_dim: Dim = rx_dim
         self.tx_dim: Dim = tx_dim
         self.command_ps = command_ps
@@ -77,11 +50,11 @@ class AdaptiveChannel(Channel):
 
     def _tx_counted_bytes(self) -> cython.longlong:
         """Their bytes, as the driver counts them."""
-        return self.tx_bytes - _UNCOUNTED_BYTES * self.tx_packets
+        return self.tx_bytes - UNCOUNTED_BYTES * self.tx_packets
 
     def _rx_counted_bytes(self) -> cython.longlong:
         """Bytes of the frames that polls have taken, as the driver counts them."""
-        return self.polled_bytes - _UNCOUNTED_BYTES * self.consumed
+        return self.polled_bytes - UNCOUNTED_BYTES * self.consumed
 
     def _poll_completed(self, now: cython.longlong) -> cython.int:
         """Give samples to `Dim`."""

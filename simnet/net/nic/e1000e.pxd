@@ -1,6 +1,7 @@
 from simnet.host.cpu cimport Cpu
 from simnet.host.softirq.softirq cimport SoftirqNetRx
 from simnet.host.softirq.verdict cimport POLL_DONE, POLL_MORE
+from simnet.net.link.ethernet cimport UNCOUNTED_BYTES
 from simnet.net.nic.e1000 cimport E1000
 from simnet.net.nic.port cimport Nic
 from simnet.net.link.skb cimport Skb

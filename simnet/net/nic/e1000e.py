@@ -26,6 +26,7 @@ from simnet.net.nic.port import Nic
 
 if not cython.compiled:
     from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
+    from simnet.net.link.ethernet import UNCOUNTED_BYTES
 
 __all__ = ["E1000e", "throttle_interval_ps", "update_itr"]
 
@@ -48,8 +49,6 @@ _LARGE_BYTES = cython.declare(cython.longlong, 1200)
 _OFFLOADED_BYTES = cython.declare(cython.longlong, 2000)
 _HUGE_BYTES = cython.declare(cython.longlong, 8000)
 _UNIT_PS = cython.declare(cython.longlong, 256_000)
-# preamble, FCS and gap are no part of what the driver counts
-_UNCOUNTED_BYTES = cython.declare(cython.int, 24)
 
 
 def update_itr(  # noqa: C901, PLR0912 - the driver's decisions, as they stand there
@@ -187,7 +186,7 @@ class E1000e(E1000):
             self.rx_total_packets += count
             while count > 0:
                 count -= 1
-                self.rx_total_bytes += skb.wire_bytes - _UNCOUNTED_BYTES
+                self.rx_total_bytes += skb.wire_bytes - UNCOUNTED_BYTES
                 skb = skb.next
             return Nic.poll_step(self, cpu, softirq)
         softirq.charge(self._hand_back(cpu))
@@ -203,5 +202,5 @@ class E1000e(E1000):
 
     def _send_now(self, skb: Skb) -> cython.int:
         """Put a frame on the wire, and keep its length for the driver's count."""
-        self.tx_lengths[self.tx.sent & self.tx.mask] = skb.wire_bytes - _UNCOUNTED_BYTES
+        self.tx_lengths[self.tx.sent & self.tx.mask] = skb.wire_bytes - UNCOUNTED_BYTES
         return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends

@@ -83,10 +83,8 @@ class Mlx5(AdaptiveChannel):
             page_bytes=page_bytes,
             tx_budget=_TX_CQ_POLL_BUDGET,
             doorbells=_DOORBELLS,
-            rx_dim=Dim() if adaptive_rx else None,
-            tx_dim=Dim() if adaptive_tx else None,
-            command_ps=command_ps,
         )
+        self._adapt(Dim() if adaptive_rx else None, Dim() if adaptive_tx else None, command_ps)
         self.rx_cq.moderate(rx[0], rx[1], rx_cqe)
         self.tx_cq.moderate(tx[0], tx[1], tx_cqe)
         self.map_ps = device.fetch_ps + device.dma_ps

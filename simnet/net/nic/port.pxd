@@ -8,6 +8,7 @@ from simnet.host.softirq.softirq cimport SoftirqNetRx
 from simnet.host.softirq.verdict cimport POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.kernel.priority cimport NIC
 from simnet.kernel.sentinel cimport NEVER
+from simnet.net.link.ethernet cimport UNCOUNTED_BYTES
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue
 from simnet.net.nic.device_access cimport DeviceAccess
 from simnet.net.nic.transmit_ring cimport TransmitRing

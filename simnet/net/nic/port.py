@@ -32,6 +32,7 @@ if not cython.compiled:
     from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
     from simnet.kernel.priority import NIC
     from simnet.kernel.sentinel import NEVER
+    from simnet.net.link.ethernet import UNCOUNTED_BYTES
 
 __all__ = ["Nic"]
 
@@ -95,11 +96,8 @@ class Nic(Port):
 
     @property
     def uncounted_bytes(self) -> int:
-        """What `tx_bytes` and `rx_bytes` hold of a frame beyond what the driver counts.
-
-        Of Ethernet that is preamble, FCS and gap.
-        """
-        return 24
+        """What `tx_bytes` and `rx_bytes` hold of a frame beyond what the driver counts."""
+        return UNCOUNTED_BYTES
 
     @property
     def lines(self) -> list[IrqLine]:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from simnet.errors import InputError
 from simnet.files import NewFile
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.scenario.core.library import nearest
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ _COMMENT: Final = 1
 _NAME: Final = 2
 _RESOLUTION: Final = 9
 _PICOSECONDS: Final = 12
-_UNCOUNTED_BYTES: Final = 24  # preamble, FCS and gap
 _PLAIN_BYTES: Final = 14 + 20 + 20
 _MOST_OPTIONS_BYTES: Final = 40
 _HEADERS_BYTES: Final = _PLAIN_BYTES + _MOST_OPTIONS_BYTES
@@ -96,7 +96,7 @@ class PcapFile:
             raise InputError(message, key="--pcap-port")
         port = system.nics[names.index(chosen)]
         for queue in getattr(port, "queues", [port]):
-            if queue.uncounted_bytes != _UNCOUNTED_BYTES or queue.copies:
+            if queue.uncounted_bytes != UNCOUNTED_BYTES or queue.copies:
                 raise InputError(f"{chosen} is no Ethernet port", key="--pcap-port")
             queue.capture = self
         options = _option(_NAME, chosen.encode()) + _option(_RESOLUTION, bytes([_PICOSECONDS]))
@@ -205,7 +205,7 @@ def _options(skb: Skb) -> bytes:
     if skb.sack:
         blocks = _blocks(skb.sack)[: 3 if found else 4]
         found += bytes([1, 1, 5, 2 + 8 * len(blocks)]) + b"".join(blocks)
-    frame_bytes = skb.wire_bytes - _UNCOUNTED_BYTES
+    frame_bytes = skb.wire_bytes - UNCOUNTED_BYTES
     room = frame_bytes - _PLAIN_BYTES - (skb.end_seq - skb.seq)
     if frame_bytes > _LEAST_FRAME_BYTES and len(found) < room <= _MOST_OPTIONS_BYTES:
         found += bytes([1]) * (room - len(found))

@@ -88,15 +88,12 @@ class Ice(ItrChannel):
     ) -> None:
         self.profiles = profiles
         super().__init__(
-            device,
-            gro,
-            tso=tso,
-            rx_itr_ps=rx_itr_ps,
-            tx_itr_ps=tx_itr_ps,
-            intrl_ps=intrl_ps,
-            rx_dim=Dim(_FIRST_PROFILE, _STALE_PS) if adaptive_rx else None,
-            tx_dim=Dim(_FIRST_PROFILE, _STALE_PS) if adaptive_tx else None,
-            command_ps=command_ps,
+            device, gro, tso=tso, rx_itr_ps=rx_itr_ps, tx_itr_ps=tx_itr_ps, intrl_ps=intrl_ps
+        )
+        self._adapt(
+            Dim(_FIRST_PROFILE, _STALE_PS) if adaptive_rx else None,
+            Dim(_FIRST_PROFILE, _STALE_PS) if adaptive_tx else None,
+            command_ps,
         )
         for dim, cq in ((self.tx_dim, self.tx_cq), (self.rx_dim, self.rx_cq)):
             if dim is not None:

@@ -1,4 +1,5 @@
 from simnet.host.cpu cimport Cpu
+from simnet.net.link.ethernet cimport UNCOUNTED_BYTES
 from simnet.net.link.skb cimport Skb
 from simnet.net.nic.adaptive_channel cimport AdaptiveChannel
 from simnet.net.nic.channel cimport Channel

@@ -22,9 +22,11 @@ from simnet.net.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.adaptive_channel import AdaptiveChannel
 from simnet.net.nic.channel import Channel
-from simnet.net.nic.dim import Dim
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
+
+if not cython.compiled:
+    from simnet.net.link.ethernet import UNCOUNTED_BYTES
 
 __all__ = ["ItrChannel"]
 
@@ -32,8 +34,6 @@ __all__ = ["ItrChannel"]
 _WORK_LIMIT = 256
 # the tail of the receive ring, and what enables the vector
 _DOORBELLS = 2
-# preamble, FCS and gap, which the drivers' counters leave out
-_UNCOUNTED_BYTES = cython.declare(cython.longlong, 24)
 
 
 class ItrChannel(AdaptiveChannel):
@@ -45,7 +45,6 @@ class ItrChannel(AdaptiveChannel):
         tso: the device cuts large segments.
         rx_itr_ps, tx_itr_ps: throttles of received and of sent frames.
         intrl_ps: least time between two interrupts; 0 for no limit.
-        rx_dim, tx_dim, command_ps: see `AdaptiveChannel`.
     """
 
     def __init__(
@@ -57,9 +56,6 @@ class ItrChannel(AdaptiveChannel):
         rx_itr_ps: int,
         tx_itr_ps: int,
         intrl_ps: int,
-        rx_dim: Dim | None = None,
-        tx_dim: Dim | None = None,
-        command_ps: int = 0,
     ) -> None:
         super().__init__(
             device,
@@ -68,9 +64,6 @@ class ItrChannel(AdaptiveChannel):
             page_bytes=0,
             tx_budget=_WORK_LIMIT,
             doorbells=_DOORBELLS,
-            rx_dim=rx_dim,
-            tx_dim=tx_dim,
-            command_ps=command_ps,
         )
         self.rx_itr_ps = rx_itr_ps
         self.tx_itr_ps = tx_itr_ps
@@ -94,7 +87,7 @@ class ItrChannel(AdaptiveChannel):
 
     def _send_now(self, skb: Skb) -> cython.int:
         """Put a frame on the wire, and keep its length for the driver's count."""
-        self.tx_lengths[self.tx.sent & self.tx.mask] = skb.wire_bytes - _UNCOUNTED_BYTES
+        self.tx_lengths[self.tx.sent & self.tx.mask] = skb.wire_bytes - UNCOUNTED_BYTES
         return OffloadingNic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
 
     def _reclaim(self, cpu: Cpu) -> cython.int:

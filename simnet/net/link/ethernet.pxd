@@ -1,0 +1,2 @@
+cpdef enum:
+    UNCOUNTED_BYTES = 24
