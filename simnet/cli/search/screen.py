@@ -27,7 +27,7 @@ __all__ = ["screen_command"]
     help="What they are ranked by; throughput by default.",
 )
 @click.option(
-    "--paths", type=click.IntRange(2, 1000), help="How often each is turned; 4 by default."
+    "--paths", type=click.IntRange(2, 1000), help="How often each is turned at most; 3 by default."
 )
 @search_options("what matters as a tornado")
 def screen_command(

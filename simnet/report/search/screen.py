@@ -36,7 +36,9 @@ def screen(found: Screen) -> str:
         f"chance alone, standard deviation: {chance}\n\n",
         columns(titles, rows, left=1),
     ]
-    parts += _line("changed nothing", [one.name for one in found.factors if one.turns and one.idle])
+    idle = [(one.name, one.why) for one in found.factors if one.turns and one.idle]
+    if idle:
+        parts += ["\n", columns(("changed nothing", "why"), idle, left=2)]
     parts += _line(
         "goes with no values of the others", [o.name for o in found.factors if not o.turns]
     )

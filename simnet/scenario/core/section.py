@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
-__all__ = ["Section"]
+__all__ = ["Reads", "Section", "reads"]
 
 
 class Section(BaseModel):
@@ -36,3 +37,35 @@ class Section(BaseModel):
     def unused(cls, values: Mapping[str, Any]) -> Collection[str]:  # noqa: ARG003 - for others
         """Return the attributes that nothing reads beside such values: they cannot be set."""
         return ()
+
+
+class Reads:
+    """What was read so far."""
+
+    def __init__(self) -> None:
+        # the sections stay alive as long as their numbers count
+        self._found: dict[tuple[int, str], Section] = {}
+
+    def add(self, section: Section, name: str) -> None:
+        """Take note that an attribute of a section is read."""
+        self._found[id(section), name] = section
+
+    def had(self, section: Section, name: str) -> bool:
+        """Whether an attribute of a section was read."""
+        return (id(section), name) in self._found
+
+
+@contextmanager
+def reads() -> Iterator[Reads]:
+    """Take note of every value that is read meanwhile, in this process: why one changes nothing."""
+    found = Reads()
+
+    def noted(self: Any, name: str) -> Any:
+        found.add(self, name)
+        return object.__getattribute__(self, name)
+
+    Section.__getattribute__ = noted  # type: ignore[method-assign]
+    try:
+        yield found
+    finally:
+        del Section.__getattribute__  # that of every object is left

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simnet.scenario.core.subject import late, setup_of
+from simnet.scenario.system.collector import COLLECTOR
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
@@ -27,7 +28,8 @@ def build(
         tracer: receives spans and counters, or None.
     """
     setup = setup_of(effective.workload.test, lambda part: bool(getattr(effective, part)))
-    made: System = (setup.build if setup else _STREAMS)(
-        effective, seed=seed, per_frame=per_frame, tracer=tracer
-    )
+    with COLLECTOR.spared(grown=True):
+        made: System = (setup.build if setup else _STREAMS)(
+            effective, seed=seed, per_frame=per_frame, tracer=tracer
+        )
     return made

@@ -42,7 +42,8 @@ class Collector:
         """Freeze what is there, and collect seldom.
 
         Args:
-            grown: there is another system; only then can there be much more than before.
+            grown: another system is about to be made; only then can there be much more than
+                before. Those that came before can be collected without a look at it.
         """
         before = gc.get_threshold()
         if before[0]:

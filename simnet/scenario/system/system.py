@@ -245,12 +245,10 @@ class System:
         self._counters = {**(counters or {}), **(ground.counters if ground else {})}
         self._observed = ground.observed if ground else {}
         self._more = tuple(ground.resources) if ground else ()
-        self._has_run = False
 
     def run(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more."""
-        grown, self._has_run = not self._has_run, True
-        with COLLECTOR.spared(grown=grown):
+        with COLLECTOR.spared(grown=False):
             self.env.run(until=self.env.sim.now + duration_ps)
 
     def snapshot(self) -> Snapshot:

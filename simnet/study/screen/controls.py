@@ -36,6 +36,8 @@ class Control:
         value: as it is.
         values: what it may be set to, as typed; `value` is one of them.
         ordered: whether the values are numbers, ascending: a slider.
+        of_kernel: whether it is a value of the kernel, not of the ports' NIC.
+        target: the attribute that it is.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Control:
     value: str
     values: tuple[str, ...]
     ordered: bool
+    of_kernel: bool
+    target: str
 
     def settings(self, value: str) -> Iterator[tuple[str, str]]:
         """What setting it means, knob by knob; nothing where it is as it was."""
@@ -78,7 +82,10 @@ def _control(knob: Knob, effective: Effective) -> Control | None:
     if parameter is None or len(values) < 2:  # noqa: PLR2004 (one value cannot be changed)
         return None
     ordered = isinstance(knob.spec, Quantity)
-    return Control(knob.name, knob.doc, names, parameter.text, values, ordered)
+    of_kernel = knob.scope == "kernel"
+    return Control(
+        knob.name, knob.doc, names, parameter.text, values, ordered, of_kernel, knob.target
+    )
 
 
 def _values(knob: Knob, parameter: Parameter) -> tuple[str, ...]:

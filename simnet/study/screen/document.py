@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA", "Effect", "Screen", "Screened", "schema"]
+__all__ = ["SCHEMA", "WITHIN", "Effect", "Screen", "Screened", "schema"]
 
 SCHEMA: Literal["simnet.screen/1"] = "simnet.screen/1"
+
+WITHIN: Final = 2
+"""So many standard deviations of chance matter."""
 
 
 class _Row(BaseModel):
@@ -39,6 +42,7 @@ class Screened(_Row):
     values: tuple[str, ...] = Field(description="what it was turned to")
     turns: int = Field(description="how often; 0 where it goes with no values of the others")
     idle: bool = Field(description="whether it never changed anything")
+    why: str = Field(default="", description="why it never did; empty if it did")
     effects: tuple[Effect, ...]
 
     def effect(self, metric: str) -> Effect:
@@ -69,7 +73,7 @@ class Screen(_Row):
 
     def matters(self, one: Screened) -> bool:
         """Whether a factor changes the metric by more than two standard deviations of chance."""
-        return one.effect(self.metric).size > 2 * self.chance.get(self.metric, 0.0)
+        return one.effect(self.metric).size > WITHIN * self.chance.get(self.metric, 0.0)
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The document as `simnet screen --json` prints it."""

@@ -49,6 +49,11 @@ class Factor:
         return self.structure and not self.proposed
 
     @property
+    def of_kernel(self) -> bool:
+        """Whether it is a knob of the kernel."""
+        return self.knob is not None and self.knob.of_kernel
+
+    @property
     def usual(self) -> str:
         """Its value as the system is."""
         return OFF_ON[0] if self.knob is None else self.knob.value
@@ -65,9 +70,9 @@ class Factor:
             return replace(case, tunings=(*case.tunings, self.name))
         return replace(case, settings=(*case.settings, *self.settings(value)))
 
-    def goes(self, base: Case) -> bool:
-        """Whether the system takes its last value."""
-        return _goes(self.on(base, self.values[-1]))
+    def goes(self, base: Case, value: str) -> bool:
+        """Whether the system takes a value of it."""
+        return _goes(self.on(base, value))
 
 
 def factors(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
@@ -102,7 +107,7 @@ def _tunings(base: Case) -> Iterator[Factor]:
     known = read_scenario(find_scenario(base.scenario))[0].tunings
     for name, tuning in known.items():
         factor = Factor(name, tuning.description, OFF_ON)
-        if name not in base.tunings and factor.goes(base):
+        if name not in base.tunings and factor.goes(base, OFF_ON[1]):
             yield factor
 
 

@@ -1,11 +1,11 @@
 """Which knobs matter in a scenario: `simnet screen`.
 
 Every tuning and knob that the system takes is a factor. Paths through all of them turn one factor
-at a time, in an order and from a start that chance draws; the change of a result at each step is an
-elementary effect of that factor. Their mean size says how much the factor matters, their spread
-whether that depends on the others. Source: Morris, Factorial sampling plans for preliminary
-computational experiments, Technometrics 33 (1991) 161; mean sizes: Campolongo, Cariboni and
-Saltelli, Environmental Modelling & Software 22 (2007) 1509. Sampling is SALib's.
+at a time (`simnet.study.screen.paths`); the change of a result at each step is an elementary effect
+of that factor. Their mean size says how much the factor matters, their spread
+whether that depends on the others. Source: Morris, Technometrics 33 (1991)
+161; mean sizes: Campolongo, Cariboni and Saltelli, Environmental Modelling & Software 22 (2007)
+1509.
 
 All runs have the same seed, so what a factor leaves alone changes nothing at all.
 """
@@ -13,11 +13,11 @@ All runs have the same seed, so what a factor leaves alone changes nothing at al
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import simnet
 from simnet.errors import InputError
@@ -30,9 +30,11 @@ from simnet.study.run.arguments import (
     text_of,
 )
 from simnet.study.run.run import recorded
-from simnet.study.run.validity import lengthened
-from simnet.study.screen.document import Effect, Screen, Screened
-from simnet.study.screen.factors import Factor, factors, turned
+from simnet.study.run.validity import inconclusive, lengthened
+from simnet.study.screen.document import WITHIN, Effect, Screen, Screened
+from simnet.study.screen.factors import Factor, factors
+from simnet.study.screen.paths import Turn, same, turns
+from simnet.study.screen.why import why_idle
 from simnet.study.whatif.plan import fingerprint
 from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT, ratios
 from simnet.study.work.cases import (
@@ -51,16 +53,11 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "screen"]
 
 METRICS: Final = (THROUGHPUT, CPU_PER_BYTE, TAIL)
-PATHS: Final = 4
+PATHS: Final = 3
 DURATION: Final = "60 ms"
 WARM_UP: Final = "60 ms"
-_LEVELS: Final = 4
 # seeds of the system as it is, which tell what chance does
 _SEEDS: Final = 3
-# paths that are drawn for each that is wanted: some steps of them do not go together
-_SPARE: Final = 8
-
-_Step: TypeAlias = "tuple[Factor, Case, Case]"
 
 
 def screen(  # noqa: PLR0913 (what the command has options for)
@@ -85,7 +82,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         scenario: a scenario's name, or the path of its file.
         knobs: names of what to turn; all that the system takes when empty.
         metric: what they are ranked by: `throughput`, `cpu_per_byte` or `latency_p99`.
-        paths: how often each is turned.
+        paths: how often each is turned, at most: twice where that is within chance.
         settings: knobs for all runs.
         tunings: tunings of the scenario for all runs.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed.
@@ -110,77 +107,81 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     if not every:
         raise InputError("nothing of it can be turned", file=str(scenario))
     first = seed_of(seed)
-    steps = list(_steps(base, every, count_of(paths, "--paths", 2, 1000), first))
-    late = lengthened(WARM_UP, (effective,))[0]
-    measured = text_of(duration, "--duration") or DURATION
-    before = text_of(warm_up, "--warm-up") or late
+    runs = _Runs(duration, warm_up, jobs, progress, store)
+    seeds = [Member(base, seed=first + number) for number in range(_SEEDS)]
+    chance = _chance(runs.of(seeds))
 
-    def member(case: Case, number: int = first) -> Member:
-        return Member(case, seed=number, duration=measured, warm_up=before)
+    def simulated(cases: Sequence[Case]) -> dict[Case, Result]:
+        members = [Member(case, seed=first) for case in cases]
+        return dict(zip(cases, runs.of(members), strict=True))
 
-    seeds = [member(base, first + number) for number in range(_SEEDS)]
-    members = [*seeds, *(member(case) for _, *ends in steps for case in ends)]
-    done = simulate_all(members, jobs=jobs, progress=progress, store=store)
-    results = dict(zip(members, done, strict=True))
-    chance = _chance([results[one] for one in seeds])
+    def within(found: Sequence[Turn]) -> bool:
+        return _effect_of(metric, found).size <= WITHIN * chance.get(metric, 0.0)
+
+    most = count_of(paths, "--paths", 2, 1000)
+    found = turns(base, every, most, first, simulated, within)
+    screened = [_screened(factor, found[factor]) for factor in every]
     screened = [
-        _screened(
-            factor,
-            [
-                (results[member(start)], results[member(end)])
-                for turned_one, start, end in steps
-                if turned_one is factor
-            ],
-        )
-        for factor in every
+        one.model_copy(update={"why": why_idle(base, factor)}) if one.turns and one.idle else one
+        for factor, one in zip(every, screened, strict=True)
     ]
     ranked = sorted(screened, key=lambda one: -one.effect(metric).size)
     return Screen(
         scenario=effective.scenario,
         version=simnet.__version__,
-        fingerprint=fingerprint(results.values()),
+        fingerprint=fingerprint(runs.results.values()),
         settings=recorded(base.apply, base.settings),
         tunings=effective.tunings,
         metric=metric,
-        runs=len(results),
-        simulated_s=done[0].simulated_s,
+        runs=len(runs.results),
+        simulated_s=runs.of(seeds)[0].simulated_s,
         chance=chance,
-        remarks=effective.remarks,
+        remarks=(*effective.remarks, *_doubts(runs.results.values())),
         factors=tuple(ranked),
     )
 
 
-def _steps(base: Case, every: Sequence[Factor], paths: int, seed: int) -> Iterator[_Step]:
-    """Turn one factor at a time, to a later of its values, where both cases are legal."""
-    from SALib.sample import morris  # takes longer to load than a short run
+class _Runs:
+    """The simulations so far."""
 
-    names = [str(number) for number in range(len(every))]
-    problem = {"num_vars": len(every), "names": names, "bounds": [[0.0, 1.0]] * len(every)}
-    points = morris.sample(problem, paths * _SPARE, num_levels=_LEVELS, seed=seed).tolist()
-    left = dict.fromkeys(every, paths)
-    for start in range(0, len(points), len(every) + 1):
-        values = [_values(every, point) for point in points[start : start + len(every) + 1]]
-        cases = [turned(base, every, one) for one in values]
-        for number, ends in enumerate(pairwise(cases)):
-            here, there = values[number], values[number + 1]
-            place = next(n for n in range(len(every)) if here[n] != there[n])
-            factor = every[place]
-            low, high = ends
-            if low is None or high is None or not left[factor]:
-                continue
-            left[factor] -= 1
-            up = factor.values.index(here[place]) < factor.values.index(there[place])
-            yield (factor, low, high) if up else (factor, high, low)
-        if not any(left.values()):
-            return
+    def __init__(
+        self,
+        duration: str | None,
+        warm_up: str | None,
+        jobs: int | None,
+        progress: Progress | None,
+        store: Store | None,
+    ) -> None:
+        self.results: dict[Member, Result] = {}
+        self._measured = text_of(duration, "--duration") or DURATION
+        self._before = text_of(warm_up, "--warm-up")
+        self._jobs, self._progress, self._store = jobs, progress, store
+
+    def of(self, members: Sequence[Member]) -> list[Result]:
+        """Their results; what was simulated before is not simulated again."""
+        timed = [self._timed(member) for member in members]
+        missing = [member for member in dict.fromkeys(timed) if member not in self.results]
+        if missing:
+            done = simulate_all(
+                missing, jobs=self._jobs, progress=self._counted, store=self._store, lean=True
+            )
+            self.results |= zip(missing, done, strict=True)
+        return [self.results[member] for member in timed]
+
+    def _timed(self, member: Member) -> Member:
+        """With a longer warm-up where something of its own acts late."""
+        before = self._before or lengthened(WARM_UP, (member.effective(),))[0]
+        return replace(member, duration=self._measured, warm_up=before)
+
+    def _counted(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(len(self.results) + done, len(self.results) + total)
 
 
-def _values(every: Sequence[Factor], point: Sequence[float]) -> list[str]:
-    """The value of each factor at a point of the unit cube."""
-    return [
-        factor.values[min(int(share * len(factor.values)), len(factor.values) - 1)]
-        for factor, share in zip(every, point, strict=True)
-    ]
+def _doubts(results: Collection[Result]) -> Iterator[str]:
+    count, why = inconclusive(results)
+    if count:
+        yield f"{count} of {len(results)} runs are inconclusive: {why}"
 
 
 def _chance(results: Sequence[Result]) -> dict[str, float]:
@@ -192,19 +193,24 @@ def _chance(results: Sequence[Result]) -> dict[str, float]:
     return found
 
 
-def _screened(factor: Factor, pairs: Sequence[tuple[Result, Result]]) -> Screened:
-    before, after = [one for one, _ in pairs], [one for _, one in pairs]
-    found = ratios(before, after)
-    effects = tuple(_effect(name, found[name]) for name in METRICS if name in found)
-    same = all(one.work == other.work and one.ports == other.ports for one, other in pairs)
+def _screened(factor: Factor, found: Sequence[Turn]) -> Screened:
+    changed = _ratios(found)
     return Screened(
         name=factor.name,
         description=factor.doc,
         values=factor.values,
-        turns=len(pairs),
-        idle=same and all(not one.size for one in effects),
-        effects=effects,
+        turns=len(found),
+        idle=all(same(turn.before, turn.after) for turn in found),
+        effects=tuple(_effect(name, changed[name]) for name in METRICS if name in changed),
     )
+
+
+def _ratios(found: Sequence[Turn]) -> dict[str, list[float]]:
+    return ratios([turn.before for turn in found], [turn.after for turn in found])
+
+
+def _effect_of(metric: str, found: Sequence[Turn]) -> Effect:
+    return _effect(metric, _ratios(found).get(metric, []))
 
 
 def _effect(metric: str, changes: Sequence[float]) -> Effect:

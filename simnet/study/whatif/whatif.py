@@ -314,10 +314,10 @@ def _alternative(base: Case, text: str) -> _Alternative:
 
 def _differs(base: Effective, alternative: _Alternative) -> bool:
     """Whether the two can differ in a simulation."""
-    return bool(_read(base) != _read(alternative.effective))
+    return bool(values_read(base) != values_read(alternative.effective))
 
 
-def _read(effective: Effective) -> Any:
+def values_read(effective: Effective) -> Any:
     """Return the values that a simulation reads."""
 
     def without(value: Any) -> Any:

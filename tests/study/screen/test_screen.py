@@ -24,6 +24,7 @@ SCENARIO = "x460-out-of-box"
 FRAMES = "ethtool -C {port} rx-frames"
 SACK = "net.ipv4.tcp_sack"
 NOWHERE = Store(None)
+MS = 10**9
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +84,40 @@ def test_what_a_system_takes_is_turned() -> None:
     chosen = factors(base, ["rps-ff", "single-queue"])
     assert turned(base, chosen, ("on", "off")) is not None
     assert turned(base, factors(base, [SACK]), ("maybe",)) is None
+
+
+def test_what_changes_nothing_is_not_simulated_one_by_one(asked: list[Effective]) -> None:
+    found = screen(SCENARIO, jobs=1, store=NOWHERE, paths=3)
+    idle = [one for one in found.factors if one.idle]
+    assert len(idle) >= 20
+    assert all(one.turns == 3 for one in idle if one.values)
+    # a path with each of them would be longer than all runs together
+    assert found.runs == len(asked) < 3 * len(idle)
+
+
+def test_a_knob_within_chance_is_turned_twice_and_a_tuning_each_time() -> None:
+    every = screened(FRAMES, "affinity", "numactl", paths=5, metric="latency_p99").factors
+    found = {one.name: one for one in every}
+    assert (found["affinity"].turns, found["numactl"].turns) == (5, 5)
+    assert found[FRAMES].turns == 2
+
+
+def test_what_changed_nothing_says_why() -> None:
+    found = {one.name: one.why for one in screened(SACK, "vm.dirty_ratio", "affinity").factors}
+    assert found == {
+        SACK: "what it decides did not come up in these runs",
+        "vm.dirty_ratio": "nothing of this system reads it",
+        "affinity": "",
+    }
+
+
+def test_only_a_run_in_which_something_acts_late_warms_up_longer(asked: list[Effective]) -> None:
+    # the tuning is without irqbalance, whose daemon acts after seconds
+    screened("affinity", paths=2, settings={"irqbalance.map": "daemon"})
+    late = {one.run.warm_up_ps for one in asked if "affinity" not in one.tunings}
+    soon = {one.run.warm_up_ps for one in asked if "affinity" in one.tunings}
+    assert soon == {60 * MS}
+    assert min(late) > 1000 * MS
 
 
 def test_document_meets_its_schema_and_has_a_frame_and_a_picture() -> None:
