@@ -65,6 +65,7 @@ __all__ = [
     "whatif",
 ]
 
+# where what is not `simnet.study.NAME.NAME` is
 _HOMES = {
     "Component": "simnet.kernel.component",
     "EngineError": "simnet.errors",
@@ -75,18 +76,8 @@ _HOMES = {
     "Result": "simnet.study.run.result",
     "SimnetError": "simnet.errors",
     "SimulationError": "simnet.errors",
-    "calibrate": "simnet.study.calibrate.calibrate",
     "calibrate_host": "simnet.study.calibrate.host",
-    "capacity": "simnet.study.capacity.capacity",
-    "compare": "simnet.study.compare.compare",
-    "explain": "simnet.study.explain.explain",
     "import_host": "simnet.importing.import_host",
-    "recommend": "simnet.study.recommend.recommend",
-    "run": "simnet.study.run.run",
-    "screen": "simnet.study.screen.screen",
-    "sweep": "simnet.study.sweep.sweep",
-    "validate": "simnet.study.validate.validate",
-    "whatif": "simnet.study.whatif.whatif",
 }
 
 _engine.install()
@@ -94,11 +85,10 @@ _engine.install()
 
 def __getattr__(name: str) -> object:
     """Import a name of the public API from where it is defined."""
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in __all__:
         message = f"module 'simnet' has no attribute {name!r}"
         raise AttributeError(message, name=name, obj=import_module("simnet"))
-    value = getattr(import_module(home), name)
+    value = getattr(import_module(_HOMES.get(name, f"simnet.study.{name}.{name}")), name)
     globals()[name] = value
     return value
 

@@ -14,33 +14,22 @@ import io
 import os
 import sys
 import traceback
+from collections import UserDict
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
 import click
 
 import simnet
-from simnet.cli.calibrate import calibrate_command
-from simnet.cli.capacity import capacity_command
-from simnet.cli.catalogue import list_command
-from simnet.cli.compare import compare_command
+from simnet.cli import commands
 from simnet.cli.completion import VARIABLE, complete
-from simnet.cli.conform import conform_command
-from simnet.cli.explain import explain_command
-from simnet.cli.import_host import import_command
-from simnet.cli.page import page_command
-from simnet.cli.report import report_command
-from simnet.cli.run import run_command
-from simnet.cli.search.recommend import recommend_command
-from simnet.cli.search.screen import screen_command
-from simnet.cli.show import show_command
-from simnet.cli.sweep import sweep_command
-from simnet.cli.validate import validate_command
-from simnet.cli.whatif import whatif_command
 from simnet.errors import InputError, LostRunError, OutputError, SimnetError
 from simnet.printable import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import ModuleType
 
 __all__ = ["main"]
 
@@ -52,7 +41,34 @@ _INTERRUPTED: Final = 130
 _BROKEN_PIPE: Final = 141
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+class _Commands(UserDict[str, click.Command]):
+    """The commands of a folder by name. Each is imported when it is used."""
+
+    def __init__(self, folder: ModuleType) -> None:
+        super().__init__()
+        # where a name is a keyword of Python, its module's ends with `_`
+        modules = {one.name.rstrip("_"): one.name for one in iter_modules(folder.__path__)}
+        self._modules = {name: f"{folder.__name__}.{one}" for name, one in modules.items()}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
+
+    def __getitem__(self, name: str) -> click.Command:
+        command: click.Command = getattr(import_module(self._modules[name]), f"{name}_command")
+        return command
+
+
+@click.group(
+    commands=_Commands(commands),
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
 @click.version_option(simnet.__version__, prog_name="simnet")
 @click.pass_context
 def _simnet(context: click.Context) -> None:
@@ -60,27 +76,6 @@ def _simnet(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(_BAD_INPUT)
-
-
-for _command in (
-    list_command,
-    show_command,
-    run_command,
-    whatif_command,
-    screen_command,
-    recommend_command,
-    explain_command,
-    sweep_command,
-    capacity_command,
-    validate_command,
-    calibrate_command,
-    conform_command,
-    import_command,
-    report_command,
-    page_command,
-    compare_command,
-):
-    _simnet.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

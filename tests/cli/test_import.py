@@ -12,7 +12,7 @@ import click
 import pytest
 
 import simnet as api
-from simnet.cli.import_host import import_command
+from simnet.cli.commands.import_ import import_command
 from simnet.errors import InputError
 from simnet.importing.writing.workload import WORKLOADS
 from simnet.scenario.core.load import load

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 import simnet as package
+from simnet.cli import _simnet, commands
 from simnet.scenario.core import jsonschema
 from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names, scenario_names
 from simnet.scenario.core.load import load, present
 from tests.cli.conftest import Simnet
+from tests.house.trees import ROOT, run
 
 SCENARIO = "x460-out-of-box"
 ALL_MODELS = [name for kind in MODEL_FOLDERS for name in model_names(kind)]
@@ -26,6 +28,23 @@ def test_help_says_what_a_command_does(simnet: Simnet, command: tuple[str, ...])
     status, out, err = simnet(*command, "--help")
     assert (status, err) == (0, "")
     assert out.startswith("Usage: simnet")
+
+
+def test_modules_of_the_folder_are_the_commands() -> None:
+    names = {one.stem for one in Path(commands.__file__).parent.glob("*.py")} - {"__init__"}
+    assert {name.rstrip("_") for name in names} == set(_simnet.commands)
+    assert {name: command.name for name, command in _simnet.commands.items()} == {
+        name: name for name in _simnet.commands
+    }
+
+
+def test_a_command_imports_no_other() -> None:
+    script = (
+        "import sys; from simnet.cli import _simnet; _simnet.get_command(None, 'list')\n"
+        "print(sorted(name for name in sys.modules if name.startswith('simnet.cli.commands.')))"
+    )
+    done = run(sys.executable, "-c", script, cwd=ROOT)
+    assert done.stdout == "['simnet.cli.commands.list']\n"
 
 
 def test_nothing_typed_gets_help(simnet: Simnet) -> None:

@@ -28,8 +28,8 @@ def serve(path: str) -> None:
     """Answer until standard input ends."""
     import selectors
 
-    import simnet.cli.run
-    import simnet.cli.show
+    import simnet.cli.commands.run
+    import simnet.cli.commands.show
     import simnet.scenario.core.load
     import simnet.scenario.system.build  # noqa: F401
 

@@ -9,8 +9,8 @@ from typing import Any
 import click
 import pytest
 
-from simnet.cli.search.recommend import recommend_command
-from simnet.cli.search.screen import screen_command
+from simnet.cli.commands.recommend import recommend_command
+from simnet.cli.commands.screen import screen_command
 from simnet.study.recommend.recommend import recommend
 from simnet.study.screen.screen import screen
 

@@ -8,7 +8,7 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import settings_of
-from simnet.cli.search.shown import drawing_of, search_options, show
+from simnet.cli.searched import drawing_of, search_options, show
 
 __all__ = ["recommend_command"]
 

@@ -1,0 +1,1 @@
+"""The commands: module `NAME` has the function `NAME_command`. They are found by name."""

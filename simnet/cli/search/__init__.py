@@ -1,1 +1,0 @@
-"""Commands that search the tunings and knobs of a scenario."""
