@@ -172,7 +172,7 @@ class BusyLoop(ProcessPoll):
         if instance.ran_out:
             instance.napi.scheduled = False
             if not self.skips:
-                softirqs.schedule(instance.napi)
+                instance.hand_over(cpu)
         if softirqs.pending:
             cpu.run(PROCESS_LEVEL, self, 0, SYSTEM)
             return cpu.kick()

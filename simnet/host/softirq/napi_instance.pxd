@@ -1,5 +1,6 @@
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Context, Cpu
+from simnet.host.scheduler cimport Task
 from simnet.host.softirq.softirq cimport Napi, SoftirqNetRx
 from simnet.kernel.priority cimport NIC
 
@@ -11,6 +12,8 @@ cdef class NapiInstance(Context):
     cdef public long long gro_flush_timeout_ps
     cdef public long long irq_suspend_timeout_ps
     cdef public int defer_count
+    cdef public Task thread
+    cdef readonly bint thread_polls
     cdef public bint missed
     cdef public bint in_busy_poll
     cdef public bint prefer_busy_poll
@@ -27,6 +30,7 @@ cdef class NapiInstance(Context):
     cdef readonly long long polls_full_budget
     cdef readonly long long timeouts
     cpdef int schedule(self, Cpu cpu) except -1
+    cpdef int hand_over(self, Cpu cpu) except -1
     cpdef int polled(self, int packets, int budget) except -1
     cpdef bint completing(self, int packets, bint holds) except -1
     cpdef bint completed(self, Cpu cpu, SoftirqNetRx softirq) except -1

@@ -25,6 +25,7 @@ import cython
 
 from simnet.host.costs import Costs
 from simnet.host.cpu import Context, Cpu
+from simnet.host.scheduler import Task
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 
 if not cython.compiled:
@@ -48,6 +49,8 @@ class NapiInstance(Context):
         gro_flush_timeout_ps: `gro_flush_timeout`.
         irq_suspend_timeout_ps: `irq-suspend-timeout`.
         missed: it was to be scheduled while it was (`NAPI_STATE_MISSED`).
+        thread: that polls it in place of the softirq (`napi->thread`); None for the softirq.
+        thread_polls: it is the thread's turn (`NAPI_STATE_SCHED_THREADED`).
         in_busy_poll: a process owns it (`NAPI_STATE_IN_BUSY_POLL`).
         prefer_busy_poll: a process that prefers to poll waits for it.
         ran_out: the last poll took its whole budget.
@@ -67,6 +70,8 @@ class NapiInstance(Context):
         self.gro_flush_timeout_ps = 0
         self.irq_suspend_timeout_ps = 0
         self.defer_count = 0
+        self.thread: Task = None
+        self.thread_polls = False
         self.missed = False
         self.in_busy_poll = False
         self.prefer_busy_poll = False
@@ -98,12 +103,20 @@ class NapiInstance(Context):
 
     def schedule(self, cpu: Cpu) -> cython.int:
         """`napi_schedule` on a CPU, in a handler or with bottom halves disabled."""
-        softirqs: SoftirqNetRx
         if self.napi.scheduled:
             self.missed = True
             return 0
-        softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
-        softirqs.schedule(self.napi)
+        return self.hand_over(cpu)
+
+    def hand_over(self, cpu: Cpu) -> cython.int:
+        """`____napi_schedule`: have its thread or this CPU's softirq poll it."""
+        softirqs: SoftirqNetRx
+        if self.thread is None:
+            softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
+            return softirqs.schedule(self.napi)
+        self.napi.scheduled = True
+        self.thread_polls = True
+        self.thread.wake_on(cpu)
         return 0
 
     def polled(self, packets: cython.int, budget: cython.int) -> cython.int:
@@ -147,20 +160,21 @@ class NapiInstance(Context):
         """The second half: give it up; True if the driver is to enable its interrupt."""
         if self.in_busy_poll:
             return False
-        if softirq.process is None:
+        if softirq.process is None and self.thread is None:
             softirq.complete(self.napi)
         self.napi.scheduled = False
+        self.thread_polls = False
         self.prefer_busy_poll = False
         if self.missed:
             self.missed = False
-            softirq.schedule(self.napi)
+            self.hand_over(cpu)
             return False
         if self.timeout_ps > 0:
             self.start_timer(cpu, self.timeout_ps)
         return not self.deferred
 
     def left_to_process(self, cpu: Cpu, softirq: SoftirqNetRx, packets: cython.int) -> cython.bint:
-        """The end of a softirq's poll that took its whole budget; False: it is polled again.
+        """The end of a poll that took its whole budget, by no process; False: it is polled again.
 
         If a process prefers to poll busily, it is left to it, or to the timer (`__napi_poll`).
         """
@@ -191,11 +205,9 @@ class NapiInstance(Context):
 
     def step(self, cpu: Cpu) -> None:
         """`napi_watchdog`: schedule a poll, unless somebody polls already."""
-        softirqs: SoftirqNetRx
         if not self.napi.scheduled:
             self.prefer_busy_poll = False
-            softirqs = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
-            softirqs.schedule(self.napi)
+            self.hand_over(cpu)
 
     # -- interrupts suspended by a process ----------------------------------------------------
 

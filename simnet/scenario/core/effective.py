@@ -78,6 +78,7 @@ class Port(Section):
         unplugged_ps: when its cable is pulled, from the start of the simulation; 0 for never.
         plugged_ps: when it is plugged in again; 0 for never.
         quickack: whether each segment by a route through it is acknowledged at once.
+        napi_cpus: CPUs that the thread of each receive queue may use; empty for all.
         rps_cpus: CPUs that each receive queue's packets are spread over; empty for none.
         rps_flow_cnt: size of each receive queue's flow table; 0 for none.
         xps_cpus: CPUs that each transmit queue is for; empty for none.
@@ -95,6 +96,7 @@ class Port(Section):
     plugged_ps: int = 0
     quickack: bool = False
     queue_affinity: tuple[tuple[int, ...], ...] = ()
+    napi_cpus: tuple[tuple[int, ...], ...] = ()
     rps_cpus: tuple[tuple[int, ...], ...] = ()
     rps_flow_cnt: tuple[int, ...] = ()
     xps_cpus: tuple[tuple[int, ...], ...] = ()

@@ -29,7 +29,7 @@ __all__ = [
 
 _LAST_CPU: Final = 9999
 # what takes 1 and 0 where others take on and off
-_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ")
+_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ", "echo ")
 # what stands for a place in a name; items of a part of hosts have names of letters
 _PLACES: Final = {
     "irq": r"\d+",
@@ -92,7 +92,7 @@ class CpuMask(Spec):
 
 @dataclass(frozen=True)
 class CpuList(Spec):
-    """A set of CPUs as a list of numbers and ranges, as in ``0,8-11``."""
+    """A set of CPUs as a list of numbers and ranges, as in ``0,8-11``; an empty one is all."""
 
     def parse(self, raw: Any) -> Value:
         """Return the CPUs of the list, ascending; see :meth:`Spec.parse`."""
@@ -107,7 +107,7 @@ class CpuList(Spec):
 
     def text(self, value: Any) -> str:
         """Return the list, with ranges where CPUs follow each other."""
-        return cpulist_text(value)
+        return cpulist_text(value or range(_LAST_CPU + 1))
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
@@ -187,6 +187,7 @@ class Knob:
             ``disks.queue`` is the queue of one of a host's disks.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
+        each: the command for all queues, if it is no loop over files.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.
         unit: unit of a bare number; empty when the value has none.
         note: caveat for people.
@@ -216,6 +217,7 @@ class Knob:
     feature: str = ""
     compile_time: bool = False
     drivers: tuple[str, ...] = ()
+    each: str = ""
     unset: str = ""
     system: Literal["linux", "aix"] = "linux"
     stage: Stage = Stage.KNOBS
@@ -255,8 +257,11 @@ class Knob:
         on = value == "on"
         verbs = {"start_stop": "start" if on else "stop", "detach": "" if on else " -d"}
         command = self.unset if self.unset and value == "0" else self.command
-        typed = command.format(value=value, **verbs, **parts)
-        if parts.get("queue") != "*":
+        whole = parts.get("queue") == "*"
+        typed = (self.each if whole and self.each else command).format(
+            value=value, **verbs, **parts
+        )
+        if self.each or not whole:
             return typed
         file = self.name.format(**parts)
         return f"for file in {file}; do echo {value} > $file; done"

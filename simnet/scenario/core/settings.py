@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.scenario.core.entries import PEER, Entry, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
-from simnet.scenario.core.knob import AppliedKnob, CpuMask, Knob, Stage
+from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
@@ -325,8 +325,8 @@ class Table:
             self.remarks.append(f"{entry.name}: overridden by {stronger.name}")
             return
         value = parsed(entry, knob)
-        if isinstance(knob.spec, CpuMask) or knob.scope == "port":
-            for path in paths:
+        if isinstance(knob.spec, CpuMask | CpuList):
+            for path in (path for path in paths if "ports" in path):
                 self.interrupts.check_mask(entry, value, path[: path.index("ports")])
         if knob.scope == "flows" and knob.target == "cpus":
             peer = is_peer(entry)

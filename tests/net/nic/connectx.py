@@ -45,6 +45,7 @@ class Bench:
         cpus: int = 1,
         version: str = "6.12",
         timeslice_us: int = 100_000,
+        fair: bool = False,
         **options: Any,
     ) -> None:
         self.sim = Simulator()
@@ -56,6 +57,7 @@ class Bench:
             softirq_rules(version),
             cores_per_socket=cpus,
             timeslice_ps=timeslice_us * US,
+            fair=version if fair else "",
         )
         rings = {"rx_buffers": 1023, "tx_ring": 1023, "rate_bps": 10**11} | (device or {})
         made = make_device(self.sim, self.machine, **rings)

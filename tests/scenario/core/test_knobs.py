@@ -72,7 +72,7 @@ TARGETED = [
     and knob.drivers != ("ib_ipoib",)
     and knob.system == "linux"
     and not knob.feature
-    and knob.since not in {"2.6.29", "2.6.36", "3.0", "3.19", "5.8"}
+    and knob.since not in {"2.6.29", "2.6.36", "3.0", "3.19", "5.8", "5.12"}
     and not {"e1000e", "mlx5", "i40e"}.intersection(knob.drivers)
 ]
 

@@ -20,6 +20,8 @@ __all__ = ["IRQ_MAP", "Interrupts"]
 
 IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
+# what can be set of a port's receive queues, beside the masks of their interrupts
+_OF_RECEIVE_QUEUES: Final[dict[str, Any]] = {"napi_cpus": (), "rps_cpus": (), "rps_flow_cnt": 0}
 _NO_MAP: Final = ("daemon", "none")
 
 
@@ -63,8 +65,8 @@ class Interrupts:
                 receiving, sending = (self._places.queues(port, way) for way in ("rx", "tx"))
                 several = receiving > 1
                 self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving * several))
-                self.tree.put_plain((*port, "rps_cpus"), [()] * receiving)
-                self.tree.put_plain((*port, "rps_flow_cnt"), [0] * receiving)
+                for setting, value in _OF_RECEIVE_QUEUES.items():
+                    self.tree.put_plain((*port, setting), [value] * receiving)
                 self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
 
     def set_masks(self) -> None:
@@ -183,7 +185,7 @@ class Interrupts:
         if path[-1] == "tx_queues":
             del self.tree.get((*port, "xps_cpus"))[count:]
             return
-        for setting in ("rps_cpus", "rps_flow_cnt"):
+        for setting in _OF_RECEIVE_QUEUES:
             del self.tree.get((*port, setting))[count:]
         del self.tree.get((*port, "queue_affinity"))[count if count > 1 else 0 :]
 

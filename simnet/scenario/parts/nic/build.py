@@ -77,7 +77,7 @@ def make_nic(
         device = replace(device, rx_buffers=model.rx_buffers_posted, tx_ring=model.tx_ring)
     if isinstance(model, BusLatency):
         device = replace(device, fetch_ps=model.fetch_latency_ps, dma_ps=model.dma_latency_ps)
-    nic = model.make(Slot(device, host, port, switch, seed, queue or 0))
+    nic = model.make(Slot(device, machine, host, port, switch, seed, queue or 0))
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)
     cpus: tuple[int, ...] = ()

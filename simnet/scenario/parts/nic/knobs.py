@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from simnet.scenario.core.knob import Knob, Stage, ignored
+from simnet.scenario.core.knob import CpuList, Knob, Stage, ignored
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, time
 from simnet.scenario.parts.nic.queues import Multiqueue
@@ -59,6 +59,12 @@ def _napi(name: str, target: str, command: str, *, unit: str = "", **more: Any) 
     return Knob(name, spec.doc, spec, "nic", target, command, unit=unit, **more)
 
 
+def _taskset(chosen: str) -> str:
+    """The command that binds threads named ``napi/eth0-8193``, in the order of these numbers."""
+    listed = f"ps -eo comm=,pid= | grep ^napi/{{port}}- | sort -V | {chosen}"
+    return f"{listed} | while read name pid; do taskset -cp {{value}} $pid; done"
+
+
 _SYS: Final = "/sys/class/net/{port}"
 _NAPI: Final = (
     _napi(
@@ -73,6 +79,17 @@ _NAPI: Final = (
         f"echo {{value}} > {_SYS}/gro_flush_timeout",
         unit="ns",
         since="3.19",
+    ),
+    _napi(f"{_SYS}/threaded", "threaded", f"echo {{value}} > {_SYS}/threaded", since="5.12"),
+    Knob(
+        "taskset --pid napi/{port}/rx-{queue}",
+        "CPUs that the thread of a queue with threaded NAPI may use",
+        CpuList("list of CPUs"),
+        "rx-queue",
+        "napi_cpus",
+        _taskset("sed -n $(({queue}+1))p"),
+        each=_taskset("cat"),
+        since="5.12",
     ),
     _napi(
         "netdev napi-set {port} irq-suspend-timeout",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from simnet.errors import InputError
+    from simnet.host.machine import Machine
     from simnet.host.softirq.napi_instance import NapiInstance
     from simnet.net.gro import Gro
     from simnet.net.nic.net_device import NetDevice
@@ -46,8 +47,9 @@ __all__ = [
 
 # of `simnet.net.nic.multiqueue`, which has a bit of a word for each
 MOST_QUEUES: Final = 63
-# napi_defer_hard_irqs came with it
+# napi_defer_hard_irqs came with it; threaded NAPI
 _DEFERRAL: Final = (5, 8)
+_THREADED: Final = (5, 12)
 # MIN_NAPI_ID with NR_CPUS of 8192; the numbers below stand for CPUs
 _FIRST_NAPI_ID: Final = 8193
 _US_PS: Final = 10**6
@@ -61,6 +63,7 @@ class Slot:
 
     Attributes:
         device: what it has in common with the ports of other drivers.
+        machine: the host.
         host: the configuration of its host.
         port: its own.
         switch: what it is cabled to.
@@ -69,6 +72,7 @@ class Slot:
     """
 
     device: NetDevice
+    machine: Machine
     host: Host
     port: Port
     switch: Switch
@@ -334,6 +338,9 @@ class Polled(Nic):
     gro_flush_timeout_ps: Annotated[
         int, time("timer that polls while interrupts are deferred; 0: none", "0 ns", "1000 s")
     ] = 0
+    threaded: Annotated[bool, Flag("a kernel thread polls each queue, in place of the softirq")] = (
+        False
+    )
     irq_suspend_timeout_ps: Annotated[
         int, time("longest suspension of interrupts by a process; 0: none", "0 ns", "1000 s")
     ] = 0
@@ -353,6 +360,13 @@ class Polled(Nic):
             message = f"Linux {version} has no irq-suspend-timeout: it came with Linux 6.13"
             path = (*given.port, "nic", "irq_suspend_timeout_ps")
             raise given.table.error(path, "system", message, (*place, "irq_suspend"), place)
+        if given["threaded"] and release(version) < _THREADED:
+            message = f"Linux {version} has no threaded NAPI: it came with Linux 5.12"
+            raise given.table.error((*given.port, "nic", "threaded"), "system", message, place)
+        if given["threaded"] and kernel["scheduler"] != "fair":
+            message = "threads that poll share CPUs with others fairly: kernel.scheduler=fair, too"
+            path = (*given.port, "nic", "threaded")
+            raise given.table.error(path, "system", message, (*place, "scheduler"), place)
 
     def configure(self, instance: NapiInstance, slot: Slot) -> None:
         """Give a queue's NAPI instance its number and what is set."""
@@ -362,3 +376,16 @@ class Polled(Nic):
         instance.defer_hard_irqs = self.napi_defer_hard_irqs
         instance.gro_flush_timeout_ps = self.gro_flush_timeout_ps
         instance.irq_suspend_timeout_ps = self.irq_suspend_timeout_ps
+        if self.threaded:
+            self._start_thread(instance, slot)
+
+    def _start_thread(self, instance: NapiInstance, slot: Slot) -> None:
+        """`napi_kthread_create`: it starts on the CPU that its interrupt goes to first."""
+        from simnet.host.softirq.napi_thread import NapiThread
+
+        port, queue = slot.port, slot.queue
+        masks = port.queue_affinity[queue : queue + 1] or (port.smp_affinity,)
+        allowed = port.napi_cpus[queue] if port.napi_cpus else ()
+        scheduler = slot.machine.scheduler
+        first = (allowed or masks[0])[0]
+        NapiThread(scheduler, scheduler.cpus[first], instance, frozenset(allowed) or None)

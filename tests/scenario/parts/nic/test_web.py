@@ -161,3 +161,24 @@ class TestWakeUps:
         here = (("taskset --cpu-list", "16"),)
         near, same = scheduled("o1", *here), scheduled("fair", *here)
         assert requests(same) == pytest.approx(requests(near), rel=0.03)
+
+
+class TestThreadedNapi:
+    ONE_CPU = (
+        (COMBINED, "8"),
+        *((f"/proc/irq/{80 + queue}/smp_affinity_list", "0") for queue in range(8)),
+    )
+    THREADED = (("/sys/class/net/eth0/threaded", "1"),)
+
+    def test_threads_leave_the_cpu_that_is_interrupted(self) -> None:
+        softirq = scheduled("fair", *self.ONE_CPU)
+        threads = scheduled("fair", *self.ONE_CPU, *self.THREADED)
+        assert requests(threads) > 2 * requests(softirq)
+        assert softirq.cpus[0].softirq > 95
+        assert sum(cpu.softirq for cpu in threads.cpus) == 0
+
+    def test_threads_that_are_bound_to_it_do_not(self) -> None:
+        softirq = scheduled("fair", *self.ONE_CPU)
+        bound = (("taskset --pid napi/eth0/rx-*", "0"),)
+        threads = scheduled("fair", *self.ONE_CPU, *self.THREADED, *bound)
+        assert requests(threads) == pytest.approx(requests(softirq), rel=0.1)
