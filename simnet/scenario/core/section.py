@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import contextmanager
+from threading import Lock, get_ident
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict
 
@@ -55,17 +56,30 @@ class Reads:
         return (id(section), name) in self._found
 
 
+_LOCK: Final = Lock()
+_LOOKING: Final[list[tuple[int, Reads]]] = []
+
+
 @contextmanager
 def reads() -> Iterator[Reads]:
-    """Take note of every value that is read meanwhile, in this process: why one changes nothing."""
+    """Take note of every value that this thread reads meanwhile."""
     found = Reads()
-
-    def noted(self: Any, name: str) -> Any:
-        found.add(self, name)
-        return object.__getattribute__(self, name)
-
-    Section.__getattribute__ = noted  # type: ignore[method-assign]
+    looking = get_ident(), found
+    with _LOCK:
+        _LOOKING.append(looking)
+        Section.__getattribute__ = _noted  # type: ignore[method-assign]
     try:
         yield found
     finally:
-        del Section.__getattribute__  # that of every object is left
+        with _LOCK:
+            _LOOKING.remove(looking)
+            if not _LOOKING:
+                del Section.__getattribute__  # that of every object is left
+
+
+def _noted(self: Any, name: str) -> Any:
+    here = get_ident()
+    for thread, found in _LOOKING:
+        if thread == here:
+            found.add(self, name)
+    return object.__getattribute__(self, name)

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.entries import Entry
+    from simnet.scenario.core.section import Reads
 
-__all__ = ["UNREAD", "idle_settings"]
+__all__ = ["UNREAD", "idle_settings", "unread_settings"]
 
 UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
+# read before a system is built: how large a buffer can be, and which queues there are
+_READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend"})
 
 
 def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterator[str]:
@@ -46,6 +49,26 @@ def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterato
     for name, reason in reasons.items():
         if not read[name]:
             yield f"{name}: has no effect in this scenario, because {reason}"
+
+
+def unread_settings(effective: Effective, read: Reads) -> Iterator[str]:
+    """Yield a line for each sysctl that was set for a run, and that its system is built without.
+
+    Args:
+        effective: the configuration.
+        read: what the builder of the system read.
+    """
+    from simnet.scenario.core.knobs import KNOBS  # it asks the subjects, too
+
+    for knob in KNOBS:
+        of_kernel = knob.scope == "kernel" and knob.system == effective.kernel.system
+        if not of_kernel or knob.compile_time or knob.target in UNREAD | _READ_BEFORE:
+            continue
+        value = effective.provenance.get(f"host.kernel.{knob.target}")
+        given = value is not None and value.source == "--set"
+        told = any(remark.startswith(knob.name) for remark in effective.remarks)
+        if given and not told and not read.had(effective.kernel, knob.target):
+            yield f"{knob.name}: has no effect in this scenario: nothing of this system reads it"
 
 
 def _within(path: str) -> Iterator[str]:

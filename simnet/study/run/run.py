@@ -11,6 +11,8 @@ import simnet
 from simnet.errors import InputError
 from simnet.kernel.watch import with_watcher
 from simnet.scenario.core.load import load
+from simnet.scenario.core.section import reads
+from simnet.scenario.core.unread import unread_settings
 from simnet.scenario.system.build import build
 from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
@@ -158,7 +160,7 @@ def simulate(
     if watch is None and (vmstat or effective.host.partition):
         watch = seconds
     with TraceFile(trace) if trace is not None else nullcontext() as tracer, pcap or nullcontext():
-        with with_watcher(EnoughMemory()):
+        with with_watcher(EnoughMemory()), reads() as read:
             system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
         if pcap is not None:
             pcap.attach(system)
@@ -179,7 +181,7 @@ def simulate(
             "tunings": effective.tunings,
             "half_width_percent": reached,
             "vmstat": seconds.rows(),
-            "warnings": found.warnings,
+            "warnings": (*found.warnings, *unread_settings(effective, read)),
             "conclusive": found.conclusive,
             "silent": found.silent,
         }

@@ -231,6 +231,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     count_of(replications, "--replications", 1)
     measured: dict[Member, dict[str, Any]] = {}
     doubts: dict[Member, str] = {}
+    warned: dict[Member, str] = {}
     with _naming_the_axis(axes):
         loaded = [member.effective() for _, member in grid.corners().members()]
         first = loaded[0].run.seed if seed is None else seed_of(seed)
@@ -244,16 +245,18 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         )
         for member, result in done:
             measured[member] = measures(result)
-            if not result.conclusive:
-                doubts[member] = result.warnings[0]
+            if result.warnings:
+                (warned if result.conclusive else doubts)[member] = result.warnings[0]
     points = [
         Point(dict(row), tuning, cast("int", member.seed), measured[member])
         for (tuning, row, _), member in members.items()
     ]
     remarks = dict.fromkeys(remark for one in loaded for remark in one.remarks)
-    first_doubt = next((doubts[member] for member in members.values() if member in doubts), "")
-    if first_doubt:
-        remarks[f"{len(doubts)} of {len(points)} runs are inconclusive: {first_doubt}"] = None
+    # what decides that nothing can be told comes last
+    for which, what in ((warned, "have a warning"), (doubts, "are inconclusive")):
+        first_text = next((which[member] for member in members.values() if member in which), "")
+        if first_text:
+            remarks[f"{len(which)} of {len(points)} runs {what}: {first_text}"] = None
     return Sweep(loaded[0].scenario, tuple(axes), tuple(points), tuple(remarks), not doubts)
 
 

@@ -367,7 +367,12 @@ def _judged(
         mechanisms=moved(before, after),
         settings={one.name: one.value for one in changed_knobs(base, tuned)},
         commands=tuple(commands(base, tuned)),
-        warnings=(*alternative.warnings, *_warnings(base, tuned), *_slower(changed, decided)),
+        warnings=(
+            *alternative.warnings,
+            *_warnings(base, tuned),
+            *(text for text in after[0].warnings if text not in (reason, *before[0].warnings)),
+            *_slower(changed, decided),
+        ),
     )
 
 

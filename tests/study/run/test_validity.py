@@ -193,3 +193,18 @@ class TestVerdicts:
         assert found.exit_status == 3
         assert found.remarks[-1].startswith("this run is too short: irqbalance first acts at 12 s")
         assert "cannot tell: runs were too short" in capacity(found)
+
+
+def test_a_sysctl_that_nothing_reads_is_named_and_one_that_is_read_is_not() -> None:
+    settings = {"vm.dirty_ratio": "20", "net.ipv4.tcp_sack": "0", "nodes": "1"}
+    found = simnet.run(X460, settings=settings, warm_up="5 ms", duration="5 ms")
+    assert found.conclusive
+    unread = "vm.dirty_ratio: has no effect in this scenario: nothing of this system reads it"
+    assert found.warnings == (unread,)
+
+
+def test_a_sweep_passes_on_what_its_runs_say() -> None:
+    over = {"vm.dirty_ratio": (10, 20)}
+    found = simnet.sweep(X460, over, settings={"nodes": 1}, warm_up="5 ms", duration="5 ms")
+    assert found.conclusive
+    assert found.remarks[-1].startswith("2 of 2 runs have a warning: vm.dirty_ratio: has no effect")
