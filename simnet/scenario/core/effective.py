@@ -78,6 +78,8 @@ class Port(Section):
         unplugged_ps: when its cable is pulled, from the start of the simulation; 0 for never.
         plugged_ps: when it is plugged in again; 0 for never.
         quickack: whether each segment by a route through it is acknowledged at once.
+        napi_defer_hard_irqs, gro_flush_timeout_ps, irq_suspend_timeout_ps: of each receive queue's
+            NAPI instance; None for what its NIC says.
         napi_cpus: CPUs that the thread of each receive queue may use; empty for all.
         rps_cpus: CPUs that each receive queue's packets are spread over; empty for none.
         rps_flow_cnt: size of each receive queue's flow table; 0 for none.
@@ -96,6 +98,9 @@ class Port(Section):
     plugged_ps: int = 0
     quickack: bool = False
     queue_affinity: tuple[tuple[int, ...], ...] = ()
+    napi_defer_hard_irqs: tuple[int | None, ...] = ()
+    gro_flush_timeout_ps: tuple[int | None, ...] = ()
+    irq_suspend_timeout_ps: tuple[int | None, ...] = ()
     napi_cpus: tuple[tuple[int, ...], ...] = ()
     rps_cpus: tuple[tuple[int, ...], ...] = ()
     rps_flow_cnt: tuple[int, ...] = ()

@@ -187,6 +187,7 @@ class Knob:
             ``disks.queue`` is the queue of one of a host's disks.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
+        needs: the attribute that a NIC has to have for what is set of its queues.
         each: the command for all queues, if it is no loop over files.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.
         unit: unit of a bare number; empty when the value has none.
@@ -217,6 +218,7 @@ class Knob:
     feature: str = ""
     compile_time: bool = False
     drivers: tuple[str, ...] = ()
+    needs: str = ""
     each: str = ""
     unset: str = ""
     system: Literal["linux", "aix"] = "linux"
@@ -236,9 +238,8 @@ class Knob:
 
     def fits(self, driver: str, fields: Container[str]) -> bool:
         """Return whether the NICs of a driver, which have these fields, have the knob."""
-        return (not self.drivers or driver in self.drivers) and (
-            self.scope != "nic" or self.target in fields
-        )
+        needs = self.target if self.scope == "nic" else self.needs
+        return (not self.drivers or driver in self.drivers) and (not needs or needs in fields)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

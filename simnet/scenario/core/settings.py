@@ -342,7 +342,7 @@ class Table:
             before = self.tree.get(("irqbalance",)) != "off"
             self.interrupts.switch_irqbalance(on=value)
         else:
-            before = self.tree.get(paths[0]) if paths else None
+            before = self._value_at(paths[0], knob) if paths else None
             for path in paths:
                 if knob.stage is Stage.QUEUES:
                     self.interrupts.check_queues(entry, value, path)
@@ -350,6 +350,13 @@ class Table:
             if knob.scope == "port":
                 self.interrupts.place_by_hand(entry, value)
         self._record(entry, target, knob, value, before)
+
+    def _value_at(self, path: Path, knob: Knob) -> Any:
+        """Return the value at a place; of a queue of which none was set, its NIC's."""
+        value = self.tree.get(path)
+        if value is None and knob.scope == "rx-queue":
+            return self.tree.get((*path[:-2], "nic", knob.target))
+        return value
 
     def _record(self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any) -> None:
         parts = dict(target.parts)

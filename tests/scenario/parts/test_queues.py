@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.scenario.core import library
 from simnet.scenario.core.load import load
+from simnet.scenario.system.ground import Ground
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
@@ -141,6 +142,10 @@ def test_only_ends_of_peers_know_one_queue(scenario: Path) -> None:
             "not in this kernel, Linux 6.12: it has no IRQ_SUSPEND",
         ),
         (
+            {"netdev napi-set ens1f0np0 rx-0 defer-hard-irqs": "2", "system.kernel": "linux-6.6"},
+            "kernel.irq_suspend=on does; Linux has it since 6.13",
+        ),
+        (
             {"nic.irq_suspend_timeout": "20 ms"},
             "Linux 6.12 has no irq-suspend-timeout: it came with Linux 6.13",
         ),
@@ -200,6 +205,20 @@ def test_interrupts_are_placed_by_lists_of_cpus(scenario: Path) -> None:
     assert set(affinity) == {(2, 5)}
     with pytest.raises(InputError, match=r"CPU 9 is beyond the machine"):
         load(str(scenario), settings={"/proc/irq/80/smp_affinity_list": "0-9"})
+
+
+def test_a_queue_has_settings_of_its_own_and_the_rest_those_of_the_port(scenario: Path) -> None:
+    port = "netdev napi-set ens1f0np0"
+    own = {f"{port} rx-2 defer-hard-irqs": "5", f"{port} rx-* irq-suspend-timeout": "20000000"}
+    made = loaded(scenario, **{"system.kernel": "linux-6.18"}, **DEFERRED, **own)
+    port_made: Any = Ground(made, seed=1).ports[0]
+    instances = [queue.instance for queue in port_made.queues]
+    assert [one.defer_hard_irqs for one in instances] == [100, 100, 5, 100, 100, 100, 100, 100]
+    assert {one.gro_flush_timeout_ps for one in instances} == {50 * 10**6}
+    assert {one.irq_suspend_timeout_ps for one in instances} == {20 * 10**9}
+    typed = {knob.name: knob for knob in made.applied}[f"{port} rx-2 defer-hard-irqs"]
+    assert (typed.value, typed.before) == ("5", "100")
+    assert '\\"id\\": 2}' in typed.apply
 
 
 def test_suspension_is_typed_for_each_instance_of_the_port(scenario: Path) -> None:

@@ -21,7 +21,14 @@ __all__ = ["IRQ_MAP", "Interrupts"]
 IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
 # what can be set of a port's receive queues, beside the masks of their interrupts
-_OF_RECEIVE_QUEUES: Final[dict[str, Any]] = {"napi_cpus": (), "rps_cpus": (), "rps_flow_cnt": 0}
+_OF_RECEIVE_QUEUES: Final[dict[str, Any]] = {
+    "napi_defer_hard_irqs": None,
+    "gro_flush_timeout_ps": None,
+    "irq_suspend_timeout_ps": None,
+    "napi_cpus": (),
+    "rps_cpus": (),
+    "rps_flow_cnt": 0,
+}
 _NO_MAP: Final = ("daemon", "none")
 
 

@@ -14,6 +14,7 @@ from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.memcached.columns import KeyValueCounts
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.nic.schema import Polled
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.memcached_system import Clients, KeyValuePort, Server, connect_memcached
@@ -194,9 +195,10 @@ class _Behind(HostsBehind):
                 PS * queues // self.given.other_packets,
                 stream(ground.seed, path),
             )
-            for instance in self.instances[:1]:
-                other.instance.defer_hard_irqs = instance.defer_hard_irqs
-                other.instance.gro_flush_timeout_ps = instance.gro_flush_timeout_ps
+            nic = ground.effective.host.ports[0].nic
+            if isinstance(nic, Polled):
+                other.instance.defer_hard_irqs = nic.napi_defer_hard_irqs
+                other.instance.gro_flush_timeout_ps = nic.gro_flush_timeout_ps
             yield other
 
     def _napi(self, queue: int) -> NapiInstance | None:

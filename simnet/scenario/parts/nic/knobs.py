@@ -46,12 +46,38 @@ _COALESCE: Final = tuple(
     for suffix in ("", "-irq")
 )
 
-_EACH_INSTANCE: Final = (
-    "for id in $(ynl --family netdev --dump napi-get --output-json --json"
-    ' "{{\\"ifindex\\": $(cat /sys/class/net/{port}/ifindex)}}" | jq .[].id); do'
-    " ynl --family netdev --do napi-set --json"
-    ' "{{\\"id\\": $id, \\"irq-suspend-timeout\\": {value}}}"; done'
-)
+
+def _instances(attribute: str, chosen: str) -> str:
+    """The command that sets an attribute of NAPI instances, by a list of their numbers."""
+    ifindex = '"{{\\"ifindex\\": $(cat /sys/class/net/{port}/ifindex)'
+    listed = f"ynl --family netdev {chosen.format(ifindex=ifindex)}"
+    attributes = f'"{{{{\\"id\\": $id, \\"{attribute}\\": {{value}}}}}}"'
+    return f"for id in $({listed}); do ynl --family netdev --do napi-set --json {attributes}; done"
+
+
+def _of_all(attribute: str) -> str:
+    chosen = '--dump napi-get --output-json --json {ifindex}}}}}" | jq .[].id'
+    return _instances(attribute, chosen)
+
+
+def _of_queue(attribute: str, target: str, unit: str = "") -> Knob:
+    spec = value_spec(Polled, target)
+    chosen = (
+        '--do queue-get --output-json --json {ifindex}, \\"type\\": \\"rx\\",'
+        ' \\"id\\": {{queue}}}}}}" | jq \'."napi-id"\''
+    )
+    return Knob(
+        f"netdev napi-set {{port}} rx-{{queue}} {attribute}",
+        f"{spec.doc}, of one queue",
+        spec,
+        "rx-queue",
+        target,
+        _instances(attribute, chosen),
+        unit=unit,
+        feature="irq_suspend",
+        needs=target,
+        each=_of_all(attribute),
+    )
 
 
 def _napi(name: str, target: str, command: str, *, unit: str = "", **more: Any) -> Knob:
@@ -88,16 +114,20 @@ _NAPI: Final = (
         "rx-queue",
         "napi_cpus",
         _taskset("sed -n $(({queue}+1))p"),
+        needs="threaded",
         each=_taskset("cat"),
         since="5.12",
     ),
     _napi(
         "netdev napi-set {port} irq-suspend-timeout",
         "irq_suspend_timeout_ps",
-        _EACH_INSTANCE,
+        _of_all("irq-suspend-timeout"),
         unit="ns",
         feature="irq_suspend",
     ),
+    _of_queue("defer-hard-irqs", "napi_defer_hard_irqs"),
+    _of_queue("gro-flush-timeout", "gro_flush_timeout_ps", "ns"),
+    _of_queue("irq-suspend-timeout", "irq_suspend_timeout_ps", "ns"),
 )
 
 ETHTOOL: Final = (

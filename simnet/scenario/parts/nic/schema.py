@@ -373,9 +373,14 @@ class Polled(Nic):
         instance.napi_id = (
             _FIRST_NAPI_ID + slot.host.ports.index(slot.port) * (MOST_QUEUES + 1) + slot.queue
         )
-        instance.defer_hard_irqs = self.napi_defer_hard_irqs
-        instance.gro_flush_timeout_ps = self.gro_flush_timeout_ps
-        instance.irq_suspend_timeout_ps = self.irq_suspend_timeout_ps
+
+        def chosen(field: str) -> int:
+            of_queue = getattr(slot.port, field)[slot.queue : slot.queue + 1]
+            return int(getattr(self, field) if of_queue in {(), (None,)} else of_queue[0])
+
+        instance.defer_hard_irqs = chosen("napi_defer_hard_irqs")
+        instance.gro_flush_timeout_ps = chosen("gro_flush_timeout_ps")
+        instance.irq_suspend_timeout_ps = chosen("irq_suspend_timeout_ps")
         if self.threaded:
             self._start_thread(instance, slot)
 
