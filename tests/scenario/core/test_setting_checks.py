@@ -56,6 +56,8 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
          {"system.kernel": "linux-6.18", "ethtool -L eth0 rx": "4",
           "/proc/irq/84/smp_affinity": "2"}, "/proc/irq/84/smp_affinity",
          "dell-r410 has no interrupt 84: expected one of 80-83, 90-98"),
+        ("relay-tuned", {"kernel.tcp_autocorking": "off"}, "kernel.tcp_autocorking",
+         "of Linux 2.6.32 it is not modelled: expected 5.0 or later"),
         ("vlan-half-cpu", {"peer:nic.rx_usecs": "5 us"}, "peer:nic.rx_usecs",
          ("the driver ibmveth has no such knob;"
           " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, mlx5, tg3")),

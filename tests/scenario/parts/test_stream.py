@@ -9,6 +9,7 @@ import pytest
 import simnet
 from simnet.host.ledger import KINDS
 from simnet.scenario.core.load import load
+from simnet.scenario.parts.tcp.build import sender_maker
 from simnet.study.run.result import Result
 
 SCENARIO = "stream-100g"
@@ -108,3 +109,27 @@ def test_the_reference_mode_agrees(tunings: tuple[str, ...]) -> None:
     reference, found = run(*tunings, per_frame=True), run(*tunings)
     assert found.throughput_bps == pytest.approx(reference.throughput_bps, rel=0.02)
     assert found.ends[0].cpu_percent == pytest.approx(reference.ends[0].cpu_percent, rel=0.02)
+
+
+class TestBelowTcp:
+    """Knobs of the sender, which is the peer."""
+
+    def sent(self, name: str, value: str) -> Result:
+        return run("tso-gro", **{f"peer:net.ipv4.{name}": value})
+
+    def test_less_than_two_large_segments_may_be_queued(self) -> None:
+        usual = run("tso-gro").throughput_bps
+        assert self.sent("tcp_limit_output_bytes", "40000").throughput_bps < 0.9 * usual
+        assert self.sent("tcp_limit_output_bytes", "1048576").throughput_bps == usual
+
+    def test_without_autocorking_the_rest_of_a_send_goes_alone(self) -> None:
+        assert (
+            self.sent("tcp_autocorking", "0").throughput_bps < 0.9 * run("tso-gro").throughput_bps
+        )
+
+    def test_each_sysctl_is_the_sender_s(self) -> None:
+        given = {"min_tso_segs": 3, "tso_rtt_log": 5, "pacing_ss_ratio": 150, "pacing_ca_ratio": 90}
+        settings = {f"net.ipv4.tcp_{name}": str(value) for name, value in given.items()}
+        host = load(SCENARIO, settings={"system.kernel": "linux-6.6", **settings}).host
+        queue = sender_maker(host, host.ports[0])().output.small_queue
+        assert {name: getattr(queue, name) for name in given} == given

@@ -78,6 +78,10 @@ class SenderRules:
         limit_output_bytes: tcp_limit_output_bytes: `SmallQueue` bounds what is queued below TCP;
             0: nothing does.
         tso_rtt_log: tcp_tso_rtt_log: large segments for near hosts are full ones; 0: by the rate.
+        min_tso_segs: tcp_min_tso_segs: segments that a large one may always have.
+        autocorking: tcp_autocorking: a small segment waits while the device holds others.
+        pacing_ss_ratio, pacing_ca_ratio: tcp_pacing_ss_ratio and _ca_ratio: the pacing rate in
+            percent of a window each round trip, in slow start and in congestion avoidance.
         single_passes: large segments that may be out with the next one never waiting for them.
         keeps_handshake: the handshake's round trip counts without timestamps, too; else the first
             timeout is TCP_TIMEOUT_INIT then (`tcp_init_metrics`).
@@ -116,6 +120,10 @@ class SenderRules:
     keeps_handshake: bool = False
     limit_output_bytes: int = 0
     tso_rtt_log: int = 0
+    min_tso_segs: int = 2
+    autocorking: bool = True
+    pacing_ss_ratio: int = 200
+    pacing_ca_ratio: int = 120
     single_passes: int = 0
 
 

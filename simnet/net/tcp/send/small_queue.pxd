@@ -1,7 +1,11 @@
 cdef class SmallQueue:
     cdef readonly long long overhead_bytes
     cdef long long limit_output_bytes
-    cdef long long tso_rtt_log
+    cdef readonly long long tso_rtt_log
+    cdef readonly long long min_tso_segs
+    cdef bint autocorking
+    cdef readonly long long pacing_ss_ratio
+    cdef readonly long long pacing_ca_ratio
     cdef long long single_passes
     cdef public long long wmem_alloc
     cdef public long long staged

@@ -15,12 +15,8 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 __all__ = ["SmallQueue"]
 
 _GSO_BYTES = cython.declare(cython.longlong, 65536)
-_MIN_TSO_SEGMENTS = cython.declare(cython.longlong, 2)
 # sk_pacing_shift: a part of a second, about a millisecond
 _PACING_SHIFT = cython.declare(cython.longlong, 10)
-# tcp_pacing_ss_ratio and tcp_pacing_ca_ratio, percent
-_SLOW_START = cython.declare(cython.longlong, 200)
-_AVOIDANCE = cython.declare(cython.longlong, 120)
 # bytes by eighths of microseconds, percent: `USEC_PER_SEC / 100 << 3`
 _PER_SECOND = cython.declare(cython.longlong, 80_000)
 _UNMEASURED = cython.declare(cython.longlong, 1 << 40)
@@ -51,6 +47,10 @@ class SmallQueue:
         self.overhead_bytes = overhead_bytes
         self.limit_output_bytes = rules.limit_output_bytes
         self.tso_rtt_log = rules.tso_rtt_log
+        self.min_tso_segs = rules.min_tso_segs
+        self.autocorking = rules.autocorking
+        self.pacing_ss_ratio = rules.pacing_ss_ratio
+        self.pacing_ca_ratio = rules.pacing_ca_ratio
         self.single_passes = rules.single_passes
         self.wmem_alloc = 0
         self.staged = 0
@@ -78,8 +78,8 @@ class SmallQueue:
             srtt: smoothed round trip in eighths of a microsecond; 0 if it was not measured.
             starting: the window is less than half of the slow-start threshold.
         """
-        rate: cython.longlong = mss * _PER_SECOND * (_SLOW_START if starting else _AVOIDANCE)
-        rate *= segments
+        ratio: cython.longlong = self.pacing_ss_ratio if starting else self.pacing_ca_ratio
+        rate: cython.longlong = mss * _PER_SECOND * ratio * segments
         if srtt > 0:
             rate //= srtt
         self.pacing = rate >> _PACING_SHIFT
@@ -96,7 +96,7 @@ class SmallQueue:
             shift = least_rtt_us >> self.tso_rtt_log
             if shift < _SHIFTED_OUT:
                 most += _GSO_BYTES >> shift
-        return max(min(most, _GSO_BYTES), _MIN_TSO_SEGMENTS * mss)
+        return max(min(most, _GSO_BYTES), self.min_tso_segs * mss)
 
     def throttles(self, truesize: cython.longlong, outstanding: cython.longlong) -> cython.bint:
         """`tcp_small_queue_check`: a segment of that memory waits until something is freed.
@@ -115,7 +115,7 @@ class SmallQueue:
 
         To be asked only if something sent is not acknowledged.
         """
-        if not self.pushing or self.wmem_alloc + self.staged <= truesize:
+        if not (self.autocorking and self.pushing) or self.wmem_alloc + self.staged <= truesize:
             return False
         self.corked += 1
         self.throttled = True

@@ -299,6 +299,26 @@ class Kernel(NetworkOptions):
     tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
     tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "cubic", "reno"))]
     tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
+    tcp_limit_output_bytes: Annotated[
+        int,
+        size("what a socket may have queued below it; 0: by the version", "0 B", "1 GiB"),
+    ] = 0
+    tcp_autocorking: Annotated[
+        bool, Flag("a small segment waits for more data while the device holds earlier ones")
+    ] = True
+    tcp_min_tso_segs: Annotated[
+        int, count("segments that a large one may have, however slow the connection", 1, 45)
+    ] = 2
+    tcp_tso_rtt_log: Annotated[
+        int,
+        count("near hosts get more: 64 KiB, halved every 2^this us; 0: none", 0, 31),
+    ] = 9
+    tcp_pacing_ss_ratio: Annotated[
+        int, count("pacing rate in slow start, percent of a window each round trip", 1, 1000)
+    ] = 200
+    tcp_pacing_ca_ratio: Annotated[
+        int, count("pacing rate after slow start, percent of a window each round trip", 1, 1000)
+    ] = 120
     delack_min_ps: Annotated[int, time("TCP_DELACK_MIN", "0 ms", "10 s")]
     delack_max_ps: Annotated[int, time("TCP_DELACK_MAX", "0 ms", "10 s")]
     ato_min_ps: Annotated[int, time("TCP_ATO_MIN", "0 ms", "10 s")]

@@ -14,7 +14,7 @@ from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.aix import aix_receiver, aix_sender
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
-from simnet.net.tcp.rules.sender_version import sender_rules
+from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.aix.build import aix_tcp
@@ -122,7 +122,7 @@ def sender_maker(host: Host, port: Port, far: Port | None = None) -> Callable[[]
     mss = _mss(host, port, far or port)
     if kernel.system == "aix":
         return partial(aix_sender, aix_tcp(host, port), mss=mss, tso=port.nic.segments)
-    rules = sender_rules(kernel.version)
+    rules = _sender_rules(kernel)
     large = port.nic.segments or rules.always_gso
     locked = _locked(host.application.socket_buffer_bytes, kernel.wmem_max_bytes)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
@@ -246,6 +246,20 @@ def _fixed_up_rcvbuf(host: Host, mss: int) -> int:
     if host.kernel.version.startswith("2."):
         return 4 * segment
     return segment * (10 if mss <= _ETHERNET_MSS else max(10 * _ETHERNET_MSS // mss, 2))
+
+
+def _sender_rules(kernel: Kernel) -> SenderRules:
+    """The rules of the version, with the values of its sysctls."""
+    rules = sender_rules(kernel.version)
+    return replace(
+        rules,
+        limit_output_bytes=kernel.tcp_limit_output_bytes or rules.limit_output_bytes,
+        autocorking=kernel.tcp_autocorking,
+        min_tso_segs=kernel.tcp_min_tso_segs,
+        tso_rtt_log=rules.tso_rtt_log and kernel.tcp_tso_rtt_log,
+        pacing_ss_ratio=kernel.tcp_pacing_ss_ratio,
+        pacing_ca_ratio=kernel.tcp_pacing_ca_ratio,
+    )
 
 
 @cache

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from simnet.net.tcp.rules.sender_version import congestion_controls
+from simnet.net.tcp.rules.sender_version import congestion_controls, sender_rules
 from simnet.scenario.parts.host.checks import SECOND_PS, check_timer
+from simnet.scenario.parts.host.schema import Kernel
 
 if TYPE_CHECKING:
     from simnet.scenario.core.settings import Table
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
 
 
 __all__ = ["check_tcp"]
+
+_BELOW_TCP: Final = (
+    "tcp_limit_output_bytes",
+    "tcp_autocorking",
+    "tcp_min_tso_segs",
+    "tcp_pacing_ss_ratio",
+    "tcp_pacing_ca_ratio",
+)
 
 
 def check_tcp(tree: Tree, place: Path, table: Table) -> None:
@@ -25,6 +34,11 @@ def check_tcp(tree: Tree, place: Path, table: Table) -> None:
     if chosen not in offered:
         message = f"{chosen} is not in Linux {kernel['version']}: expected {', '.join(offered)}"
         raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
+    if not sender_rules(kernel["version"]).limit_output_bytes:
+        for field in _BELOW_TCP:
+            if kernel[field] != Kernel.model_fields[field].default:
+                message = f"of Linux {kernel['version']} it is not modelled: expected 5.0 or later"
+                raise table.error((*place, "kernel", field), "system", message)
     for attribute in ("delack_min_ps", "ato_min_ps"):
         check_timer(tree, (*place, "kernel"), attribute, table)
     jiffy_ps = SECOND_PS // kernel["hz"]

@@ -65,6 +65,12 @@ SYSCTLS: Final = (
         "tcp_slow_start_after_idle",
         since="2.6.18",
     ),
+    sysctl("net.ipv4.tcp_limit_output_bytes", "tcp_limit_output_bytes", since="3.6"),
+    sysctl("net.ipv4.tcp_autocorking", "tcp_autocorking", since="3.14"),
+    sysctl("net.ipv4.tcp_min_tso_segs", "tcp_min_tso_segs", since="3.12"),
+    sysctl("net.ipv4.tcp_tso_rtt_log", "tcp_tso_rtt_log", since="5.18"),
+    sysctl("net.ipv4.tcp_pacing_ss_ratio", "tcp_pacing_ss_ratio", since="4.3"),
+    sysctl("net.ipv4.tcp_pacing_ca_ratio", "tcp_pacing_ca_ratio", since="4.3"),
     _ignored_sysctl(
         "net.ipv4.tcp_mem", "pages for all sockets", Quantity("", "count", "0", "1000000000", 3)
     ),

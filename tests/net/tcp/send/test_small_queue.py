@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from simnet.net.tcp.rules.sender_version import sender_rules
@@ -100,3 +102,28 @@ class TestAutocorking:
 
     def test_only_at_the_end_of_a_send(self) -> None:
         assert not queue(held=10_000).corks(3000)
+
+
+class TestSysctls:
+    @pytest.mark.parametrize("ratio", [1, 100, 1000])
+    @pytest.mark.parametrize("starting", [True, False])
+    def test_the_pacing_rate_is_a_share_of_a_window_each_round_trip(
+        self, *, ratio: int, starting: bool
+    ) -> None:
+        ss, ca = (ratio, 7) if starting else (7, ratio)
+        rules = replace(sender_rules("5.4"), pacing_ss_ratio=ss, pacing_ca_ratio=ca)
+        made = SmallQueue(rules, 0)
+        made.update_pacing(MSS, 50, 8 * 1000, starting=starting)
+        assert made.pacing == MSS * 50 * 1000 * ratio // 100 >> 10
+
+    @pytest.mark.parametrize("segments", [1, 2, 10])
+    def test_a_slow_connection_s_large_segments_have_at_least_so_many(self, segments: int) -> None:
+        made = SmallQueue(replace(sender_rules("5.4"), min_tso_segs=segments), 0)
+        made.update_pacing(MSS, 1, 8 * 10**6, starting=False)
+        assert made.goal_bytes(MSS, 10**6) == segments * MSS
+
+    def test_without_autocorking_nothing_waits_at_the_end_of_a_send(self) -> None:
+        made = SmallQueue(replace(sender_rules("5.4"), autocorking=False), 0)
+        made.pushing, made.wmem_alloc = True, MB
+        assert not made.corks(3000)
+        assert not made.throttled
