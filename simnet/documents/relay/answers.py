@@ -51,8 +51,8 @@ _LOADS: Final = tuple(round(50_000 * _STEP**number) for number in range(18))
 # of a limit: what a run of finite length cannot distinguish from 0
 _LEAST: Final = 1e-3
 _OF_CAPACITY: Final = 0.9
-# steps down from a load that is too much
-_BACK: Final = 2
+# steps from a load that is too much, or that a search that is like another begins with
+_NEAR: Final = 2
 
 
 def _received_mb(result: Result, port: int) -> float:
@@ -93,10 +93,16 @@ def _search(
     limit is interpolated. It begins where a search that is like this one has ended.
     """
     for name in names:
-        runs = _runs(name, results)
-        below, above = _around(runs or _runs(name, like))
+        runs, begun = _runs(name, results), _runs(name, like)
+        if begun and not runs:
+            # how busy it is there tells where to go on
+            yield f"{name} {_LOADS[max(_around(begun)[0], 0)]}"
+            continue
+        below, above = _around(runs)
         found = above - below <= 1
-        steps = range(above - 2, above + 1) if found else [_between(below, above, runs.get(below))]
+        most = _NEAR if begun else len(_LOADS)
+        step = _between(below, above, runs.get(below), most)
+        steps = range(above - 2, above + 1) if found else [step]
         yield from (f"{name} {_LOADS[step]}" for step in steps if 0 <= step < len(_LOADS))
 
 
@@ -106,13 +112,16 @@ def _around(runs: Mapping[int, Result]) -> tuple[int, int]:
     return max((step for step in runs if step < above), default=-1), above
 
 
-def _between(below: int, above: int, carried: Result | None) -> int:
-    """A step between two: where a CPU is full if it is busy in proportion to the load."""
+def _between(below: int, above: int, carried: Result | None, most: int) -> int:
+    """A step between two: where a CPU is full if it is busy in proportion to the load.
+
+    It is `most` steps up at most: something else may be the limit.
+    """
     if carried is None:
         half = (below + above) // 2
-        return half if above == len(_LOADS) else max(half, above - _BACK)
+        return half if above == len(_LOADS) else max(half, above - _NEAR)
     more = math.log(_BUSY / _busiest(carried)) / math.log(_STEP)
-    return min(below + max(math.ceil(more), 1), above - 1)
+    return min(below + min(max(math.ceil(more), 1), most), above - 1)
 
 
 def _too_much(run: Result) -> bool:
