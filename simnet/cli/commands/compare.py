@@ -25,6 +25,14 @@ __all__ = ["compare_command"]
     "--tuning", "tunings", metavar="NAME", help="Of a what-if: the tuning that was applied."
 )
 @click.option(
+    "--before",
+    metavar="CAPTURE",
+    multiple=True,
+    type=click.Path(),
+    help="Measured before the tuning of a what-if was applied: compares the change; may be"
+    " repeated.",
+)
+@click.option(
     "--seconds",
     type=float,
     metavar="NUMBER",
@@ -58,7 +66,8 @@ def compare_command(
     PREDICTION is a file that "simnet run --json" or "simnet whatif --json" wrote. CAPTURE
     is what a tool printed: sar, mpstat, sadf -j, iostat -o JSON, iperf3 -J, netperf, mutilate, two
     listings of /proc/interrupts or of /proc/net/softnet_stat, or metrics in TOML or CSV. Several of
-    one metric are averaged.
+    one metric are averaged. With --before, what the change of a what-if did is compared with what
+    it was predicted to do.
 
     The exit status is 0 when everything measured lies inside its 95 % interval, 1 when something
     lies outside, and 3 when the prediction itself is not conclusive.

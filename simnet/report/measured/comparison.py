@@ -20,10 +20,12 @@ def comparison(found: Comparison, *, every: bool = False) -> str:
     """The table and its meaning; single CPUs that are inside only if `every`."""
     rows = [row for row in found.rows if every or not row.inside or not _of_one_cpu(row)]
     outside = sum(not row.inside for row in found.rows)
+    what = "Predicted and measured change of" if found.before else "Prediction and measurement of"
+    names = ("predicted", "95 % interval", "measured", "difference", "")
     parts = [
-        f"Prediction and measurement of {titled(found.scenario, found.tunings, ())}",
+        f"{what} {titled(found.scenario, found.tunings, ())}",
         columns(
-            ("metric", "predicted", "95 % interval", "measured", "difference", ""),
+            ("metric", *(("before",) if found.before else ()), *names),
             [_cells(row) for row in rows],
         ).rstrip("\n"),
     ]
@@ -45,6 +47,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     relative = "" if row.percent is None or KINDS[row.kind] else f" ({row.percent:+.1f} %)"
     return (
         row.metric,
+        *(() if row.before is None else (_number(row.before),)),
         _number(row.predicted),
         f"{_number(row.low)} to {_number(row.high)}",
         f"{_number(row.measured)}{spread}",

@@ -2,7 +2,8 @@
 
 Each metric is a ministat of two: the prediction with its 95 % interval, made of chance, parameters
 and how far off the model has been (`intervals`), and the mean of what was measured, with Student's
-interval where there are several captures. Where the two overlap, no difference is proven.
+interval where there are several captures. Where the two overlap, no difference is proven. With
+captures from before a change, the change is compared instead (`change`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ import simnet
 from simnet.errors import InputError
 from simnet.importing.measured.reader import Capture, captures
 from simnet.spelling import nearest
+from simnet.study.compare.change import Moved, changed
 from simnet.study.compare.meaning import meaning
 from simnet.study.compare.metrics import kind_of, predicted
-from simnet.study.compare.prediction import Prediction, Saved, drawn, read_prediction
+from simnet.study.compare.prediction import (
+    Prediction,
+    Saved,
+    before_change,
+    drawn,
+    read_prediction,
+)
 from simnet.study.compare.row import Row
 from simnet.study.run.arguments import Names, count_of, names_of
 from simnet.study.validate.intervals import discrepancy, hull, parameters
@@ -37,6 +45,7 @@ __all__ = ["MEMBERS", "SCHEMA", "Comparison", "Row", "compare", "schema"]
 SCHEMA: Literal["simnet.compare/1"] = "simnet.compare/1"
 MEMBERS: Final = 24
 _SEVERAL: Final = 2
+_SINGLE: Final = "one capture does not tell what chance does: several before and after would"
 
 
 class Comparison(BaseModel):
@@ -50,6 +59,9 @@ class Comparison(BaseModel):
     settings: dict[str, str]
     tunings: tuple[str, ...]
     captures: tuple[str, ...] = Field(description="files that were compared")
+    before: tuple[str, ...] = Field(
+        default=(), description="files of the system before a change, where that is compared"
+    )
     members: int = Field(description="runs with drawn parameters behind the intervals")
     rows: tuple[Row, ...]
     says: tuple[str, ...] = Field(description="what that says about the model")
@@ -67,12 +79,13 @@ class Comparison(BaseModel):
         return pd.DataFrame([row.model_dump() for row in self.rows]).set_index("metric")
 
 
-def compare(
+def compare(  # noqa: PLR0913 (what the command has options for)
     prediction: str | Path | Prediction,
     measured: Names,
     *,
     scenario: str | Path | None = None,
     tunings: str | None = None,
+    before: Names = (),
     seconds: float | None = None,
     members: int = MEMBERS,
     jobs: int | None = None,
@@ -88,6 +101,8 @@ def compare(
         scenario: what was predicted from, for the intervals; when None the scenario of the
             prediction's name, that of simnet or the file beside the prediction.
         tunings: of a what-if: the one that was applied; may be None where it has only one.
+        before: files like `measured`, of the host before the tuning was applied: then the change
+            is compared.
         seconds: between two listings of counts.
         members: runs with drawn parameters behind each interval; 0 for none.
         jobs: number of processes; one a CPU when None.
@@ -102,24 +117,39 @@ def compare(
     found = captures(names_of(measured, "CAPTURE"), seconds)
     if not found:
         raise InputError("expected at least one file", key="CAPTURE")
+    earlier = captures(names_of(before, "--before"), seconds)
+    was = before_change(prediction, scenario, jobs=jobs, progress=progress) if earlier else None
     numbers = predicted(saved.result)
     values = _values(found, numbers)
-    moved = drawn(saved, count_of(members, "--members"), jobs=jobs, progress=progress)
-    rows = tuple(
-        _row(metric, numbers[metric], some, [one[metric] for one in moved if metric in one])
-        for metric, some in values.items()
-    )
+    size = count_of(members, "--members")
+    moved = drawn(saved, size, jobs=jobs, progress=progress)
+    if was is None:
+        rows = tuple(
+            _row(metric, numbers[metric], some, [one[metric] for one in moved if metric in one])
+            for metric, some in values.items()
+        )
+    else:
+        rows = _changes(
+            Moved(
+                (predicted(was.result), numbers),
+                (drawn(was, size, jobs=jobs, progress=progress), moved),
+            ),
+            _values(earlier, numbers),
+            values,
+        )
+    single = was is not None and any(row.captures < _SEVERAL for row in rows)
     return Comparison(
         scenario=saved.result.scenario,
         version=simnet.__version__,
         settings=saved.result.settings,
         tunings=saved.result.tunings,
         captures=tuple(one.source for one in found),
+        before=tuple(one.source for one in earlier),
         members=len(moved),
         rows=rows,
         says=meaning(rows, max((cpu.busy for cpu in saved.result.cpus), default=0.0)),
-        remarks=(*saved.remarks, *_left_out(found, numbers)),
-        exit_status=_status(saved, rows),
+        remarks=(*saved.remarks, *_left_out(found, numbers), *([_SINGLE] if single else ())),
+        exit_status=_status(saved, rows, single=single),
     )
 
 
@@ -173,6 +203,24 @@ def _row(metric: str, value: float, measured: Sequence[float], moved: Sequence[f
     )
 
 
+def _changes(
+    moved: Moved, before: Mapping[str, Sequence[float]], after: Mapping[str, Sequence[float]]
+) -> tuple[Row, ...]:
+    """A row for each metric that was measured before and after the change.
+
+    Raises:
+        InputError: there is none.
+    """
+    rows = tuple(
+        changed(metric, moved, before[metric], some)
+        for metric, some in after.items()
+        if metric in before and metric in moved.predicted[0]
+    )
+    if not rows:
+        raise InputError("nothing in it was measured after the change, too", key="--before")
+    return rows
+
+
 def _left_out(found: Iterable[Capture], numbers: Mapping[str, float]) -> list[str]:
     """One line for metrics of tools that the prediction lacks."""
     unknown = {
@@ -189,7 +237,9 @@ def _left_out(found: Iterable[Capture], numbers: Mapping[str, float]) -> list[st
     return [f"not compared, because the prediction has none: {some}{more}"]
 
 
-def _status(saved: Saved, rows: Iterable[Row]) -> int:
+def _status(saved: Saved, rows: Iterable[Row], *, single: bool) -> int:
     if not saved.result.conclusive:
         return 3
-    return 0 if all(row.inside for row in rows) else 1
+    if all(row.inside for row in rows):
+        return 0
+    return 3 if single else 1

@@ -49,7 +49,7 @@ _WHOLE: Final = {
     "transactions_per_s": "throughput",
     "interrupts_per_s": "rate of interrupts",
     "polls_per_s": "rate of polls",
-    "backlog_drops_per_s": "rate of polls",
+    "backlog_drops_per_s": "rate of drops",
     "latency_us": "latency",
 }
 

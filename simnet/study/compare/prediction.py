@@ -13,7 +13,7 @@ from simnet.faults import first_fault
 from simnet.files import read_bytes
 from simnet.scenario.core.library import scenario_names
 from simnet.study.compare.metrics import predicted
-from simnet.study.compare.tuned import predicted_again, tuned
+from simnet.study.compare.tuned import predicted_again, tuned, untuned
 from simnet.study.run.result import Result
 from simnet.study.validate.asking import simulated
 from simnet.study.validate.document import Answer, draws_for
@@ -25,7 +25,7 @@ from simnet.study.work.cases import Case, Member, Progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Prediction", "Saved", "case_of", "drawn", "read_prediction"]
+__all__ = ["Prediction", "Saved", "before_change", "case_of", "drawn", "read_prediction"]
 
 Prediction: TypeAlias = Result | WhatIf
 
@@ -80,23 +80,50 @@ def read_prediction(
     """
     beside = Path(given).parent if isinstance(given, str | Path) else Path()
     result = _read(Path(given)) if isinstance(given, str | Path) else given
-    place = str(scenario) if scenario is not None else _found(result.scenario, beside)
     if isinstance(result, WhatIf):
-        if place is None:
-            expected = "the scenario of the what-if was not found: expected its file"
-            raise InputError(expected, key="--scenario")
-        case = tuned(result, tunings, place)
+        case = tuned(result, tunings, _scenario_of(result, scenario, beside))
         again, remark = predicted_again(result, case, jobs=jobs, progress=progress)
         return Saved(again, case, (*again.warnings, remark))
     if tunings is not None:
         raise InputError("only of a what-if: this is the result of one run", key="--tuning")
     remarks = result.warnings
+    place = str(scenario) if scenario is not None else _found(result.scenario, beside)
     if place is None:
         return Saved(result, None, (*remarks, _NOT_FOUND))
     case = case_of(result, place)
     if not _same(case, result):
         return Saved(result, None, (*remarks, _CHANGED))
     return Saved(result, case, remarks)
+
+
+def before_change(
+    given: str | Path | Prediction,
+    scenario: str | Path | None = None,
+    *,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Saved:
+    """What a what-if predicts of the system before any of its tunings; see `read_prediction`.
+
+    Raises:
+        InputError: it is no what-if, or its scenario was not found.
+    """
+    beside = Path(given).parent if isinstance(given, str | Path) else Path()
+    found = _read(Path(given)) if isinstance(given, str | Path) else given
+    if not isinstance(found, WhatIf):
+        expected = "a change is predicted by what simnet whatif --json writes, got one run"
+        raise InputError(expected, key="--before")
+    case = untuned(found, _scenario_of(found, scenario, beside))
+    again, _ = predicted_again(found, case, jobs=jobs, progress=progress)
+    return Saved(again, case)
+
+
+def _scenario_of(found: WhatIf, scenario: str | Path | None, beside: Path) -> str:
+    place = str(scenario) if scenario is not None else _found(found.scenario, beside)
+    if place is None:
+        expected = "the scenario of the what-if was not found: expected its file"
+        raise InputError(expected, key="--scenario")
+    return place
 
 
 def case_of(result: Result, scenario: str) -> Case:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.whatif.whatif import WhatIf
 
-__all__ = ["predicted_again", "tuned"]
+__all__ = ["predicted_again", "tuned", "untuned"]
 
 
 def tuned(found: WhatIf, tuning: str | None, scenario: str) -> Case:
@@ -40,10 +40,14 @@ def tuned(found: WhatIf, tuning: str | None, scenario: str) -> Case:
     if name not in names:
         expected = f"the what-if has {', '.join(sorted(names))}{nearest(name, names)}"
         raise InputError(expected, key=name)
+    return read_tuning(scenario, name).on(untuned(found, scenario))
+
+
+def untuned(found: WhatIf, scenario: str) -> Case:
+    """What is simulated of the system before any tuning."""
     settings = dict(found.settings)
     apply = settings.pop("--apply", "")
-    base = Case(scenario, tuple(settings.items()), found.base_tunings, tuple(apply.split()))
-    return read_tuning(scenario, name).on(base)
+    return Case(scenario, tuple(settings.items()), found.base_tunings, tuple(apply.split()))
 
 
 def predicted_again(

@@ -7,7 +7,7 @@ disk does under several loads is a kind of its own: it depends on more than what
 
 A port has some interrupts that traffic does not explain: events of its firmware, the moments
 before and after a load. Where a model says none, some tens a second are no large mistake: rates of
-interrupts are compared with 100/s more.
+interrupts, and of packets that are dropped, are compared with 100/s more.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ KINDS: Final[Mapping[str, float]] = {
     "real time": 0.0,
     "rate of interrupts": _BACKGROUND_PER_S,
     "rate of polls": 0.0,
+    "rate of drops": _BACKGROUND_PER_S,
     "CPU share": _POINTS,
     "share": _POINTS,
     "storage throughput": 0.0,

@@ -21,6 +21,8 @@ from simnet.study.whatif.whatif import WhatIf
 if TYPE_CHECKING:
     from pathlib import Path
 
+EVERY_FRAME = {f"ethtool -C eth{port} rx-frames": "1" for port in (0, 1)}
+CHANGE = ",".join("=".join(pair) for pair in EVERY_FRAME.items())
 SHORT = {"settings": {"nodes": 1}, "duration": "20 ms", "warm_up": "10 ms"}
 
 
@@ -130,6 +132,64 @@ def test_a_tuning_of_a_what_if_is_a_prediction(tmp_path: Path) -> None:
             compare(foreseen(), tmp_path / "mpstat", tunings=tuning)
     with pytest.raises(InputError, match="tunings: only of a what-if"):
         compare(result(), tmp_path / "mpstat", tunings="affinity")
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    """What was measured twice before a change and twice after it.
+
+    The host carries a quarter more than the model says, before and after.
+    """
+    folder = tmp_path_factory.mktemp("real")
+    found: dict[str, list[Path]] = {}
+    for state, settings in (("before", {}), ("after", EVERY_FRAME)):
+        for seed in (5, 6):
+            run = {**SHORT, "settings": {"nodes": 1, **settings}, "seed": seed}
+            one = simnet.run("x460-out-of-box", **run)  # type: ignore[arg-type]
+            file = folder / f"{state}{seed}.toml"
+            busy = sum(cpu.busy for cpu in one.cpus) / len(one.cpus)
+            file.write_text(
+                f"throughput_bps = {1.25 * one.throughput_bps}\ncpu.all.busy = {busy}\n", "utf-8"
+            )
+            found.setdefault(state, []).append(file)
+    return found
+
+
+def test_a_change_is_predicted_from_where_the_host_was(real: dict[str, list[Path]]) -> None:
+    short = {"settings": {"nodes": "1"}, "members": 0, "seeds": 2, "duration": "20 ms"}
+    said = simnet.whatif("x460-out-of-box", [CHANGE], jobs=1, warm_up="10 ms", **short)  # type: ignore[arg-type]
+    found = compare(said, real["after"], before=real["before"], members=0, jobs=1)
+    rate, busy = (of(found)[name] for name in ("throughput_bps", "cpu.all.busy"))
+    assert rate.before is not None
+    assert found.before == tuple(map(str, real["before"]))
+    assert rate.inside
+    assert busy.inside
+    # a quarter more before gives a quarter more after
+    plain = compare(said, real["after"], members=0, jobs=1)
+    assert rate.predicted / of(plain)["throughput_bps"].predicted == pytest.approx(1.25, rel=0.05)
+    assert busy.predicted > 1.2 * (busy.before or 0)
+    undone = compare(said, real["before"], before=real["after"], members=0, jobs=1)
+    assert not of(undone)["cpu.all.busy"].inside
+    assert undone.exit_status == 1
+
+
+def test_one_capture_leaves_chance_unknown(real: dict[str, list[Path]]) -> None:
+    options = {"tunings": "affinity", "before": real["before"], "members": 0}
+    found = compare(foreseen(), real["after"][0], **options)  # type: ignore[arg-type]
+    assert any("several before and after" in one for one in found.remarks)
+    assert not all(row.inside for row in found.rows)
+    assert found.exit_status == 3
+
+
+def test_a_change_needs_a_what_if_and_one_metric_on_both_sides(
+    real: dict[str, list[Path]], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="before: a change is predicted by what simnet whatif"):
+        compare(result(), real["after"], before=real["before"], members=0)
+    other = tmp_path / "other.toml"
+    other.write_text("cpu.all.user = 1\n", "utf-8")
+    with pytest.raises(InputError, match="nothing in it was measured after the change"):
+        compare(foreseen(), real["after"], tunings="affinity", before=other, members=0)
 
 
 @pytest.mark.parametrize(
