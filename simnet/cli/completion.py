@@ -1,5 +1,7 @@
 """Completion in bash, zsh and fish: ``_SIMNET_COMPLETE=bash_source simnet`` prints the script.
 
+Where simnet knows nothing, all of them complete names of files, and none puts a blank after ``=``.
+
 A scenario's name, its tunings, and what can be set in it are completed from the scenario. In bash
 the whole line is read, not its words: a knob may hold blanks, ``:`` and ``=``, at which bash cuts.
 """
@@ -14,6 +16,8 @@ import click
 from click.shell_completion import (
     BashComplete,
     CompletionItem,
+    FishComplete,
+    ZshComplete,
     add_completion_class,
     shell_complete,
     split_arg_string,
@@ -42,6 +46,12 @@ _BASH: Final = """\
 
 complete -o nosort -o default -F %(complete_func)s %(prog_name)s
 """
+_PLAIN_ZSH: Final = "        compadd -U -V unsorted -a completions\n"
+_OPEN_ZSH: Final = """\
+        local -a whole=(${completions:#*=}) open=(${(M)completions:#*=})
+        (( $#whole )) && compadd -U -V unsorted -a whole
+        (( $#open )) && compadd -U -V unsorted -S '' -a open
+"""
 
 
 def complete(command: click.Command, instruction: str) -> None:
@@ -54,7 +64,8 @@ def complete(command: click.Command, instruction: str) -> None:
     Raises:
         InputError: no such instruction.
     """
-    add_completion_class(_Bash)
+    for shell in (_Bash, _Zsh, _Fish):
+        add_completion_class(shell)
     if shell_complete(command, {}, "simnet", VARIABLE, instruction):
         expected = ", ".join(f"{shell}_source" for shell in _SHELLS)
         raise InputError(f"expected one of {expected}, got {instruction!r}", key=VARIABLE)
@@ -139,3 +150,26 @@ class _Bash(BashComplete):
                 value = item.value[len(typed) - len(part) :]
                 lines.append(value if quoted else _SPECIAL.sub(r"\\\1", value))
         return "\n".join(lines)
+
+
+def _or_files(found: list[CompletionItem[Any]], typed: str) -> list[CompletionItem[Any]]:
+    """What was found, or what asks the shell for names of files, as bash looks for by itself."""
+    return found or [CompletionItem(typed, type="file")]
+
+
+class _Zsh(ZshComplete):
+    """Zsh, which goes on where a value has to follow."""
+
+    source_template: ClassVar[str] = ZshComplete.source_template.replace(_PLAIN_ZSH, _OPEN_ZSH)
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
+        """Return what the word may become."""
+        return _or_files(super().get_completions(args, incomplete), incomplete)
+
+
+class _Fish(FishComplete):
+    """Fish; it puts no blank after ``=`` by itself."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
+        """Return what the word may become."""
+        return _or_files(super().get_completions(args, incomplete), incomplete)

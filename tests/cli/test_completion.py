@@ -109,3 +109,37 @@ def test_bash_runs_the_script(line: str, offered: str) -> None:
     done = subprocess.run([str(BASH), "-c", script], capture_output=True, text=True, check=True)
     # outside of a real completion bash says that there is none whose options could be set
     assert done.stdout.splitlines()[-1] == offered
+
+
+@pytest.mark.parametrize(
+    ("shell", "told", "offered"),
+    [
+        ("zsh", {"COMP_WORDS": f"{RUN} --set node", "COMP_CWORD": "4"}, ["plain", "nodes=", "_"]),
+        ("zsh", {"COMP_WORDS": f"{RUN} --apply /et", "COMP_CWORD": "4"}, ["file", "/et", "_"]),
+        ("fish", {"COMP_WORDS": f"{RUN} --set node", "COMP_CWORD": "node"}, ["plain,nodes="]),
+        ("fish", {"COMP_WORDS": f"{RUN} --apply /et", "COMP_CWORD": "/et"}, ["file,/et"]),
+    ],
+)
+def test_zsh_and_fish_complete_names_and_files(
+    shell: str,
+    told: dict[str, str],
+    offered: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in {VARIABLE: f"{shell}_complete", **told}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "argv", ["simnet"])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().out.split() == offered
+
+
+def test_zsh_puts_no_blank_after_a_sign(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, "zsh_source")
+    monkeypatch.setattr(sys, "argv", ["simnet"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "compadd -U -V unsorted -S '' -a open" in capsys.readouterr().out
