@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simnet.cli.output import answer, message
+from simnet.cli.output import answer, message, write_out
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simnet.study.calibrate.calibrate import Runs
     from simnet.study.calibrate.host import HostFit
 
@@ -18,6 +20,7 @@ def calibrate_host(
     *,
     plan: bool,
     write: bool,
+    out: Path | None,
     as_json: bool,
     members: int | None,
     error: float | None,
@@ -33,9 +36,11 @@ def calibrate_host(
         given["error"] = error / 100
     if plan:
         advice = planned(host, runs=_runs(**times), **given)
+        write_out(out, lambda: report.plan_json(advice))
         answer(report.plan_json(advice) if as_json else report.plan(advice), nl=as_json)
         return
     found = study.calibrate_host(host, runs=_runs(**times), **given)
+    write_out(out, lambda: report.as_json(found))
     answer(report.as_json(found) if as_json else report.host(found), nl=as_json)
     for line in _written(found) if write else ():
         message(line)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from simnet.errors import InputError
-from simnet.files import check_place
+from simnet.files import check_place, write_figure, write_text
 from simnet.printable import lines, one_line, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["answer", "message", "out_path", "table"]
+    from matplotlib.figure import Figure
 
-_NARROWEST = 80
+__all__ = ["answer", "message", "out_option", "out_path", "table", "write_out"]
+
+_NARROWEST: Final = 80
+_DOCUMENT: Final = ".json"
+_DRAWN: Final = (".png", ".svg", ".pdf")
+_F = TypeVar("_F", bound="Callable[..., Any]")
 
 
 def message(text: str) -> None:
@@ -44,6 +49,34 @@ def out_path(file: str, suffixes: Sequence[str]) -> Path:
         raise InputError("expected a folder that exists", file="--out", key=str(path.parent))
     check_place(path, key="--out")
     return path
+
+
+def out_option(drawn: str = "") -> Callable[[_F], _F]:
+    """Add ``--out`` to a command with one result; it gets a path to which can be written, or None.
+
+    Args:
+        drawn: what a figure of the result shows; empty if there is none.
+    """
+    suffixes = (_DOCUMENT, *(_DRAWN if drawn else ()))
+    figure = f", or draw {drawn} ({', '.join(_DRAWN)})" if drawn else ""
+
+    def path(_context: click.Context, _option: click.Parameter, file: str | None) -> Path | None:
+        return None if file is None else out_path(file, suffixes)
+
+    text = f"Write what --json prints ({_DOCUMENT}){figure}."
+    return click.option("--out", metavar="FILE", callback=path, help=text)
+
+
+def write_out(
+    path: Path | None, document: Callable[[], str], plot: Callable[[], Figure] | None = None
+) -> None:
+    """Write a result where ``--out`` said, if it did."""
+    if path is None:
+        return
+    if plot is None or path.suffix == _DOCUMENT:
+        write_text(path, f"{document().rstrip()}\n")
+    else:
+        write_figure(path, plot())
 
 
 def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 from simnet.cli.options import case_options
-from simnet.cli.output import answer, message, out_path
-from simnet.files import write_figure
+from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["drawing_of", "search_options", "show"]
+__all__ = ["search_options", "show"]
 
-_SUFFIXES: Final = (".png", ".svg", ".pdf")
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 
@@ -37,7 +35,7 @@ def search_options(drawn: str) -> Callable[[_F], _F]:
     def add(command: _F) -> _F:
         for option in (
             click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-            click.option("--out", metavar="FILE", help=f"Draw {drawn} (.png, .svg, .pdf)."),
+            out_option(drawn),
             click.option(
                 "--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default."
             ),
@@ -49,15 +47,9 @@ def search_options(drawn: str) -> Callable[[_F], _F]:
     return add
 
 
-def drawing_of(out: str | None) -> Path | None:
-    """The file of the figure; raises InputError when none can be written there."""
-    return None if out is None else out_path(out, _SUFFIXES)
-
-
-def show(found: _Found, text: str, *, drawing: Path | None, as_json: bool) -> None:
-    """Print what was found, with remarks; draw it where that was asked for."""
+def show(found: _Found, text: str, *, out: Path | None, as_json: bool) -> None:
+    """Print what was found, with remarks; write it where that was asked for."""
     for remark in found.remarks:
         message(remark)
-    if drawing is not None:
-        write_figure(drawing, found.plot())
+    write_out(out, found.to_json, found.plot)
     answer(found.to_json() if as_json else text, nl=as_json)

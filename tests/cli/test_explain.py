@@ -39,7 +39,7 @@ def test_json_is_the_document(simnet: Simnet) -> None:
     ("options", "message"),
     [
         (("--precision", "1 %"), "--precision: explain measures for a given time: --duration"),
-        (("--out", "bars.txt"), "--out: bars.txt: expected a name that ends with one of .png"),
+        (("--out", "bars.txt"), "--out: bars.txt: expected a name that ends with one of .json"),
         (("--out", "nowhere/bars.png"), "--out: nowhere: expected a folder that exists"),
     ],
 )

@@ -140,7 +140,7 @@ def test_frozen_predictions_are_scored_without_simulating(
     [
         (["--frozen", "--members", "3"], "--members: --frozen simulates nothing"),
         (["--frozen", "--freeze", "x", "--stage", "y"], "--freeze: --frozen simulates nothing"),
-        (["--out", "x.png"], "--out: only with --frozen"),
+        (["--out", "x.png"], "--out: drawn only with --frozen"),
         (["--frozen", "--out", "x.txt"], "--out: x.txt"),
     ],
 )

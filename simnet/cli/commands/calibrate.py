@@ -9,7 +9,7 @@ import click
 
 from simnet.cli.calibrate_host import calibrate_host
 from simnet.cli.completion import scenarios
-from simnet.cli.output import answer, message
+from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ _PART: Final = "one of several batches of simulations"
     help="Of HOST: of a measured number.",
 )
 @click.option("--write", is_flag=True, help="Write what was fitted into the models' files.")
+@out_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     scenario: str | None,
@@ -88,6 +89,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     *,
     profiles: bool,
     write: bool,
+    out: Path | None,
     as_json: bool,
     cross_validate: bool,
     confirm: bool,
@@ -120,7 +122,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
         given += [("--profiles", profiles), ("--write", write)]
         given += [(option, options[name]) for name, option in _OF_A_FIT.items()]
         _refuse(given, "--cross-validate fits what is calibrated to all that was measured")
-        _cross_validate(scenario, as_json=as_json, confirm=confirm, keep=keep, **options)
+        _cross_validate(scenario, out=out, as_json=as_json, confirm=confirm, keep=keep, **options)
         return
     _refuse([("--confirm", confirm), ("--keep", keep)], "only with --cross-validate")
     if scenario is None:
@@ -131,7 +133,8 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
         _refuse([("--profiles", profiles), ("--message", options["messages"])], _NOT_OF_A_HOST)
         calibrate_host(
             scenario,
-            plan=plan, write=write, as_json=as_json, members=members, error=error, **options,
+            plan=plan, write=write, out=out, as_json=as_json, members=members, error=error,
+            **options,
         )  # fmt: skip
         return
     if Path(scenario).is_dir() and not is_host(scenario):
@@ -142,6 +145,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     chosen = _stages(scenario, names, against, parameters)
     found = {one.name: _fit(scenario, one, profiles=profiles, **options) for one in chosen}
     written = [_write(scenario, one) for one in found.values()] if write else []
+    write_out(out, lambda: report.as_json(scenario, found))
     if as_json:
         answer(report.as_json(scenario, found))
     else:
@@ -160,6 +164,7 @@ def _refuse(given: Sequence[tuple[str, object]], why: str) -> None:
 def _cross_validate(
     name: str | None,
     *,
+    out: Path | None,
     as_json: bool,
     confirm: bool,
     keep: bool,
@@ -189,6 +194,7 @@ def _cross_validate(
         if keep:
             message(f"kept: {residuals.keep(one.residuals)}")
         found.append(one)
+    write_out(out, lambda: report.as_json(found))
     answer(report.as_json(found) if as_json else report.cross_validation(found), nl=as_json)
 
 

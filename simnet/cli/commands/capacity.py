@@ -9,9 +9,11 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import apply_option, set_option, settings_of, tuning_option
-from simnet.cli.output import answer, message
+from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from simnet.study.capacity.search import Judged
 
 __all__ = ["capacity_command"]
@@ -46,6 +48,7 @@ __all__ = ["capacity_command"]
     metavar="ADDRESS",
     help="Simulate on the workers of this Dask scheduler, as in tcp://host:8786.",
 )
+@out_option("the limited quantities over the load")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def capacity_command(
@@ -54,6 +57,7 @@ def capacity_command(
     scenario: str,
     assignments: tuple[str, ...],
     *,
+    out: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -77,6 +81,7 @@ def capacity_command(
             on_judged=_say if sys.stderr.isatty() else None,
             **given,
         )
+    write_out(out, found.to_json, found.plot)
     answer(found.to_json() if as_json else text(found), nl=as_json)
     context.exit(found.exit_status)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.output import answer, message
+from simnet.cli.output import answer, message, out_option, write_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["compare_command"]
 
@@ -48,6 +51,7 @@ __all__ = ["compare_command"]
 @click.option(
     "--update", is_flag=True, help="Keep the captures for simnet calibrate, beside the scenario."
 )
+@out_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def compare_command(
@@ -57,6 +61,7 @@ def compare_command(
     measured: tuple[str, ...],
     *,
     every: bool,
+    out: Path | None,
     as_json: bool,
     update: bool,
     **options: Any,
@@ -82,6 +87,7 @@ def compare_command(
         found = compare(prediction, measured, progress=callback, **given)
     for remark in found.remarks:
         message(remark)
+    write_out(out, found.to_json)
     answer(found.to_json() if as_json else comparison(found, every=every), nl=as_json)
     if update:
         message(f"kept in {kept(prediction, measured, **given)}: simnet calibrate fits to it")

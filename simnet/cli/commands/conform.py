@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from simnet.cli.output import answer
+from simnet.cli.output import answer, out_option, write_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["conform_command"]
 
@@ -17,9 +22,16 @@ __all__ = ["conform_command"]
     help="Kernel model; by default of the version that a trace names, the latest for scripts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was expected and sent as JSON.")
+@out_option()
 @click.pass_context
 def conform_command(
-    context: click.Context, /, files: tuple[str, ...], *, kernel: str | None, as_json: bool
+    context: click.Context,
+    /,
+    files: tuple[str, ...],
+    *,
+    kernel: str | None,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Run traces of a kernel's TCP (.jsonl) and packetdrill scripts (.pkt) against the model.
 
@@ -33,6 +45,7 @@ def conform_command(
     from simnet.study.conform.conform import conform
 
     found = conform(files, kernel)
+    write_out(out, lambda: json_text(found))
     answer(json_text(found) if as_json else conformance(found))
     if not found.agrees:
         context.exit(1)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import answer, message, out_path
+from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
-from simnet.files import write_figure
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["explain_command"]
-
-_SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 @click.command("explain")
 @click.argument("scenario", shell_complete=scenarios)
 @scenario_options
-@click.option("--out", metavar="FILE", help="Draw the bars of utilisation (.png, .svg, .pdf).")
+@out_option("the bars of utilisation")
 @click.option(
     "--lift",
     is_flag=True,
@@ -30,7 +30,7 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
 def explain_command(
     scenario: str,
     assignments: tuple[str, ...],
-    out: str | None,
+    out: Path | None,
     *,
     lift: bool,
     as_json: bool,
@@ -44,7 +44,6 @@ def explain_command(
     """
     if times.get("precision"):
         raise InputError("explain measures for a given time: --duration", key="--precision")
-    drawing = None if out is None else out_path(out, _SUFFIXES)
     from simnet.report.explain import explain as text
     from simnet.report.progress import watching
     from simnet.study.explain.explain import explained
@@ -56,6 +55,5 @@ def explain_command(
     with watching(configuration):
         settings = recorded(times["apply"], settings_of(assignments))
         found = explained(configuration, settings=settings, lift=lift)
-    if drawing is not None:
-        write_figure(drawing, found.plot())
+    write_out(out, found.to_json, found.plot)
     answer(found.to_json() if as_json else text(found), nl=as_json)

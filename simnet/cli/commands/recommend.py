@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import settings_of
-from simnet.cli.searched import drawing_of, search_options, show
+from simnet.cli.searched import search_options, show
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["recommend_command"]
 
@@ -49,7 +52,7 @@ def recommend_command(
     scenario: str,
     assignments: tuple[str, ...],
     *,
-    out: str | None,
+    out: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -62,7 +65,6 @@ def recommend_command(
     The exit status is 0 when something is recommended, 1 when nothing is, and 3 when the intervals
     are too wide to tell.
     """
-    drawing = drawing_of(out)
     from simnet.report.progress import progress
     from simnet.report.search.recommend import recommendation
     from simnet.study.recommend.recommend import recommend
@@ -70,5 +72,5 @@ def recommend_command(
     given = {name: value for name, value in options.items() if value is not None}
     with progress("simulating") as callback:
         found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
-    show(found, recommendation(found), drawing=drawing, as_json=as_json)
+    show(found, recommendation(found), out=out, as_json=as_json)
     context.exit(found.exit_status)

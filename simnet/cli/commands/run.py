@@ -9,7 +9,7 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import answer, message
+from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ __all__ = ["run_command"]
 @click.option(
     "--capture", metavar="FILE", help="A listing of sar to compare with; implies --format compare."
 )
+@out_option("the CPUs' time")
 @click.option("--trace", metavar="FILE", help="Write a timeline for Perfetto.")
 @click.option("--pcap", metavar="FILE", help="Write the frames of a port for Wireshark (pcapng).")
 @click.option("--pcap-port", metavar="NAME", help="Which port, as in eth1; the first by default.")
@@ -43,6 +44,7 @@ def run_command(
     capture: str | None,
     trace: str | None,
     *,
+    out: Path | None,
     as_json: bool,
     per_frame: bool,
     **times: Any,
@@ -76,6 +78,7 @@ def run_command(
     if not {"text", "json"} & set(chosen):
         for warning in result.warnings:
             message(warning)
+    write_out(out, result.to_json, result.plot)
     texts = [
         compare(result, listing) if name == "compare" else FORMATS[name](result) for name in chosen
     ]

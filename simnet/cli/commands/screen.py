@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import settings_of
-from simnet.cli.searched import drawing_of, search_options, show
+from simnet.cli.searched import search_options, show
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["screen_command"]
 
@@ -34,7 +37,7 @@ def screen_command(
     scenario: str,
     assignments: tuple[str, ...],
     *,
-    out: str | None,
+    out: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -42,7 +45,6 @@ def screen_command(
 
     Each is turned several times, with other values of the others each time (Morris' method).
     """
-    drawing = drawing_of(out)
     from simnet.report.progress import progress
     from simnet.report.search.screen import screen as text
     from simnet.study.screen.screen import screen
@@ -50,4 +52,4 @@ def screen_command(
     given = {name: value for name, value in options.items() if value is not None}
     with progress("simulating") as callback:
         found = screen(scenario, settings=settings_of(assignments), progress=callback, **given)
-    show(found, text(found), drawing=drawing, as_json=as_json)
+    show(found, text(found), out=out, as_json=as_json)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.output import answer, message, out_path
+from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
-__all__ = ["validate_command"]
+if TYPE_CHECKING:
+    from pathlib import Path
 
-_SUFFIXES: Final = (".png", ".svg", ".pdf")
+__all__ = ["validate_command"]
 
 
 @click.command("validate")
@@ -35,7 +36,7 @@ _SUFFIXES: Final = (".png", ".svg", ".pdf")
     is_flag=True,
     help="Simulate nothing: score what was predicted before its number was known.",
 )
-@click.option("--out", metavar="FILE", help="With --frozen: draw the scores (.png, .svg, .pdf).")
+@out_option("with --frozen the scores")
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.pass_context
 def validate_command(
@@ -46,7 +47,7 @@ def validate_command(
     freeze: str | None,
     stage: str | None,
     frozen: bool,
-    out: str | None,
+    out: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -69,8 +70,10 @@ def validate_command(
             raise InputError("--frozen simulates nothing: expected without it", key=unused[0])
         _score(ids, out, as_json=as_json)
         return
-    if out is not None:
-        raise InputError("only with --frozen", key="--out")
+    if out is not None and out.suffix != ".json":
+        raise InputError(
+            "drawn only with --frozen: expected a name that ends with .json", key="--out"
+        )
     if (freeze is None) != (stage is None):
         raise InputError("--freeze NAME and --stage TEXT go together", key="--freeze")
     if freeze is not None and options["members"] == 0:
@@ -86,18 +89,20 @@ def validate_command(
         found = validate(ids, progress=callback, **given)
     if freeze is not None and stage:
         message(f"frozen: {predictions.freeze(found.frozen(stage), freeze)}")
+    write_out(out, found.to_json)
     answer(found.to_json() if as_json else validation(found), nl=as_json)
     if not all(gate.passed for gate in found.gates):
         context.exit(1)
 
 
-def _score(ids: tuple[str, ...], out: str | None, *, as_json: bool) -> None:
-    from simnet.files import write_figure
+def _score(ids: tuple[str, ...], out: Path | None, *, as_json: bool) -> None:
     from simnet.report.validation import scored
     from simnet.study.validate.record import record
 
-    drawing = None if out is None else out_path(out, _SUFFIXES)
     found = record(ids)
-    if drawing is not None:
-        write_figure(drawing, found.plot())
-    answer(json.dumps(found.to_json(), indent=2) if as_json else scored(found), nl=as_json)
+
+    def document() -> str:
+        return json.dumps(found.to_json(), indent=2)
+
+    write_out(out, document, found.plot)
+    answer(document() if as_json else scored(found), nl=as_json)

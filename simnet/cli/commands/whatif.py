@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simnet.cli.completion import scenarios, tunings
 from simnet.cli.options import scenario_options, settings_of
-from simnet.cli.output import answer, message
+from simnet.cli.output import answer, message, out_option, write_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["whatif_command"]
 
@@ -34,6 +37,7 @@ __all__ = ["whatif_command"]
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
+@out_option("the changes with their intervals")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def whatif_command(
@@ -43,6 +47,7 @@ def whatif_command(
     wanted: tuple[str, ...],
     assignments: tuple[str, ...],
     *,
+    out: Path | None,
     commands: bool,
     as_json: bool,
     **options: Any,
@@ -75,5 +80,6 @@ def whatif_command(
         )
     for remark in found.remarks:
         message(remark)
+    write_out(out, found.to_json, found.plot)
     answer(found.to_json() if as_json else text(found, all_commands=commands), nl=as_json)
     context.exit(found.exit_status)
