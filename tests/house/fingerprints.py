@@ -65,6 +65,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     ),
     "vlan-half-cpu": Configuration("vlan-half-cpu", ms=20),
     "vm-virtio": Configuration("vm-virtio"),
+    "vm-outside": Configuration("vm-outside"),
     "vm-virtio, four pairs of queues": Configuration("vm-virtio", tunings=("four-pairs",), ms=3),
     "vm-virtio, requests, threads that share CPUs and poll": Configuration(
         "vm-virtio",

@@ -57,7 +57,7 @@ def gains(scenario: str) -> dict[str, tuple[Result, Result]]:
 
 
 @pytest.mark.parametrize(
-    "scenario", ["x460-out-of-box", "ipoib-sunway", "sw1621-t520", "relay-tuned"]
+    "scenario", ["x460-out-of-box", "ipoib-sunway", "sw1621-t520", "relay-tuned", "vm-virtio"]
 )
 def test_what_costs_more_never_carries_more(scenario: str) -> None:
     assert gains(scenario) == {}

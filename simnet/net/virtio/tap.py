@@ -10,16 +10,16 @@ from typing import Any
 
 import cython
 
-from simnet.net.link.skb import Header, Skb
-from simnet.net.steering.flow_hash import connection_hash
+from simnet.net.link.skb import Skb
 from simnet.net.virtio.backend import Backend
+from simnet.net.virtio.bridge import BridgePort, hash_of
 
 __all__ = ["Tap"]
 
 
 @cython.final
 @cython.cclass
-class Tap:
+class Tap(BridgePort):
     """The queues of a guest's tap device, each with a worker.
 
     Attributes:
@@ -33,7 +33,7 @@ class Tap:
     def learn(self, skb: Skb, worker: Backend) -> cython.int:
         """The guest has sent a frame by a queue."""
         if len(self.workers) > 1 and skb.header is not None:
-            self.flows[_hash_of(skb.header)] = worker
+            self.flows[hash_of(skb.header)] = worker
         return 0
 
     def worker(self, skb: Skb) -> Backend:
@@ -42,23 +42,16 @@ class Tap:
         hashed: cython.longlong
         found: Backend = self.workers[0]
         if count > 1 and skb.header is not None:
-            hashed = _hash_of(skb.header)
+            hashed = hash_of(skb.header)
             found = self.flows.get(hashed)
             if found is None:
                 found = self.workers[hashed * count >> 32]
         return found
 
+    def sleeps(self, skb: Skb) -> cython.bint:
+        """Whether a frame wakes its worker."""
+        return self.worker(skb).waits_rx
 
-@cython.cfunc
-@cython.exceptval(-1)
-def _hash_of(header: Header) -> cython.longlong:
-    """`__skb_get_hash_symmetric`: the same for both directions."""
-    return connection_hash(
-        header.source_ip,
-        header.destination_ip,
-        header.source_port,
-        header.destination_port,
-        0,
-        True,
-        True,
-    )
+    def enqueue(self, skb: Skb) -> cython.int:
+        """Put a frame into the queue of its worker."""
+        return self.worker(skb).enqueue(skb)

@@ -3,13 +3,14 @@ from simnet.kernel.priority cimport CPU
 from simnet.kernel.sentinel cimport NONE
 from simnet.net.link.skb cimport Skb, SkbQueue
 from simnet.net.virtio.backend cimport Backend, RX, TX
+from simnet.net.virtio.bridge cimport BridgePort
 from simnet.net.virtio.tap cimport Tap
 from simnet.net.virtio.virtio_net cimport VirtioNet
 
 cdef class VhostWorker(Backend):
     cdef readonly VirtioNet nic
     cdef Tap own
-    cdef Tap far
+    cdef BridgePort far
     cdef long long tx_frame_ps
     cdef long long rx_frame_ps
     cdef long long buffer_ps

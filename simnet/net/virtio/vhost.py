@@ -13,7 +13,8 @@ After 512 KiB or 256 packets a piece of work goes to the end of the queue. When 
 worker looks for more during `poll-us` before it asks for kicks and blocks.
 
 The bridge's work is done where the frame is sent: it puts it into a queue of another tap, whose
-worker it wakes. What finds that full is dropped. Zero copy (`experimental_zcopytx`) is off.
+worker it wakes, or hands it to the driver of a port. What finds a tap full is dropped. Zero copy
+(`experimental_zcopytx`) is off.
 """
 
 # mypy: no-strict-optional
@@ -27,6 +28,7 @@ import cython
 from simnet.host.kvm.host_cpu import HostCpu
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.virtio.backend import Backend
+from simnet.net.virtio.bridge import BridgePort
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.virtio_net import VirtioNet
 
@@ -93,14 +95,14 @@ class VhostWorker(Backend):
         path: component path.
         nic: the pair of queues.
         own: the guest's tap, of which this is the next queue.
-        far: the tap that frames go to.
+        far: the tap or port that frames go to.
         costs: of its steps.
         guest_node: node of the guest's memory.
         busy_poll_ps: `poll-us`.
         tap_limit: frames in the tap's queue.
 
     Attributes:
-        own, far: the guest's tap, and the one that frames go to.
+        own, far: the guest's tap, and where frames go.
         tap: frames for the guest.
         drops: frames that found the tap's queue full.
         starved: how often frames waited for buffers of the guest.
@@ -114,7 +116,7 @@ class VhostWorker(Backend):
         path: str,
         nic: VirtioNet,
         own: Tap,
-        far: Tap,
+        far: BridgePort,
         costs: VhostCosts,
         *,
         guest_node: int,
@@ -334,7 +336,7 @@ class VhostWorker(Backend):
     def _send_batch(self) -> cython.int:
         """`vhost_tx_batch`: hand what was collected to the bridge, report it as used."""
         work: cython.longlong = self.batch.count * self.bridge_ps
-        if self.batch.count > 0 and self.far.worker(self.batch.head).waits_rx:
+        if self.batch.count > 0 and self.far.sleeps(self.batch.head):
             work += self.wakeup_ps
         if self.nic.wants_tx(self.done):
             self.signals += 1
@@ -348,7 +350,7 @@ class VhostWorker(Backend):
         while self.batch.count > 0:
             skb = self.batch.pop()
             self.own.learn(skb, self)
-            self.far.worker(skb).enqueue(skb)
+            self.far.enqueue(skb)
         return self.nic.take_sent(count)
 
     # -- receive ------------------------------------------------------------------------------

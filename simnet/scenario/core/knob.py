@@ -92,7 +92,13 @@ class CpuMask(Spec):
 
 @dataclass(frozen=True)
 class CpuList(Spec):
-    """A set of CPUs as a list of numbers and ranges, as in ``0,8-11``; an empty one is all."""
+    """A set of CPUs as a list of numbers and ranges, as in ``0,8-11``.
+
+    Attributes:
+        all_if_none: none stands for all.
+    """
+
+    all_if_none: bool = False
 
     def parse(self, raw: Any) -> Value:
         """Return the CPUs of the list, ascending; see :meth:`Spec.parse`."""
@@ -107,7 +113,7 @@ class CpuList(Spec):
 
     def text(self, value: Any) -> str:
         """Return the list, with ranges where CPUs follow each other."""
-        return cpulist_text(value or range(_LAST_CPU + 1))
+        return cpulist_text(range(_LAST_CPU + 1) if self.all_if_none and not value else value)
 
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""

@@ -130,3 +130,61 @@ def test_a_guest_needs_a_host_and_its_devices(
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         load(str(file))
+
+
+class TestPeerOutside:
+    """A stream between a guest and a server beyond the host's own port."""
+
+    LINE = 25e9 * 1448 / 1538
+
+    def run(self, **settings: str) -> Result:
+        return simnet.run("vm-outside", settings=settings, warm_up="40 ms", duration="10 ms")
+
+    @pytest.mark.parametrize("test", ["netserver", "netperf"])
+    def test_a_stream_fills_the_line_both_ways(self, test: str) -> None:
+        result = self.run(test=test)
+        assert 0.97 * self.LINE < result.throughput_bps <= 1.001 * self.LINE
+        # large segments cross between guest and host
+        (worker,) = result.vhost
+        way = "rx" if test == "netserver" else "tx"
+        assert result.throughput_bps / 8 / worker[f"frames_{way}_per_s"] > 5 * 1448
+
+    def test_a_request_waits_for_the_switch_too(self) -> None:
+        times = []
+        for latency in ("600 ns", "10600 ns"):
+            asked = {"test": "tcp_rr", "switch.latency": latency}
+            found = self.run(**asked).flows[0].latency_us
+            assert found is not None
+            assert found.p50 is not None
+            times.append(found.p50)
+        # once each way, and half of the round trip counts
+        assert times[1] - times[0] == pytest.approx(10, abs=1)
+
+    def test_the_hosts_cpu_is_the_limit_where_it_is_slow(self) -> None:
+        slow = self.run(**{"kvm.bridge": "40000 cycles"})
+        assert slow.throughput_bps < 0.8 * self.LINE
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"guest.uplink_cpus": "2"}, "CPU 2 has a thread of the guest"),
+            ({"guest.uplink_cpus": "64"}, "CPU 64: the host has CPUs 0 to 63"),
+        ],
+    )
+    def test_its_cpus_are_the_hosts_and_free(self, settings: dict[str, str], message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            load("vm-outside", settings=settings)
+
+    def test_without_them_the_peer_has_to_be_a_guest(self, tmp_path: Path) -> None:
+        text = find_scenario("vm-outside").read_text("utf-8")
+        (tmp_path / "bad.toml").write_text(text.replace('uplink_cpus = "3"\n', ""), "utf-8")
+        with pytest.raises(InputError, match=r"for a peer outside, guest\.uplink_cpus says"):
+            load(str(tmp_path / "bad.toml"))
+
+    def test_several_queues_have_a_cpu_each(self) -> None:
+        several = {"guest.uplink_cpus": "3-4", "connections": "4"}
+        found = simnet.explain(
+            "vm-outside", settings=several, warm_up="40 ms", duration="5 ms"
+        ).resources
+        used = {one.name: one.utilisation for one in found}
+        assert min(used["host cpu3"], used["host cpu4"]) > 0.1

@@ -51,6 +51,7 @@ def _share(before: Resource | None, after: Resource, duration_ps: int) -> float:
         ("vscsi-parallel", {}),
         ("vlan-half-cpu", {}),
         ("vm-virtio", {"virsh emulatorpin": "0"}),
+        ("vm-outside", {}),
     ],
 )
 def test_looking_changes_nothing(scenario: str, settings: dict[str, str]) -> None:

@@ -10,16 +10,21 @@ from simnet.host.kvm.host_cpu import HostCpu
 from simnet.host.kvm.vcpu import Vcpu
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.virtio.tap import Tap
+from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
-from simnet.scenario.parts.host.build import make_idle_states
+from simnet.scenario.parts.host.build import join as link
+from simnet.scenario.parts.host.build import make_idle_states, make_machine
 from simnet.scenario.parts.kvm.columns import counts_of
-from simnet.scenario.system.resource import busy
+from simnet.scenario.parts.nic.build import make_port
+from simnet.scenario.system.resource import busy, carried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simnet.host.cpu import Cpu
     from simnet.host.machine import Machine
     from simnet.net.nic.port import Nic
+    from simnet.net.virtio.bridge import BridgePort
     from simnet.net.virtio.virtio_net import VirtioNet
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.parts.kvm.schema import Guest, Kvm
@@ -41,6 +46,7 @@ class Hypervisor:
     Attributes:
         cpus: by number.
         workers: of all guests, by name.
+        uplinks: ports of the host, their rates, and the CPUs that serve them.
     """
 
     def __init__(self, ground: Ground, kvm: Kvm) -> None:
@@ -49,6 +55,7 @@ class Hypervisor:
         self.host = ground.effective.host
         self.cpus: dict[int, HostCpu] = {}
         self.workers: dict[str, VhostWorker] = {}
+        self.uplinks: list[tuple[Nic | MultiqueuePort, int, list[Cpu]]] = []
 
     def ps(self, cycles: int) -> int:
         """Time of a number of cycles, in whole nanoseconds."""
@@ -97,6 +104,13 @@ class Hypervisor:
             if len(cpu.threads) > 1:
                 had = sum(thread.busy_ps() for thread in cpu.threads)
                 yield busy(f"host cpu{number}", "host cpu", had)
+        for port, rate_bps, served in self.uplinks:
+            for way, moved in (("send", port.tx_bytes), ("receive", port.rx_bytes)):
+                yield carried(f"host {port.name} {way}", "host port", moved, rate_bps)
+            for one in served:
+                times = one.times()
+                worked = times["softirq_ps"] + times["irq_ps"] + times["system_ps"]
+                yield busy(f"host cpu{one.cpu_id}", "host cpu", worked)
 
 
 def join(ground: Ground, machine: Machine, host: Host) -> None:
@@ -127,15 +141,56 @@ def connect_by_vhost(
     far: Nic | MultiqueuePort,
     far_host: Host,
 ) -> None:
-    """Join the devices of two guests by vhost workers and a bridge."""
+    """Join a guest's device by vhost workers and a bridge to another guest's, or one outside."""
     hypervisor: Hypervisor = ground.kept["hypervisor"]
-    own, other = Tap(), Tap()
+    own = Tap()
+    if far_host.guest is None:
+        _serve(hypervisor, nic, host.guest, own, _uplink(hypervisor, host, far, far_host, own))
+        return
+    other = Tap()
     _serve(hypervisor, nic, host.guest, own, other)
     _serve(hypervisor, far, far_host.guest, other, own)
 
 
+def _uplink(
+    hypervisor: Hypervisor, host: Host, far: Nic | MultiqueuePort, far_host: Host, tap: Tap
+) -> Uplink:
+    """Make the host's port: of the same model as the peer's, cabled to the same switch."""
+    ground, served = hypervisor.ground, host.guest.uplink_cpus
+    outside = far_host.ports[0]
+    queues = {"rx_queues": len(served), "tx_queues": len(served)}
+    port = outside.model_copy(
+        update={
+            "node": hypervisor.cpu(served[0]).node,
+            "smp_affinity": served,
+            "queue_affinity": tuple((cpu,) for cpu in served) if len(served) > 1 else (),
+            "rps_cpus": (),
+            "rps_flow_cnt": (),
+            "xps_cpus": (),
+            "nic": outside.nic.model_copy(update=queues),
+        }
+    )
+    below = host.model_copy(update={"guest": None, "ports": (port,)})
+    machine = make_machine(ground.sim, below, "uplink", seed=ground.seed)
+    made = make_port(
+        ground.sim,
+        machine,
+        below,
+        port,
+        switch=ground.effective.lan,
+        seed=ground.seed,
+        per_frame=ground.per_frame,
+    )
+    link(ground.sim, ground.effective.lan, made, far, far, per_frame=ground.per_frame)
+    rings = made.queues if isinstance(made, MultiqueuePort) else [made]
+    for ring in rings:
+        ring.steering = FromUplink(tap, machine.costs, hypervisor.costs().bridge_ps)
+    hypervisor.uplinks.append((made, port.nic.link_rate_bps, [machine.cpus[n] for n in served]))
+    return Uplink(rings)
+
+
 def _serve(
-    hypervisor: Hypervisor, port: Nic | MultiqueuePort, guest: Guest, own: Tap, far: Tap
+    hypervisor: Hypervisor, port: Nic | MultiqueuePort, guest: Guest, own: Tap, far: BridgePort
 ) -> None:
     """Give each pair of a device's queues a worker."""
     pairs = port.queues if isinstance(port, MultiqueuePort) else [port]
@@ -150,7 +205,7 @@ def _serve(
 
 
 def _worker(
-    hypervisor: Hypervisor, nic: VirtioNet, guest: Guest, pin: int, own: Tap, far: Tap
+    hypervisor: Hypervisor, nic: VirtioNet, guest: Guest, pin: int, own: Tap, far: BridgePort
 ) -> VhostWorker:
     kvm = hypervisor.kvm
     worker = VhostWorker(

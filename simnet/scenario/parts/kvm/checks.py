@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_guests"]
 
-_PINS: Final = ("vcpupin", "emulatorpin")
+_PINS: Final = ("vcpupin", "emulatorpin", "uplink_cpus")
 
 
 def check_guests(tree: Tree, table: Table) -> None:
@@ -36,8 +36,8 @@ def check_guests(tree: Tree, table: Table) -> None:
     for place in places:
         host = tree.get(place)
         if place not in guests:
-            message = f"{host['name']} is no guest: guests of a host have a table guest"
-            raise table.error(place, _key(place), message)
+            _check_outside(tree, place, table)
+            continue
         if host["name"] != tree.get(("host", "name")):
             message = f"guests of one host are on the same server, not on {host['name']}, too"
             raise table.error(place, "system.peers", message)
@@ -46,6 +46,25 @@ def check_guests(tree: Tree, table: Table) -> None:
 
 def _key(place: Path) -> str:
     return "system.guest" if place == ("host",) else f"system.peers.{place[1]}.guest"
+
+
+def _check_outside(tree: Tree, place: Path, table: Table) -> None:
+    """Refuse a peer that is no guest, unless the host has a port and CPUs for it."""
+    served = (tree.get(("host",)).get("guest") or {}).get("uplink_cpus")
+    host = tree.get(place)
+    if place == ("host",) or not served:
+        message = f"{host['name']} is no guest: guests of a host have a table guest"
+        outside = "; for a peer outside, guest.uplink_cpus says which CPUs serve the host's port"
+        raise table.error(place, _key(place), message + (outside if place != ("host",) else ""))
+    if len(tree.get(("peers",))) > 1:
+        message = "a host has one port here: expected one peer outside, or guests"
+        raise table.error(place, "system.peers", message)
+    taken = {cpu for pins in _PINS[:2] for cpu in tree.get(("host", "guest", pins))}
+    for cpu in served:
+        if cpu in taken:
+            message = f"CPU {cpu} has a thread of the guest: the host's port needs another"
+            path = ("host", "guest", "uplink_cpus")
+            raise table.error(path, "system.guest.uplink_cpus", message)
 
 
 def _check_ports(tree: Tree, place: Path, table: Table, *, there: bool) -> None:
@@ -66,7 +85,7 @@ def _check_pins(tree: Tree, place: Path, table: Table) -> None:
     sockets = machine["nodes"] * machine["sockets_per_node"]
     there = sockets * cpu["cores_per_socket"] * cpu["threads_per_core"]
     for field in _PINS:
-        last = max(tree.get((*place, "guest"))[field])
+        last = max(tree.get((*place, "guest"))[field], default=0)
         if last >= there:
             message = f"CPU {last}: the host has CPUs 0 to {there - 1}"
             raise table.error((*place, "guest", field), f"{_key(place)}.{field}", message)

@@ -51,6 +51,10 @@ class Guest(Section):
     emulatorpin: Annotated[
         tuple[int, ...], CpuList("CPUs of the host for vhost workers, one after the other")
     ]
+    uplink_cpus: Annotated[
+        tuple[int, ...],
+        CpuList("CPUs of the host, each for the interrupt of a queue of its own port"),
+    ] = ()
     poll_us_ps: Annotated[int, time("a vhost worker polls that long", "0 us", "1 s")] = 0
 
     @property

@@ -110,7 +110,7 @@ _NAPI: Final = (
     Knob(
         "taskset --pid napi/{port}/rx-{queue}",
         "CPUs that the thread of a queue with threaded NAPI may use",
-        CpuList("list of CPUs"),
+        CpuList("list of CPUs", all_if_none=True),
         "rx-queue",
         "napi_cpus",
         _taskset("sed -n $(({queue}+1))p"),
