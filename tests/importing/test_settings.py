@@ -329,3 +329,36 @@ def test_a_job_without_nodes_of_its_own(tmp_path: Path) -> None:
     assert (found.summary()["cpus"], found.summary()["nodes"]) == (2, 0)
     found.write(tmp_path / "out")
     assert load(str(tmp_path / "out" / "scenario.toml")).host.online == (1, 2)
+
+
+LSBLK = """{"blockdevices": [
+   {"name": "nvme0n1", "type": "disk", "rota": false, "sched": "none"},
+   {"name": "sda", "type": "disk", "rota": "1", "sched": "bfq"},
+   {"name": "\\u001b[2J", "type": "disk", "rota": false, "sched": "none"},
+   {"name": "sdb", "type": "disk", "rota": null, "sched": ["a"]},
+   {"name": "sda1", "type": "part"}, {"name": "zram0", "type": "disk"}, 7
+]}"""
+
+
+@pytest.mark.parametrize(
+    ("files", "disks"),
+    [
+        (
+            {"sos_commands/block/lsblk_-J": LSBLK},
+            "disks nvme0n1 (flash, none), sda (rotating, bfq), sdb: read, not used",
+        ),
+        (
+            {
+                "sys/block/sda/queue/rotational": "1\n",
+                "sys/block/sda/queue/scheduler": "none [mq-deadline]\n",
+                "sys/block/loop0/queue/rotational": "0\n",
+            },
+            "disks sda (rotating, mq-deadline): read, not used",
+        ),
+        ({"sos_commands/block/lsblk_-J": '{"blockdevices": 3}'}, None),
+        ({}, None),
+    ],
+)
+def test_disks_are_named(tmp_path: Path, files: dict[str, str], disks: str | None) -> None:
+    notes = [note for note in read(tmp_path, **files).notes if note.startswith("disks")]
+    assert [note.partition(";")[0] for note in notes] == ([disks] if disks else [])
