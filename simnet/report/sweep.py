@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simnet.report.columns import columns
+from simnet.report.columns import columns, in_unit
 from simnet.study.run.measures import MEASURES, THROUGHPUT, TRANSACTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
+    from simnet.scenario.core.subject import Measure
     from simnet.study.statistics.optimum import Cell
     from simnet.study.sweep.sweep import Sweep
 
+_US = " us"
 _WITH_INTERVAL = frozenset({TRANSACTIONS, THROUGHPUT, "cpu_busy_percent"})
 
 
@@ -39,8 +42,9 @@ def sweep_cells(found: Sweep, by: str | None) -> list[tuple[str, ...]]:
     ]
     with_interval = _WITH_INTERVAL | {by}
     heading = [*found.names, *(["runs"] if several else [])]
-    for name in names:
-        heading.append(MEASURES[name].heading)
+    shown = [_in_unit(MEASURES[name], name, found.cells) for name in names]
+    for name, measure in zip(names, shown, strict=True):
+        heading.append(measure.heading)
         if several and name in with_interval:
             heading.append("±")
     runs = len(found.points) // len(found.cells)
@@ -48,17 +52,29 @@ def sweep_cells(found: Sweep, by: str | None) -> list[tuple[str, ...]]:
         (
             *(cell.settings[name] for name in found.names),
             *([str(runs)] if several else []),
-            *_means(cell, names, with_interval if several else ()),
+            *_means(cell, dict(zip(names, shown, strict=True)), with_interval if several else ()),
         )
         for cell in found.cells
     ]
     return [tuple(heading), *cells]
 
 
-def _means(cell: Cell, names: Sequence[str], with_interval: Container[str | None]) -> list[str]:
+def _in_unit(measure: Measure, name: str, cells: Sequence[Cell]) -> Measure:
+    """Long latencies in milliseconds or seconds."""
+    if not measure.heading.endswith(_US):
+        return measure
+    means = (found.mean for cell in cells if (found := cell.estimate(name)) is not None)
+    unit, scale = in_unit(means)
+    heading = f"{measure.heading.removesuffix(_US)} {unit}"
+    return replace(measure, heading=heading, scale=scale)
+
+
+def _means(
+    cell: Cell, shown: Mapping[str, Measure], with_interval: Container[str | None]
+) -> list[str]:
     texts = []
-    for name in names:
-        measure, estimate = MEASURES[name], cell.estimate(name)
+    for name, measure in shown.items():
+        estimate = cell.estimate(name)
         texts.append("-" if estimate is None else measure.shown(estimate.mean))
         if name in with_interval:
             width = estimate.half_width if estimate else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.printable import printable
-from simnet.report.columns import columns, titled
+from simnet.report.columns import columns, in_unit, titled
 from simnet.report.jobs import jobs_text
+from simnet.study.run.measures import transactions_per_s
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -19,7 +20,7 @@ def text(result: Result) -> str:
     """The result on less than a screen, CPUs that are nearly idle left out."""
     totals = (
         f"{titled(result.scenario, result.tunings, sorted(result.settings.items()))}: "
-        f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy "
+        f"{_carried(result)}, CPUs {result.cpu_busy_percent:.2f} % busy "
         f"(mean of {len(result.cpus)})\n"
         f"{result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of warm-up, "
         f"seed {result.seed}, fingerprint {result.fingerprint}\n"
@@ -32,6 +33,13 @@ def text(result: Result) -> str:
     parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]
     parts += [_key_value(result), _messages(result)]
     return "\n".join(part for part in parts if part)
+
+
+def _carried(result: Result) -> str:
+    """The rate of what was delivered: of requests and responses, few bytes of which say little."""
+    rate = transactions_per_s(result)
+    carried = f"{result.throughput_bps / 1e6:,.1f} Mbit/s"
+    return carried if rate is None else f"{rate:,.0f} transactions/s, {carried}"
 
 
 def _intervals(result: Result) -> str:
@@ -112,17 +120,18 @@ def _messages(result: Result) -> str:
     found = result.messages
     late = found.latency_us
     loss = "-" if result.loss is None else f"{100 * result.loss:.4f}"
+    quantiles = (late.p50, late.p99, late.p999)
+    unit, scale = in_unit(quantiles)
+    heads = (f"p50 {unit}", f"p99 {unit}", f"p99.9 {unit}")
     return columns(
-        ("messages", "offered/s", "delivered/s", "lost pkt %", "p50 us", "p99 us", "p99.9 us"),
+        ("messages", "offered/s", "delivered/s", "lost pkt %", *heads),
         [
             (
                 "all",
                 f"{found.offered_per_s:.0f}",
                 f"{found.delivered_per_s:.0f}",
                 loss,
-                _us(late.p50),
-                _us(late.p99),
-                _us(late.p999),
+                *(_time(value, scale) for value in quantiles),
             )
         ],
     )
@@ -156,8 +165,10 @@ def _flows(result: Result) -> str:
     if not result.flows:
         return ""
     transactions = any(flow.transactions_per_s is not None for flow in result.flows)
+    unit, scale = in_unit(flow.latency_us.p99 for flow in result.flows)
+    rate = "transactions/s" if transactions else "Mbit/s"
     return columns(
-        ("flow", "port", "transactions/s" if transactions else "Mbit/s", "p50 us", "p99 us"),
+        ("flow", "port", rate, f"p50 {unit}", f"p99 {unit}"),
         [
             (
                 flow.name,
@@ -165,8 +176,8 @@ def _flows(result: Result) -> str:
                 f"{flow.transactions_per_s or 0:.0f}"
                 if transactions
                 else f"{flow.goodput_bps / 1e6:.1f}",
-                _us(flow.latency_us.p50),
-                _us(flow.latency_us.p99),
+                _time(flow.latency_us.p50, scale),
+                _time(flow.latency_us.p99, scale),
             )
             for flow in result.flows
         ],
@@ -174,5 +185,5 @@ def _flows(result: Result) -> str:
     )
 
 
-def _us(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
+def _time(value_us: float | None, scale: float) -> str:
+    return "-" if value_us is None else f"{value_us * scale:.1f}"

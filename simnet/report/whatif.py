@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from simnet.printable import printable
-from simnet.report.columns import columns, titled
+from simnet.report.columns import columns, in_unit, titled
 from simnet.study.whatif.mechanism import moved_text
 
 if TYPE_CHECKING:
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 METRIC_LABELS = {
     "real_time": ("real time of all jobs, s", 1.0, 1),
+    "transactions": ("transactions/s", 1.0, 0),
     "throughput": ("throughput, Mbit/s", 1e-6, 1),
     "cpu_of_all": ("CPU, % of all {cpus}", 1.0, 2),
     "cpu_of_one": ("CPU, % of one", 1.0, 1),
     "cpu_per_byte": ("CPU per byte, ns", 1.0, 3),
-    "latency_p50": ("latency p50, us", 1.0, 1),
-    "latency_p99": ("latency p99, us", 1.0, 1),
+    "latency_p50": ("latency p50, {unit}", 1.0, 1),
+    "latency_p99": ("latency p99, {unit}", 1.0, 1),
     "interrupts": ("interrupts/s", 1.0, 0),
 }
 CHANGE_HEADING = ("", "before", "after", "change", "95 % seeds", "95 % parameters", "95 % model")
@@ -69,12 +70,14 @@ def change_rows(found: WhatIf, judged: Judged) -> list[tuple[str, ...]]:
 
 def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
     label, scale, digits = METRIC_LABELS[change.metric]
+    unit, factor = in_unit((change.before, change.after)) if change.unit == "us" else ("", 1.0)
+    scale *= factor
 
     def number(value: float | None) -> str:
         return "-" if value is None else f"{value * scale:.{digits}f}"
 
     return (
-        label.format(cpus=found.cpus),
+        label.format(cpus=found.cpus, unit=unit),
         number(change.before),
         number(change.after),
         "-" if change.percent is None else f"{change.percent:+.1f} %",

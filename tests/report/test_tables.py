@@ -8,6 +8,7 @@ import pytest
 
 from simnet._share import folder
 from simnet.report import FORMATS, columns, interrupts, netperf, sar, text
+from simnet.report.columns import in_unit
 from simnet.report.sar import cpu_table, interrupts_table
 from simnet.study.calibrate.capture import Capture, InterruptColumn
 from simnet.study.run.result import Drops, Latency, Messages, Result
@@ -123,3 +124,26 @@ def test_text_says_where_packets_were_dropped_and_what_became_of_messages(result
     assert lines[place + 3] == "# 0.1270 % of the packets that came"
     assert lines[-2].split("  ")[-1] == "p99.9 us"
     assert lines[-1].split() == ["all", "100050", "99950", "0.1270", "80.0", "400.0", "2500.0"]
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [([], "us"), ([None, 99_999.0], "us"), ([5.0, 100_000.0], "ms"), ([1e8], "s")],
+)
+def test_long_times_are_in_larger_units(values: list[float | None], unit: str) -> None:
+    found, scale = in_unit(values)
+    assert found == unit
+    assert all(value * scale < 1e5 for value in values if value is not None)
+
+
+def test_a_long_latency_is_in_milliseconds(result: Result) -> None:
+    flow = result.flows[0].model_copy(update={"latency_us": Latency(p50=1.0, p99=1_234_567.0)})
+    lines = text(result.model_copy(update={"flows": (flow,)})).splitlines()
+    assert lines[-2].split()[-4:] == ["p50", "ms", "p99", "ms"]
+    assert lines[-1].split()[-2:] == ["0.0", "1234.6"]
+
+
+def test_requests_are_counted_by_transactions(result: Result) -> None:
+    flow = result.flows[0].model_copy(update={"transactions_per_s": 12_345.4})
+    heading = text(result.model_copy(update={"flows": (flow, flow)})).splitlines()[0]
+    assert ": 24,691 transactions/s, " in heading

@@ -12,13 +12,14 @@ from simnet.scenario.core.subject import Measure, columns
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
-__all__ = ["MEASURES", "THROUGHPUT", "TRANSACTIONS", "measure", "measures"]
+__all__ = ["MEASURES", "THROUGHPUT", "TRANSACTIONS", "measure", "measures", "transactions_per_s"]
 
 THROUGHPUT: Final = "throughput_bps"
 TRANSACTIONS: Final = "transactions_per_s"
 
 
-def _transactions(result: Result) -> float | None:
+def transactions_per_s(result: Result) -> float | None:
+    """Of all flows of requests and responses; None where there are none."""
     rates = [flow.transactions_per_s for flow in result.flows]
     return None if all(rate is None for rate in rates) else sum(rate or 0.0 for rate in rates)
 
@@ -37,7 +38,7 @@ def _real(result: Result) -> float | None:
 
 MEASURES: Final[Mapping[str, Measure]] = {
     TRANSACTIONS: Measure(
-        "transactions (1/s)", "transactions/s", _transactions, largest=True, listed=True
+        "transactions (1/s)", "transactions/s", transactions_per_s, largest=True, listed=True
     ),
     THROUGHPUT: Measure(
         *("throughput (Mbit/s)", "Mbit/s", lambda result: result.throughput_bps, 1e-6, 1),

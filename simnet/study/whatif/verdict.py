@@ -39,6 +39,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from simnet.study.run.measures import transactions_per_s
 from simnet.study.run.result import Result
 from simnet.study.validate.intervals import Part
 from simnet.study.validate.intervals import parameters as spread
@@ -107,10 +108,15 @@ METRICS = (
 )
 # of runs of jobs, before the others
 OF_JOBS = Metric(REAL_TIME, "s", _real_s)
+# likewise, of requests and responses
+OF_REQUESTS = Metric("transactions", "1/s", transactions_per_s)
 
 
 def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
-    return (OF_JOBS, *METRICS) if any(result.jobs for result in results) else METRICS
+    if any(result.jobs for result in results):
+        return (OF_JOBS, *METRICS)
+    asks = any(transactions_per_s(result) is not None for result in results)
+    return (OF_REQUESTS, *METRICS) if asks else METRICS
 
 
 class Interval(BaseModel):

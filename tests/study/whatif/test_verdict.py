@@ -294,3 +294,15 @@ def test_a_model_that_misses_the_direction_of_changes_recommends_none() -> None:
 def test_the_model_alone_decides_nothing() -> None:
     (one,) = changes([result(1e9)], [result(2e9)], model=0.2)[:1]
     assert (one.hull, one.direction) == (None, "unknown")
+
+
+def test_requests_and_responses_are_shown_as_transactions() -> None:
+    asks = [
+        one.model_copy(
+            update={"flows": (one.flows[0].model_copy(update={"transactions_per_s": rate}),)}
+        )
+        for one, rate in ((result(), 100.0), (result(), 150.0))
+    ]
+    first = changes(asks[:1], asks[1:])[0]
+    assert (first.metric, first.unit, first.percent) == ("transactions", "1/s", 50.0)
+    assert changes([result()], [result()])[0].metric == THROUGHPUT

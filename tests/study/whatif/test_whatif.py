@@ -24,7 +24,7 @@ from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.verdict import Answer, Verdict, changes, verdict
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
 from simnet.study.work import cases, task
-from simnet.study.work.cases import Case
+from simnet.study.work.cases import Case, Member, simulate_all
 from simnet.study.work.store import Store
 from tests.study.synthetic import result, simulated
 
@@ -143,16 +143,30 @@ class TestLooks:
             for carried, worked, late in made.tolist()
         ]
 
-        def answer() -> Answer:
-            before, after = ([runs[i] for i in draw.integers(len(runs), size=8)] for _ in "ba")
-            for look in looks(8, 0):
-                changed = changes(before[: look.pairs], after[: look.pairs], error=look.error)
-                found = verdict(changed, open_loop=open_loop).answer
-                if look.last or found != "cannot tell":
-                    return found
-            raise AssertionError
+        assert _seen(runs, draw, trials, open_loop=open_loop) / trials < 0.05
 
-        assert sum(answer() in {"yes", "no"} for _ in range(trials)) / trials < 0.05
+    @pytest.mark.compiled
+    def test_nor_do_more_of_two_hundred_on_real_runs(self) -> None:
+        case = Case(SCENARIO, (("nodes", "1"),))
+        members = [Member(case, seed=seed, duration="10 ms", warm_up="15 ms") for seed in range(64)]
+        runs = simulate_all(members, jobs=1, store=NOWHERE, lean=True)
+        assert _seen(runs, np.random.default_rng(1), 200, open_loop=False) <= 10
+
+
+def _seen(runs: list[Result], draw: np.random.Generator, trials: int, *, open_loop: bool) -> int:
+    """How often two groups of runs of one system are taken for different systems."""
+
+    def answer() -> Answer:
+        chosen = draw.permutation(len(runs))[:16]
+        before, after = ([runs[i] for i in half] for half in (chosen[:8], chosen[8:]))
+        for look in looks(8, 0):
+            changed = changes(before[: look.pairs], after[: look.pairs], error=look.error)
+            found = verdict(changed, open_loop=open_loop).answer
+            if look.last or found != "cannot tell":
+                return found
+        raise AssertionError
+
+    return sum(answer() in {"yes", "no"} for _ in range(trials))
 
 
 def test_pairs_share_their_seeds(made_up: list[Effective]) -> None:
