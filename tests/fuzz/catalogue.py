@@ -7,10 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core import load
-from simnet.scenario.core.entries import Entry
 from simnet.scenario.core.knob import CpuMask, ModelName, NodeNumber
 from simnet.scenario.core.library import find_scenario, model_names, read_scenario, scenario_names
 from simnet.scenario.core.specs import Choice, Edges, Flag, HashKey, PortName, Quantity
+from simnet.scenario.core.tree import Entry
 from simnet.scenario.core.units import format_quantity
 
 if TYPE_CHECKING:

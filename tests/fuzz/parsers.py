@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.errors import InputError
 from simnet.scenario.commands import attribute_listing
 from simnet.scenario.core import load, toml
-from simnet.scenario.core.entries import Entry, tuning_names
+from simnet.scenario.core.entries import tuning_names
 from simnet.scenario.core.knob import CpuMask
+from simnet.scenario.core.tree import Entry
 from simnet.scenario.core.units import KINDS, UnitError, format_quantity, parse_quantity
 from simnet.study.calibrate import capture
 from simnet.study.conform import packetdrill

@@ -179,7 +179,7 @@ def _scenario_tables(configuration: Effective) -> None:
 
 def _network_tables(configuration: Effective) -> None:
     """Where interrupts go, and the streams."""
-    from simnet.scenario.parts.interrupts.build import apic_mode_of
+    from simnet.scenario.parts.interrupts.build_apic import apic_mode_of
 
     mode = apic_mode_of(configuration.machine, configuration.cpu, configuration.kernel)
     placed = configuration.irqbalance
@@ -232,7 +232,7 @@ def _captured_tables(configuration: Effective) -> None:
 
 def _unread(configuration: Effective) -> list[str]:
     """Return the names of the system's and the switch's values that no mechanism reads."""
-    from simnet.scenario.core.unread import UNREAD
+    from simnet.scenario.core.knobs import UNREAD
 
     return [
         name

@@ -19,8 +19,9 @@ from simnet.scenario.commands.attribute_listing import (
     listed_commands,
     read_listing,
 )
-from simnet.scenario.core.entries import PEER, Entry
+from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.tree import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

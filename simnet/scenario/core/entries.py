@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
 from simnet.scenario.core.library import nearest
-from simnet.scenario.core.parameter import Parameter, Spec, State
+from simnet.scenario.core.tree import Entry
 from simnet.scenario.core.units import UnitError
 
 if TYPE_CHECKING:
@@ -15,48 +14,13 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.files import ScenarioFile, Setting
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["PEER", "Entry", "entries", "is_peer", "parsed", "tuning_names"]
+__all__ = ["PEER", "entries", "is_peer", "parsed", "tuning_names"]
 
 _OPTION = "--tuning"
 PEER = "peer:"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One setting as given.
-
-    Attributes:
-        name: as typed, runs of blanks made one.
-        raw: the value as typed.
-        file: the scenario's file, or the option.
-        line: line in the file; None for an option.
-        source: a better provenance than file and line, where the scenario gives one.
-        state: how sure it is.
-    """
-
-    name: str
-    raw: Any
-    file: str
-    line: int | None = None
-    source: str = ""
-    state: State = "chosen"
-
-    def error(self, message: str) -> InputError:
-        """Return an error that names this setting."""
-        return InputError(message, file=self.file, line=self.line, key=self.name)
-
-    def parameter(self, spec: Spec, value: Any) -> Parameter:
-        """Return the parsed value with this setting's provenance."""
-        where = self.file if self.line is None else f"{self.file}:{self.line}"
-        return Parameter(
-            value=value,
-            unit=spec.unit,
-            source=self.source or where,
-            state=self.state,
-            text=spec.text(value),
-        )
 
 
 def entries(

@@ -210,6 +210,7 @@ class Knob:
         together: its subject says what is typed for it and others, see `Subject.typed`.
         also: further attributes of the NIC that it sets to the same value.
         remark: what there is to say of a value; empty for nothing.
+        modelled: whether a simulation depends on it; not where nothing reads its target.
     """
 
     name: str
@@ -234,13 +235,7 @@ class Knob:
     together: bool = False
     also: tuple[str, ...] = ()
     remark: Callable[[Any], str] | None = None
-
-    @property
-    def modelled(self) -> bool:
-        """Whether a simulation depends on it."""
-        from simnet.scenario.core.unread import UNREAD  # subjects need this module
-
-        return self.scope != "none" and self.target not in UNREAD
+    modelled: bool = True
 
     def fits(self, driver: str, fields: Container[str]) -> bool:
         """Return whether the NICs of a driver, which have these fields, have the knob."""

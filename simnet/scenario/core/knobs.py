@@ -8,6 +8,7 @@ of the scenario's models; undoing a knob is applying its default. Each subject a
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.knob import Knob, ModelName
@@ -18,7 +19,15 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.subject import Subject
 
-__all__ = ["KNOBS", "MODELS"]
+__all__ = ["KNOBS", "MODELS", "UNREAD"]
+
+UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
+"""Attributes that no mechanism reads.
+
+They are facts of the hardware or the kernel, and defaults of knobs that an administrator knows. A
+setting of one is accepted and reported as not modelled. Each subject names its own; a mechanism
+that starts to read one takes it off there. A test compares them with what the builder reads.
+"""
 
 MODELS: Final = (
     Knob(
@@ -44,13 +53,20 @@ MODELS: Final = (
 
 
 def _of(subject: Subject) -> Iterator[Knob]:
-    yield from subject.knobs()
+    for knob in subject.knobs():
+        yield _judged(knob)
     drivers: dict[Knob, list[str]] = {}
     for driver in subject.drivers():
         for knob in driver.knobs():
             drivers.setdefault(knob, []).append(driver.name())
     for knob, names in drivers.items():
-        yield replace(knob, drivers=tuple(names))
+        yield _judged(replace(knob, drivers=tuple(names)))
+
+
+def _judged(knob: Knob) -> Knob:
+    """The knob itself if it is modelled."""
+    read = knob.scope != "none" and knob.target not in UNREAD
+    return knob if read else replace(knob, modelled=False)
 
 
 KNOBS: Final[tuple[Knob, ...]] = (

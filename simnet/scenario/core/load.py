@@ -11,14 +11,14 @@ from simnet.scenario.commands.captured import Captured, captured
 from simnet.scenario.core import library
 from simnet.scenario.core.checks import check_whole, peer_ports
 from simnet.scenario.core.effective import Effective, Port
-from simnet.scenario.core.entries import Entry, entries, tuning_names
+from simnet.scenario.core.entries import entries, tuning_names
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS
 from simnet.scenario.core.schema import file_model
-from simnet.scenario.core.settings import Table
+from simnet.scenario.core.settings import Settings
 from simnet.scenario.core.subject import host_parts, parts, setup_of
-from simnet.scenario.core.tree import Path, Tree, dotted
+from simnet.scenario.core.tree import Entry, Path, Tree, dotted
 from simnet.scenario.core.unread import idle_settings
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.irqbalance.schema import Balancer
@@ -121,7 +121,7 @@ def _assembled(
     tunings: tuple[str, ...],
     options: Mapping[str, str],
     apply: Sequence[str] = (),
-) -> tuple[_Assembly, Table, str]:
+) -> tuple[_Assembly, Settings, str]:
     """Return a scenario's models, with all settings applied, and its name."""
     path = library.find_scenario(str(scenario))
     form, document = library.read_scenario(path)
@@ -138,7 +138,7 @@ def _assembled(
     assembly.captured = captured(assembly.tree, apply, overrides)
     if apply:
         given = entries(form, document, tunings, settings, options, assembly.captured.entries)
-    table = Table(assembly.tree, form.irqbalance, document)
+    table = Settings(assembly.tree, form.irqbalance, document)
     table.remarks += assembly.captured.remarks
     table.applied += [_exchanged(form.system, *model) for model in models]
     table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
@@ -310,7 +310,7 @@ class _Assembly:
                 there = (self.document, (*key, part.key)) if part.key else None
                 self.tree.graft((*host, part.place), part.section, given, there)
 
-    def finish(self, table: Table, scenario: str, tunings: tuple[str, ...]) -> Effective:
+    def finish(self, table: Settings, scenario: str, tunings: tuple[str, ...]) -> Effective:
         """Return the configuration with its streams, checked as a whole.
 
         Raises:
@@ -340,7 +340,7 @@ def _receive_buffer(kernel: Mapping[str, Any]) -> int:
     return int(kernel["tcp_rmem_bytes"][1])
 
 
-def _flows(tree: Tree, table: Table) -> list[dict[str, Any]]:
+def _flows(tree: Tree, table: Settings) -> list[dict[str, Any]]:
     """Return one stream for each port on the nodes that carry traffic.
 
     The bidirectional test has two on the first port of each node, and none on the others; in

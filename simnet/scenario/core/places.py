@@ -16,9 +16,8 @@ from simnet.scenario.parts.nic.schema import Nic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from simnet.scenario.core.entries import Entry
     from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Entry, Path, Tree
 
 __all__ = ["Places", "lacking", "ranges"]
 

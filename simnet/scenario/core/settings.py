@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.scenario.core.entries import PEER, Entry, is_peer, parsed
+from simnet.scenario.core.entries import PEER, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
-from simnet.scenario.core.knobs import KNOBS, MODELS
+from simnet.scenario.core.knobs import KNOBS, MODELS, UNREAD
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places, lacking
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import Part, host_parts, parts, subjects
-from simnet.scenario.core.tree import Path, Tree, dotted, walk
-from simnet.scenario.core.unread import UNREAD
+from simnet.scenario.core.tree import Entry, Path, Table, Tree, dotted, walk
 from simnet.scenario.parts.host.checks import check_machines
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.interrupts.settings import IRQ_MAP, Interrupts
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.files import IrqbalanceTable
     from simnet.scenario.core.toml import Document
 
-__all__ = ["Table"]
+__all__ = ["Settings"]
 
 _HOST_SECTIONS: Final[dict[str, type[Section]]] = {
     "cpu": Cpu,
@@ -64,33 +63,27 @@ class _Target:
         return self.stage is Stage.QUEUES or any(path[-1] in _QUEUES for path in self.paths)
 
 
-class Table:
+class Settings(Table):
     """Applies settings to a tree that holds the models' values.
 
     Attributes:
-        tree: the values.
         applied: the knobs that were set.
-        remarks: one line each, for people.
         bindings: ``cpubind_node`` and ``preferred_node`` as set: a node, ``"nic"`` or ``"any"``;
             ``cpus`` and ``peer_cpus`` of the processes: empty for all.
-        origins: the setting behind a changed value or another model, by dotted path.
     """
 
     def __init__(self, tree: Tree, irqbalance: IrqbalanceTable, document: Document) -> None:
-        self.tree = tree
+        super().__init__(tree, document)
         self._places = Places(tree)
         self.applied: list[AppliedKnob] = []
-        self.remarks: list[str] = []
         self.bindings: dict[str, Any] = {
             "cpubind_node": "any",
             "preferred_node": "any",
             "cpus": (),
             "peer_cpus": (),
         }
-        self.origins: dict[str, Entry] = {}
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
         self._given: list[Entry] = []
-        self._document = document
         self.interrupts = Interrupts(tree, self.remarks, irqbalance, document)
 
     def apply(self, given: list[Entry]) -> None:
@@ -176,26 +169,6 @@ class Table:
         if not paths or spec is None or target.knob in MODELS:
             raise entry.error("expected the name of a value")
         return spec, self.tree.get(paths[0])
-
-    def error(self, path: Path, key: str, message: str, *others: Path) -> InputError:
-        """Return an error at the setting of a value, or where its file has it.
-
-        Args:
-            path: the value at fault.
-            key: a key of the scenario's file, where no file has the value itself.
-            message: what was expected.
-            others: values that it does not fit; the fault is that of the one which was set.
-        """
-        set_ = [self.origins[at] for at in map(dotted, (path, *others)) if at in self.origins]
-        # an option overrides the file, so the option's value is at fault
-        entry = min(set_, key=lambda one: one.line is not None, default=None)
-        if entry:
-            return entry.error(message)
-        given = tuple(key.split("."))
-        document, place = self.tree.written.get(dotted(path), (self._document, given))
-        if document is self._document and place[: len(given)] != given:
-            place = given
-        return document.error(message, place)
 
     def _put(self, path: Path, entry: Entry, spec: Spec, value: Any) -> None:
         self.tree.put(path, entry.parameter(spec, value))

@@ -11,21 +11,15 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from simnet.host.delayed_action import DelayedAction
-    from simnet.scenario.commands.attribute_listing import Listed
     from simnet.scenario.commands.together import Together
-    from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.section import Section
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
-    from simnet.scenario.parts.nic.schema import Nic
-    from simnet.scenario.system.ground import Ground
-    from simnet.scenario.system.lifting import Lifting
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 __all__ = [
     "Column",
@@ -46,6 +40,13 @@ __all__ = [
 ]
 
 _PARTS: Final = "simnet.scenario.parts"
+
+# They are made of what subjects announce, so their modules import this one, and it does not theirs.
+_Effective: TypeAlias = Any
+_Driver: TypeAlias = Any
+_Ground: TypeAlias = Any
+_Lifting: TypeAlias = Any
+_Listed: TypeAlias = Any
 
 
 def late(place: str) -> Callable[..., Any]:
@@ -257,7 +258,7 @@ class Subject:
         models: its kinds of models.
         parts: its parts of a configuration.
         host_parts: its parts of each host.
-        unread: attributes of its values that no mechanism reads, see `simnet.scenario.core.unread`.
+        unread: attributes of its values that no mechanism reads, see `simnet.scenario.core.knobs`.
         drivers: its drivers of network interfaces.
         knobs: its knobs, in the order of a listing; those of its drivers come after them.
         settings: yields names, places and specs of values that no part names after its own place,
@@ -283,21 +284,21 @@ class Subject:
     parts: tuple[Part, ...] = ()
     host_parts: tuple[HostPart, ...] = ()
     unread: tuple[str, ...] = ()
-    drivers: Callable[[], tuple[type[Nic], ...]] = tuple
+    drivers: Callable[[], tuple[_Driver, ...]] = tuple
     knobs: Callable[[], tuple[Knob, ...]] = tuple
     settings: Callable[..., Iterable[tuple[str, tuple[Path, ...], Spec]]] = _none
     check: Callable[[Tree, Table], None] = _pass
     check_host: Callable[[Tree, Path, Table], None] = _pass
-    delayed_actions: Callable[[Effective], Iterable[DelayedAction]] = _none
+    delayed_actions: Callable[[_Effective], Iterable[DelayedAction]] = _none
     setups: tuple[Setup, ...] = ()
-    join: Callable[[Ground, Any, Any], None] = _pass
-    equip: Callable[[Ground], None] = _pass
+    join: Callable[[_Ground, Any, Any], None] = _pass
+    equip: Callable[[_Ground], None] = _pass
     columns: Callable[[], tuple[Column, ...]] = tuple
-    lifts: Callable[[], tuple[Lifting, ...]] = tuple
-    listings: Callable[[], tuple[Listed, ...]] = tuple
-    idle: Callable[[Effective], Iterable[tuple[str, str]]] = _none
-    typed: Callable[[Effective, Effective], Iterable[Together]] = _none
-    proposals: Callable[[Effective], Iterable[Proposal]] = _none
+    lifts: Callable[[], tuple[_Lifting, ...]] = tuple
+    listings: Callable[[], tuple[_Listed, ...]] = tuple
+    idle: Callable[[_Effective], Iterable[tuple[str, str]]] = _none
+    typed: Callable[[_Effective, _Effective], Iterable[Together]] = _none
+    proposals: Callable[[_Effective], Iterable[Proposal]] = _none
 
 
 @functools.cache

@@ -1,12 +1,14 @@
-"""The values of a configuration while it is put together: a tree of numbers with provenance."""
+"""The values of a configuration while it is put together: a tree of numbers, and what set them."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_origin
 
-from simnet.scenario.core.parameter import Parameter, Spec
+from simnet.errors import InputError
+from simnet.scenario.core.parameter import Parameter, Spec, State
 from simnet.scenario.core.schema import section_in, spec_of
 from simnet.scenario.core.section import Section
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["DEFAULT", "Tree", "dotted", "walk"]
+__all__ = ["DEFAULT", "Entry", "Table", "Tree", "dotted", "walk"]
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -132,3 +134,75 @@ def walk(section: type[Section], path: Path = ()) -> Iterator[tuple[Path, Spec]]
             inner = section_in(info.annotation)
             if inner is not None and get_origin(info.annotation) is not tuple:
                 yield from walk(inner, here)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One setting as given.
+
+    Attributes:
+        name: as typed, runs of blanks made one.
+        raw: the value as typed.
+        file: the scenario's file, or the option.
+        line: line in the file; None for an option.
+        source: a better provenance than file and line, where the scenario gives one.
+        state: how sure it is.
+    """
+
+    name: str
+    raw: Any
+    file: str
+    line: int | None = None
+    source: str = ""
+    state: State = "chosen"
+
+    def error(self, message: str) -> InputError:
+        """Return an error that names this setting."""
+        return InputError(message, file=self.file, line=self.line, key=self.name)
+
+    def parameter(self, spec: Spec, value: Any) -> Parameter:
+        """Return the parsed value with this setting's provenance."""
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return Parameter(
+            value=value,
+            unit=spec.unit,
+            source=self.source or where,
+            state=self.state,
+            text=spec.text(value),
+        )
+
+
+class Table:
+    """The settings behind the values of a tree.
+
+    Attributes:
+        tree: the values.
+        remarks: one line each, for people.
+        origins: the setting behind a changed value or another model, by dotted path.
+    """
+
+    def __init__(self, tree: Tree, document: Document) -> None:
+        self.tree = tree
+        self.remarks: list[str] = []
+        self.origins: dict[str, Entry] = {}
+        self._document = document
+
+    def error(self, path: Path, key: str, message: str, *others: Path) -> InputError:
+        """Return an error at the setting of a value, or where its file has it.
+
+        Args:
+            path: the value at fault.
+            key: a key of the scenario's file, where no file has the value itself.
+            message: what was expected.
+            others: values that it does not fit; the fault is that of the one which was set.
+        """
+        set_ = [self.origins[at] for at in map(dotted, (path, *others)) if at in self.origins]
+        # an option overrides the file, so the option's value is at fault
+        entry = min(set_, key=lambda one: one.line is not None, default=None)
+        if entry:
+            return entry.error(message)
+        given = tuple(key.split("."))
+        document, place = self.tree.written.get(dotted(path), (self._document, given))
+        if document is self._document and place[: len(given)] != given:
+            place = given
+        return document.error(message, place)

@@ -1,31 +1,24 @@
-"""Values that no mechanism reads: never, or not as the rest of a configuration is.
+"""Settings that nothing reads in a configuration: those of another mode, test or workload.
 
-The first are facts of the hardware or the kernel, and defaults of knobs that an administrator
-knows. A setting of one is accepted and reported as not modelled. Each subject names its own; a
-mechanism that starts to read one takes it off there. A test compares them with what the builder
-reads.
-
-The second are settings of another mode, test or workload than the configuration's. Each subject
-says which those are, and why (`Subject.idle`).
+Each subject says which those are, and why (`Subject.idle`).
 """
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.core.knobs import KNOBS, UNREAD
 from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from simnet.scenario.core.effective import Effective
-    from simnet.scenario.core.entries import Entry
     from simnet.scenario.core.section import Reads
+    from simnet.scenario.core.tree import Entry
 
-__all__ = ["UNREAD", "idle_settings", "unread_settings"]
+__all__ = ["idle_settings", "unread_settings"]
 
-UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
 # read before a system is built: how large a buffer can be, and which queues there are
 _READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend"})
 
@@ -58,8 +51,6 @@ def unread_settings(effective: Effective, read: Reads) -> Iterator[str]:
         effective: the configuration.
         read: what the builder of the system read.
     """
-    from simnet.scenario.core.knobs import KNOBS  # it asks the subjects, too
-
     for knob in KNOBS:
         of_kernel = knob.scope == "kernel" and knob.system == effective.kernel.system
         if not of_kernel or knob.compile_time or knob.target in UNREAD | _READ_BEFORE:

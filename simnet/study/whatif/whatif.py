@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
-from simnet.scenario.core.unread import UNREAD
+from simnet.scenario.core.knobs import UNREAD
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
     Names,

@@ -11,9 +11,9 @@ import pytest
 import simnet.scenario
 from simnet.host.costs import COST_NAMES
 from simnet.scenario.core.effective import Flow
+from simnet.scenario.core.knobs import UNREAD
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.tree import walk
-from simnet.scenario.core.unread import UNREAD
 from simnet.scenario.parts.host.schema import Costs, Cpu, Kernel, Machine
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.schema import Nic

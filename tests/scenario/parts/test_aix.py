@@ -9,9 +9,10 @@ import pytest
 from simnet.errors import InputError
 from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.load import load
 from simnet.scenario.core.section import Section
-from simnet.scenario.parts.aix.knobs import AIX
+from simnet.scenario.parts.aix import knobs
 from simnet.scenario.parts.tcp.build import receiver_maker, sender_maker
 from simnet.study.conform.conform import conform
 from simnet.study.run.run import run
@@ -19,6 +20,7 @@ from tests.host.parts import MS
 from tests.scenario.parts.test_delayed_ack_knobs import SCENARIO
 
 KERNEL = "aix-7.2-ess"
+AIX = [knob for knob in KNOBS if knob.name in {one.name for one in knobs.AIX}]
 MODELLED = {
     "fasttimo", "tcp_nodelayack", "tcp_nagle_limit", "tcp_init_window", "rfc2414", "rfc1323",
     "sack", "tcp_recvspace", "tcp_sendspace", "sb_max", "mtu", "jumbo_frames", "large_send",

@@ -12,7 +12,7 @@ from simnet.errors import InputError
 from simnet.host.apic import ApicMode
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
-from simnet.scenario.parts.interrupts.build import apic_mode_of
+from simnet.scenario.parts.interrupts.build_apic import apic_mode_of
 from simnet.scenario.system.build import build
 
 SCENARIO = "x460-out-of-box"

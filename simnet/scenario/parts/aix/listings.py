@@ -19,8 +19,8 @@ from simnet.scenario.parts.aix.no import NO
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.scenario.core.entries import Entry
     from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.tree import Entry
 
 __all__ = ["LISTINGS"]
 

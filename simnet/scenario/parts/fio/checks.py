@@ -14,8 +14,7 @@ from simnet.storage.multiqueue.schedulers import SCHEDULERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 __all__ = ["check_fio"]
 

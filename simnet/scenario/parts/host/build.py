@@ -15,7 +15,7 @@ from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import stream
 from simnet.net.link.wire import Port as PeerPort
 from simnet.net.link.wire import SwitchedPath
-from simnet.scenario.parts.interrupts.build import make_apic
+from simnet.scenario.parts.interrupts.build_apic import make_apic
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator

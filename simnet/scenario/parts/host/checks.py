@@ -10,8 +10,7 @@ from simnet.scenario.parts.host.schema import Kernel, Memory
 
 if TYPE_CHECKING:
     from simnet.errors import InputError
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 __all__ = ["SECOND_PS", "check_machines", "check_timer"]
 

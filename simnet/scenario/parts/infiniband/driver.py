@@ -89,7 +89,7 @@ class Ipoib(BusLatency, RxModeration, Rings):
             # the far adapter's acknowledgement crosses two cables and a switch, as the message did
             acknowledged_ps=2 * (2 * switch.cable_delay_ps + switch.latency_ps),
             page_bytes=self.rx_page_bytes,
-            jiffy_ps=_SECOND_PS // slot.host.kernel.hz,
+            jiffy_ps=_SECOND_PS // slot.kernel.hz,
             loss_ppm=self.send_loss_ppm,
             luck=stream(slot.seed, f"{device.path}.loss"),
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.core.entries import Entry, is_peer, parsed
+from simnet.scenario.core.entries import is_peer, parsed
 from simnet.scenario.core.knob import CpuMask
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.places import Places, ranges
+from simnet.scenario.core.tree import Entry
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
-from simnet.scenario.parts.interrupts.build import apic_mode_of
+from simnet.scenario.parts.interrupts.build_apic import apic_mode_of
 
 if TYPE_CHECKING:
     from simnet.scenario.core.files import IrqbalanceTable, OtherDevices

@@ -14,7 +14,7 @@ from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues
-from simnet.scenario.parts.nic.schema import BusLatency, Rings, Slot
+from simnet.scenario.parts.nic.schema import OF_QUEUES, BusLatency, Rings, Slot
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -77,15 +77,33 @@ def make_nic(
         device = replace(device, rx_buffers=model.rx_buffers_posted, tx_ring=model.tx_ring)
     if isinstance(model, BusLatency):
         device = replace(device, fetch_ps=model.fetch_latency_ps, dma_ps=model.dma_latency_ps)
-    nic = model.make(Slot(device, machine, host, port, switch, seed, queue or 0))
-    nic.per_frame = per_frame
-    nic.spread = make_spread(host, nic.path, seed)
     cpus: tuple[int, ...] = ()
     if queue is not None and queue < len(port.queue_affinity):
         cpus = port.queue_affinity[queue]
     cpus = cpus or port.smp_affinity
+    slot = Slot(
+        device=device,
+        machine=machine,
+        kernel=host.kernel,
+        port=host.ports.index(port),
+        switch=switch,
+        seed=seed,
+        queue=queue or 0,
+        own=_own(port, queue or 0),
+        irq_cpus=cpus,
+        napi_cpus=port.napi_cpus[queue or 0] if port.napi_cpus else (),
+    )
+    nic = model.make(slot)
+    nic.per_frame = per_frame
+    nic.spread = make_spread(host, nic.path, seed)
     nic.line = machine.apic.line(port.irq + (queue or 0), name, sum(1 << cpu for cpu in cpus))
     return nic
+
+
+def _own(port: Port, queue: int) -> dict[str, int]:
+    """What is set for one queue alone."""
+    given = {name: getattr(port, name)[queue : queue + 1] for name in OF_QUEUES}
+    return {name: one[0] for name, one in given.items() if one and one[0] is not None}
 
 
 def make_port(

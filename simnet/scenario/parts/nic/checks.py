@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from simnet.scenario.parts.nic.schema import Given, Nic
 
 if TYPE_CHECKING:
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 
 __all__ = ["check_nics"]

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from simnet.net.gro import Gro
     from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic as Device
-    from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
+    from simnet.scenario.parts.host.schema import Kernel
     from simnet.scenario.parts.network.schema import Switch
 
 __all__ = [
     "MOST_QUEUES",
+    "OF_QUEUES",
     "Coalescing",
     "Ethernet",
     "Given",
@@ -57,6 +57,10 @@ _US_PS: Final = 10**6
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 
 
+OF_QUEUES: Final = ("napi_defer_hard_irqs", "gro_flush_timeout_ps", "irq_suspend_timeout_ps")
+"""Fields of a NIC that may be set for one queue, too."""
+
+
 @dataclass(frozen=True)
 class Slot:
     """Where a port is built.
@@ -64,20 +68,26 @@ class Slot:
     Attributes:
         device: what it has in common with the ports of other drivers.
         machine: the host.
-        host: the configuration of its host.
-        port: its own.
+        kernel: of its host.
+        port: its number among the host's ports.
         switch: what it is cabled to.
         seed: of all random streams.
         queue: number of the queue, of a port with several.
+        own: what of `OF_QUEUES` is set for this queue alone.
+        irq_cpus: CPUs that its interrupt may go to.
+        napi_cpus: CPUs that a thread which polls it may use; empty for all.
     """
 
     device: NetDevice
     machine: Machine
-    host: Host
-    port: Port
+    kernel: Kernel
+    port: int
     switch: Switch
     seed: int
     queue: int
+    own: Mapping[str, int]
+    irq_cpus: tuple[int, ...]
+    napi_cpus: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -188,7 +198,7 @@ class Nic(Section):
 def _drivers() -> dict[str, type[Nic]]:
     from simnet.scenario.core.subject import subjects
 
-    found = [driver for subject in subjects() for driver in subject.drivers()]
+    found: list[type[Nic]] = [driver for subject in subjects() for driver in subject.drivers()]
     return {driver.name(): driver for driver in sorted(found, key=lambda one: one.name())}
 
 
@@ -260,7 +270,7 @@ class ReceiveOffload(Nic):
         """Return the receive offload of one NAPI instance, by the rules of its kernel."""
         from simnet.net import gro
 
-        return gro.Gro(gro.gro_rules(slot.host.kernel.version), enabled=self.gro)
+        return gro.Gro(gro.gro_rules(slot.kernel.version), enabled=self.gro)
 
 
 class RxUsecs(Nic):
@@ -370,17 +380,11 @@ class Polled(Nic):
 
     def configure(self, instance: NapiInstance, slot: Slot) -> None:
         """Give a queue's NAPI instance its number and what is set."""
-        instance.napi_id = (
-            _FIRST_NAPI_ID + slot.host.ports.index(slot.port) * (MOST_QUEUES + 1) + slot.queue
-        )
-
-        def chosen(field: str) -> int:
-            of_queue = getattr(slot.port, field)[slot.queue : slot.queue + 1]
-            return int(getattr(self, field) if of_queue in {(), (None,)} else of_queue[0])
-
-        instance.defer_hard_irqs = chosen("napi_defer_hard_irqs")
-        instance.gro_flush_timeout_ps = chosen("gro_flush_timeout_ps")
-        instance.irq_suspend_timeout_ps = chosen("irq_suspend_timeout_ps")
+        instance.napi_id = _FIRST_NAPI_ID + slot.port * (MOST_QUEUES + 1) + slot.queue
+        chosen = {name: slot.own.get(name, getattr(self, name)) for name in OF_QUEUES}
+        instance.defer_hard_irqs = chosen["napi_defer_hard_irqs"]
+        instance.gro_flush_timeout_ps = chosen["gro_flush_timeout_ps"]
+        instance.irq_suspend_timeout_ps = chosen["irq_suspend_timeout_ps"]
         if self.threaded:
             self._start_thread(instance, slot)
 
@@ -388,9 +392,7 @@ class Polled(Nic):
         """`napi_kthread_create`: it starts on the CPU that its interrupt goes to first."""
         from simnet.host.softirq.napi_thread import NapiThread
 
-        port, queue = slot.port, slot.queue
-        masks = port.queue_affinity[queue : queue + 1] or (port.smp_affinity,)
-        allowed = port.napi_cpus[queue] if port.napi_cpus else ()
         scheduler = slot.machine.scheduler
-        first = (allowed or masks[0])[0]
-        NapiThread(scheduler, scheduler.cpus[first], instance, frozenset(allowed) or None)
+        first = (slot.napi_cpus or slot.irq_cpus)[0]
+        allowed = frozenset(slot.napi_cpus) or None
+        NapiThread(scheduler, scheduler.cpus[first], instance, allowed)

@@ -10,8 +10,7 @@ from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
     from simnet.errors import InputError
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 __all__ = ["check_partitions"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 
 __all__ = ["check_relay"]

@@ -9,8 +9,7 @@ from simnet.scenario.core.tree import dotted
 
 if TYPE_CHECKING:
     from simnet.errors import InputError
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 __all__ = ["check_clients"]
 

@@ -8,8 +8,7 @@ from simnet.errors import InputError
 from simnet.net.steering.version import steering_rules
 
 if TYPE_CHECKING:
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 
 __all__ = ["check_steering"]

@@ -17,8 +17,7 @@ from simnet.storage.files.files import PAGE_SECTORS, file_sectors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 __all__ = ["check_storage", "check_tunables"]
 

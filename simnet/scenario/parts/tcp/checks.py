@@ -9,8 +9,7 @@ from simnet.scenario.parts.host.checks import SECOND_PS, check_timer
 from simnet.scenario.parts.host.schema import Kernel
 
 if TYPE_CHECKING:
-    from simnet.scenario.core.settings import Table
-    from simnet.scenario.core.tree import Path, Tree
+    from simnet.scenario.core.tree import Path, Table, Tree
 
 
 __all__ = ["check_tcp"]

@@ -49,7 +49,7 @@ class Ice(Throttled):
         made = ice.Ice(
             slot.device,
             **self.throttles(slot),
-            profiles=ice.profiles(slot.host.kernel.version),
+            profiles=ice.profiles(slot.kernel.version),
             command_ps=self.command_latency_ps,
         )
         self.configure(made.instance, slot)
