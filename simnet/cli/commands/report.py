@@ -57,9 +57,9 @@ def report_command(
 ) -> None:
     """Write a report of results and scenarios: one file of HTML that needs no network.
 
-    A FILE ends with .json: what `run`, `whatif`, `explain`, `sweep`, `capacity` or `validate`
-    printed with --json. A SCENARIO is simulated: as `run` and `explain` do, or with --tuning as
-    `whatif` does.
+    A FILE ends with .json: what `run`, `whatif`, `explain`, `sweep`, `capacity`, `screen`,
+    `recommend` or `validate` printed with --json. A SCENARIO is simulated: as `run` and `explain`
+    do, or with --tuning as `whatif` does.
     """
     path = out_path(out, _SUFFIXES)
     files = [Path(name) for name in named if name.endswith(_SAVED)]

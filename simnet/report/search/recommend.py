@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation, Step
     from simnet.study.whatif.whatif import WhatIf
 
-__all__ = ["STEP_HEADING", "recommendation", "step_rows"]
+__all__ = ["GOAL_LABELS", "STEP_HEADING", "recommendation", "step_rows"]
 
 STEP_HEADING: Final = ("change", "share of the gain", "95 %")
-_GOALS: Final = {
+GOAL_LABELS: Final = {
     "throughput": "more throughput",
     "p99": "a lower p99 latency",
     "cpu": "less CPU time per byte",
@@ -26,7 +26,7 @@ def recommendation(found: Recommendation) -> str:
     """The whole answer."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
     head = (
-        f"For {_GOALS[found.goal]} of {title}: {found.verdict}, {found.reason}",
+        f"For {GOAL_LABELS[found.goal]} of {title}: {found.verdict}, {found.reason}",
         f"{len(found.tried)} lists of changes tried, {found.runs} runs",
         f"limits: {', '.join(found.limits)}",
     )

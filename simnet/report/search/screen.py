@@ -10,13 +10,13 @@ from simnet.report.columns import columns, titled
 if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened
 
-__all__ = ["screen"]
+__all__ = ["METRIC_LABELS", "screen", "screen_heading", "screen_rows"]
 
-_METRICS: Final = (
-    ("throughput", "throughput"),
-    ("cpu_per_byte", "CPU per byte"),
-    ("latency_p99", "latency p99"),
-)
+METRIC_LABELS: Final = {
+    "throughput": "throughput",
+    "cpu_per_byte": "CPU per byte",
+    "latency_p99": "latency p99",
+}
 
 
 def screen(found: Screen) -> str:
@@ -24,17 +24,15 @@ def screen(found: Screen) -> str:
     title = titled(found.scenario, found.tunings, found.settings.items())
     heading = f"{title}: {found.runs} runs of {found.simulated_s:g} s"
     chance = ", ".join(
-        f"{label} {found.chance[name]:.1f}" for name, label in _METRICS if name in found.chance
+        f"{label} {found.chance[name]:.1f}"
+        for name, label in METRIC_LABELS.items()
+        if name in found.chance
     )
-    some = [one for one in found.factors if one.turns and not one.idle]
-    rows = [(*_row(one), "yes" if found.matters(one) else "within chance") for one in some]
-    label = dict(_METRICS)[found.metric]
-    titles = ("turned", *(name for _, name in _METRICS), f"matters for {label}")
     parts = [
         f"{heading}\n",
         "changes by a later value, 100 x logarithm of the ratio: mean size (least to most)\n",
         f"chance alone, standard deviation: {chance}\n\n",
-        columns(titles, rows, left=1),
+        columns(screen_heading(found), screen_rows(found), left=1),
     ]
     idle = [(one.name, one.why) for one in found.factors if one.turns and one.idle]
     if idle:
@@ -45,8 +43,19 @@ def screen(found: Screen) -> str:
     return "".join(parts)
 
 
+def screen_heading(found: Screen) -> tuple[str, ...]:
+    """What stands above `screen_rows`."""
+    return ("turned", *METRIC_LABELS.values(), f"matters for {METRIC_LABELS[found.metric]}")
+
+
+def screen_rows(found: Screen) -> list[tuple[str, ...]]:
+    """What changed something: its effects, and whether they are more than chance."""
+    some = [one for one in found.factors if one.turns and not one.idle]
+    return [(*_row(one), "yes" if found.matters(one) else "within chance") for one in some]
+
+
 def _row(one: Screened) -> tuple[str, ...]:
-    return (printable(one.name), *(_text(one.effect(name)) for name, _ in _METRICS))
+    return (printable(one.name), *(_text(one.effect(name)) for name in METRIC_LABELS))
 
 
 def _text(effect: Effect) -> str:

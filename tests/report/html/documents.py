@@ -7,13 +7,16 @@ from functools import cache
 from simnet.study.capacity.document import Capacity, Interval, LoadResults, TriedLoad
 from simnet.study.capacity.verdict import Verdict
 from simnet.study.explain.explain import explain
+from simnet.study.recommend.document import Recommendation, Step, Tried
 from simnet.study.run.loss import Latency
 from simnet.study.run.run import run
+from simnet.study.screen.screen import screen
 from simnet.study.sweep.sweep import sweep
 from simnet.study.validate.validate import Row, Validation
-from simnet.study.whatif.whatif import whatif
+from simnet.study.whatif.whatif import WhatIf, whatif
 
 SCENARIO = "x460-out-of-box"
+KNOBS = ("ethtool -C {port} rx-frames", "net.ipv4.tcp_sack")
 
 
 @cache
@@ -27,14 +30,35 @@ def saved_documents() -> dict[str, str]:
         )
         for number in range(4)
     )  # fmt: skip
+    found = whatif(SCENARIO, "affinity", seeds=2, members=0, **short)  # type: ignore[arg-type]
     return {
         "run": run(SCENARIO, **short).to_json(),  # type: ignore[arg-type]
-        "whatif": whatif(SCENARIO, "affinity", seeds=2, members=0, **short).to_json(),  # type: ignore[arg-type]
+        "whatif": found.to_json(),
         "explain": explain(SCENARIO, **short).to_json(),  # type: ignore[arg-type]
         "sweep": sweep(SCENARIO, {"nic.rx_frames": "1,5"}, replications=2, **short).to_json(),  # type: ignore[arg-type]
         "capacity": _capacity().to_json(),
+        "screen": screen(SCENARIO, knobs=KNOBS, paths=2, **short).to_json(),  # type: ignore[arg-type]
+        "recommend": _recommendation(found).to_json(),
         "validate": Validation(rows, (), {}).to_json(),
     }
+
+
+def _recommendation(confirmed: WhatIf) -> Recommendation:
+    """A search is long, too: this is what one might say of a what-if."""
+    tried = (
+        Tried(changes=("affinity",), allowed=True, percent={"throughput": 4.0, "cpu_per_byte": -9}),
+        Tried(changes=("numactl",), allowed=False, percent={"throughput": 2.0, "latency_p99": 300}),
+    )
+    step = Step(
+        change="affinity", description="one CPU a port", settings={}, share=100.0, interval=None,
+        why="less time for lines of other CPUs",
+    )  # fmt: skip
+    return Recommendation(
+        scenario=SCENARIO, version="0.1.0", fingerprint="0" * 32, settings={"nodes": "1"},
+        base_tunings=(), goal="throughput", metric="throughput", limits=("loss<=+1 points",),
+        runs=9, verdict="yes", reason="throughput +4 %", exit_status=0, remarks=("short",),
+        best=("affinity",), steps=(step,), confirmed=confirmed, tried=tried,
+    )  # fmt: skip
 
 
 def _capacity() -> Capacity:

@@ -18,6 +18,7 @@ from simnet.report.html.page import MOST_BYTES, page
 from simnet.study.whatif.whatif import WhatIf
 from tests.report.html.documents import saved_documents
 
+KINDS = ["run", "whatif", "explain", "sweep", "capacity", "validate", "screen", "recommend"]
 HOSTILE = '"><script>alert(1)</script>\x1b[31m$\\frac{</style>\u202e&#x27;'
 VOID = {"meta", "link", "br", "img", "image"}
 
@@ -76,6 +77,7 @@ def _strings(value: Any, change: Callable[[str], str]) -> Any:
                 "schema",
                 "verdict",
                 "metric",
+                "goal",
                 "measure",
                 "fingerprint",
                 "use",
@@ -141,7 +143,7 @@ def test_commands_that_simnet_would_not_make_are_marked(
     assert "as simnet makes them" not in text
 
 
-@pytest.mark.parametrize("kind", ["run", "whatif", "explain", "sweep", "capacity", "validate"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_texts_of_strangers_stay_texts(
     documents: dict[str, Path], tmp_path: Path, kind: str
 ) -> None:
@@ -181,7 +183,7 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(value)
 
 
-@pytest.mark.parametrize("kind", ["run", "whatif", "explain", "sweep", "capacity", "validate"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_spoilt_document_is_shown_or_refused_in_one_line(
     documents: dict[str, Path], tmp_path: Path, kind: str
 ) -> None:

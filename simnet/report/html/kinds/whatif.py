@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.study.whatif.whatif import Judged
 
-__all__ = ["KIND", "whatif_part"]
+__all__ = ["KIND", "TONES", "check_metrics", "whatif_part", "whatif_sections"]
 
-_TONES: Final = {"yes": "good", "no": "bad", "cannot tell": "open", "no difference": "plain"}
+TONES: Final = {"yes": "good", "no": "bad", "cannot tell": "open", "no difference": "plain"}
 _ANSWERS: Final = {
     "yes": "worth it",
     "no": "not worth it",
@@ -88,9 +88,28 @@ def whatif_part(
         file: where the what-if was read from; empty if it was made here.
         given: the arguments that it was made with; None where only the what-if is known.
     """
+    title = titled(found.scenario, found.base_tunings, sorted(found.settings.items()))
+    words = [found.scenario, *(one.tuning for one in found.tunings)]
+    words += _options(found) if given is None else _typed_options(given)
+    return Part(
+        f"What would {' or '.join(one.tuning for one in found.tunings)} do to {title}?",
+        [
+            Verdict(f"{one.tuning}: {_ANSWERS[one.verdict]}", one.reason, TONES[one.verdict])
+            for one in found.tunings
+        ],
+        [
+            *whatif_sections(name, found, base, simulate=simulate, file=file),
+            repeat_section("whatif", found, words, found.base_tunings, file),
+        ],
+    )
+
+
+def whatif_sections(
+    name: str, found: WhatIf, base: Case | None, *, simulate: bool, file: str = ""
+) -> list[Section]:
+    """What changes, and what to type; see `whatif_part`."""
     pairs = {one.tuning: pair for one in found.tunings if (pair := _pair(base, one.tuning))}
     best = found.tunings[0] if found.tunings else None
-    title = titled(found.scenario, found.base_tunings, sorted(found.settings.items()))
     sections = [_changes(name, found)]
     if best is not None:
         pair = pairs.get(best.tuning)
@@ -102,17 +121,7 @@ def whatif_part(
             sections.append(assumptions(pair.before))
     for judged in found.tunings:
         sections += _typed(judged, pairs.get(judged.tuning), file)
-    words = [found.scenario, *(one.tuning for one in found.tunings)]
-    words += _options(found) if given is None else _typed_options(given)
-    sections.append(repeat_section("whatif", found, words, found.base_tunings, file))
-    return Part(
-        f"What would {' or '.join(one.tuning for one in found.tunings)} do to {title}?",
-        [
-            Verdict(f"{one.tuning}: {_ANSWERS[one.verdict]}", one.reason, _TONES[one.verdict])
-            for one in found.tunings
-        ],
-        sections,
-    )
+    return sections
 
 
 def _options(found: WhatIf) -> list[str]:
@@ -215,10 +224,15 @@ class _Whole(WhatIf):
 
     @model_validator(mode="after")
     def _known(self) -> _Whole:
-        for change in (change for one in self.tunings for change in one.changes):
-            if change.metric not in METRIC_LABELS:
-                raise ValueError(f"expected metrics among {', '.join(METRIC_LABELS)}")
+        check_metrics(self)
         return self
+
+
+def check_metrics(found: WhatIf) -> None:
+    """Raise ValueError where it has a metric that simnet has not."""
+    for change in (change for one in found.tunings for change in one.changes):
+        if change.metric not in METRIC_LABELS:
+            raise ValueError(f"expected metrics among {', '.join(METRIC_LABELS)}")
 
 
 KIND: Final = Kind("whatif", has_schema(SCHEMA), _Whole.model_validate_json, _parts)

@@ -1,0 +1,67 @@
+"""The report of a screening: what matters, and what changed nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic import model_validator
+
+from simnet.report.columns import titled
+from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
+from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.repeat import repeat_section
+from simnet.report.html.svg import picture
+from simnet.report.html.system import assumptions, known_configuration
+from simnet.report.search.screen import METRIC_LABELS, screen_heading, screen_rows
+from simnet.study.screen.document import SCHEMA, Screen
+
+__all__ = ["KIND"]
+
+
+def _parts(found: Sequence[tuple[str, Screen]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
+    return [_part(f"screen{number}", file, one) for number, (file, one) in enumerate(found)]
+
+
+def _part(name: str, file: str, found: Screen) -> Part:
+    title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
+    label = METRIC_LABELS[found.metric]
+    matter = [one.name for one in found.factors if found.matters(one)]
+    sentence = f"what changes {label} by more than chance: {', '.join(matter) or 'nothing'}"
+    blocks: list[Notes | Table] = []
+    if found.remarks:
+        blocks.append(Notes(found.remarks, warning=True))
+    blocks.append(
+        Table(
+            "Changes by a later value, 100 x logarithm of the ratio: mean size, least to most",
+            screen_heading(found),
+            tuple(screen_rows(found)),
+        )
+    )
+    idle = tuple((one.name, one.why) for one in found.factors if one.turns and one.idle)
+    if idle:
+        blocks.append(Table("What changed nothing", ("name", "why"), idle, 2, folded=True))
+    drawn = picture(f"{name}-tornado", found.plot, f"What changes {label}", sentence)
+    sections = [Section("What matters", [drawn, *blocks])]
+    known = known_configuration(found.scenario, found.tunings, found.settings)
+    if known is not None:
+        sections.append(assumptions(known))
+    words = [found.scenario, "--metric", found.metric]
+    sections.append(repeat_section("screen", found, words, found.tunings, file))
+    many = f"{len(matter)} of {len(found.factors)} matter"
+    return Part(f"Which knobs matter on {title}?", [Verdict(many, sentence)], sections)
+
+
+class _Whole(Screen):
+    """A screening by a metric that simnet has, of something that was turned."""
+
+    @model_validator(mode="after")
+    def _known(self) -> _Whole:
+        if self.metric not in METRIC_LABELS:
+            raise ValueError(f"expected a metric among {', '.join(METRIC_LABELS)}")
+        if not any(one.turns for one in self.factors):
+            raise ValueError("expected something that was turned")
+        return self
+
+
+KIND: Final = Kind("screen", has_schema(SCHEMA), _Whole.model_validate_json, _parts)
