@@ -127,4 +127,6 @@ def _sentence(found: Mapping[str, Mapping[str, float]], unit: str) -> str:
     most = max(totals, key=totals.__getitem__)
     other = min(totals, key=totals.__getitem__) if most == first else most
     times = totals[other] / totals[first]
+    if f"{times:.2g}" == "1":
+        return f"A {unit} takes the same CPU time in all cases"
     return f"A {unit} takes {times:.2g} times as much CPU time in “{other}” as in “{first}”"

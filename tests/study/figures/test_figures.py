@@ -86,6 +86,10 @@ class TestPacket:
         assert axes.get_ylabel() == "CPU time per data packet (us)"
         assert axes.get_title(loc="left").startswith("A data packet takes 2 times as much CPU")
 
+    def test_equal_bars_are_said_to_be_equal(self, carried: Result) -> None:
+        (axes,) = packet_bars({"before": carried, "after": carried}).axes
+        assert axes.get_title(loc="left") == "A data packet takes the same CPU time in all cases"
+
     def test_costs_of_placement_are_above_the_work_and_siblings_on_top(
         self, carried: Result
     ) -> None:
