@@ -48,11 +48,18 @@ def latin_hypercube(ranges: Sequence[Range], members: int) -> list[dict[str, int
 
 @lru_cache(maxsize=_MOST_COLUMNS)
 def _shares(path: str, members: int) -> tuple[float, ...]:
+    """One point in each of so many equal parts, in an order that chance draws.
+
+    McKay, Beckman and Conover, Technometrics 21 (1979) 239. The same numbers as SciPy's, whose
+    module takes longer to load than a short simulation.
+    """
     import numpy as np
-    from scipy.stats import qmc  # takes longer to load than a short simulation
 
     rng = np.random.default_rng([_SEED, *path.encode()])
-    return tuple(map(float, qmc.LatinHypercube(d=1, rng=rng).random(members)[:, 0]))
+    inside = rng.uniform(size=members)
+    order = np.arange(1, members + 1)
+    rng.shuffle(order)
+    return tuple(map(float, (order - inside) / members))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import qmc
 
 from simnet.study.work.ensemble import (
     Anchor,
@@ -58,3 +59,11 @@ def test_a_vague_anchor_moves_nothing() -> None:
 def test_without_anchors_or_members_nothing_is_conditioned() -> None:
     assert condition([{"x": 1.0}], [{}], {}) == [{"x": 1.0}]
     assert condition([], [], {"x": Anchor(1, 1)}) == []
+
+
+@given(st.integers(1, 200))
+def test_the_points_are_scipys(members: int) -> None:
+    points = [one["a.b"] for one in latin_hypercube([Range("a.b", 0, 2**40)], members)]
+    rng = np.random.default_rng([460, *b"a.b"])
+    expected = qmc.LatinHypercube(d=1, rng=rng).random(members)[:, 0]
+    assert points == [int(float(share) * (2**40 + 1)) for share in expected]
