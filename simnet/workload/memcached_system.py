@@ -47,7 +47,8 @@ class Server:
     """The worker threads.
 
     Attributes:
-        cpus: the CPU of each.
+        cpus: on which each begins.
+        allowed: CPUs that each may run on; None for all.
         by_queue: a connection goes to the worker of its queue; else to one after the other.
         max_events: of one epoll_wait.
         epoll_lines: cache lines that linking an item to the ready list writes.
@@ -56,6 +57,7 @@ class Server:
     """
 
     cpus: Sequence[int]
+    allowed: Sequence[frozenset[int] | None]
     by_queue: bool
     max_events: int
     epoll_lines: int = 0
@@ -192,7 +194,7 @@ def _make_workers(machine: Machine, server: Server, path: str) -> list[Memcached
             machine.cpus[cpu],
             epoll,
             max_events=server.max_events,
-            allowed=frozenset({cpu}),
+            allowed=server.allowed[number],
         )
         Start(machine.sim, f"{name}.start", worker, 0)
         made.append(worker)

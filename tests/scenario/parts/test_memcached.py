@@ -10,6 +10,7 @@ from simnet.net.nic.channel import Channel
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
+from simnet.study.run.result import Result
 
 US = 10**6
 MS = 10**9
@@ -92,3 +93,32 @@ def test_what_deferral_and_suspension_are_for() -> None:
     assert suspended[1] is not None
     assert busy[1] < suspended[1] < deferred[1] + 20
     assert busy[0].polls_per_s > suspended[0].polls_per_s > deferred[0].polls_per_s
+
+
+class TestBinding:
+    """Where the workers run, with few clients."""
+
+    def run(self, binding: str, scheduler: str) -> Result:
+        asked = {
+            "memcached.binding": binding,
+            "kernel.scheduler": scheduler,
+            "memcached.threads": "4",
+        }
+        return run("memcached-100g", settings=asked, warm_up="2 ms", duration="10 ms")
+
+    def test_bound_workers_have_no_choice(self) -> None:
+        near, fair = self.run("own", "o1"), self.run("own", "fair")
+        assert near.throughput_bps == pytest.approx(fair.throughput_bps, rel=0.01)
+        used = [{cpu.id for cpu in one.cpus if cpu.user > 0} for one in (near, fair)]
+        assert used == [set(range(32, 40))] * 2
+
+    def test_workers_that_may_wake_on_an_idle_cpu_of_theirs(self) -> None:
+        bound, free = self.run("own", "fair"), self.run("all-workers", "fair")
+        assert bound.flows != free.flows
+        others = [cpu for cpu in free.cpus if not 32 <= cpu.id < 40]
+        assert max(cpu.user for cpu in others) == 0
+
+    def test_free_workers_leave_the_cpus_that_they_began_on(self) -> None:
+        free = self.run("any", "fair")
+        used = {cpu.id for cpu in free.cpus if cpu.user > 0}
+        assert used - set(range(32, 40))

@@ -22,6 +22,7 @@ from simnet.workload.memcached_system import Clients, KeyValuePort, Server, conn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simnet.host.cpu import Cpu
     from simnet.host.machine import Machine
     from simnet.host.softirq.napi_instance import NapiInstance
     from simnet.scenario.core.effective import Effective
@@ -60,13 +61,13 @@ class _Counts:
     machine: Machine
     port: Any
     others: tuple[OtherQueue, ...]
+    cpus: list[Cpu]
 
     def key_value(self) -> KeyValueCounts:
         """Interrupts of the port, polls of all devices, calls and CPU time of the workers."""
         queues = _instances(self.port)
         polled = [*queues, *(other.instance for other in self.others)]
-        cpus = [worker.cpu for worker in self.made.workers]
-        times = [cpu.times() for cpu in cpus]
+        times = [cpu.times() for cpu in self.cpus]
         worked = self.made.counters()
         switches_ps = worked["sleeps"] * self.machine.costs.context_switch_ps
         return KeyValueCounts(
@@ -101,13 +102,15 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         message = "a configuration without memcached"
         raise ValueError(message)
     behind = _Behind(ground, given)
+    cpus = range(given.first_cpu, given.first_cpu + given.workers)
     kernel = effective.host.kernel
     made = connect_memcached(
         ground.sim,
         ground.machine,
         port=behind.port(),
         server=Server(
-            cpus=range(given.first_cpu, given.first_cpu + given.workers),
+            cpus=cpus,
+            allowed=[_allowed(given.binding, cpu, cpus) for cpu in cpus],
             by_queue=given.napi_ids,
             max_events=given.max_events,
             busy_poll_usecs=given.busy_poll_usecs,
@@ -132,7 +135,9 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     path = NetworkPath(effective, ground.machine, ground.ports)
     rate = behind.far_port.nic.link_rate_bps
     path.far_links.append(("clients", behind.far, rate, None))
-    counts = _Counts(made, ground.machine, behind.nic, tuple(behind.others()))
+    machine = ground.machine
+    used = machine.online if given.binding == "any" else [machine.cpus[cpu] for cpu in cpus]
+    counts = _Counts(made, machine, behind.nic, tuple(behind.others()), used)
     return System(
         ground.env,
         ground.machine,
@@ -145,6 +150,13 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         counters={"key_value": counts.key_value},
         ground=ground,
     )
+
+
+def _allowed(binding: str, own: int, cpus: range) -> frozenset[int] | None:
+    """CPUs that a worker may run on; None for all."""
+    if binding == "any":
+        return None
+    return frozenset({own} if binding == "own" else cpus)
 
 
 def _instances(port: Any) -> list[NapiInstance]:

@@ -27,7 +27,14 @@ class Memcached(Section):
         ),
     ]
     workers: Annotated[int, count("worker threads (-t)", 1, 1024)]
-    first_cpu: Annotated[int, count("worker k runs on this CPU + k (taskset)", 0, 4095)] = 0
+    first_cpu: Annotated[int, count("worker k begins on this CPU + k", 0, 4095)] = 0
+    binding: Annotated[
+        str,
+        Choice(
+            "CPUs of a worker (taskset): its own, those that workers begin on, or any",
+            ("own", "all-workers", "any"),
+        ),
+    ] = "own"
     napi_ids: Annotated[
         bool,
         Flag("a connection goes to the worker of its receive queue (-N); else to each in turn"),
