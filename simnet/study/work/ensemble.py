@@ -55,7 +55,7 @@ def _shares(path: str, members: int) -> tuple[float, ...]:
     """
     import numpy as np
 
-    rng = np.random.default_rng([_SEED, *path.encode()])
+    (rng,) = np.random.default_rng([_SEED, *path.encode()]).spawn(1)
     inside = rng.uniform(size=members)
     order = np.arange(1, members + 1)
     rng.shuffle(order)
