@@ -73,7 +73,7 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
         ("vscsi-parallel", {"port-channel load-balance": "src-ip"}, "port-channel load-balance",
          "nothing here is on a switch"),
         ("relay-tuned", {"kernel.scheduler": "fair"}, "kernel.scheduler",
-         "the fair scheduler of Linux 2.6.32 is not modelled: expected 5.4"),
+         "of Linux 2.6.32 it is not modelled: expected 5.4 or later"),
         ("web-25g", {"/sys/class/net/eth0/threaded": "1"}, "/sys/class/net/eth0/threaded",
          "threads that poll share CPUs with others fairly: kernel.scheduler=fair, too"),
         ("web-25g", {"system.kernel": "linux-5.4", "nic.threaded": "on"}, "nic.threaded",

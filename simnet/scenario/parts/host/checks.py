@@ -55,7 +55,7 @@ def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
 def _check_scheduler(tree: Tree, place: Path, table: Table) -> None:
     kernel = tree.get(place)
     if kernel["scheduler"] == "fair" and release(kernel["version"]) < _FAIR:
-        message = f"the fair scheduler of Linux {kernel['version']} is not modelled: expected 5.4"
+        message = f"of Linux {kernel['version']} it is not modelled: expected 5.4 or later"
         raise table.error((*place, "scheduler"), "system", message, place)
 
 
