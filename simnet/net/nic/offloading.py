@@ -205,6 +205,11 @@ class OffloadingNic(Nic):
         self.tx_parts[self.tx.sent & self.tx.mask] = part
         return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
 
+    def _packet_begins(self) -> cython.int:
+        """What follows is not cut from the same."""
+        self.tx_endpoint = None
+        return 0
+
     def flush(self) -> cython.int:
         """End of a burst: what follows is not cut from the same."""
         self.tx_endpoint = None

@@ -12,6 +12,7 @@ from simnet.net.link.ethernet cimport UNCOUNTED_BYTES
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue
 from simnet.net.nic.device_access cimport DeviceAccess
 from simnet.net.nic.transmit_ring cimport TransmitRing
+from simnet.net.qdisc.egress cimport Egress
 from simnet.net.steering.steering cimport Steering
 from simnet.net.link.wire cimport Path, Port
 
@@ -47,6 +48,7 @@ cdef class Nic(Port):
     cdef long long near_frame_ps
     cdef public bint per_frame
     cdef public Steering steering
+    cdef public Egress egress
     cdef public object capture
     cdef public Spread spread
     cdef readonly long long drops
@@ -54,7 +56,7 @@ cdef class Nic(Port):
     cdef readonly long long rx_bytes
     cdef readonly long long tx_packets
     cdef readonly long long tx_bytes
-    cdef readonly long long qdisc_drops
+    cdef public long long qdisc_drops
 
     cpdef int advance(self, long long now) except -1
     cpdef long long next_update(self) except? -1
@@ -75,6 +77,7 @@ cdef class Nic(Port):
     cdef long long _closing_ps(self) except? -1
     cdef int _next_frames(self, Cpu cpu, SoftirqNetRx softirq) except? -1
     cdef int _send_now(self, Skb skb) except -1
+    cdef int _packet_begins(self) except -1
     cdef int _reclaim(self, Cpu cpu) except -1
     cpdef void step(self, Cpu cpu) except *
     cpdef void on_event(self, int kind, long long arg) except *

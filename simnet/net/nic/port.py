@@ -25,6 +25,7 @@ from simnet.net.link.wire import Path, Port
 from simnet.net.nic.device_access import DeviceAccess
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.transmit_ring import TransmitRing
+from simnet.net.qdisc.egress import Egress
 from simnet.net.steering.steering import Steering
 
 if not cython.compiled:
@@ -46,6 +47,8 @@ class Nic(Port):
     Attributes:
         steering: chooses the CPU whose stack gets a received packet; None for the one that polls.
             To be set before the first frame comes.
+        egress: queueing discipline and byte queue limits; None for a plain queue, which only a full
+            ring fills (pfifo_fast without BQL).
         capture: gets every frame as it comes and leaves, with its time: `frame(skb, time_ps, out)`;
             None for nothing.
     """
@@ -85,6 +88,7 @@ class Nic(Port):
         self.debt_ps = 0
         self.per_frame = False
         self.steering: Steering = None
+        self.egress: Egress = None
         self.capture: Any = None
         self.spread = Spread(0, 0)
         self.drops = 0
@@ -392,6 +396,8 @@ class Nic(Port):
 
     def transmit(self, skb: Skb) -> cython.int:
         """Queue a frame; call `flush` after the last of a burst."""
+        if self.egress is not None:
+            return self.egress.enqueue(skb)
         if self.qdisc.count > 0 or self.tx.sent - self.tx.reclaimed >= self.tx.size:
             if self.qdisc.count >= self.qdisc_limit:
                 self.qdisc_drops += 1
@@ -410,8 +416,14 @@ class Nic(Port):
         self.path_out.send(skb, end_ps)
         return 0
 
+    def _packet_begins(self) -> cython.int:
+        """The frame that is sent next is no part of the large one before."""
+        return 0
+
     def flush(self) -> cython.int:
         """End of a burst."""
+        if self.egress is not None:
+            self.egress.run()
         self.path_out.flush()
         self.arm()
         return 0
@@ -424,6 +436,8 @@ class Nic(Port):
 
     def _send_waiting(self) -> cython.int:
         """Send what has waited for descriptors, as far as there are some."""
+        if self.egress is not None:
+            return self.egress.completed()
         if self.qdisc.count > 0:
             while self.qdisc.count > 0 and self.tx.sent - self.tx.reclaimed < self.tx.size:
                 self._send_now(self.qdisc.pop())

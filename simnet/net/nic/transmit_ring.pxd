@@ -14,6 +14,7 @@ cdef class TransmitRing:
     cdef public Serializer serializer
     cdef long long fetch_ps
     cdef long long report_ps
+    cdef public bint charges
     cdef readonly long long sent
     cdef long long seen
     cdef long long announced

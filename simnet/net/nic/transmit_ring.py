@@ -32,6 +32,7 @@ class TransmitRing:
         size: usable descriptors.
         serializer: the sending end of the link; rings of one port share it.
         report_ps: from a frame's last bit until the chip takes note.
+        charges: a frame's memory becomes its socket's here; else a queueing discipline has done so.
         ends: when it does so of each descriptor's frame; by `number & mask`.
         freer: the CPU that has freed frames last; None before the first.
     """
@@ -45,6 +46,7 @@ class TransmitRing:
         self.serializer = Serializer(device.rate_bps)
         self.fetch_ps = device.fetch_ps
         self.report_ps = 0
+        self.charges = True
         self.lines = SharedLines(device.memory, device.queue_lines)
         self.sent = 0
         self.seen = 0
@@ -80,7 +82,8 @@ class TransmitRing:
         if skb.owner is not None:
             self.owners[slot] = skb.owner
             self.lengths[slot] = skb.end_seq - skb.seq
-            skb.owner.queued(self.lengths[slot])
+            if self.charges:
+                skb.owner.queued(self.lengths[slot])
         return 0
 
     def free(self, cpu: Cpu) -> cython.longlong:

@@ -98,6 +98,8 @@ class SocketQueue(Port):
         self.queue.transmit(skb)
         if self.rule_waits:
             self.posted = self.queue.tx.sent + self.queue.qdisc.count
+            if self.queue.egress is not None:
+                self.posted += self.queue.egress.waiting()
         return 0
 
     def flush(self) -> cython.int:

@@ -84,6 +84,8 @@ class Port(Section):
         rps_cpus: CPUs that each receive queue's packets are spread over; empty for none.
         rps_flow_cnt: size of each receive queue's flow table; 0 for none.
         xps_cpus: CPUs that each transmit queue is for; empty for none.
+        bql_limit_min_bytes, bql_limit_max_bytes: of each transmit queue's byte
+            queue limit; a maximum of 0 is the kernel's.
         recvspace_bytes: of AIX, buffer of connections by it; 0 for that of no(1).
         sendspace_bytes: likewise.
         nic: the chip and its driver's settings.
@@ -105,6 +107,8 @@ class Port(Section):
     rps_cpus: tuple[tuple[int, ...], ...] = ()
     rps_flow_cnt: tuple[int, ...] = ()
     xps_cpus: tuple[tuple[int, ...], ...] = ()
+    bql_limit_min_bytes: tuple[int, ...] = ()
+    bql_limit_max_bytes: tuple[int, ...] = ()
     recvspace_bytes: int = 0
     sendspace_bytes: int = 0
     nic: Annotated[SerializeAsAny[Nic], BeforeValidator(_of_driver)]

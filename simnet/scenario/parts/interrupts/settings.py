@@ -30,6 +30,12 @@ _OF_RECEIVE_QUEUES: Final[dict[str, Any]] = {
     "rps_cpus": (),
     "rps_flow_cnt": 0,
 }
+# likewise of its transmit queues
+_OF_TRANSMIT_QUEUES: Final[dict[str, Any]] = {
+    "xps_cpus": (),
+    "bql_limit_min_bytes": 0,
+    "bql_limit_max_bytes": 0,
+}
 _NO_MAP: Final = ("daemon", "none")
 
 
@@ -75,7 +81,8 @@ class Interrupts:
                 self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving * several))
                 for setting, value in _OF_RECEIVE_QUEUES.items():
                     self.tree.put_plain((*port, setting), [value] * receiving)
-                self.tree.put_plain((*port, "xps_cpus"), [()] * sending)
+                for setting, value in _OF_TRANSMIT_QUEUES.items():
+                    self.tree.put_plain((*port, setting), [value] * sending)
 
     def set_masks(self) -> None:
         """Give every interrupt the mask that the chosen map says, or the kernel's default."""
@@ -191,7 +198,8 @@ class Interrupts:
             name = self.tree.get((*port, "name"))
             raise entry.error(f"{name} has {most} queues: expected 1 to {most}")
         if path[-1] == "tx_queues":
-            del self.tree.get((*port, "xps_cpus"))[count:]
+            for setting in _OF_TRANSMIT_QUEUES:
+                del self.tree.get((*port, setting))[count:]
             return
         for setting in _OF_RECEIVE_QUEUES:
             del self.tree.get((*port, setting))[count:]

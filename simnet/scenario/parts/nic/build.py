@@ -15,6 +15,7 @@ from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues
 from simnet.scenario.parts.nic.schema import OF_QUEUES, BusLatency, Rings, Slot
+from simnet.scenario.parts.qdisc.build import queue_above
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -96,6 +97,7 @@ def make_nic(
     nic = model.make(slot)
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)
+    queue_above(nic, host, port, queue=queue or 0, seed=seed)
     nic.line = machine.apic.line(port.irq + (queue or 0), name, sum(1 << cpu for cpu in cpus))
     return nic
 

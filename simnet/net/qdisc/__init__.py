@@ -1,0 +1,1 @@
+"""What waits for a transmit ring: queueing disciplines and byte queue limits."""

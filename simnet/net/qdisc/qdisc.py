@@ -1,0 +1,133 @@
+"""A queueing discipline: which packet a transmit ring gets next, and which gets none.
+
+Source: include/net/sch_generic.h and net/sched/sch_generic.c of Linux 6.12 (`struct Qdisc`,
+`pfifo_fast_enqueue`, `pfifo_fast_dequeue`). All packets here have one priority, so that one of
+pfifo_fast's three bands is used.
+"""
+
+# mypy: no-strict-optional
+from __future__ import annotations
+
+import cython
+
+from simnet.net.link.skb import Skb
+
+__all__ = ["Packet", "PacketList", "PfifoFast", "Qdisc"]
+
+
+@cython.final
+@cython.cclass
+class Packet:
+    """An `sk_buff` of a queueing discipline: one segment, or a large one with its parts.
+
+    Attributes:
+        head, tail: its segments, linked by `next`.
+        segments: how many.
+        bytes: of all of them, with their headers (`qdisc_pkt_len`).
+        enqueued_ps: when the discipline got it.
+    """
+
+    def __init__(self, skb: Skb, counted_bytes: int) -> None:
+        self.head = skb
+        self.tail = skb
+        self.segments = 1
+        self.bytes = counted_bytes
+        self.enqueued_ps = 0
+        self.next: Packet = None
+
+    def add(self, skb: Skb, counted_bytes: cython.longlong) -> cython.int:
+        """One more segment of a large one."""
+        self.tail.next = skb
+        self.tail = skb
+        self.segments += 1
+        self.bytes += counted_bytes
+        return 0
+
+
+@cython.final
+@cython.cclass
+class PacketList:
+    """Packets in order; `segments` and `bytes` are those of all of them."""
+
+    def __init__(self) -> None:
+        self.head: Packet = None
+        self.tail: Packet = None
+        self.count = 0
+        self.segments = 0
+        self.bytes = 0
+
+    def append(self, packet: Packet) -> cython.int:
+        """Put a packet to the end."""
+        packet.next = None
+        if self.head is None:
+            self.head = packet
+        else:
+            self.tail.next = packet
+        self.tail = packet
+        self.count += 1
+        self.segments += packet.segments
+        self.bytes += packet.bytes
+        return 0
+
+    def pop(self) -> Packet:
+        """Take the first packet; None if there is none."""
+        packet: Packet = self.head
+        if packet is not None:
+            self.head = packet.next
+            packet.next = None
+            self.count -= 1
+            self.segments -= packet.segments
+            self.bytes -= packet.bytes
+        return packet
+
+
+class Qdisc:
+    """What waits for one transmit queue.
+
+    Attributes:
+        dropped: packets that it has given up, for its owner to free.
+        segments: that wait.
+    """
+
+    def __init__(self) -> None:
+        self.dropped = PacketList()
+        self.segments = 0
+
+    def enqueue(self, packet: Packet, now: cython.longlong) -> cython.int:
+        """Take a packet, or drop one."""
+        raise NotImplementedError
+
+    def dequeue(self, now: cython.longlong) -> Packet:
+        """The packet that goes next; None if none does."""
+        raise NotImplementedError
+
+
+@cython.final
+@cython.cclass
+class PfifoFast(Qdisc):
+    """First in, first out.
+
+    Args:
+        limit: packets that may wait (txqueuelen).
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+        self.waiting = PacketList()
+
+    def enqueue(self, packet: Packet, now: cython.longlong) -> cython.int:
+        """Take a packet if there is room."""
+        if self.waiting.count >= self.limit:
+            self.dropped.append(packet)
+        else:
+            self.waiting.append(packet)
+            self.segments += packet.segments
+        return 0
+
+    def dequeue(self, now: cython.longlong) -> Packet:
+        """The oldest packet."""
+        packet: Packet = self.waiting.pop()
+        if packet is not None:
+            self.segments -= packet.segments
+        return packet

@@ -1,0 +1,16 @@
+"""What waits for a port's transmit rings."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import HostPart, Subject, late
+from simnet.scenario.parts.qdisc.schema import Queueing
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject(
+    "qdisc",
+    order=105,
+    host_parts=(HostPart("qdisc", Queueing, order=25),),
+    knobs=late("qdisc.knobs:KNOBS"),
+    check_host=late("qdisc.checks:check_queueing"),
+)

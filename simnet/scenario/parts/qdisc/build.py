@@ -1,0 +1,52 @@
+"""Put queueing disciplines and byte queue limits above transmit rings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.kernel.random import stream
+from simnet.net.qdisc.codel import CodelLimits
+from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
+from simnet.net.qdisc.fq_codel import FqCodel
+from simnet.net.qdisc.netdev_queue import NetdevQueue
+from simnet.net.qdisc.qdisc import PfifoFast
+from simnet.scenario.parts.host.build import PS
+
+if TYPE_CHECKING:
+    from simnet.net.nic.port import Nic
+    from simnet.net.qdisc.qdisc import Qdisc
+    from simnet.scenario.core.effective import Host, Port
+
+__all__ = ["queue_above"]
+
+_ETHERNET_HEADER_BYTES = 14
+
+
+def queue_above(nic: Nic, host: Host, port: Port, *, queue: int, seed: int) -> None:
+    """Give a ring its discipline, unless that is the plain queue that each ring has.
+
+    Args:
+        nic: the port, or one queue of it.
+        host: the configuration of its host.
+        port: of the port.
+        queue: number of the queue.
+        seed: of all random streams.
+    """
+    asked, hz = host.qdisc, host.kernel.hz
+    if asked.default_qdisc == "pfifo_fast" and not asked.bql:
+        return
+    dql = None
+    if asked.bql:
+        most = port.bql_limit_max_bytes[queue] or MOST_BYTES
+        dql = DynamicQueueLimits(port.bql_limit_min_bytes[queue], most, hz)
+    qdisc: Qdisc = PfifoFast(host.kernel.txqueuelen)
+    if asked.default_qdisc == "fq_codel":
+        mtu = port.nic.mtu_bytes + _ETHERNET_HEADER_BYTES
+        qdisc = FqCodel(
+            CodelLimits(asked.target_ps, asked.interval_ps, mtu),
+            flows=asked.flows,
+            limit=asked.limit,
+            quantum=mtu,
+            perturbation=stream(seed, f"{nic.path}.fq_codel").below(1 << 32),
+        )
+    NetdevQueue(nic, qdisc, dql, jiffy_ps=PS // hz, gso=port.nic.segments)

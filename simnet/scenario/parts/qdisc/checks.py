@@ -1,0 +1,41 @@
+"""What a port needs for a queueing discipline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.host.release import release
+from simnet.scenario.parts.nic.channels import Channels
+from simnet.scenario.parts.nic.schema import Nic
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.tree import Path, Table, Tree
+
+__all__ = ["check_queueing"]
+
+_SINCE: Final = "3.5"
+
+
+def check_queueing(tree: Tree, place: Path, table: Table) -> None:
+    """Refuse disciplines and limits that a kernel lacks, or a driver has not here."""
+    given = tree.get((*place, "qdisc"))
+    fields = [
+        field
+        for field, asked in (
+            ("default_qdisc", given["default_qdisc"] != "pfifo_fast"),
+            ("bql", given["bql"]),
+        )
+        if asked
+    ]
+    version = tree.get((*place, "kernel"))["version"]
+    for field in fields:
+        path: Path = (*place, "qdisc", field)
+        if release(version) < release(_SINCE):
+            message = f"not in Linux {version}: it came with Linux {_SINCE}"
+            raise table.error(path, "qdisc", message)
+        for port in tree.get((*place, "ports")):
+            driver = port["nic"]["driver"]
+            having = [name for name, nic in Nic.variants().items() if issubclass(nic, Channels)]
+            if driver not in having:
+                message = f"with the driver {driver} it is not modelled; it is with "
+                raise table.error(path, "qdisc", message + ", ".join(sorted(having)))
