@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from simnet.scenario.core.toml import Document
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["IRQ_MAP", "Interrupts"]
+__all__ = ["IRQ_MAP", "OF_RECEIVE_QUEUES", "Interrupts"]
 
 IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
 # what can be set of a port's receive queues, beside the masks of their interrupts
-_OF_RECEIVE_QUEUES: Final[dict[str, Any]] = {
+OF_RECEIVE_QUEUES: Final[dict[str, Any]] = {
     "napi_defer_hard_irqs": None,
     "gro_flush_timeout_ps": None,
     "irq_suspend_timeout_ps": None,
@@ -79,7 +79,7 @@ class Interrupts:
                 receiving, sending = (self._places.queues(port, way) for way in ("rx", "tx"))
                 several = receiving > 1
                 self.tree.put_plain((*port, "queue_affinity"), [()] * (receiving * several))
-                for setting, value in _OF_RECEIVE_QUEUES.items():
+                for setting, value in OF_RECEIVE_QUEUES.items():
                     self.tree.put_plain((*port, setting), [value] * receiving)
                 for setting, value in _OF_TRANSMIT_QUEUES.items():
                     self.tree.put_plain((*port, setting), [value] * sending)
@@ -201,7 +201,7 @@ class Interrupts:
             for setting in _OF_TRANSMIT_QUEUES:
                 del self.tree.get((*port, setting))[count:]
             return
-        for setting in _OF_RECEIVE_QUEUES:
+        for setting in OF_RECEIVE_QUEUES:
             del self.tree.get((*port, setting))[count:]
         del self.tree.get((*port, "queue_affinity"))[count if count > 1 else 0 :]
 

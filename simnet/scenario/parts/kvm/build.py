@@ -14,6 +14,7 @@ from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
 from simnet.scenario.parts.host.build import join as link
 from simnet.scenario.parts.host.build import make_idle_states, make_machine
+from simnet.scenario.parts.interrupts.settings import OF_RECEIVE_QUEUES
 from simnet.scenario.parts.kvm.columns import counts_of
 from simnet.scenario.parts.nic.build import make_port
 from simnet.scenario.system.resource import busy, carried
@@ -164,9 +165,7 @@ def _uplink(
             "node": hypervisor.cpu(served[0]).node,
             "smp_affinity": served,
             "queue_affinity": tuple((cpu,) for cpu in served) if len(served) > 1 else (),
-            "rps_cpus": (),
-            "rps_flow_cnt": (),
-            "xps_cpus": (),
+            **dict.fromkeys((*OF_RECEIVE_QUEUES, "xps_cpus"), ()),
             "nic": outside.nic.model_copy(update=queues),
         }
     )
