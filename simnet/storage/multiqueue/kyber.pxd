@@ -16,9 +16,11 @@ cdef class Domain:
 
 cdef class PerQueue:
     cdef public tuple lists
+    cdef public tuple of_cpus
     cdef public int domain
     cdef public long long batching
     cdef public list waits
+    cdef int flush(self, int rw) except -1
 
 cdef class Kyber(MqScheduler):
     cdef readonly list domains

@@ -2,7 +2,9 @@
 
 Source: block/kyber-iosched.c of Linux 6.12; the same since 4.20. Reads and writes are domains
 with tokens, 256 and 128 at most, for all hardware queues together. A hardware queue gives batches
-of a domain in turn, and waits for a token of its turn's domain, while others have some. A tenth
+of a domain in turn, and waits for a token of its turn's domain, while others have some. Requests
+wait in lists of the CPUs that submitted them; there, bios are merged with them. With a token and
+nothing else to give, a hardware queue takes all of these lists, CPU by CPU. A tenth
 of a second after a completion the latencies are looked at: if the 90th percentile of a domain's
 time in the drive is beyond its target, every domain's tokens are scaled by the 99th percentile of
 its whole time over its target. So a domain that is better than its target gets fewer, one that is
@@ -97,13 +99,27 @@ class Domain:
 
 
 class PerQueue:
-    """What a hardware queue has (`struct kyber_hctx_data`)."""
+    """What a hardware queue has (`struct kyber_hctx_data`).
+
+    Attributes:
+        lists: of reads and writes, what was taken from the CPUs.
+        of_cpus: of reads and writes, what each CPU has submitted since, by its number.
+    """
 
     def __init__(self) -> None:
         self.lists: tuple[deque[Any], deque[Any]] = (deque(), deque())
+        self.of_cpus: tuple[dict[int, list[Any]], dict[int, list[Any]]] = ({}, {})
         self.domain = 0
         self.batching = 0
         self.waits = [False, False]
+
+    def flush(self, rw: cython.int) -> cython.int:
+        """`kyber_flush_busy_kcqs`."""
+        of_cpus: dict[int, list[Any]] = self.of_cpus[rw]
+        for cpu_id in sorted(of_cpus):
+            self.lists[rw].extend(of_cpus[cpu_id])
+        of_cpus.clear()
+        return 0
 
 
 class Kyber(MqScheduler):
@@ -134,14 +150,16 @@ class Kyber(MqScheduler):
     def insert(self, request: MqRequest) -> cython.int:
         """`kyber_insert_requests`."""
         mine: PerQueue = self.per_queue[request.hardware.number]
-        mine.lists[request.rw].append(request)
+        of_cpus: dict[int, list[Any]] = mine.of_cpus[request.rw]
+        of_cpus.setdefault(request.cpu.cpu_id, []).append(request)
         return 0
 
     def merge(self, bio: Bio) -> Request:
-        """`kyber_bio_merge`: with one of the last eight of the queue that a process submits to."""
+        """`kyber_bio_merge`: with one of the last eight that this CPU has submitted."""
         request: Request
         rw = WRITE if bio.write else READ
-        waiting = self.per_queue[self.mq.submitting.number].lists[rw]
+        mine: PerQueue = self.per_queue[self.mq.submitting.number]
+        waiting = mine.of_cpus[rw].get(self.mq.submitter.cpu_id, ())
         for back in range(min(_MERGE_CHECKS, len(waiting))):
             request = waiting[len(waiting) - 1 - back]
             if request.takes(bio) and (
@@ -157,7 +175,7 @@ class Kyber(MqScheduler):
     def has_work(self, hardware: Any) -> cython.bint:
         """`kyber_has_work`."""
         mine: PerQueue = self.per_queue[hardware.number]
-        return len(mine.lists[READ]) > 0 or len(mine.lists[WRITE]) > 0
+        return any(mine.lists) or any(mine.of_cpus)
 
     def next_request(self, hardware: Any) -> MqRequest:
         """`kyber_dispatch_request`: go on with the batch, or begin one of the next domain."""
@@ -176,11 +194,11 @@ class Kyber(MqScheduler):
         return None
 
     def _of_domain(self, mine: PerQueue, hardware: Any) -> MqRequest:
-        """`kyber_dispatch_cur_domain`: the oldest request, if there is a token."""
+        """`kyber_dispatch_cur_domain`: the first request, if there is a token."""
         domain: Domain = self.domains[mine.domain]
         request: MqRequest
         waiting = mine.lists[mine.domain]
-        if len(waiting) == 0:
+        if len(waiting) == 0 and len(mine.of_cpus[mine.domain]) == 0:
             return None
         if domain.used >= domain.depth:
             if not mine.waits[mine.domain]:
@@ -192,6 +210,8 @@ class Kyber(MqScheduler):
             domain.waiting.remove(hardware)
         domain.used += 1
         mine.batching += 1
+        if len(waiting) == 0:
+            mine.flush(mine.domain)
         request = waiting.popleft()
         request.token = True
         return request

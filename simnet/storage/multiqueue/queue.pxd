@@ -15,6 +15,7 @@ cdef class MultiQueue(CompletingQueue):
     cdef public LogHistogram times
     cdef list plug
     cdef readonly HardwareQueue submitting
+    cdef readonly Cpu submitter
     cdef readonly list hardware
     cdef dict of_cpu
     cdef dict polled_of_cpu

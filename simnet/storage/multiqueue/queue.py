@@ -54,7 +54,7 @@ class MultiQueue(CompletingQueue):
 
     Attributes:
         hardware: the queues, polled ones last.
-        submitting: the hardware queue that a process submits to.
+        submitting, submitter: the hardware queue that a process submits to, and its CPU.
         times: takes the time of each request, if set.
         locked_ps: how long a scheduler's lock was held.
     """
@@ -99,6 +99,7 @@ class MultiQueue(CompletingQueue):
         self.times: LogHistogram | None = None
         self.plug: list[MqRequest] = []
         self.submitting: HardwareQueue = None
+        self.submitter: Cpu = None
         depth = io_queue_depth - 1
         self.hardware = [HardwareQueue(self, n, depth, line) for n, line in enumerate(lines)]
         self.of_cpu: dict[int, HardwareQueue] = {}
@@ -178,6 +179,7 @@ class MultiQueue(CompletingQueue):
         bio: Bio
         position: cython.Py_ssize_t = begin
         self.submitting = hardware
+        self.submitter = cpu
         while position < len(bios):
             bio = bios[position]
             if bio.sectors > self.max_sectors or bio.segments > self.max_segments:

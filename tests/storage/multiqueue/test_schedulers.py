@@ -113,6 +113,29 @@ class TestKyber:
         host.submit(*range(10**6, 10**6 + 40 * 100, 100), at=2 * US, write=True)
         assert [length for _, length in runs(host)][1:4] == [8, 16, 8]
 
+    def test_lists_of_cpus_are_taken_one_after_the_other(self) -> None:
+        """What waits is not in the order of arrival, but in that of the CPUs that share a queue."""
+        host = behind("kyber")
+        host.submit(9000, at=US)
+        for number in range(4):
+            host.submit(1000 + 100 * number, at=(2 + number) * US, cpu=3 - number)
+            host.submit(2000 + 100 * number, at=(10 + number) * US, cpu=3 - number)
+        assert rest(host) == [9000, 1300, 2300, 1200, 2200, 1100, 2100, 1000, 2000]
+
+    @pytest.mark.parametrize(
+        ("cpu", "at", "size"), [(0, 5 * US, 16), (1, 5 * US, 8), (0, 4 * MS, 8)]
+    )
+    def test_bios_merge_with_what_their_cpu_submitted_and_no_queue_has_taken(
+        self, cpu: int, at: int, size: int
+    ) -> None:
+        """A token is free after 1 ms; then the queue takes the lists."""
+        host = behind("kyber")
+        host.submit(*range(9000, 9800, 100), at=US)
+        host.submit(100, at=2 * US)
+        host.submit(108, at=at, cpu=cpu)
+        host.run()
+        assert host.drive.sizes[host.drive.order.index(100)] == size
+
     @pytest.mark.parametrize(("target_ns", "tokens"), [(2_000_000, 64), (200_000_000, 128)])
     def test_reads_beyond_their_target_take_tokens_from_writes(
         self, target_ns: int, tokens: int
