@@ -88,6 +88,7 @@ def _placements() -> Sweep:
     )
 
 
+@cache
 def _plane() -> Sweep:
     over = {"nodes": ("1", "2", "4"), "message": ("64 B", "256 B", "1 KiB", "4 KiB", "16 KiB")}
     return simnet.sweep(_X460, over, replications=4, warm_up="30 ms", duration="50 ms")
@@ -117,6 +118,8 @@ SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "recommend": ("recommend:pareto", lambda: (_recommendation(),)),
     "screen": ("screen:tornado", lambda: (_screen(),)),
     "sweep-heat": ("sweep:figure", lambda: (_plane(), "throughput_bps")),
+    "sweep-latency": ("sweep:latency", lambda: (_plane(), "throughput_bps")),
+    "sweep-pareto": ("pareto:of_sweep", lambda: (_plane(), "throughput_bps")),
     "whatif": ("whatif:intervals", lambda: (_whatif(),)),
     "work": ("work:packet_bars", lambda: (_pair(),)),
     "x460-placement": ("sweep:figure", lambda: (_placements(), "throughput_bps")),

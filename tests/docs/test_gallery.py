@@ -14,7 +14,7 @@ from tests.docs.gallery import FOLDER, SHOWN
 from tests.house.trees import ROOT
 
 # the same pictures of numbers from elsewhere
-VARIANTS = {"record:ratios", "work:mechanism_bars"}
+VARIANTS = {"record:ratios", "sweep:_panels", "work:mechanism_bars"}
 
 
 def test_every_figure_is_drawn() -> None:
