@@ -1,5 +1,16 @@
 from simnet.kernel.component cimport Component
 
+cpdef enum:
+    READ = 0
+    FULL = 1
+    PART = 2
+    REBUILD = 3
+
+cpdef enum:
+    READING = 0
+    WORKING = 1
+    WRITING = 2
+
 cdef class TrackOp
 
 cdef class TrackOwner(Component):

@@ -22,6 +22,16 @@ _SECOND = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
 _MOST_NSDS = cython.declare(cython.longlong, 4096)
 _ALIGN = 8
 
+if not cython.compiled:  # else from `track.pxd`
+    READ = 0
+    FULL = 1
+    PART = 2
+    REBUILD = 3
+    # stages of an operation: what it reads, the CPUs' work on it, what it writes
+    READING = 0
+    WORKING = 1
+    WRITING = 2
+
 
 @cython.overflowcheck(False)  # modulo 2**64, as the algorithm has it
 def mix(value: cython.ulonglong) -> cython.ulonglong:
