@@ -15,10 +15,12 @@ cdef class FairScheduler(Scheduler):
     cdef long long[::1] stolen
     cdef long long[::1] begun
     cdef long long[::1] parities
+    cdef long long[::1] waiting
     cpdef Cpu place(self, Task task, Cpu waker)
     cdef long long _stolen_ps(self, Cpu cpu, Task task) except? -1
     cdef int _update(self, Cpu cpu) except -1
     cdef long long _sum(self, Cpu cpu) except? -1
     cdef bint _renewed(self, Task task, long long ahead_ps) except -1
+    cdef int _renew_alone(self, Task task) except -1
     cdef Task _least(self, Cpu cpu)
     cdef Task _pick(self, Cpu cpu)

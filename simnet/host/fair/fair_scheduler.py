@@ -62,12 +62,13 @@ class FairScheduler(Scheduler):
         zeros = array("q", [0]) * len(cpus)
         # of each CPU: the least that one of its tasks has had (`min_vruntime`); until when the
         # running one's time is counted, and what interrupts had had then; what it had had when it
-        # was chosen, and its deadline then
+        # was chosen, and its deadline then; since when another waits
         self.floors = zeros[:]
         self.counted = zeros[:]
         self.stolen = zeros[:]
         self.begun = zeros[:]
         self.parities = zeros[:]
+        self.waiting = zeros[:]
 
     def place(self, task: Task, waker: Cpu) -> Cpu:
         """CPU that `select_task_rq_fair` wakes `task` on."""
@@ -121,6 +122,13 @@ class FairScheduler(Scheduler):
         task.deadline_ps = task.virtual_ps + self.slice_ps
         return True
 
+    def _renew_alone(self, task: Task) -> cython.int:
+        """Slices that ended while nothing waited were followed by others."""
+        over: cython.longlong = task.virtual_ps - task.deadline_ps
+        if over >= 0:
+            task.deadline_ps += (over // self.slice_ps + 1) * self.slice_ps
+        return 0
+
     # -- the run queue --------------------------------------------------------------------
 
     def queued(self, task: Task, cpu: Cpu) -> cython.int:
@@ -129,6 +137,10 @@ class FairScheduler(Scheduler):
         count: cython.longlong = len(cpu.runqueue) + (1 if current is not None else 0)
         floor: cython.longlong
         self._update(cpu)
+        if len(cpu.runqueue) == 0:
+            self.waiting[cpu.cpu_id] = self.sim.now
+            if current is not None:
+                self._renew_alone(current)
         floor = self.floors[cpu.cpu_id]
         if not self.deadlines:
             task.virtual_ps = max(task.virtual_ps, floor - self.credit_ps)
@@ -167,23 +179,22 @@ class FairScheduler(Scheduler):
     def gives_way(self, task: Task, cpu: Cpu) -> cython.bint:
         """`task_tick_fair` at the last tick, or a wake-up before: whether another runs next."""
         since_tick: cython.longlong = self.sim.now - (cpu.tick_after(self.sim.now) - self.tick_ps)
+        ticked: cython.bint = self.sim.now - since_tick > self.waiting[cpu.cpu_id]
         ideal: cython.longlong
         ran: cython.longlong
         self._update(cpu)
         if self.deadlines:
-            if not (self._renewed(task, since_tick) or cpu.need_resched):
+            if not ((ticked and self._renewed(task, since_tick)) or cpu.need_resched):
                 return False
             cpu.need_resched = False
             return self._pick(cpu) is not task
         ran = task.virtual_ps - self.begun[cpu.cpu_id] - since_tick
         ideal = max(self.latency_ps // (len(cpu.runqueue) + 1), self.slice_ps)
-        return (
-            cpu.need_resched
-            or ran > ideal
-            or (
-                ran >= self.slice_ps
-                and task.virtual_ps - since_tick - self._least(cpu).virtual_ps > ideal
-            )
+        if cpu.need_resched or not ticked:
+            return cpu.need_resched
+        return ran > ideal or (
+            ran >= self.slice_ps
+            and task.virtual_ps - since_tick - self._least(cpu).virtual_ps > ideal
         )
 
     def next_task(self, cpu: Cpu) -> Task:

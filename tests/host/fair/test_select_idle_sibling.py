@@ -83,6 +83,15 @@ def test_a_sync_waker_that_runs_alone_is_about_to_sleep() -> None:
     assert host.placed(task, 0) == 1
 
 
+def test_a_sync_waker_pulls_from_an_idle_cpu_of_another_cache() -> None:
+    host = Host()
+    host.occupy(0)
+    task = host.task(5)
+    assert host.placed(task, 0) == 5
+    task.sync = True
+    assert host.placed(task, 0) == 1
+
+
 def test_the_cpu_before_the_last_one_is_tried_before_the_search() -> None:
     host = Host()
     host.occupy(0, 1, 3)
