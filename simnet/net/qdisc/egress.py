@@ -24,6 +24,10 @@ class Egress:
         """The ring has freed frames."""
         raise NotImplementedError
 
+    def wake(self) -> cython.int:
+        """Time has come for what had to wait for it."""
+        raise NotImplementedError
+
     def waiting(self) -> cython.longlong:
         """Frames that are not in the ring yet."""
         raise NotImplementedError

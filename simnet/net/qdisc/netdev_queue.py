@@ -13,6 +13,8 @@ from array import array
 
 import cython
 
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb
 from simnet.net.nic.port import Nic
 from simnet.net.nic.transmit_ring import TransmitRing
@@ -20,9 +22,43 @@ from simnet.net.qdisc.dynamic_queue_limits import DynamicQueueLimits
 from simnet.net.qdisc.egress import Egress
 from simnet.net.qdisc.qdisc import Packet, Qdisc
 
-__all__ = ["NetdevQueue"]
+if not cython.compiled:
+    from simnet.kernel.priority import NIC
+    from simnet.kernel.sentinel import NEVER
+
+__all__ = ["NetdevQueue", "Watchdog"]
 
 _GSO_BYTES = cython.declare(cython.longlong, 65536)
+
+
+@cython.final
+@cython.cclass
+class Watchdog(Component):
+    """`qdisc_watchdog`: the timer of a discipline whose packets wait for their time.
+
+    Its interrupt costs nothing here.
+    """
+
+    def __init__(self, sim: Simulator, path: str, queue: Egress) -> None:
+        super().__init__(sim, path)
+        self.queue = queue
+        self.timer = 0
+        self.due_ps = NEVER
+
+    def wake_at(self, when: cython.longlong) -> cython.int:
+        """Run the queue then, or before."""
+        if when < self.due_ps:
+            if self.timer != 0:
+                self.sim.cancel(self.timer)
+            self.due_ps = when
+            self.timer = self.sim.at(when, self, 0, 0, NIC)
+        return 0
+
+    def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
+        """The time has come."""
+        self.timer = 0
+        self.due_ps = NEVER
+        self.queue.wake()
 
 
 @cython.final
@@ -54,6 +90,7 @@ class NetdevQueue(Egress):
         self.gso = gso
         self.opened: Packet = None
         self.requeued: Skb = None
+        self.watchdog = Watchdog(nic.sim, f"{nic.path}.qdisc", self)
         # what had been queued, in bytes, with each descriptor's frame
         self.ends = array("q", [0]) * (nic.tx.mask + 1)
         self.overhead_bytes = nic.uncounted_bytes
@@ -93,6 +130,7 @@ class NetdevQueue(Egress):
             and skb.end_seq > skb.seq
             and tail.end_seq > tail.seq
             and skb.endpoint is tail.endpoint
+            and skb.arrival_ps == tail.arrival_ps
             and skb.seq == tail.end_seq
             and self.opened.bytes + counted <= _GSO_BYTES
         )
@@ -119,8 +157,12 @@ class NetdevQueue(Egress):
             freed = self.ends[(ring.reclaimed - 1) & ring.mask] - self.dql.num_completed
             if freed > 0:
                 self.dql.completed(freed, self.nic.sim.now // self.jiffy_ps)
+        return self.wake()
+
+    def wake(self) -> cython.int:
+        """`qdisc_watchdog`, or the ring has room again: fill it."""
         if self._run() > 0:
-            self.nic.path_out.flush()
+            self.nic.flush()
         return 0
 
     def _run(self) -> cython.longlong:
@@ -132,6 +174,7 @@ class NetdevQueue(Egress):
                 packet = self.qdisc.dequeue(self.nic.sim.now)
                 self._free_dropped()
                 if packet is None:
+                    self.watchdog.wake_at(self.qdisc.next_ps())
                     break
                 self.requeued = packet.head
                 self.nic._packet_begins()  # noqa: SLF001 - the queue is the ring's own

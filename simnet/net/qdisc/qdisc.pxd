@@ -1,3 +1,4 @@
+from simnet.kernel.sentinel cimport NEVER
 from simnet.net.link.skb cimport Skb
 
 cdef class Packet:
@@ -23,6 +24,7 @@ cdef class Qdisc:
     cdef readonly int segments
     cpdef int enqueue(self, Packet packet, long long now) except -1
     cpdef Packet dequeue(self, long long now)
+    cpdef long long next_ps(self) except? -1
 
 cdef class PfifoFast(Qdisc):
     cdef int limit

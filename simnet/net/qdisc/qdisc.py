@@ -12,6 +12,9 @@ import cython
 
 from simnet.net.link.skb import Skb
 
+if not cython.compiled:
+    from simnet.kernel.sentinel import NEVER
+
 __all__ = ["Packet", "PacketList", "PfifoFast", "Qdisc"]
 
 
@@ -24,7 +27,7 @@ class Packet:
         head, tail: its segments, linked by `next`.
         segments: how many.
         bytes: of all of them, with their headers (`qdisc_pkt_len`).
-        enqueued_ps: when the discipline got it.
+        enqueued_ps: when the discipline got it; of fq, before when it does not leave.
     """
 
     def __init__(self, skb: Skb, counted_bytes: int) -> None:
@@ -100,6 +103,10 @@ class Qdisc:
     def dequeue(self, now: cython.longlong) -> Packet:
         """The packet that goes next; None if none does."""
         raise NotImplementedError
+
+    def next_ps(self) -> cython.longlong:
+        """When to ask again, if nothing comes and nothing is freed; NEVER for not at all."""
+        return NEVER
 
 
 @cython.final

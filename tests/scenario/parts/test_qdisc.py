@@ -52,6 +52,22 @@ class TestShortFlowsBesideAStream:
         assert runs[0].cpus == runs[1].cpus
 
 
+def test_with_fq_a_stream_is_no_faster_than_its_pacing_rate() -> None:
+    def gbps(ratio: str) -> float:
+        ratios = {f"peer:net.ipv4.tcp_pacing_{phase}_ratio": ratio for phase in ("ss", "ca")}
+        result = simnet.run(
+            "stream-100g",
+            tunings=("tso-gro",),
+            settings={f"peer:{QDISC}": "fq", **ratios},
+            warm_up="20 ms",
+            duration="10 ms",
+        )
+        return result.throughput_bps / 1e9
+
+    usual, fifth, tenth = gbps("100"), gbps("20"), gbps("10")
+    assert usual > 1.5 * fifth > 1.5 * 1.5 * tenth
+
+
 @pytest.mark.parametrize(
     ("scenario", "name", "value", "message"),
     [
@@ -59,7 +75,7 @@ class TestShortFlowsBesideAStream:
         ("relay-tuned", QDISC, "fq_codel", "not in Linux 2.6.32: it came with Linux 3.12"),
         ("vm-virtio", BQL, "on",
          "with the driver virtio_net it is not modelled; it is with i40e, ice, mlx5"),
-        ("stream-100g", QDISC, "sfq", "expected one of pfifo_fast, fq_codel, got 'sfq'"),
+        ("stream-100g", QDISC, "sfq", "expected one of pfifo_fast, fq_codel, fq, got 'sfq'"),
         ("stream-100g", f"{LIMITS}/limit_max", "0",
          "0 B is outside the legal range 1 B to"),
     ],

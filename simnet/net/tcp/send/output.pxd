@@ -23,6 +23,7 @@ cdef class SendOutput:
     cdef public SmallQueue small_queue
     cdef bint tail_joins
     cdef bint joined
+    cdef bint begins
     cdef readonly long long segments
     cdef public long long nagle_limit
     cdef readonly int burst_left

@@ -30,6 +30,7 @@ __all__ = ["SendOutput"]
 _TSO_BYTES = cython.declare(cython.longlong, 65536)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
 _MAX_BURST = cython.declare(cython.longlong, 3)
+_US_PS = cython.declare(cython.longlong, 10**6)
 _MS_US = cython.declare(cython.longlong, 1000)
 
 
@@ -90,6 +91,7 @@ class SendOutput:
         self.small_queue: SmallQueue = None
         self.tail_joins = False
         self.joined = False
+        self.begins = False
         self.burst_left = 0
         self.deferred_jiffy = NONE
         self.deferred_limited = False
@@ -267,8 +269,9 @@ class SendOutput:
                 if self.unsent_jiffy != NONE or self.seq.write_seq > self.seq.snd_nxt:
                     self._note_unsent(prior_nxt, now_jiffy)
                 return frames
+            self.begins = large == 0 and not self.joined
             self._send(queue, cpu, length, now_jiffy)
-            if large == 0 and not self.joined:
+            if self.begins:
                 frames += 1
 
     def _note_unsent(self, prior_nxt: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
@@ -300,7 +303,13 @@ class SendOutput:
         end_seq = self.seq.snd_nxt
         if out == 0:
             self.timer.first_sent(now_jiffy)
-        self.board.append(end_seq, now_jiffy, self.timer.now_us)
+        sent_us: cython.longlong = self.timer.now_us
+        if self.small_queue is not None and self.small_queue.paces:
+            sent_us = (
+                self.small_queue.departs(length, sent_us * _US_PS, self.begins, self.segments)
+                // _US_PS
+            )
+        self.board.append(end_seq, now_jiffy, sent_us)
         self.segments += 1
         if length < self.seq.mss:
             self.small_end = end_seq
@@ -324,6 +333,8 @@ class SendOutput:
         skb = new_skb(None, seq, end_seq, 0, 0, size, push)
         skb.toucher = cpu
         if self.small_queue is not None:
+            if self.small_queue.paces:
+                skb.arrival_ps = self.small_queue.depart_ps
             self.small_queue.staged += self.small_queue.truesize(end_seq - seq, self.seq.mss)
         if self.timer.rtt.fine:
             self.last_sent_us = self.timer.now_us

@@ -3,7 +3,7 @@
 Source: net/ipv4/tcp_output.c (`tcp_small_queue_check`, `tcp_tso_autosize`, `tcp_wfree`), tcp.c
 (`tcp_should_autocork`, from 3.14) and tcp_input.c (`tcp_update_pacing_rate`) of Linux 5.4 to 6.18.
 Without the queueing discipline fq no segment waits for its time: the pacing rate only says how long
-a large segment is, and how much may be queued.
+a large segment is, and how much may be queued. With it the rate also says when each may leave.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 __all__ = ["SmallQueue"]
 
 _GSO_BYTES = cython.declare(cython.longlong, 65536)
+_SECOND_PS = cython.declare(cython.longlong, 10**12)
+_UNPACED = cython.declare(cython.longlong, 10)
 # sk_pacing_shift: a part of a second, about a millisecond
 _PACING_SHIFT = cython.declare(cython.longlong, 10)
 # bytes by eighths of microseconds, percent: `USEC_PER_SEC / 100 << 3`
@@ -40,6 +42,8 @@ class SmallQueue:
         throttled: what is freed next lets the connection send again (TSQ_THROTTLED).
         pushing: a process ends a send (`tcp_push`).
         pacing: bytes of about a millisecond at the pacing rate.
+        paces: segments wait for their time in fq (SK_PACING_FQ).
+        depart_ps: when the large segment under way should leave (`tcp_wstamp_ns`).
         corked: how often a large segment has waited to become full (TCPAutoCorking).
     """
 
@@ -57,6 +61,12 @@ class SmallQueue:
         self.throttled = False
         self.pushing = False
         self.pacing = _UNMEASURED
+        self.rate = 0
+        self.paces = False
+        self.depart_ps = 0
+        self.wstamp_ps = 0
+        self.credit_ps = 0
+        self.large_bytes = 0
         self.corked = 0
 
     def truesize(self, length: cython.longlong, mss: cython.longlong) -> cython.longlong:
@@ -82,8 +92,39 @@ class SmallQueue:
         rate: cython.longlong = mss * _PER_SECOND * ratio * segments
         if srtt > 0:
             rate //= srtt
+        self.rate = rate
         self.pacing = rate >> _PACING_SHIFT
         return 0
+
+    def departs(
+        self,
+        length: cython.longlong,
+        now_ps: cython.longlong,
+        begins: cython.bint,
+        segments: cython.longlong,
+    ) -> cython.longlong:
+        """`tcp_update_skb_after_send`: when a segment should leave; the next large one, later.
+
+        The first ten segments are not paced. Of what the connection was late, up to half of a
+        large segment's time is made up for.
+
+        Args:
+            length: of the segment.
+            now_ps: the time.
+            begins: it is the first of a large one, which leaves as a whole.
+            segments: sent so far.
+        """
+        length_ps: cython.longlong
+        if begins:
+            self.depart_ps = max(self.wstamp_ps, now_ps)
+            self.credit_ps = self.depart_ps - self.wstamp_ps
+            self.large_bytes = 0
+        self.large_bytes += length
+        self.wstamp_ps = self.depart_ps
+        if segments >= _UNPACED and self.rate > 0:
+            length_ps = self.large_bytes * _SECOND_PS // self.rate
+            self.wstamp_ps += length_ps - min(length_ps // 2, self.credit_ps)
+        return self.depart_ps
 
     def goal_bytes(self, mss: cython.longlong, least_rtt_us: cython.longlong) -> cython.longlong:
         """`tcp_tso_autosize`: the longest large segment.
@@ -104,7 +145,9 @@ class SmallQueue:
         `outstanding`: large segments, at least, that are not acknowledged. With none, and from 6.7
         with one, nothing waits: what was sent is not freed soon.
         """
-        limit: cython.longlong = min(max(2 * truesize, self.pacing), self.limit_output_bytes)
+        limit: cython.longlong = max(2 * truesize, self.pacing)
+        if not self.paces:
+            limit = min(limit, self.limit_output_bytes)
         if self.wmem_alloc + self.staged <= limit or outstanding <= self.single_passes:
             return False
         self.throttled = True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from simnet.kernel.random import stream
 from simnet.net.qdisc.codel import CodelLimits
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
+from simnet.net.qdisc.fq import Fq
 from simnet.net.qdisc.fq_codel import FqCodel
 from simnet.net.qdisc.netdev_queue import NetdevQueue
 from simnet.net.qdisc.qdisc import PfifoFast
@@ -49,4 +50,7 @@ def queue_above(nic: Nic, host: Host, port: Port, *, queue: int, seed: int) -> N
             quantum=mtu,
             perturbation=stream(seed, f"{nic.path}.fq_codel").below(1 << 32),
         )
+    elif asked.default_qdisc == "fq":
+        mtu = port.nic.mtu_bytes + _ETHERNET_HEADER_BYTES
+        qdisc = Fq(limit=10_000, flow_limit=100, quantum=2 * mtu, initial_quantum=10 * mtu)
     NetdevQueue(nic, qdisc, dql, jiffy_ps=PS // hz, gso=port.nic.segments)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.release import release
 from simnet.scenario.parts.nic.channels import Channels
 from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.parts.qdisc.schema import DISCIPLINES
 
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 __all__ = ["check_queueing"]
 
-_SINCE: Final = "3.5"
+_BQL_SINCE: Final = "3.3"
 
 
 def check_queueing(tree: Tree, place: Path, table: Table) -> None:
@@ -30,8 +31,9 @@ def check_queueing(tree: Tree, place: Path, table: Table) -> None:
     version = tree.get((*place, "kernel"))["version"]
     for field in fields:
         path: Path = (*place, "qdisc", field)
-        if release(version) < release(_SINCE):
-            message = f"not in Linux {version}: it came with Linux {_SINCE}"
+        since = DISCIPLINES[given["default_qdisc"]] if field == "default_qdisc" else _BQL_SINCE
+        if release(version) < release(since):
+            message = f"of Linux {version} it is not modelled: expected {since} or later"
             raise table.error(path, "qdisc", message)
         for port in tree.get((*place, "ports")):
             driver = port["nic"]["driver"]

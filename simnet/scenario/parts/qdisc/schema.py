@@ -9,8 +9,8 @@ from simnet.scenario.core.specs import Choice, Flag, count, time
 
 __all__ = ["DISCIPLINES", "Queueing"]
 
-#: and what each came with
-DISCIPLINES = {"pfifo_fast": "2.6.0", "fq_codel": "3.5"}
+#: and the first Linux of which each is modelled: fq paces what TCP has timed (EDT)
+DISCIPLINES = {"pfifo_fast": "2.6.0", "fq_codel": "3.5", "fq": "5.0"}
 
 
 class Queueing(Section):

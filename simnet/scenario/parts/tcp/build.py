@@ -128,6 +128,7 @@ def sender_maker(host: Host, port: Port, far: Port | None = None) -> Callable[[]
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
     overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
     nodelay = host.application.nodelay
+    paced = host.qdisc.default_qdisc == "fq"
     congestion = partial(
         make_congestion,
         kernel.tcp_congestion_control,
@@ -161,6 +162,8 @@ def sender_maker(host: Host, port: Port, far: Port | None = None) -> Callable[[]
     def make() -> TcpSender:
         sender = half(congestion=congestion())
         sender.output.nodelay = nodelay
+        if paced:
+            sender.output.small_queue.paces = True
         return sender
 
     return make

@@ -127,3 +127,43 @@ class TestSysctls:
         made.pushing, made.wmem_alloc = True, MB
         assert not made.corks(3000)
         assert not made.throttled
+
+
+class TestPacedSegments:
+    RATE = 10 * MSS * 1000 * 120 // 100
+
+    def paced(self) -> SmallQueue:
+        made = queue(paced=(10, 1000))
+        made.paces = True
+        assert made.rate == self.RATE
+        return made
+
+    def test_the_next_large_one_leaves_when_this_one_s_time_has_passed(self) -> None:
+        made = self.paced()
+        times = [
+            made.departs(MSS, 0, begins=begins, segments=99) for begins in (True, False, True, True)
+        ]
+        length_ps = MSS * 10**12 // self.RATE
+        assert times[:2] == [0, 0]
+        assert abs(times[2] - 2 * length_ps) <= 1
+        assert abs(times[3] - 3 * length_ps) <= 2
+
+    def test_the_first_ten_segments_are_not_paced(self) -> None:
+        made = self.paced()
+        assert [made.departs(MSS, 0, begins=True, segments=number) for number in range(10)] == [
+            0
+        ] * 10
+
+    def test_a_late_one_makes_up_for_half_of_its_time_at_most(self) -> None:
+        made, late = self.paced(), 10**9
+        length_ps = MSS * 10**12 // self.RATE
+        assert made.departs(MSS, late, begins=True, segments=99) == late
+        assert (
+            made.departs(MSS, late, begins=True, segments=99) == late + length_ps - length_ps // 2
+        )
+
+    def test_the_rate_alone_bounds_what_is_queued(self) -> None:
+        made = queue(held=2 * MB, paced=(100_000, 10))
+        assert made.throttles(3000, 9)
+        made.paces = True
+        assert not made.throttles(3000, 9)
