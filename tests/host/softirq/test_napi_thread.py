@@ -75,6 +75,13 @@ class TestPolls:
         bench.run(530)
         assert other.instance.polls == 1
 
+    def test_its_wake_up_is_paid_for_once_each_time(self) -> None:
+        bench, thread = threaded(costs={"wakeup": 700})
+        bench.feed(*[100] * 150, 500)
+        bench.run(1000)
+        assert thread.wakeups == 2
+        assert bench.machine.costs.ledger.wakeup == 2 * 700_000
+
 
 class TestStarvedWorker:
     """Frames come faster than they can be taken, and a process computes on the CPU."""

@@ -61,12 +61,14 @@ class TestSend:
 
 
 class TestReceive:
-    def received(self, *, merges: bool, sleeping: bool = True) -> tuple[Bench, Recorder]:
-        """Five frames that come at once, for a guest."""
+    def received(
+        self, *, merges: bool, sleeping: bool = True, frames: int = 5
+    ) -> tuple[Bench, Recorder]:
+        """Frames that come at once, for a guest."""
         bench = Bench(merges=merges, costs={"wakeup": WAKEUP // NS})
         tap = Recorder(sleeping=sleeping)
         bench.nic.steering = FromUplink(tap, bench.machine.costs, BRIDGE)
-        for number in range(5):
+        for number in range(frames):
             skb = new_skb(
                 bench.sink, number * MSS, (number + 1) * MSS, 0, 0, MSS + OVERHEAD, push=False
             )
@@ -82,6 +84,12 @@ class TestReceive:
         assert (frame.seq, frame.end_seq, frame.segment_bytes) == (0, 5 * MSS, MSS)
         assert frame.wire_bytes == 5 * MSS + OVERHEAD
         assert bench.sink.log == []
+
+    def test_one_that_was_held_alone_is_no_large_one(self) -> None:
+        _, tap = self.received(merges=True, frames=1)
+        assert [(frame.segment_bytes, frame.wire_bytes) for frame in tap.frames] == [
+            (0, MSS + OVERHEAD)
+        ]
 
     def test_without_it_each_frame_goes_alone(self) -> None:
         _, tap = self.received(merges=False)
