@@ -120,10 +120,10 @@ class SenderRules:
     keeps_handshake: bool = False
     limit_output_bytes: int = 0
     tso_rtt_log: int = 0
-    min_tso_segs: int = 2
-    autocorking: bool = True
-    pacing_ss_ratio: int = 200
-    pacing_ca_ratio: int = 120
+    min_tso_segs: int = 0
+    autocorking: bool = False
+    pacing_ss_ratio: int = 0
+    pacing_ca_ratio: int = 0
     single_passes: int = 0
 
 
@@ -159,7 +159,16 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
     ((4, 15), {"fack": False}),
     ((4, 17), {"always_gso": True}),
     ((4, 18), {"newreno": True, "rack": True}),
-    ((5, 0), {"limit_output_bytes": 1 << 20}),
+    (
+        (5, 0),
+        {
+            "limit_output_bytes": 1 << 20,
+            "min_tso_segs": 2,
+            "autocorking": True,
+            "pacing_ss_ratio": 200,
+            "pacing_ca_ratio": 120,
+        },
+    ),
     ((5, 1), {"defers_briefly": True}),
     ((5, 18), {"tso_rtt_log": 9}),
     ((6, 1), {"keeps_limit": True}),

@@ -421,7 +421,14 @@ class TestVersions:
             ("4.12", "4.13", {"clock_us"}),
             ("4.14", "4.15", {"fack"}),
             ("4.17", "4.18", {"newreno", "rack"}),
-            ("4.20", "5.0", {"limit_output_bytes"}),
+            (
+                "4.20",
+                "5.0",
+                {
+                    *("limit_output_bytes", "min_tso_segs", "autocorking"),
+                    *("pacing_ss_ratio", "pacing_ca_ratio"),
+                },
+            ),
             ("5.0", "5.1", {"defers_briefly"}),
             ("5.17", "5.18", {"tso_rtt_log"}),
             ("6.0", "6.1", {"keeps_limit"}),

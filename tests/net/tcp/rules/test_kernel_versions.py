@@ -83,7 +83,17 @@ SENDER: list[tuple[str, str, dict[str, Any]]] = [
     ("4.14", "4.15", {"fack": False}),
     ("4.16", "4.17", {"always_gso": True}),
     ("4.17", "4.18", {"newreno": True, "rack": True}),
-    ("4.20", "5.0", {"limit_output_bytes": 1 << 20}),
+    (
+        "4.20",
+        "5.0",
+        {
+            "limit_output_bytes": 1 << 20,
+            "min_tso_segs": 2,
+            "autocorking": True,
+            "pacing_ss_ratio": 200,
+            "pacing_ca_ratio": 120,
+        },
+    ),
     ("5.0", "5.1", {"defers_briefly": True}),
     ("5.17", "5.18", {"tso_rtt_log": 9}),
     ("6.0", "6.1", {"keeps_limit": True}),
