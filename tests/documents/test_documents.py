@@ -41,7 +41,7 @@ def test_draws_are_kept_for_the_models_that_they_were_fitted_with() -> None:
 @pytest.mark.parametrize(
     "asks",
     [
-        "from simnet.cli import list_command; list_command(['scenarios'], standalone_mode=False)",
+        "import simnet.cli.commands.list as m; m.list_command(['scenarios'], standalone_mode=0)",
         "from simnet.report import FORMATS",
         "import simnet.study.validate.validate, simnet.study.whatif.whatif",
     ],

@@ -7,7 +7,7 @@ cdef class FairScheduler(Scheduler):
     cdef long long credit_ps
     cdef long long granularity_ps
     cdef long long latency_ps
-    cdef bint deadlines
+    cdef bint eevdf
     cdef long long most_lag_ps
     cdef readonly WakePlacement placement
     cdef long long[::1] floors

@@ -56,7 +56,7 @@ class FairScheduler(Scheduler):
         self.credit_ps = rules.credit_ps
         self.granularity_ps = rules.granularity_ps
         self.latency_ps = rules.latency_ps
-        self.deadlines = rules.deadlines
+        self.eevdf = rules.eevdf
         self.most_lag_ps = max(2 * rules.slice_ps, tick_ps)
         self.placement = WakePlacement(self, rules)
         zeros = array("q", [0]) * len(cpus)
@@ -117,7 +117,7 @@ class FairScheduler(Scheduler):
 
     def _renewed(self, task: Task, ahead_ps: cython.longlong) -> cython.bint:
         """`update_deadline`, as of so long ago: whether its slice was over."""
-        if not self.deadlines or task.virtual_ps - ahead_ps < task.deadline_ps:
+        if not self.eevdf or task.virtual_ps - ahead_ps < task.deadline_ps:
             return False
         task.deadline_ps = task.virtual_ps + self.slice_ps
         return True
@@ -142,7 +142,7 @@ class FairScheduler(Scheduler):
             if current is not None:
                 self._renew_alone(current)
         floor = self.floors[cpu.cpu_id]
-        if not self.deadlines:
+        if not self.eevdf:
             task.virtual_ps = max(task.virtual_ps, floor - self.credit_ps)
         elif count == 0:
             task.virtual_ps = floor
@@ -153,7 +153,7 @@ class FairScheduler(Scheduler):
         cpu.runqueue.append(task)
         if current is None:
             return 0
-        if not self.deadlines:
+        if not self.eevdf:
             if current.virtual_ps - task.virtual_ps > self.granularity_ps:
                 cpu.need_resched = True
         elif self._renewed(current, 0) or self._pick(cpu) is task:
@@ -183,7 +183,7 @@ class FairScheduler(Scheduler):
         ideal: cython.longlong
         ran: cython.longlong
         self._update(cpu)
-        if self.deadlines:
+        if self.eevdf:
             if not ((ticked and self._renewed(task, since_tick)) or cpu.need_resched):
                 return False
             cpu.need_resched = False
@@ -202,7 +202,7 @@ class FairScheduler(Scheduler):
         number: cython.int = cpu.cpu_id
         best: Task
         self._update(cpu)
-        best = self._pick(cpu) if self.deadlines else self._least(cpu)
+        best = self._pick(cpu) if self.eevdf else self._least(cpu)
         cpu.need_resched = False
         self.counted[number] = self.sim.now
         self.stolen[number] = self._stolen_ps(cpu, best)

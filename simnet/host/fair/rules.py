@@ -26,7 +26,7 @@ class FairRules:
         latency_ps: in which each of those that wait has its turn (`sched_latency`).
         smt_first: the idle sibling of the CPU that a task was on is taken before others.
         scans_by_use: fewer CPUs are looked at for an idle one where they are busy (SIS_UTIL).
-        deadlines: EEVDF: who is not ahead of the mean and has the earliest deadline runs.
+        eevdf: who is not ahead of the mean and has the earliest deadline runs.
     """
 
     slice_ps: int = 3 * _MS_PS
@@ -35,14 +35,14 @@ class FairRules:
     latency_ps: int = 24 * _MS_PS
     smt_first: bool = False
     scans_by_use: bool = False
-    deadlines: bool = False
+    eevdf: bool = False
 
 
 #: Versions from which on a rule has a value, in order.
 _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
     ((5, 13), {"smt_first": True}),
     ((6, 0), {"scans_by_use": True}),
-    ((6, 6), {"credit_ps": 0, "deadlines": True}),
+    ((6, 6), {"credit_ps": 0, "eevdf": True}),
 )
 
 

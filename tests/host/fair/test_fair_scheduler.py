@@ -60,7 +60,7 @@ class Host:
 
 
 @pytest.mark.parametrize(
-    ("version", "smt_first", "by_use", "deadlines"),
+    ("version", "smt_first", "by_use", "eevdf"),
     [
         ("5.4", False, False, False),
         ("5.14", True, False, False),
@@ -68,9 +68,9 @@ class Host:
         ("6.6", True, True, True),
     ],
 )
-def test_rules_of_versions(version: str, smt_first: bool, by_use: bool, deadlines: bool) -> None:  # noqa: FBT001
+def test_rules_of_versions(version: str, smt_first: bool, by_use: bool, eevdf: bool) -> None:  # noqa: FBT001
     rules = fair_rules(version)
-    assert (rules.smt_first, rules.scans_by_use, rules.deadlines) == (smt_first, by_use, deadlines)
+    assert (rules.smt_first, rules.scans_by_use, rules.eevdf) == (smt_first, by_use, eevdf)
 
 
 @pytest.mark.parametrize("version", ["5.4", "6.6"])
