@@ -13,7 +13,7 @@ tenth. These are kept, as data, and every prediction is made with each.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -141,34 +141,50 @@ def search(
         for number, point in enumerate(latin_hypercube(ranges, count))
     ]
 
-    def results(
-        workloads: Sequence[WorkloadDraw], cases: Mapping[str, Case], share: float
-    ) -> list[dict[str, Result]]:
-        members = [of_length(w.member(case), share) for w in workloads for case in cases.values()]
-        done = iter(simulate_all(members, jobs=jobs, progress=progress, lean=True))
-        return [{label: next(done) for label in cases} for _ in workloads]
-
-    def among(
-        workloads: Sequence[WorkloadDraw], name: str, share: float, labels: Sequence[str] = ()
-    ) -> list[WorkloadDraw]:
-        cases, of = _ANSWERS[name]
-        some = {label: case for label, case in cases.items() if not labels or label in labels}
-        wider = 1.0 if share >= 1 else _SCREENED
-        each = zip(workloads, results(workloads, some, share), strict=True)
-        return [w for w, found in each if consistent(of(found), name, wider)]
-
+    trials = _Trials(jobs, progress)
     for share in (length, length, 4 * length):
-        done = results(drawn, TWENTY, share)
+        done = trials.results(drawn, TWENTY, share)
         drawn = [solved(w, r["run"]) for w, r in zip(drawn, done, strict=True)]
         drawn = [w for w in drawn if low <= w.values[_DAEMON] <= _FIRST_GUESS * high]
     drawn = [w for w in drawn if w.values[_DAEMON] <= high]
-    drawn = among(drawn, _ONE, 4 * length)
+    drawn = trials.consistent(drawn, _ONE, 4 * length)
     solvable = len(drawn)
-    drawn = among(drawn, _FOUR, 4 * length)
-    drawn = among(drawn, _FASTER, 4 * length, _FOUR_NODES)
+    drawn = trials.consistent(drawn, _FOUR, 4 * length)
+    drawn = trials.consistent(drawn, _FASTER, 4 * length, _FOUR_NODES)
     for name in (_ONE, _FOUR, _FASTER):
-        drawn = among(drawn, name, 1.0)
+        drawn = trials.consistent(drawn, name, 1.0)
     return drawn, solvable
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """Simulations of many workloads: `jobs` and `progress` as in `search`."""
+
+    jobs: int | None
+    progress: Progress | None
+
+    def results(
+        self, workloads: Sequence[WorkloadDraw], cases: Mapping[str, Case], share: float
+    ) -> list[dict[str, Result]]:
+        """The results by label of each workload, with a share of each job."""
+        members = [of_length(w.member(case), share) for w in workloads for case in cases.values()]
+        found = simulate_all(members, jobs=self.jobs, progress=self.progress, lean=True)
+        done = iter(found)
+        return [{label: next(done) for label in cases} for _ in workloads]
+
+    def consistent(
+        self,
+        workloads: Sequence[WorkloadDraw],
+        name: str,
+        share: float,
+        labels: Sequence[str] = (),
+    ) -> list[WorkloadDraw]:
+        """Those that are consistent with a measurement; with `labels`, with a part of it."""
+        cases, of = _ANSWERS[name]
+        some = {label: case for label, case in cases.items() if not labels or label in labels}
+        wider = 1.0 if share >= 1 else _SCREENED
+        each = zip(workloads, self.results(workloads, some, share), strict=True)
+        return [w for w, found in each if consistent(of(found), name, wider)]
 
 
 def _possible(values: dict[str, int]) -> dict[str, int]:

@@ -74,6 +74,7 @@ class Answer:
             like this one, where what is simulated depends on them; it ends when they bring nothing
             that is not there.
         hours: whether its simulations take hours, so that it is answered only when it is named.
+        fitted: whether the draws of `ensemble` were chosen by all its numbers.
     """
 
     cases: Mapping[str, Case]
@@ -85,6 +86,7 @@ class Answer:
     few: tuple[str, ...] = ()
     search: Callable[[Results, Results], Iterable[str]] | None = None
     hours: bool = False
+    fitted: bool = False
 
     @property
     def shortened(self) -> Answer:

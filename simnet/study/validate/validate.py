@@ -214,7 +214,7 @@ def _status(name: str, key: str, measured: float | None) -> Status:
         one for of in answers().values() for anchor in of.anchors if anchor.id == name
         for one in anchor.keys
     }  # fmt: skip
-    if not fitted and known.use == "calibrate":
+    if answers()[name].fitted or (not fitted and known.use == "calibrate"):
         fitted = set(known.value)
     return "fitted" if key in fitted else "left out"
 

@@ -10,14 +10,14 @@ import simnet
 from simnet._share import folder
 from simnet.documents.ess.answers import ANSWERS
 from simnet.documents.ess.ensemble import (
-    CALIBRATION,
     WorkloadDraw,
+    consistent,
     kept,
-    numbers,
     of_length,
     solved,
     workloads_for,
 )
+from simnet.documents.ess.numbers import FASTER, TWENTY, numbers, of_faster
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurement, wanted
 from simnet.study.whatif.plan import Plan
@@ -56,9 +56,7 @@ def test_what_is_too_little_is_raised(result: Result) -> None:
 def test_every_workload_that_was_kept_can_be_simulated() -> None:
     assert len(kept()) >= 5
     for workload in kept():
-        effective = of_length(
-            workload.member(CALIBRATION["ess.sas20_one_node_40gbe"]), 0.01
-        ).effective()
+        effective = of_length(workload.member(TWENTY["run"]), 0.01).effective()
         assert effective.run.seed == workload.seed
         assert effective.sas
         assert effective.sas.cpu_ps == workload.values[CPU]
@@ -100,6 +98,24 @@ def test_gpfsperf_has_no_jobs_to_shorten() -> None:
     whole = Member(Case("ess-sas", (("type", "gpfsperf"), ("test", "read-seq"))))
     assert of_length(whole, 0.1) == whole
     assert runs_to_completion(whole.case)
+
+
+def test_numbers_near_what_was_measured_are_consistent() -> None:
+    measured = measurement("ess.56gbe").value
+    assert consistent(measured, "ess.56gbe")
+    for key in measured:
+        share = 0 if key.endswith("gain") else 0.09 * measured[key]
+        for sign in (-1, 1):
+            near = {**measured, key: measured[key] + sign * (share or 0.029)}
+            far = {**measured, key: measured[key] + sign * (share * 1.2 or 0.031)}
+            assert consistent(near, "ess.56gbe")
+            assert not consistent(far, "ess.56gbe")
+            assert consistent(far, "ess.56gbe", wider=1.5)
+
+
+def test_a_part_of_the_tests_gives_a_part_of_the_numbers(result: Result) -> None:
+    some = {name: result for name in FASTER if "gpfsperf" in name}
+    assert of_faster(some) == {"gpfsperf_gain": 0.0}
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
