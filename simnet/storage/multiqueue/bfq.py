@@ -1,14 +1,17 @@
 """bfq: turns of a budget of sectors each, in proportion to weights; and waiting for a process.
 
 Source: block/bfq-iosched.c of Linux 6.12, with `low_latency` 0. Each process has a queue. One queue
-is served until its budget is used up, its time is, it has no request, or one of a higher class or
-weight comes whose turn it would be; the order of queues is that of
-`simnet.storage.multiqueue.bfq_queue`. Real time comes before best effort before idle. A queue that
-used its budget up gets a larger one, one that ran out of requests what it used.
+is served until its budget is used up, its time is, it has no request, or another ends its turn: one
+of a higher class or weight, or one that ran out of requests before its budget and begins again
+soon. That one goes on with what is left of its budget, from the virtual time where it stopped. The
+order of queues is that of `simnet.storage.multiqueue.bfq_queue`. Real time comes before best effort
+before idle. A queue that used its budget up gets a larger one, one that ran out of requests what it
+used.
 
-While a queue has requests in the drive and none that wait, others are served at once, unless
-weights or classes differ and it is not of the smallest weight: then bfq waits for it, `slice_idle`
-at most once its last request is complete. That keeps the shares and costs throughput.
+While a queue has requests in the drive and none that wait, others are served at once, unless it is
+the only one that is busy, or weights or classes differ and it is not of the smallest weight: then
+bfq waits for it, `slice_idle` at most once its last request is complete, 2 ms for one that reads
+here and there. That keeps the shares and costs throughput.
 
 Left out: raising weights of interactive and soft real-time processes (`low_latency`), injecting
 other queues' requests while it waits, merging of cooperating queues, `max_budget` from the drive's
@@ -36,6 +39,10 @@ _MAX_BUDGET = 16 * 1024
 # reasons for which a turn ends
 TIMEOUT, EXHAUSTED, NO_MORE_REQUESTS, TOO_IDLE, PREEMPTED = range(5)
 _PS_PER_MS = 10**9
+# BFQ_MIN_TT: how long it waits for a process that seeks, where weights and classes do not differ
+_SEEKY_IDLE_PS = 2 * _PS_PER_MS
+# begins again soon: within so many `slice_idle` of its last completion
+_IN_TIME = 3
 
 
 class Bfq(MqScheduler):
@@ -94,29 +101,36 @@ class Bfq(MqScheduler):
         if request.mergeable():
             self.hash.add(request)
         queue.next = self._nearer(queue.next, request)
+        if not queue.active:
+            self._busy(queue, request)
+        queue.note_seek(request)
         if queue.waits:
             queue.waits = False
             self.mq.delete_timer(0)
-        if not queue.active:
-            queue.active = True
-            queue.service = 0
-            queue.budget = max(queue.max_budget, request.sectors)
-            self._tree(queue).activate(queue)
-            self._preempt(queue)
+            if self._time_is_over(queue):
+                self._expire(queue, TIMEOUT)
         return 0
 
-    def _preempt(self, queue: BfqQueue) -> None:
-        """`bfq_bfqq_handle_idle_busy_switch`: end the turn of a lower class or weight."""
+    def _busy(self, queue: BfqQueue, request: MqRequest) -> None:
+        """`bfq_bfqq_handle_idle_busy_switch`: it may end the turn of another."""
+        in_time = self.mq.sim.now <= queue.last_done_ps + _IN_TIME * self.slice_idle_ps
+        again = queue.ran_out and in_time and queue.left > 0
+        if again:
+            queue.budget = min(queue.left, queue.max_budget)
+        else:
+            queue.budget = max(queue.max_budget, request.sectors)
+        queue.service = 0
+        queue.ran_out = False
+        queue.active = True
+        self._tree(queue).activate(queue, shifted=again)
         served = self.in_service
-        if served is None:
-            return
-        mine, its = self._tree(queue), self._tree(served)
-        higher = queue.weight > served.weight
-        if mine is not its:
-            higher = self.trees.index(mine) < self.trees.index(its)
-        following = next((one.first() for one in self.trees if one.active), None)
-        if higher and following is queue:
+        if served is not None and (again or self._higher(queue, served)):
             self._expire(served, PREEMPTED)
+
+    def _higher(self, queue: BfqQueue, served: BfqQueue) -> bool:
+        """`bfq_bfqq_higher_class_or_weight`."""
+        classes = [self.trees.index(self._tree(one)) for one in (queue, served)]
+        return classes[0] < classes[1] or queue.weight > served.weight
 
     def _nearer(self, first: Request | None, second: Request | None) -> Request | None:
         """`bfq_choose_req`."""
@@ -233,10 +247,14 @@ class Bfq(MqScheduler):
                 return queue
         return None
 
+    def _time_is_over(self, queue: BfqQueue) -> bool:
+        """`bfq_bfqq_budget_timeout`."""
+        return bool(self.mq.jiffies() >= queue.timeout)
+
     def _timed_out(self, queue: BfqQueue) -> bool:
         """`bfq_may_expire_for_budg_timeout`."""
-        over = self.mq.jiffies() >= queue.timeout
-        return over and (not queue.waits or queue.left >= queue.budget // 3)
+        waits = queue.waits and queue.left < queue.budget // 3
+        return self._time_is_over(queue) and not waits
 
     def _must_idle(self, queue: BfqQueue) -> bool:
         return queue.next is None and self._better_to_idle(queue)
@@ -245,6 +263,14 @@ class Bfq(MqScheduler):
         """`bfq_better_to_idle` of flash that queues commands: only for the shares."""
         if not self.slice_idle_ps or self._tree(queue) is self.trees[_IDLE_CLASS]:
             return False
+        return self._keeps_shares(queue)
+
+    def _keeps_shares(self, queue: BfqQueue) -> bool:
+        """`idling_needed_for_service_guarantees`."""
+        return self._uneven(queue) or sum(one.active for one in self.queues.values()) == 1
+
+    def _uneven(self, queue: BfqQueue) -> bool:
+        """`bfq_asymmetric_scenario`: several classes, or weights of which it has not the least."""
         busy = [one for one in self.queues.values() if one.active or one.dispatched]
         if len({id(self._tree(one)) for one in busy if one.active}) > 1:
             return True
@@ -261,12 +287,14 @@ class Bfq(MqScheduler):
         queue.waits = False
         self.mq.delete_timer(0)
         self.in_service = None
-        if queue.next is None:
+        if queue.next is None and not (reason == PREEMPTED and self._keeps_shares(queue)):
             queue.active = False
             tree.deactivate(queue)
-        else:
+            queue.ran_out = reason not in {TIMEOUT, EXHAUSTED}
+            return
+        if queue.next is not None and reason != PREEMPTED:
             queue.budget = max(queue.max_budget, queue.next.sectors)
-            tree.requeue(queue)
+        tree.requeue(queue)
 
     def _charge_time(self, queue: BfqQueue) -> None:
         """`bfq_bfqq_charge_time`: as much of a budget as its turn took of the most time."""
@@ -296,21 +324,28 @@ class Bfq(MqScheduler):
         """`bfq_completed_request`."""
         queue: Any = request.queue
         queue.dispatched -= 1
+        queue.last_done_ps = self.mq.sim.now
         if self.in_service is not queue:
             return 0
         if self._must_idle(queue):
             if queue.dispatched == 0:
                 queue.waits = True
-                self.mq.set_timer_at(0, self.mq.sim.now + self.slice_idle_ps)
+                self.mq.set_timer_at(0, self.mq.sim.now + self._idle_ps(queue))
         elif self._timed_out(queue):
             self._expire(queue, TIMEOUT)
         elif queue.next is None and not (queue.dispatched and self._better_to_idle(queue)):
             self._expire(queue, NO_MORE_REQUESTS)
         return 0
 
+    def _idle_ps(self, queue: BfqQueue) -> int:
+        """`bfq_arm_slice_timer`."""
+        most = self.slice_idle_ps
+        return min(most, _SEEKY_IDLE_PS) if queue.seeky and not self._uneven(queue) else most
+
     def timer(self, number: cython.int) -> cython.int:
         """`bfq_idle_slice_timer`: the process has not gone on; others have their turn."""
-        if self.in_service is not None:
-            self._expire(self.in_service, TOO_IDLE)
+        queue = self.in_service
+        if queue is not None:
+            self._expire(queue, TIMEOUT if self._time_is_over(queue) else TOO_IDLE)
         self.mq.run_all()
         return 0

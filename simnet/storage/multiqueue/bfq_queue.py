@@ -18,6 +18,12 @@ __all__ = ["BfqQueue", "ServiceTree"]
 _SHIFT = 22
 _LEVELS = 8
 _WEIGHT_OF_LEVEL = 10
+# BFQQ_SEEK_THR, BFQQ_SECT_THR_NONROT: a short request this far from the last one is a seek
+_FAR_SECTORS = 8 * 100
+_SHORT_SECTORS = 2 * 32
+_HISTORY = (1 << 32) - 1
+# BFQQ_SEEKY: more of the last 32 than that are seeks
+_SEEKY = 19
 
 
 class BfqQueue:
@@ -32,6 +38,10 @@ class BfqQueue:
         active: it waits for service, or has it.
         timeout: jiffy at which its turn ends.
         waits: nothing of it is there, and the drive idles for it.
+        ran_out: its turn ended before its budget, as it had no request.
+        last_done_ps: when a request of it was complete last.
+        last_end: sector behind its last request.
+        seeks: bits of its last 32 requests that were seeks, the last one lowest.
         fifo_checked: in its turn the oldest request has been looked at.
     """
 
@@ -45,13 +55,26 @@ class BfqQueue:
         self.budget = self.service = 0
         self.max_budget = max_budget
         self.dispatched = 0
-        self.active = self.waits = self.fifo_checked = False
+        self.active = self.waits = self.ran_out = self.fifo_checked = False
+        self.last_done_ps = self.last_end = self.seeks = 0
         self.timeout = self.begun_jiffy = 0
 
     @property
     def left(self) -> int:
         """Sectors of its budget that are left."""
         return self.budget - self.service
+
+    @property
+    def seeky(self) -> bool:
+        """Whether most of its last requests were seeks."""
+        return self.seeks.bit_count() > _SEEKY
+
+    def note_seek(self, request: Request) -> None:
+        """`bfq_update_io_seektime`."""
+        far = abs(request.sector - self.last_end) > _FAR_SECTORS
+        short = request.sectors < _SHORT_SECTORS
+        self.seeks = (self.seeks << 1 | (far and short)) & _HISTORY
+        self.last_end = request.end()
 
     def calc_finish(self, service: int) -> None:
         """`bfq_calc_finish`."""
@@ -80,14 +103,21 @@ class ServiceTree:
         own = self.in_service.weight if self.in_service else 0
         return own + sum(queue.weight for queue in (*self.active, *self.idle))
 
-    def activate(self, queue: BfqQueue) -> None:
-        """`__bfq_activate_entity`: it begins now, or where its last service ended."""
+    def activate(self, queue: BfqQueue, *, shifted: bool = False) -> None:
+        """`__bfq_activate_entity`: it begins now, or where its last service ended.
+
+        With `shifted` it does so even if that is past, but does not finish before now.
+        """
         self._forget()
-        queue.start = self.vtime
+        past = shifted and self.vtime > queue.finish
+        queue.start = queue.finish if past else self.vtime
         if queue in self.idle:
             self.idle.remove(queue)
             queue.start = max(self.vtime, queue.finish)
         queue.calc_finish(queue.budget)
+        if past and self.vtime > queue.finish:
+            queue.start += self.vtime - queue.finish
+            queue.finish = self.vtime
         self.active.append(queue)
 
     def requeue(self, queue: BfqQueue) -> None:

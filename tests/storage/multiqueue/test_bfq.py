@@ -68,8 +68,8 @@ def test_classes_in_order() -> None:
     for at, one in ((1, "idle"), (2, "be"), (3, "rt")):
         made.submit(at * FAR, at * FAR + 100, at=at * US, cpu=at, ioprio_class=one)
     made.run()
-    # the first of the idle class was with the driver before the others came
-    assert owners(made) == [0, 1, 3, 3, 2, 2, 1]
+    # the first process was alone and is waited for, until one of a higher class comes
+    assert owners(made) == [0, 3, 3, 2, 2, 1, 1]
 
 
 def one_after_the_other(made: MqHost, think_ps: int) -> None:
@@ -102,7 +102,8 @@ def test_a_process_that_does_not_go_on_loses_its_turn_after_slice_idle() -> None
     # two of the other were with the drive and the driver; then the drive is idle for 8 ms
     assert [at // 1000 for at, _ in made.log] == [1, 2, 3, 12, 13]
     assert made.log[2][1] == 0
-    assert made.queue.scheduler.expired[TOO_IDLE] == 1
+    # the other is alone at the end
+    assert made.queue.scheduler.expired[TOO_IDLE] == 2
     assert made.queue.scheduler.expired[PREEMPTED] == 1
 
 
@@ -112,7 +113,8 @@ def test_equal_weights_are_not_waited_for() -> None:
     backlog(made, 1, 3)
     made.run()
     assert [at for at, _ in made.log] == [1000, 2000, 3000, 4000]
-    assert made.queue.scheduler.expired[TOO_IDLE] == 0
+    # but for the one that is alone at the end
+    assert made.queue.scheduler.expired[TOO_IDLE] == 1
     assert made.queue.scheduler.expired[NO_MORE_REQUESTS] > 0
 
 
@@ -123,4 +125,47 @@ def test_the_process_of_the_smallest_weight_is_not_waited_for() -> None:
     made.run()
     assert 0 < made.finished.index(0) < 50
     assert made.log[-1][0] // 1000 == 61
-    assert made.queue.scheduler.expired[TOO_IDLE] == 0
+    assert made.queue.scheduler.expired[TOO_IDLE] == 1
+
+
+@pytest.mark.parametrize(("apart", "waited_ms"), [(1000, 2), (8, 8)])
+def test_a_process_alone_is_waited_for_and_less_if_it_seeks(apart: int, waited_ms: int) -> None:
+    """Another that comes in this time begins when the wait is over."""
+    made = host(slice_idle=8)
+    for number in range(25):
+        made.submit(number * apart, at=number * 1100 * US, cpu=0, ioprio_class="be")
+    last_ms = 24 * 1.1 + 1
+    made.submit(FAR, at=int((last_ms + 0.5) * MS), cpu=1, ioprio_class="be")
+    made.run()
+    assert made.finished[-1] == FAR
+    assert made.log[-1][0] / 1000 == pytest.approx(last_ms + waited_ms + 1, abs=0.01)
+
+
+@pytest.mark.parametrize(("think_ms", "waits_for_a_turn"), [(1, False), (30, True)])
+def test_who_begins_again_soon_goes_on_with_its_budget(
+    think_ms: int, *, waits_for_a_turn: bool
+) -> None:
+    """Of equal weights; a turn of the other are 24 requests, three `slice_idle` are 24 ms."""
+    made = host(max_budget=192, slice_idle=8)
+    made.submit(0, cpu=0, ioprio_class="be")
+    made.submit(100, at=(think_ms + 1) * MS, cpu=0, ioprio_class="be")
+    backlog(made, 1, 300)
+    made.run()
+    late = next(at // 1000 for at, sector in made.log if sector == 100) - think_ms - 1
+    assert (late > 4) == waits_for_a_turn
+    assert (made.queue.scheduler.expired[PREEMPTED] == 0) == waits_for_a_turn
+
+
+def test_a_higher_weight_ends_a_turn_that_goes_on_with_its_budget() -> None:
+    """Two thirds of 192 sectors are 16 requests; the rest of them follow."""
+    made = host(max_budget=192)
+    backlog(made, 1)
+    backlog(made, 2)
+    made.submit(0, at=10 * MS, cpu=0, ioprio_class="be", ioprio=0)
+    made.run()
+    found = turns(made)
+    position = [owner for owner, _ in found].index(0)
+    assert made.queue.scheduler.expired[PREEMPTED] == 1
+    before = found[position - 1]
+    assert before[0] == 1
+    assert before[1] < 16
