@@ -10,6 +10,7 @@ cdef class Burst:
     cdef readonly long long used_ps
     cdef long long end_ps
     cdef long long order
+    cdef Burst next
     cdef bint before(self, Burst other) noexcept
 
 
@@ -25,8 +26,8 @@ cdef class LparCpu(Component):
     cdef long long _order
     cdef long long _timer
     cdef list _queue
-    cdef list _speeds
-    cdef list _by_busy_ps
+    cdef long long[::1] _speeds
+    cdef long long[::1] _by_busy_ps
 
     cpdef int run(
         self, Component owner, int kind, long long work_ps, long long system_ps

@@ -16,6 +16,7 @@ the order of dispatch.
 # mypy: no-strict-optional
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +78,7 @@ class Burst:
         system_ps: of that, in the kernel or the daemon.
         used_ps: time on a hardware thread, once it is done.
         end_ps, order: when it is done, by the clock that all share; equals in order.
+        next: the one that ends with it.
     """
 
     owner: Component
@@ -86,6 +88,7 @@ class Burst:
     used_ps: cython.longlong
     end_ps: cython.longlong
     order: cython.longlong
+    next: Burst
 
     def before(self, other: Burst) -> cython.bint:
         """Whether it is done before another one."""
@@ -119,10 +122,9 @@ class LparCpu(Component):
         self._clock_ps = self._threads_ps = self._last_ps = 0
         self._order = self._timer = 0
         self._queue: list[Any] = []
-        self._speeds = [
-            cores.of_all(cores.throughput_permille, n) for n in range(self.hardware + 1)
-        ]
-        self._by_busy_ps = [0] * (self.hardware + 1)
+        levels = range(self.hardware + 1)
+        self._speeds = array("q", [cores.of_all(cores.throughput_permille, n) for n in levels])
+        self._by_busy_ps = array("q", [0 for _ in levels])
 
     def run(
         self,
@@ -206,8 +208,7 @@ class LparCpu(Component):
 
     def _speed(self) -> cython.longlong:
         """Of all threads together, in permille of one core."""
-        speed: cython.longlong = self._speeds[min(self.busy, self.hardware)]
-        return speed
+        return self._speeds[min(self.busy, self.hardware)]
 
     def _advance(self) -> cython.int:
         """Bring the clocks up to now: work that each burst gets, and time on a thread."""
@@ -242,7 +243,8 @@ class LparCpu(Component):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The first burst is done, and those that end with it."""
         burst: Burst
-        done: list[Burst] = []
+        first: Burst = None
+        last: Burst = None
         self._timer = 0
         self._advance()
         while self.busy > 0:
@@ -254,11 +256,16 @@ class LparCpu(Component):
             burst.used_ps = self._threads_ps - burst.used_ps
             self.done_ps += burst.work_ps
             self.system_done_ps += burst.system_ps
-            done.append(burst)
+            if first is None:
+                first = burst
+            else:
+                last.next = burst
+            last = burst
         self._aim()
-        for burst in done:
-            if burst.owner is not None:
-                burst.owner.on_event(burst.kind, burst.used_ps)
+        while first is not None:
+            if first.owner is not None:
+                first.owner.on_event(first.kind, first.used_ps)
+            first = first.next
 
     # -- accounting ---------------------------------------------------------------------------
 

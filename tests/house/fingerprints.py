@@ -78,6 +78,19 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     ),
     "vscsi-parallel": Configuration("vscsi-parallel", ms=200),
     "nvme-local": Configuration("nvme-local"),
+    "ess-sas": Configuration("ess-sas", ms=60_000),
+    "ess-sas, thirty jobs on four nodes": Configuration(
+        "ess-sas", {"nodes": "4", "test": "30-test", "length": "0.02"}, ms=40_000
+    ),
+    "ess-sas, gpfsperf at 56 Gbit/s": Configuration(
+        "ess-sas",
+        {"type": "gpfsperf", "test": "mixrw-seq", "message": "1 MiB", "nodes": "4"},
+        ("56gbe",),
+        ms=2_000,
+    ),
+    "ess-sas, small blocks and a disk that is rebuilt": Configuration(
+        "ess-sas", {"nodes": "2", "length": "0.02", "failed_disks": "1"}, ("blocks-1m",), ms=10_000
+    ),
     "mq-deadline behind a short queue": Configuration(
         "nvme-local", tunings=("short-queue", "deadlines")
     ),

@@ -29,6 +29,8 @@ _US_PS = cython.declare(cython.longlong, 1_000_000)
 _NS_PS = cython.declare(cython.longlong, 1000)
 # of a link's capacity in use, from which on it counts as saturated: 255 of 256
 _NEARLY_BITS = cython.declare(cython.int, 8)
+# above every rate, and of so many flows that the product is below 2**63
+_MOST = cython.declare(cython.longlong, 1 << 52)
 _NO_LIMIT = cython.declare(cython.longlong, -1)
 
 
@@ -267,12 +269,13 @@ class FlowGroup:
                 for link in flow.links:
                     link.open += 1
         while growing > 0:
-            level = NEVER
+            level = _MOST
             for flow in self.flows:
                 if flow.open and flow.ceiling < level:
                     level = flow.ceiling
             for link in self.links:
-                if link.open > 0 and link.left // link.open < level:
+                # a share below the level
+                if link.open > 0 and link.left < level * link.open:
                     level = link.left // link.open
             growing -= self._freeze(level)
         return 0
@@ -289,7 +292,8 @@ class FlowGroup:
             flow.full = flow.ceiling <= level
             for position in range(len(flow.links)):
                 link = flow.links[position]
-                if link.left // link.open <= level:
+                # the share of each of its flows is no more than the level
+                if link.left < (level + 1) * link.open:
                     flow.full = True
                     if position >= flow.egress:
                         flow.at_egress = True

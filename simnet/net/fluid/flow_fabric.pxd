@@ -23,4 +23,5 @@ cdef class FlowFabric(Component):
     cdef int _through(self, Flow flow, Message message) except -1
     cdef int _join(self, Flow flow) except -1
     cdef int _leave(self, Flow flow) except -1
+    cdef bint _is_dirty(self) except -1
     cdef int _reallocate(self) except -1

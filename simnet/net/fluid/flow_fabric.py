@@ -238,6 +238,7 @@ class FlowFabric(Component):
 
     def _reopen(self, flow: Flow) -> cython.int:
         """The window is as open as the socket is empty; all of it while the thread waits."""
+        before_ps: cython.longlong = flow.finish_ps
         if flow.credit < 0:
             return 0
         flow.advance(self.sim.now)
@@ -249,7 +250,17 @@ class FlowFabric(Component):
             flow.shut = False
             if flow.head is not None and not flow.stalled:
                 self._join(flow)
+        if flow.finish_ps == before_ps and not self._is_dirty():
+            return 0
         return self._reallocate()
+
+    def _is_dirty(self) -> cython.bint:
+        """Whether flows have started or stopped since rates were computed."""
+        group: FlowGroup
+        for group in self.groups:
+            if group.dirty:
+                return True
+        return False
 
     def _resume(self, flow: Flow) -> cython.int:
         """The retransmission timer has expired."""

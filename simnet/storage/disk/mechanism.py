@@ -205,15 +205,14 @@ class Mechanism:
         """Seek, wait and pass sectors, track by track; return the end."""
         surface: Surface = self.surface
         settle_ps: cython.longlong = surface.settle_ps if access.write else 0
-        sector: cython.longlong = access.sector
         left: cython.longlong = access.sectors
         count: cython.longlong
         distance: cython.longlong
         move_ps: cython.longlong
         pass_ps: cython.longlong
         there_ps: cython.longlong
+        surface.find(access.sector)
         while left > 0:
-            surface.find(sector)
             count = min(left, surface.at_left)
             distance = surface.at_cylinder - self.cylinder
             if distance != 0:
@@ -221,13 +220,13 @@ class Mechanism:
                 self.seek_cylinders += distance if distance > 0 else -distance
             move_ps = surface.move_ps(distance, surface.at_head != self.head, settle_ps)
             there_ps = surface.pass_at(now + move_ps, surface.at_angle_ps)
-            pass_ps = count * surface.rotation_ps // surface.at_track
+            pass_ps = surface.pass_ps(count)
             self.seek_ps += move_ps
             self.rotation_ps += there_ps - now - move_ps
             self.transfer_ps += pass_ps
             now = there_ps + pass_ps
             self.cylinder = surface.at_cylinder
             self.head = surface.at_head
-            sector += count
             left -= count
+            surface.find_next_track()
         return now

@@ -24,9 +24,13 @@ cdef class Surface:
     cdef long long at_cylinder
     cdef long long at_head
     cdef long long at_angle_ps
+    cdef int at_zone
+    cdef long long at_start_ps
     cpdef int zone_of(self, long long sector) except -1
     cpdef long long bus_ps(self, long long sectors) except? -1
     cpdef int find(self, long long sector) except -1
+    cpdef int find_next_track(self) except -1
+    cpdef long long pass_ps(self, long long sectors) except? -1
     cpdef long long reach_ps(self, long long now, long long cylinder, long long head, long long settle_ps) except? -1
     cpdef long long move_ps(self, long long distance, bint switch, long long settle_ps) except? -1
     cpdef long long pass_at(self, long long now, long long angle_ps) except? -1

@@ -34,6 +34,7 @@ class Surface:
     Attributes:
         at_track, at_left: of the sector found last, sectors of its track, and from it to the end.
         at_cylinder, at_head, at_angle_ps: its track, and when it passes the head.
+        at_zone, at_start_ps: the zone of the track, and when the track's first sector passes.
     """
 
     def __init__(self, model: DiskModel) -> None:
@@ -66,6 +67,8 @@ class Surface:
         self.at_cylinder = 0
         self.at_head = 0
         self.at_angle_ps = 0
+        self.at_zone = 0
+        self.at_start_ps = 0
 
     def zone_of(self, sector: cython.longlong) -> cython.int:
         """Which zone a sector is in."""
@@ -96,6 +99,7 @@ class Surface:
         track: cython.longlong = inside // per_track
         index: cython.longlong = inside - track * per_track
         skew_ps: cython.longlong
+        self.at_zone = zone
         self.at_track = per_track
         self.at_left = per_track - index
         self.at_cylinder = track // self.heads
@@ -103,8 +107,36 @@ class Surface:
         self.at_cylinder += self.zone_cylinder[zone]
         skew_ps = (self.at_cylinder * (self.heads - 1) + self.at_head) * self.head_skew_ps
         skew_ps += self.at_cylinder * self.cylinder_skew_ps
-        self.at_angle_ps = (skew_ps + index * self.rotation_ps // per_track) % self.rotation_ps
+        self.at_start_ps = skew_ps % self.rotation_ps
+        self.at_angle_ps = self.at_start_ps + index * self.rotation_ps // per_track
+        if self.at_angle_ps >= self.rotation_ps:
+            self.at_angle_ps -= self.rotation_ps
         return 0
+
+    def find_next_track(self) -> cython.int:
+        """Find the first sector of the track behind the one found last."""
+        self.at_head += 1
+        if self.at_head < self.heads:
+            self.at_start_ps += self.head_skew_ps
+        else:
+            self.at_head = 0
+            self.at_cylinder += 1
+            self.at_start_ps += self.cylinder_skew_ps
+            zone: cython.int = self.at_zone + 1
+            if zone < self.zones and self.at_cylinder == self.zone_cylinder[zone]:
+                self.at_zone = zone
+                self.at_track = self.zone_track[zone]
+        if self.at_start_ps >= self.rotation_ps:
+            self.at_start_ps %= self.rotation_ps
+        self.at_angle_ps = self.at_start_ps
+        self.at_left = self.at_track
+        return 0
+
+    def pass_ps(self, sectors: cython.longlong) -> cython.longlong:
+        """Time in which so many sectors of the track found last pass."""
+        if sectors == self.at_track:
+            return self.rotation_ps
+        return sectors * self.rotation_ps // self.at_track
 
     def reach_ps(
         self,
@@ -218,11 +250,12 @@ class ReadAhead:
         end_ps: cython.longlong
         count: cython.longlong
         passed: cython.longlong
-        while self.sector < self.limit and self.time_ps < now:
+        if self.sector < self.limit and self.time_ps < now:
             surface.find(self.sector)
+        while self.sector < self.limit and self.time_ps < now:
             begin_ps = surface.reach_ps(self.time_ps, self.cylinder, self.head, 0)
             count = min(self.limit - self.sector, surface.at_left)
-            end_ps = begin_ps + count * surface.rotation_ps // surface.at_track
+            end_ps = begin_ps + surface.pass_ps(count)
             if end_ps > now:
                 # within a track: whole sectors only
                 if now <= begin_ps:
@@ -231,10 +264,10 @@ class ReadAhead:
                 if passed == 0:
                     return 0
                 count = min(passed, count)
-                end_ps = begin_ps + count * surface.rotation_ps // surface.at_track
-                self._step(count, end_ps)
+                self._step(count, begin_ps + surface.pass_ps(count))
                 return 0
             self._step(count, end_ps)
+            surface.find_next_track()
         return 0
 
     def read_until(self, end: cython.longlong) -> cython.longlong:
@@ -244,11 +277,13 @@ class ReadAhead:
         count: cython.longlong
         if end > self.limit:
             self.limit = end
-        while self.sector < end:
+        if self.sector < end:
             surface.find(self.sector)
+        while self.sector < end:
             begin_ps = surface.reach_ps(self.time_ps, self.cylinder, self.head, 0)
             count = min(end - self.sector, surface.at_left)
-            self._step(count, begin_ps + count * surface.rotation_ps // surface.at_track)
+            self._step(count, begin_ps + surface.pass_ps(count))
+            surface.find_next_track()
         return self.time_ps
 
     def _step(self, count: cython.longlong, time_ps: cython.longlong) -> cython.int:

@@ -15,9 +15,13 @@ cdef class BfqQueue:
     cdef public long long dispatched
     cdef public bint active
     cdef public bint waits
+    cdef public bint ran_out
     cdef public bint fifo_checked
     cdef public long long timeout
     cdef public long long begun_jiffy
+    cdef public long long last_done_ps
+    cdef readonly long long last_end
+    cdef readonly long long seeks
 
 cdef class ServiceTree:
     cdef public object vtime

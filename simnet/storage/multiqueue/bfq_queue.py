@@ -67,7 +67,7 @@ class BfqQueue:
     @property
     def seeky(self) -> bool:
         """Whether most of its last requests were seeks."""
-        return self.seeks.bit_count() > _SEEKY
+        return int(self.seeks).bit_count() > _SEEKY
 
     def note_seek(self, request: Request) -> None:
         """`bfq_update_io_seektime`."""

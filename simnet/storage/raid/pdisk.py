@@ -384,8 +384,7 @@ class Pdisk(Component):
             return 0
         mechanism.follow(self.sim.now)
         position = mechanism.choose(self.queue, self.sim.now)
-        strip = self.queue[position]
-        del self.queue[position]
+        strip = self.queue.pop() if len(self.queue) == 1 else self.queue.pop(position)
         self.active = strip
         self.begun_ps = self.sim.now
         self.event = self.sim.at(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.cache import WriteBuffer
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.flash import FlashDisk
 from simnet.storage.disk.geometry import Geometry, SeekCurve
+from simnet.storage.disk.mechanism import Mechanism
 from simnet.storage.disk.model import DiskModel
 from simnet.storage.disk.surface import ReadAhead, Surface
 from tests.storage.disk.test_flash import MODEL
@@ -262,3 +265,57 @@ class TestDrive:
             "residence_ps": 4 * MS + 13 * MS,
         }
         assert disk.waiting_for() is None
+
+
+def reading_ps(geometry: Geometry, sector: int, sectors: int) -> int:
+    """When sectors have been read from time 0 and the outermost track on, each track looked up."""
+    now = cylinder = head = 0
+    while sectors > 0:
+        place = geometry.place(sector)
+        count = min(sectors, place.left)
+        now += geometry.move_ps(cylinder, head, place)
+        now += geometry.wait_ps(now, place) + geometry.pass_ps(count, place.zone)
+        cylinder, head = place.cylinder, place.head
+        sector += count
+        sectors -= count
+    return now
+
+
+@given(
+    heads=st.integers(1, 3),
+    zones=st.integers(1, 4),
+    share=st.floats(0, 0.999),
+    sectors=st.integers(1, 120),
+    switch_us=st.integers(0, 900),
+)
+def test_track_after_track_is_where_the_geometry_says(
+    heads: int, zones: int, share: float, sectors: int, switch_us: int
+) -> None:
+    """Over heads, cylinders and zones, by a command and by reading ahead."""
+    model = replace(
+        ROUND,
+        heads=heads,
+        zones=zones,
+        capacity_bytes=600 * SECTOR,
+        outer_rate_bps=20 * SECTOR * 8 * 100,
+        head_switch_ps=switch_us * US,
+        seek_track_ps=1100 * US,
+        seek_average_ps=1100 * US,
+        seek_full_ps=1100 * US,
+        cache_bytes=1000 * SECTOR,
+        cache_segments=1,
+    )
+    geometry, surface = Geometry(model), Surface(model)
+    sector = int(share * (geometry.sectors - 1))
+    sectors = min(sectors, geometry.sectors - sector)
+    expected = reading_ps(geometry, sector, sectors)
+    ahead = ReadAhead(surface)
+    ahead.begin(sector, sector, 0, 0, 0)
+    assert ahead.read_until(sector + sectors) == expected
+    ahead = ReadAhead(surface)
+    ahead.begin(sector, sector, 0, 0, 0)
+    for now in (expected - 1, expected + 1):
+        ahead.advance(now)
+        assert (ahead.sector >= sector + sectors) == (now > expected)
+    access = Command(sector, sectors, write=False, owner=None)
+    assert Mechanism(surface).execute(access, 0) == expected
