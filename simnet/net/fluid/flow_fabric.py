@@ -257,10 +257,10 @@ class FlowFabric(Component):
     def _is_dirty(self) -> cython.bint:
         """Whether flows have started or stopped since rates were computed."""
         group: FlowGroup
+        dirty: cython.bint = False
         for group in self.groups:
-            if group.dirty:
-                return True
-        return False
+            dirty = dirty or group.dirty
+        return dirty
 
     def _resume(self, flow: Flow) -> cython.int:
         """The retransmission timer has expired."""

@@ -285,7 +285,7 @@ def reading_ps(geometry: Geometry, sector: int, sectors: int) -> int:
     heads=st.integers(1, 3),
     zones=st.integers(1, 4),
     share=st.floats(0, 0.999),
-    sectors=st.integers(1, 120),
+    sectors=st.integers(1, 600),
     switch_us=st.integers(0, 900),
 )
 def test_track_after_track_is_where_the_geometry_says(
