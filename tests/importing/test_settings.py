@@ -251,18 +251,33 @@ def lines(tmp_path: Path, rows: list[str], files: dict[str, str]) -> dict[int, Q
     return read_source(str(made)).interrupts["ens1"]
 
 
-@pytest.mark.parametrize(
-    ("irqs", "first"), [((120, 121), 120), ((120, 124), 64), ((9000, 9001), 64)]
-)
-def test_interrupts_keep_numbers_that_the_model_can_have(
-    tmp_path: Path, irqs: tuple[int, int], first: int
-) -> None:
+@pytest.mark.parametrize("irqs", [(120, 121), (120, 124), (124, 120), (9000, 7)])
+def test_interrupts_keep_their_numbers(tmp_path: Path, irqs: tuple[int, int]) -> None:
     rows = [f"  {irq}:  0  9  9  0  IR-PCI-MSI 5-edge  ens1-TxRx-{q}" for q, irq in enumerate(irqs)]
     found = read(tmp_path, **{"proc/interrupts": INTERRUPTS.format("\n".join(rows))})
     found.write(tmp_path / "out")
-    assert load(str(tmp_path / "out" / "scenario.toml")).host.ports[0].irq == first
-    said = [note for note in found.notes if "the interrupts of its queues are" in note]
-    assert len(said) == (irqs[0] != first)
+    scenario = str(tmp_path / "out" / "scenario.toml")
+    (port,) = load(scenario).host.ports
+    assert tuple(port.irq_of(queue) for queue in range(2)) == irqs
+    # what is listed follows a number only where it has to be said
+    assert bool(port.next_irqs) == (irqs != (120, 121))
+    name = f"/proc/irq/{irqs[1]}/smp_affinity"
+    moved = load(scenario, settings={name: "1", "irqbalance": "off"}).host.ports[0]
+    assert moved.queue_affinity[1] == (0,)
+    assert moved.queue_affinity[0] == port.queue_affinity[0]
+
+
+def test_queues_without_an_interrupt_get_free_numbers(tmp_path: Path) -> None:
+    rows = ["  70:  0  9  9  0  IR-PCI-MSI 5-edge  ens1-TxRx-0"]
+    channels = "Pre-set maximums:\nCombined:\t4\nCurrent hardware settings:\nCombined:\t1\n"
+    files = {
+        "proc/interrupts": INTERRUPTS.format("\n".join(rows)),
+        f"{NETWORKING}/ethtool_-l_ens1": channels,
+    }
+    found = read(tmp_path, **files)
+    found.write(tmp_path / "out")
+    (port,) = load(str(tmp_path / "out" / "scenario.toml")).host.ports
+    assert [port.irq_of(queue) for queue in range(4)] == [70, 71, 72, 73]
 
 
 @pytest.mark.parametrize("daemon", ["irqbalance", "chronyd"])

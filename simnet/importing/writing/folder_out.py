@@ -11,7 +11,7 @@ from simnet.files import NewFile, write_text
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_kernel, nearest_nic
 from simnet.importing.read_nic import ReadNic
-from simnet.importing.writing.lines import number_interrupts, place_interrupts, renumbered
+from simnet.importing.writing.lines import number_interrupts, place_interrupts
 from simnet.importing.writing.models import (
     UNKNOWN_LINK_BPS,
     Draft,
@@ -263,7 +263,7 @@ def imported(host: ReadHost, workload: str | None = None) -> Imported:
     drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
     for nic in chosen:
         drafts[f"nic-{nic.name}.toml"] = nic_draft(nic, lines[nic.name].most)
-    ports = [(name, place, lines[name].first) for name, place in places.items()]
+    ports = [(name, place, lines[name]) for name, place in places.items()]
     drafts["server.toml"] = server_draft(host, ports)
     load = load_of(
         host,
@@ -277,7 +277,7 @@ def imported(host: ReadHost, workload: str | None = None) -> Imported:
     if load.switch_bps:
         drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
     notes += load.notes
-    notes += [*renumbered(host, lines), *_remarks(host, chosen)]
+    notes += _remarks(host, chosen)
     tuning = Tuning()
     tuning.screen(host.told, places, host.topology.cpus)
     balanced = place_interrupts(host, tuning, lines, {n: nodes[p] for n, p in places.items()})

@@ -1,11 +1,12 @@
 """The numbers of a host's interrupts, and the CPUs that serve them, in the scenario.
 
-A port of the model has consecutive interrupts, one a receive queue. It keeps the host's numbers
-where those are consecutive, so that a command that simnet prints can be typed on the host.
+A port of the model has an interrupt for each receive queue, with the host's number, so that a
+command that simnet prints can be typed on the host. Queues that are not in use get free numbers.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ import tomlkit
 
 from simnet.importing.parser import Told
 from simnet.scenario.core.knob import cpu_mask_text
+from simnet.scenario.parts.host.schema import MOST_IRQS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,12 +23,11 @@ if TYPE_CHECKING:
     from simnet.importing.read_nic import ReadNic
     from simnet.importing.writing.tuning import Tuning
 
-__all__ = ["PortLines", "number_interrupts", "place_interrupts", "renumbered"]
+__all__ = ["PortLines", "number_interrupts", "place_interrupts"]
 
 _FIRST: Final = 64
-# of the models: see `Multiqueue`, and `irq` of a server's port
+# of the models: see `Multiqueue`
 _MOST_QUEUES: Final = 63
-_LAST_IRQ: Final = 4095
 _MAP: Final = "host"
 _ASSUMED: Final = "no file says it: a CPU of the port's node for each queue"
 
@@ -36,58 +37,51 @@ class PortLines:
     """The interrupts of a port.
 
     Attributes:
-        first: number of the first.
+        numbers: of each queue that the model is to have.
         queues: that are in use.
-        most: queues that the model is to have.
     """
 
-    first: int
+    numbers: tuple[int, ...]
     queues: int
-    most: int
+
+    @property
+    def most(self) -> int:
+        """Queues that the model is to have."""
+        return len(self.numbers)
+
+    @property
+    def follow(self) -> bool:
+        """Whether the numbers follow each other."""
+        first = self.numbers[0]
+        return self.numbers == tuple(range(first, first + self.most))
 
 
 def number_interrupts(host: ReadHost, nics: Sequence[ReadNic]) -> dict[str, PortLines]:
-    """Return the interrupts of each port."""
-    own = {nic.name: _own_first(host, nic) for nic in nics}
-    starts = [first for first in own.values() if first]
-    free = (
-        first
-        for first in range(_FIRST, _LAST_IRQ, _MOST_QUEUES)
-        if all(abs(first - other) >= _MOST_QUEUES for other in starts)
-    )
+    """Return the interrupts of each port: the host's own, and others for queues without one."""
+    taken: set[int] = set()
+    own: dict[str, dict[int, int]] = {}
+    for nic in nics:
+        own[nic.name] = {}
+        for queue, at in sorted(host.interrupts.get(nic.name, {}).items()):
+            if 0 < at.irq < MOST_IRQS and at.irq not in taken:
+                own[nic.name][queue] = at.irq
+                taken.add(at.irq)
     found = {}
     for nic in nics:
         queues = min(max(nic.number("rx_queues", 1), 1), _MOST_QUEUES)
-        first = own[nic.name]
-        room = min((other - first for other in starts if other > first), default=_MOST_QUEUES)
-        if not first or room < queues or starts.count(first) > 1:
-            first, room = next(free), _MOST_QUEUES
-        most = max(min(nic.number("most_queues", queues), _MOST_QUEUES, room), queues)
-        found[nic.name] = PortLines(first, queues, most)
+        most = max(min(nic.number("most_queues", queues), _MOST_QUEUES), queues)
+        read = own[nic.name]
+        # those behind the last one, where they are free
+        free = itertools.chain(
+            range(max(read.values(), default=_FIRST - 1) + 1, MOST_IRQS), range(_FIRST, MOST_IRQS)
+        )
+        numbers = []
+        for queue in range(most):
+            number = read.get(queue) or next(one for one in free if one not in taken)
+            taken.add(number)
+            numbers.append(number)
+        found[nic.name] = PortLines(tuple(numbers), queues)
     return found
-
-
-def _own_first(host: ReadHost, nic: ReadNic) -> int:
-    """Return the first number of a port's interrupts; 0 if they are scattered, or too large."""
-    queues = host.interrupts.get(nic.name, {})
-    numbers = [queues[queue].irq for queue in sorted(queues)]
-    first = numbers[0] if numbers else 0
-    fits = first + _MOST_QUEUES <= _LAST_IRQ
-    return first if fits and numbers == list(range(first, first + len(numbers))) else 0
-
-
-def renumbered(host: ReadHost, lines: Mapping[str, PortLines]) -> Iterator[str]:
-    """Yield a line for each port whose interrupts have other numbers than on the host."""
-    for port, own in lines.items():
-        queues = host.interrupts.get(port, {})
-        numbers = [queues[queue].irq for queue in sorted(queues)]
-        here = range(own.first, own.first + len(numbers))
-        if numbers != list(here):
-            listed = ", ".join(map(str, numbers))
-            yield (
-                f"{port}: the interrupts of its queues are {listed} on the host,"
-                f" and {here[0]} to {here[-1]} in the scenario"
-            )
 
 
 def place_interrupts(
@@ -145,7 +139,7 @@ def _affinities(
         read = host.interrupts.get(port, {})
         cpus = sorted(near[port])
         for queue in range(own.queues if used else own.most):
-            name = f"/proc/irq/{own.first + queue}/smp_affinity"
+            name = f"/proc/irq/{own.numbers[queue]}/smp_affinity"
             at = read.get(queue)
             there = at.cpus & host.topology.cpus if at is not None else frozenset()
             if at is not None and (len(there) == 1 or (there and own.most == 1)):

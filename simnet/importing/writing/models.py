@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from simnet.importing.host import ReadHost
     from simnet.importing.read_nic import ReadNic
+    from simnet.importing.writing.lines import PortLines
     from simnet.scenario.core.parameter import Spec
 
 __all__ = [
@@ -247,12 +248,12 @@ _OF_NIC: Final = (
 )
 
 
-def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, int]]) -> Draft:
+def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, PortLines]]) -> Draft:
     """Return the machine.
 
     Args:
         host: as it was read.
-        ports: name, place of the node in the model, and interrupt of each.
+        ports: name, place of the node in the model, and interrupts of each.
     """
     topology = host.topology
     nodes, packages = placed(host)
@@ -289,9 +290,12 @@ def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, int]]) -> Draft
     ):
         draft.read(key, [cpulist_text(cpus) for cpus in sets], source)
     tables = tomlkit.aot()
-    for name, node, irq in ports:
+    for name, node, lines in ports:
+        first, *others = lines.numbers
+        listed = {} if lines.follow else {"next_irqs": others}
         table = tomlkit.table()
-        table.update({"name": name, "node": node, "irq": irq, "nic": f"nic-{name}.toml"})
+        table.update({"name": name, "node": node, "irq": first, **listed})
+        table["nic"] = f"nic-{name}.toml"
         tables.append(table)
     draft.document["ports"] = tables
     return draft

@@ -53,7 +53,7 @@ from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import host_parts, parts
-from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
+from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine, irqs_of
 from simnet.scenario.parts.irqbalance.schema import Balancer
 from simnet.scenario.parts.nic.schema import Nic
 
@@ -71,7 +71,8 @@ class Port(Section):
     Attributes:
         name: interface, as in ``eth0``.
         node: NUMA node that the NIC is attached to.
-        irq: interrupt number; of a port with several queues that of the first, the others follow.
+        irq: interrupt number; of a port with several queues that of the first.
+        next_irqs: of the queues behind the first; those that are not listed follow the last one.
         smp_affinity: CPUs of the interrupt's mask, ascending.
         queue_affinity: of a port with several queues, the mask of each queue's interrupt.
         enslaved: whether the port is a slave of the host's bond.
@@ -98,6 +99,7 @@ class Port(Section):
     enslaved: bool = False
     unplugged_ps: int = 0
     plugged_ps: int = 0
+    next_irqs: tuple[int, ...] = ()
     quickack: bool = False
     queue_affinity: tuple[tuple[int, ...], ...] = ()
     napi_defer_hard_irqs: tuple[int | None, ...] = ()
@@ -112,6 +114,10 @@ class Port(Section):
     recvspace_bytes: int = 0
     sendspace_bytes: int = 0
     nic: Annotated[SerializeAsAny[Nic], BeforeValidator(_of_driver)]
+
+    def irq_of(self, queue: int) -> int:
+        """The interrupt number of a queue."""
+        return irqs_of(self.irq, self.next_irqs, queue + 1)[queue]
 
 
 def _with_host_parts(base: type[Section]) -> Any:

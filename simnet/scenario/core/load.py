@@ -288,6 +288,7 @@ class _Assembly:
             for field, info in Port.model_fields.items():
                 if not info.is_required():
                     self.tree.put_plain((*here, field), info.default)
+            self.tree.put_plain((*here, "next_irqs"), port.next_irqs)
             self.tree.put_plain((*here, "enslaved"), port.name in slaves)
             self.tree.graft((*here, "nic"), Nic.variants()[nic.driver], nic, (written, ()))
             self.models[dotted((*here, "nic"))] = port.nic

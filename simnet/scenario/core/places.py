@@ -10,7 +10,7 @@ from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
 from simnet.scenario.core.subject import HostPart, host_parts, parts
 from simnet.scenario.core.tree import DEFAULT, dotted
-from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.host.schema import Kernel, irqs_of
 from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Places:
             for queue in self._chosen_queues(entry, knob, named, port):
                 yield (*port, knob.target, queue)
         elif knob.scope == "port" and self.queues(port) > 1:
-            yield (*port, "queue_affinity", int(named["irq"]) - self._tree.get((*port, "irq")))
+            yield (*port, "queue_affinity", self.irqs(port).index(int(named["irq"])))
         elif knob.scope == "nic":
             for target in (knob.target, *knob.also):
                 yield (*port, "nic", target)
@@ -178,10 +178,10 @@ class Places:
         """Return how many receive or transmit queues a port has."""
         return int(self._tree.get((*port, "nic")).get(f"{way}_queues", 1))
 
-    def irqs(self, port: Path) -> range:
-        """Return a port's interrupts: one a receive queue, with consecutive numbers."""
-        first = self._tree.get((*port, "irq"))
-        return range(first, first + self.queues(port))
+    def irqs(self, port: Path) -> tuple[int, ...]:
+        """Return a port's interrupts: one a receive queue."""
+        listed = self._tree.get((*port, "irq")), self._tree.get((*port, "next_irqs"))
+        return irqs_of(*listed, self.queues(port))
 
     def _chosen_queues(
         self, entry: Entry, knob: Knob, named: Mapping[str, str], port: Path

@@ -9,6 +9,8 @@ from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.host.schema import Kernel, Memory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from simnet.errors import InputError
     from simnet.scenario.core.tree import Path, Table, Tree
 
@@ -67,10 +69,22 @@ def _check_ports(tree: Tree, place: Path, table: Table) -> None:
         if port["node"] >= machine["nodes"]:
             message = f"{port['name']} is at NUMA node {port['node']}: {_last(machine)}"
             raise table.error((*here, "node"), "system", message, nodes)
-        for field in ("name", "irq"):
-            if port[field] in [earlier[field] for earlier in ports[:number]]:
-                message = f"{port[field]} is used twice"
-                raise table.error((*here, field), "system", message)
+        if port["name"] in [earlier["name"] for earlier in ports[:number]]:
+            raise table.error((*here, "name"), "system", f"{port['name']} is used twice")
+        before = [irq for earlier in ports[:number] for irq in _listed(earlier)]
+        for field in ("irq", "next_irqs"):
+            for irq in _listed(port, field):
+                if irq in before:
+                    raise table.error((*here, field), "system", f"{irq} is used twice")
+                before.append(irq)
+
+
+def _listed(port: Mapping[str, Any], *fields: str) -> Iterator[int]:
+    """The interrupts that a port's table lists, or those of some of its fields."""
+    if not fields or "irq" in fields:
+        yield port["irq"]
+    if not fields or "next_irqs" in fields:
+        yield from port["next_irqs"]
 
 
 def _check_links(tree: Tree, place: Path, table: Table) -> None:

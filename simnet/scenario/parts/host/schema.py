@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from re import Pattern
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -28,7 +28,7 @@ from simnet.scenario.core.specs import (
 from simnet.scenario.parts.aix.schema import NetworkOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 __all__ = ["Costs", "Cpu", "Kernel", "Machine", "Memory", "Server", "ServerPort"]
 
@@ -164,13 +164,28 @@ class Cpu(Section):
     memory: Memory
 
 
+# beyond every number that Linux gives out
+MOST_IRQS: Final = 1 << 20
+
+
 class ServerPort(Section):
     """A network port of a server."""
 
     name: Annotated[str, Field(pattern=f"^{PORT_NAME}$", description="interface, as in ens1f0np0")]
     node: Annotated[int, Field(ge=0, description="NUMA node that the NIC is attached to")]
-    irq: Annotated[int, Field(ge=1, lt=4096, description="interrupt number")]
+    irq: Annotated[int, Field(ge=1, lt=MOST_IRQS, description="interrupt, of the first queue")]
+    next_irqs: Annotated[
+        tuple[Annotated[int, Field(ge=1, lt=MOST_IRQS)], ...],
+        Field(description="interrupts of the queues behind the first; none: they follow `irq`"),
+    ] = ()
     nic: Annotated[str, Field(description="NIC model")]
+
+
+def irqs_of(first: int, following: Sequence[int], queues: int) -> tuple[int, ...]:
+    """The interrupts of so many queues; those that are not listed follow the last one."""
+    listed = (first, *following)
+    more = range(listed[-1] + 1, listed[-1] + 1 + queues - len(listed))
+    return (*listed, *more)[:queues]
 
 
 class Machine(Section):

@@ -98,7 +98,7 @@ def make_nic(
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)
     queue_above(nic, host, port, queue=queue or 0, seed=seed)
-    nic.line = machine.apic.line(port.irq + (queue or 0), name, sum(1 << cpu for cpu in cpus))
+    nic.line = machine.apic.line(port.irq_of(queue or 0), name, sum(1 << cpu for cpu in cpus))
     return nic
 
 
@@ -120,7 +120,7 @@ def make_port(
 ) -> Nic | MultiqueuePort:
     """A port with as many queues as it has, each with its interrupt line; see `make_nic`.
 
-    Queue k receives by ring k and sends by ring k; its interrupt is the k-th from `port.irq`.
+    Queue k receives by ring k and sends by ring k; its interrupt is `port.irq_of(k)`.
     """
     model = port.nic
     made = partial(

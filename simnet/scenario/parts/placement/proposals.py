@@ -43,7 +43,7 @@ def _spread(host: Host) -> Iterator[tuple[int, int]]:
     for node in range(host.machine.nodes):
         cores = host.cpus_of(node)[:: host.cpu.threads_per_core]
         irqs = [
-            port.irq + queue
+            port.irq_of(queue)
             for port in host.ports
             if port.node == node
             for queue in range(max(len(port.queue_affinity), 1))
