@@ -280,7 +280,7 @@ class _Assembly:
             row: KeyPath = ("ports", number)
             nic, written, _ = self.model("nic", port.nic, document, path, (*row, "nic"))
             here: Path = (*place, "ports", number)
-            for field in ("name", "node", "irq"):
+            for field in ("name", "node", "irq", "next_irqs"):
                 self.tree.written[dotted((*here, field))] = (document, (*row, field))
             self.tree.put_plain((*here, "name"), port.name)
             self.tree.put_plain((*here, "node"), port.node)

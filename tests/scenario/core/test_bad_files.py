@@ -64,7 +64,7 @@ DAMAGED = [
     ("server.toml", "node = 1", "node = 4", "ports[2].node",
      "eth2 is at NUMA node 4: the machine has nodes 0 to 3"),
     ("server.toml", "irq = 185", "irq = 177", "ports[1].irq", "177 is used twice"),
-    ("server.toml", "irq = 185", "irq = 185\nnext_irqs = [186, 177]", "ports[1].next_irqs",
+    ("server.toml", "irq = 185", "next_irqs = [186, 177]\nirq = 185", "ports[1].next_irqs",
      "177 is used twice"),
     ("server.toml", "[2, 3]]", "[2, 4]]", "links",
      "a link ends at NUMA node 4: the machine has nodes 0 to 3"),
