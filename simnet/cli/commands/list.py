@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -54,35 +55,15 @@ def _cell(value: Any) -> str:
 
 
 def _scenarios() -> list[dict[str, Any]]:
-    from simnet.scenario.core.library import find_scenario, read_scenario, scenario_names
+    from simnet.scenario.headings import scenario_headings
 
-    forms = {name: read_scenario(find_scenario(name))[0] for name in scenario_names()}
-    return [
-        {
-            "name": name,
-            "description": form.description,
-            "tunings": [
-                {
-                    "name": tuning,
-                    "description": content.description,
-                    "settings": {knob: setting.value for knob, setting in content.settings.items()},
-                }
-                for tuning, content in form.tunings.items()
-            ],
-        }
-        for name, form in forms.items()
-    ]
+    return [asdict(one) for one in scenario_headings()]
 
 
 def _models() -> list[dict[str, Any]]:
-    from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names, read_model
+    from simnet.scenario.headings import model_headings
 
-    rows = []
-    for kind in MODEL_FOLDERS:
-        for name in model_names(kind):
-            form: Any = read_model(kind, find_model(kind, name))[0]
-            rows.append({"kind": kind, "name": name, "description": form.description})
-    return rows
+    return [asdict(one) for one in model_headings()]
 
 
 def _knobs() -> list[dict[str, Any]]:
