@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet._share import folder
 
@@ -70,7 +70,9 @@ def model_headings() -> tuple[ModelHeading, ...]:
     return tuple(sorted(found, key=lambda one: (one.kind, one.name)))
 
 
-def _tables(where: str, pattern: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _tables(
+    where: Literal["models", "scenarios"], pattern: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted(folder(where).glob(pattern), key=lambda path: path.stem):
         yield path.stem, tomllib.loads(path.read_text("utf-8"))
 
