@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from simnet._share import folder
+from simnet.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,7 +75,7 @@ def _tables(
     where: Literal["models", "scenarios"], pattern: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted(folder(where).glob(pattern), key=lambda path: path.stem):
-        yield path.stem, tomllib.loads(path.read_text("utf-8"))
+        yield path.stem, tomllib.loads(read_text(path, kind="file"))
 
 
 def _tunings(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[TuningHeading]:
