@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import simnet
 from simnet.errors import (
     InputError,
     LostRunError,
@@ -42,6 +47,40 @@ def test_input_error_calls_arguments_as_they_are_typed() -> None:
     error = InputError("expected --duration", file="--set", key="nodes")
     assert error.typed == "--set: nodes: expected --duration"
     assert str(error) == 'settings["nodes"]: expected duration'
+
+
+# what only the command has, or what other programs' options are
+_OF_NO_FUNCTION = {"--format", "--freeze", "--mss", "--stage", "--update"}
+
+
+def test_every_option_that_a_study_names_is_an_argument_in_python() -> None:
+    sources = Path(simnet.__file__).with_name("study").rglob("*.py")
+    named = {n for path in sources for n in re.findall(r'"(--[a-z][a-z-]*)"', path.read_text())}
+    kept = {name for name in named if str(InputError("m", key=name)) == f"{name}: m"}
+    assert named > kept
+    assert kept == _OF_NO_FUNCTION
+
+
+@pytest.mark.parametrize(
+    ("called", "wrong"),
+    [
+        (simnet.recommend, {"goal": "speed"}),
+        (simnet.recommend, {"knobs": 5}),
+        (simnet.recommend, {"limit": "latency"}),
+        (simnet.recommend, {"runs": 0}),
+        (simnet.screen, {"knobs": 5}),
+        (simnet.screen, {"metric": "speed"}),
+        (simnet.screen, {"paths": 1}),
+    ],
+)
+def test_an_argument_at_fault_is_named_as_it_is_given(
+    called: Callable[..., object], wrong: dict[str, Any]
+) -> None:
+    (name,) = wrong
+    assert name in inspect.signature(called).parameters
+    with pytest.raises(InputError) as caught:
+        called("x460-out-of-box", **wrong)
+    assert str(caught.value).startswith(f"{name}: ")
 
 
 def test_a_command_in_a_message_stays_a_command() -> None:

@@ -26,7 +26,7 @@ from simnet.study.recommend.why import why
 from simnet.study.run.arguments import Names, Settings, count_of, names_of, seed_of, text_of
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
-from simnet.study.whatif.plan import DISK_TIMES, DURATION, WARMUP, fingerprint_of
+from simnet.study.whatif.plan import DISK_TIMES, DURATION, MEMBERS, WARMUP, fingerprint_of
 from simnet.study.whatif.verdict import (
     CPU_PER_BYTE,
     MARGIN_PERCENT,
@@ -52,8 +52,8 @@ _SHORT: Final = "100 ms"
 _CHOOSING: Final = (1, 2)
 _SHARING: Final = (3, 4, 5, 6)
 _CONFIRMING: Final = 100
-# pairs of runs with equal seeds and draws that confirm, at most
-_PAIRS: Final = (5, 12)
+# pairs of runs with equal seeds that confirm, at most; draws are as many as of a what-if
+_PAIRS: Final = 5
 # runs that follow a search: about as many were seen
 _AFTER: Final = 70
 
@@ -144,8 +144,8 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
             base_tunings=base.tunings,
             apply=base.apply,
             seed=first + _CONFIRMING,
-            seeds=_PAIRS[0],
-            members=_PAIRS[1],
+            seeds=_PAIRS,
+            members=MEMBERS,
             duration=times[0],
             warm_up=times[1],
             jobs=jobs,
