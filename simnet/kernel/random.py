@@ -26,6 +26,19 @@ _LARGEST_RAW = cython.declare(cython.ulonglong, (1 << 64) - 1)
 # An exponential draw stays below 64 times its mean as surely as anything does.
 _LARGEST_MEAN_PS = cython.declare(cython.longlong, 1 << 55)
 
+# of NumPy's SeedSequence
+_WORD = cython.declare(cython.ulonglong, 0xFFFFFFFF)
+_INIT_A = cython.declare(cython.ulonglong, 0x43B0D7E5)
+_MULTIPLY_A = cython.declare(cython.ulonglong, 0x931E8875)
+_INIT_B = cython.declare(cython.ulonglong, 0x8B51F9DD)
+_MULTIPLY_B = cython.declare(cython.ulonglong, 0x58F38DED)
+_MIX_LEFT = cython.declare(cython.ulonglong, 0xCA01F9DD)
+_MIX_RIGHT = cython.declare(cython.ulonglong, 0x4973F715)
+# of PCG64
+_MASK = (1 << 128) - 1
+_LARGEST_WORD = (1 << 64) - 1
+_PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+
 
 class RandomStream:
     """Random numbers for one component.
@@ -112,6 +125,56 @@ class RandomStream:
 def _entropy(seed: int, path: str, purpose: str) -> int:
     text = "\0".join((str(int(seed)), path, purpose))
     return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big")
+
+
+def first_raw(seed: int, path: str) -> int:
+    """Return the first 64 bits of the stream of a component that needs no more.
+
+    The same as ``stream(seed, path).raw()``, in a sixth of its time: ten thousand sockets have one
+    such number each. Source: `SeedSequence` and PCG64 (XSL-RR) of NumPy,
+    numpy/random/bit_generator.pyx and numpy/random/src/pcg64/pcg64.h.
+    """
+    words = _state_words(_entropy(seed, path, "integers"))
+    increment = (((words[4] | words[5] << 32) << 64 | words[6] | words[7] << 32) << 1 | 1) & _MASK
+    state = (words[0] | words[1] << 32) << 64 | words[2] | words[3] << 32
+    state = ((increment + state) * _PCG_MULTIPLIER + increment) & _MASK
+    state = (state * _PCG_MULTIPLIER + increment) & _MASK
+    folded = (state >> 64 ^ state) & _LARGEST_WORD
+    turned = state >> 122
+    return (folded >> turned | folded << (64 - turned)) & _LARGEST_WORD
+
+
+def _state_words(entropy: int) -> list[int]:
+    """The eight words of 32 bits that `SeedSequence` makes of 128 bits."""
+    constant: cython.ulonglong = _INIT_A
+    value: cython.ulonglong
+    place: cython.int
+    source: cython.int
+    pool = []
+    for place in range(4):
+        value = cython.cast(cython.ulonglong, entropy >> (32 * place) & _WORD) ^ constant
+        constant = constant * _MULTIPLY_A & _WORD
+        value = value * constant & _WORD
+        pool.append(value ^ value >> 16)
+    for source in range(4):
+        for place in range(4):
+            if source != place:
+                value = cython.cast(cython.ulonglong, pool[source]) ^ constant
+                constant = constant * _MULTIPLY_A & _WORD
+                value = value * constant & _WORD
+                value ^= value >> 16
+                value = (
+                    _MIX_LEFT * cython.cast(cython.ulonglong, pool[place]) - _MIX_RIGHT * value
+                ) & _WORD
+                pool[place] = value ^ value >> 16
+    constant = _INIT_B
+    words = []
+    for place in range(8):
+        value = cython.cast(cython.ulonglong, pool[place & 3]) ^ constant
+        constant = constant * _MULTIPLY_B & _WORD
+        value = value * constant & _WORD
+        words.append(value ^ value >> 16)
+    return words
 
 
 def stream(seed: int, path: str) -> RandomStream:

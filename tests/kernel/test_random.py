@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from simnet.kernel.random import RandomStream, stream
+from simnet.kernel.random import RandomStream, first_raw, stream
 
 
 def draws(random: RandomStream) -> list[int]:
@@ -44,6 +44,11 @@ def test_statistics_disturb_no_event_times() -> None:
 )
 def test_seed_and_path_both_count(other: tuple[int, str]) -> None:
     assert draws(stream(*other)) != draws(stream(1, "a"))
+
+
+@given(st.integers(), st.text())
+def test_the_first_number_alone_is_that_of_the_stream(seed: int, path: str) -> None:
+    assert first_raw(seed, path) == stream(seed, path).raw()
 
 
 @given(st.integers(1, (1 << 63) - 1), st.integers(0, 100))

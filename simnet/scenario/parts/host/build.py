@@ -12,7 +12,7 @@ from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine, Place
 from simnet.host.memory import Memory, distances
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
-from simnet.kernel.random import stream
+from simnet.kernel.random import first_raw
 from simnet.net.link.wire import Port as PeerPort
 from simnet.net.link.wire import SwitchedPath
 from simnet.scenario.parts.interrupts.build_apic import make_apic
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 PS = 10**12
+_SPREAD_SEEDS = 1 << 31
 # of level 2 in Skylake's server cores; others have 8 to 20, which changes the curve little
 _PRIVATE_WAYS = 16
 
@@ -46,7 +47,7 @@ def make_costs(host: Host) -> Costs:
 
 def make_spread(host: Host, path: str, seed: int) -> Spread:
     """The component's luck with caches and buses."""
-    return Spread(stream(seed, path).below(1 << 31), host.cpu.work_spread_permille)
+    return Spread(first_raw(seed, path) % _SPREAD_SEEDS, host.cpu.work_spread_permille)
 
 
 def make_buffers(host: Host, machine: Machine) -> Buffers:
