@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from simnet.printable import printable
 from simnet.report.columns import columns, titled
+from simnet.study.run.duration_text import in_unit, latency_text
 
 if TYPE_CHECKING:
     from simnet.study.capacity.document import Capacity, LoadResults, TriedLoad
@@ -60,15 +61,16 @@ def limits_text(found: Capacity) -> str:
     if found.max_loss is not None:
         limits.append(f"packets lost at most {_PERCENT * found.max_loss:g} %")
     if found.max_p99_us is not None:
-        limits.append(f"p99 at most {found.max_p99_us:g} us")
+        limits.append(f"p99 at most {latency_text(found.max_p99_us, 'g')}")
     limits.append(f"messages piling up at most {_PERCENT * found.max_shortfall:g} %")
     return ", ".join(limits)
 
 
 def _carried(carried: LoadResults) -> str:
     late = carried.latency_us
+    unit, scale = in_unit((late.p50, late.p99, late.p999))
     quantiles = " ".join(
-        f"{name} {'-' if value is None else f'{value:.1f}'}"
+        f"{name} {'-' if value is None else f'{value * scale:.1f}'}"
         for name, value in (("p50", late.p50), ("p99", late.p99), ("p99.9", late.p999))
     )
     table = columns(
@@ -88,7 +90,7 @@ def _carried(carried: LoadResults) -> str:
     dropped = "".join(f"; dropped in {p}: {n:.1f} a run" for p, n in carried.drops.items())
     return (
         f"{table}# received in all: {received}; CPUs {carried.cpu_busy_percent:.1f} % busy;"
-        f" latency in us: {quantiles}{dropped}\n"
+        f" latency in {unit}: {quantiles}{dropped}\n"
     )
 
 

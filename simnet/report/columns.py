@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from simnet.printable import printable
-
-_UNITS: Final = (("us", 1.0, 1e5), ("ms", 1e-3, 1e8))
 
 
 def titled(scenario: str, tunings: Iterable[str], settings: Iterable[tuple[str, str]]) -> str:
     """Name a scenario and what is set in it, on one line."""
     chosen = [*tunings, *(f"{name}={value}" for name, value in settings)]
     return printable(f"{scenario} with {', '.join(chosen)}" if chosen else scenario)
-
-
-def in_unit(values_us: Iterable[float | None]) -> tuple[str, float]:
-    """The unit in which times in microseconds have at most six digits, and what one is in it."""
-    largest = max((value for value in values_us if value is not None), default=0.0)
-    return next(((unit, scale) for unit, scale, most in _UNITS if largest < most), ("s", 1e-6))
 
 
 def columns(heading: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:

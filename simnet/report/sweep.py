@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simnet.report.columns import columns, in_unit
+from simnet.report.columns import columns
+from simnet.study.run.duration_text import in_unit
 from simnet.study.run.measures import MEASURES, THROUGHPUT, TRANSACTIONS
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.printable import printable
-from simnet.report.columns import columns, in_unit, titled
+from simnet.report.columns import columns, titled
 from simnet.report.jobs import jobs_text
+from simnet.study.run.duration_text import in_unit
 from simnet.study.run.measures import transactions_per_s
 
 if TYPE_CHECKING:

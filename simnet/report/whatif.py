@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from simnet.printable import printable
-from simnet.report.columns import columns, in_unit, titled
+from simnet.report.columns import columns, titled
+from simnet.study.run.duration_text import in_unit
 from simnet.study.whatif.mechanism import moved_text
 
 if TYPE_CHECKING:

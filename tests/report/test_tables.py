@@ -8,9 +8,9 @@ import pytest
 
 from simnet._share import folder
 from simnet.report import FORMATS, columns, interrupts, netperf, sar, text
-from simnet.report.columns import in_unit
 from simnet.report.sar import cpu_table, interrupts_table
 from simnet.study.calibrate.capture import Capture, InterruptColumn
+from simnet.study.run.duration_text import in_unit, latency_text
 from simnet.study.run.result import Drops, Latency, Messages, Result
 
 LISTING = folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
@@ -134,6 +134,12 @@ def test_long_times_are_in_larger_units(values: list[float | None], unit: str) -
     found, scale = in_unit(values)
     assert found == unit
     assert all(value * scale < 1e5 for value in values if value is not None)
+
+
+def test_a_latency_in_a_sentence_has_its_unit() -> None:
+    assert latency_text(73.66) == "73.7 us"
+    assert latency_text(485_331.3) == "485.3 ms"
+    assert latency_text(1000.0, "g") == "1000 us"
 
 
 def test_a_long_latency_is_in_milliseconds(result: Result) -> None:

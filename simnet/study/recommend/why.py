@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from simnet.study.run.duration_text import in_unit
 from simnet.study.whatif.mechanism import moved
 from simnet.study.whatif.verdict import METRICS
 
@@ -21,8 +22,8 @@ _CHANGED: Final = 1.1
 _WORTH_US: Final = 0.01
 _WHOLE: Final = 1000.0
 _LABELS: Final = {
-    "latency_p50": "median latency {:.1f} us",
-    "latency_p99": "p99 latency {:.1f} us",
+    "latency_p50": "median latency {:.1f} {}",
+    "latency_p99": "p99 latency {:.1f} {}",
     "interrupts": "{:.0f} interrupts/s",
 }
 
@@ -60,7 +61,10 @@ def _metrics(before: Sequence[Result], after: Sequence[Result]) -> Iterator[str]
             continue
         first, last = (fmean(value or 0.0 for value in values) for values in (was, now))
         if first and last and max(first / last, last / first) >= _CHANGED:
-            yield f"{label.format(last)} instead of {first:.{0 if first >= _WHOLE else 1}f}"
+            unit, scale = in_unit((first, last)) if metric.unit == "us" else ("", 1.0)
+            other = first * scale
+            shown = f"{other:.{0 if other >= _WHOLE else 1}f}"
+            yield f"{label.format(last * scale, unit)} instead of {shown}"
 
 
 def _busiest(results: Sequence[Result]) -> float:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["duration_text"]
+__all__ = ["duration_text", "in_unit", "latency_text"]
 
 _UNITS: Final = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
+_SHORT: Final = (("us", 1.0, 1e5), ("ms", 1e-3, 1e8))
 
 
 def duration_text(seconds: float) -> str:
@@ -16,3 +18,15 @@ def duration_text(seconds: float) -> str:
             amount = seconds / scale
             return f"{amount:,.0f} {unit}" if amount >= 10 else f"{amount:.1f} {unit}"  # noqa: PLR2004
     return f"{seconds:.0f} seconds"
+
+
+def in_unit(values_us: Iterable[float | None]) -> tuple[str, float]:
+    """The unit in which times in microseconds have at most six digits, and what one is in it."""
+    largest = max((value for value in values_us if value is not None), default=0.0)
+    return next(((unit, scale) for unit, scale, most in _SHORT if largest < most), ("s", 1e-6))
+
+
+def latency_text(value_us: float, form: str = ".1f") -> str:
+    """A latency with its unit: ``73.7 us``, ``485.3 ms``."""
+    unit, scale = in_unit([value_us])
+    return f"{value_us * scale:{form}} {unit}"

@@ -39,6 +39,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from simnet.study.run.duration_text import latency_text
 from simnet.study.run.measures import transactions_per_s
 from simnet.study.run.result import Result
 from simnet.study.validate.intervals import Part
@@ -314,7 +315,8 @@ def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None) -> Verdict
     if max_p99_us is not None:
         if tail.after <= max_p99_us:
             return decided
-        above = f"p99 latency is {tail.after:.1f} us, above {max_p99_us:g} us"
+        late, most = latency_text(tail.after), latency_text(max_p99_us, "g")
+        above = f"p99 latency is {late}, above {most}"
         return Verdict("no", TAIL, f"{decided.sentence}; {above}")
     if tail.percent <= TAIL_PERCENT:
         return decided
