@@ -39,6 +39,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from simnet.study.statistics.student import student_quantile
+
 __all__ = ["LATE_SHARE", "Criterion", "Limits", "Sample", "Verdict", "criteria", "verdict"]
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
@@ -165,6 +167,4 @@ def _student(values: Sequence[float], tail: float) -> tuple[float, float, float]
 
 def _quantile(count: int, tail: float) -> float:
     """Student's, of so many replications."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(count - 1, 1 - tail))
+    return student_quantile(count - 1, 1 - tail)
