@@ -1,0 +1,43 @@
+"""Whether a what-if that stops early says what all its runs say: ``[SCENARIO TUNING SEEDS]``.
+
+Each first seed is one comparison. Draws of parameters are the same for all, and finished runs are
+stored, so a second call goes on where the first was stopped.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from unittest.mock import patch
+
+from simnet.study.whatif import whatif as module
+from simnet.study.whatif.plan import SEEDS, Look, looks
+
+
+def _last_only(seeds: int, members: int) -> tuple[Look, ...]:
+    return looks(seeds, members)[-1:]
+
+
+def compare(scenario: str, tuning: str, number: int) -> tuple[str, int, str]:
+    """The verdict of a what-if, its pairs of runs, and the verdict of all runs."""
+    seed = 1 + number * SEEDS
+    early = module.whatif(scenario, tuning, seed=seed)
+    with patch.object(module, "looks", _last_only):
+        late = module.whatif(scenario, tuning, seed=seed)
+    return early.tunings[0].verdict, early.seeds, late.tunings[0].verdict
+
+
+def main() -> None:
+    """Print every comparison, and how many agree."""
+    given, usual = sys.argv[1:], ("x460-out-of-box", "affinity", "100")
+    scenario, tuning, count = (*given, *usual[len(given) :])
+    agree: Counter[bool] = Counter()
+    for number in range(int(count)):
+        early, pairs, late = compare(scenario, tuning, number)
+        agree[early == late] += 1
+        print(f"seeds from {1 + number * SEEDS}: {early} after {pairs} pairs, {late} after all")
+    print(f"{agree[True]} of {agree.total()} agree")
+
+
+if __name__ == "__main__":
+    main()
