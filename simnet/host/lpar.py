@@ -160,6 +160,7 @@ class LparCpu(Component):
         burst.used_ps = self._threads_ps
         burst.end_ps = self._clock_ps + work_ps
         burst.order = self._order
+        burst.next = None
         self._push(burst)
         self.busy += 1
         self._aim()
