@@ -39,8 +39,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from simnet.study.statistics.student import student_quantile
-
 __all__ = ["LATE_SHARE", "Criterion", "Limits", "Sample", "Verdict", "criteria", "verdict"]
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
@@ -167,4 +165,6 @@ def _student(values: Sequence[float], tail: float) -> tuple[float, float, float]
 
 def _quantile(count: int, tail: float) -> float:
     """Student's, of so many replications."""
-    return student_quantile(count - 1, 1 - tail)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(count - 1, 1 - tail))

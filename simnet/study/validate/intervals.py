@@ -27,7 +27,6 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from simnet.study.statistics.student import student_quantile
 from simnet.study.validate.kinds import alike, factor, log_factor
 from simnet.study.validate.residuals import Residual
 
@@ -54,9 +53,11 @@ def parameters(logarithms: Sequence[float]) -> Part:
     count = len(logarithms)
     if count < 2:  # noqa: PLR2004 (one value has no spread)
         return 0.0, 0.0
+    from scipy.special import stdtrit  # scipy.stats takes a second to load
+
     mean = sum(logarithms) / count
     variance = sum((one - mean) ** 2 for one in logarithms) / (count - 1)
-    half = student_quantile(count - 1, _CONFIDENCE_TAIL) * math.sqrt(variance * (1 + 1 / count))
+    half = float(stdtrit(count - 1, _CONFIDENCE_TAIL)) * math.sqrt(variance * (1 + 1 / count))
     if count < _MANY:
         return mean - half, mean + half
     return max(mean - half, min(logarithms)), min(mean + half, max(logarithms))

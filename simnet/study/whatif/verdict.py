@@ -42,7 +42,6 @@ from pydantic import BaseModel, ConfigDict
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.measures import transactions_per_s
 from simnet.study.run.result import Result
-from simnet.study.statistics.student import student_quantile
 from simnet.study.validate.intervals import Part
 from simnet.study.validate.intervals import parameters as spread
 
@@ -281,9 +280,11 @@ def student(values: Sequence[float], error: float = _ERROR) -> Interval | None:
     count = len(values)
     if count < 2:  # noqa: PLR2004 (one value has no spread)
         return None
+    from scipy.special import stdtrit  # scipy.stats takes a second to load
+
     mean = sum(values) / count
     variance = sum((value - mean) ** 2 for value in values) / (count - 1)
-    half = student_quantile(count - 1, 1 - error / 2) * (variance / count) ** 0.5
+    half = float(stdtrit(count - 1, 1 - error / 2)) * (variance / count) ** 0.5
     return Interval(low=mean - half, high=mean + half)
 
 
