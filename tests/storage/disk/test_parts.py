@@ -312,9 +312,9 @@ def test_track_after_track_is_where_the_geometry_says(
     ahead = ReadAhead(surface)
     ahead.begin(sector, sector, 0, 0, 0)
     assert ahead.read_until(sector + sectors) == expected
-    ahead = ReadAhead(surface)
-    ahead.begin(sector, sector, 0, 0, 0)
     for now in (expected - 1, expected + 1):
+        ahead = ReadAhead(surface)
+        ahead.begin(sector, sector, 0, 0, 0)
         ahead.advance(now)
         assert (ahead.sector >= sector + sectors) == (now > expected)
     access = Command(sector, sectors, write=False, owner=None)
