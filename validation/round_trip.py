@@ -14,12 +14,15 @@ import sys
 import tempfile
 from pathlib import Path
 from random import Random
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import simnet
 from simnet.report import FORMATS
 from simnet.study.calibrate.host import MEMBERS
 from simnet.study.work.cases import Case, Member, simulate_all, uncertain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _OUTPUTS: Final = {
     "lscpu.txt": (
@@ -42,6 +45,7 @@ class Found(NamedTuple):
     fitted: tuple[int, int]
     told: tuple[int, int]
     whole: tuple[int, int]
+    outside: tuple[str, ...]
 
 
 def main() -> int:
@@ -51,17 +55,17 @@ def main() -> int:
     parser.add_argument("--members", type=int, default=MEMBERS)
     parser.add_argument("--first", type=int, default=1, help="seed of the first draw")
     given = parser.parse_args()
-    found = []
+    found: list[Found] = []
     for seed in range(given.first, given.first + given.draws):
         with tempfile.TemporaryDirectory() as place:
             found.append(round_trip(Path(place), seed, given.members))
         sys.stdout.write(f"draw {seed}: {_line(found[-1])}\n")
         sys.stdout.flush()
     sums = Found(
-        *(
-            (sum(one[0] for one in part), sum(one[1] for one in part))
-            for part in zip(*found, strict=True)
-        )
+        _sum(one.fitted for one in found),
+        _sum(one.told for one in found),
+        _sum(one.whole for one in found),
+        (),
     )
     sys.stdout.write(f"all: {_line(sums)}\n")
     good = sum(one.fitted[0] == one.fitted[1] for one in found)
@@ -69,12 +73,17 @@ def main() -> int:
     return 0
 
 
+def _sum(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    inside, there = zip(*counts, strict=True)
+    return sum(inside), sum(there)
+
+
 def _line(found: Found) -> str:
     parts = ("fitted", "narrowed", "of all")
     return ", ".join(
         f"{inside} of {count} {part} inside"
-        for part, (inside, count) in zip(parts, found, strict=True)
-    )
+        for part, (inside, count) in zip(parts, found[:3], strict=True)
+    ) + "".join(f"; {one}" for one in found.outside)
 
 
 def round_trip(place: Path, seed: int, members: int) -> Found:
@@ -103,10 +112,17 @@ def round_trip(place: Path, seed: int, members: int) -> Found:
     estimates = [one for one in found.calibration.fit.estimates if one.identified]
     known = found.moved.known
     told = [one for one in known if one.told]
+    narrow = {one.name: (float(one.low), float(one.high)) for one in told}
+    narrow |= {one.name: (one.low, one.high) for one in estimates}
     return Found(
         (sum(one.low <= true[one.name] <= one.high for one in estimates), len(estimates)),
         (sum(one.low <= true[one.name] <= one.high for one in told), len(told)),
         (sum(one.low <= true[one.name] <= one.high for one in known), len(known)),
+        tuple(
+            f"{name} is {true[name]}, not {low:.0f} to {high:.0f}"
+            for name, (low, high) in narrow.items()
+            if not low <= true[name] <= high
+        ),
     )
 
 

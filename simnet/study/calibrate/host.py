@@ -198,7 +198,8 @@ def moved(
             slopes = _slopes(free, points, np.array(residuals))
         points = _conditioned(free, points, residuals, error * math.sqrt(_ROUNDS), seed)
     numbers = len(slopes)
-    lost = math.sqrt(max(members - 1, 1) / max(members - 1 - numbers, 1))
+    # each round loses it once
+    lost = math.sqrt(max(members - 1, 1) / max(members - 1 - numbers, 1)) ** _ROUNDS
     known = tuple(_known(p, [one[p.name] for one in points], before[p.name], lost) for p in free)
     draws = [Draw(seed + number, point) for number, point in enumerate(points)]
     return Moved(tuple(draws), known, slopes)
@@ -266,7 +267,8 @@ def _known(parameter: Varied, values: Sequence[int], before: float, lost: float)
     """`lost`: by which factor covariances of few draws make the spread too small."""
     mean, spread = sum(values) / len(values), _spread(values) * lost
     half = _NORMAL_95 * spread
-    low, high = max(mean - half, parameter.low), min(mean + half, parameter.high)
+    low = max(math.floor(mean - half), parameter.low)
+    high = min(math.ceil(mean + half), parameter.high)
     return Known(parameter.name, mean, low, high, min(spread / before, 1.0))
 
 
