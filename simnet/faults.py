@@ -42,6 +42,7 @@ SENTENCES: Final = {
     "float_type": _NUMBER,
     "float_parsing": _NUMBER,
     "finite_number": "expected a finite number",
+    "greater_than": "expected more than {gt}",
     "greater_than_equal": "expected {ge} or more",
     "less_than_equal": "expected {le} or less",
     "less_than": "expected less than {lt}",

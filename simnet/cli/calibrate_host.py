@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simnet.cli.output import answer, message, write_out
@@ -28,21 +30,23 @@ def calibrate_host(
 ) -> None:
     """Print what a host's captures say of its costs, or which captures would say most."""
     from simnet.report.measured import host_calibration as report
+    from simnet.report.progress import progress
     from simnet.study.calibrate import host as study
     from simnet.study.calibrate.plan import plan as planned
 
     given: dict[str, Any] = {} if members is None else {"members": members}
     if error is not None:
         given["error"] = error / 100
-    if plan:
-        advice = planned(host, runs=_runs(**times), **given)
-        write_out(out, lambda: report.plan_json(advice))
-        answer(report.plan_json(advice) if as_json else report.plan(advice), nl=as_json)
-        return
-    found = study.calibrate_host(host, runs=_runs(**times), **given)
-    write_out(out, lambda: report.as_json(found))
-    answer(report.as_json(found) if as_json else report.host(found), nl=as_json)
-    for line in _written(found) if write else ():
+    with progress("draws, one of several batches of simulations") as callback:
+        given["runs"] = replace(_runs(**times), progress=callback)
+        found = planned(host, **given) if plan else study.calibrate_host(host, **given)
+    if isinstance(found, study.HostFit):
+        as_text, text_json = partial(report.host, found), partial(report.as_json, found)
+    else:
+        as_text, text_json = partial(report.plan, found), partial(report.plan_json, found)
+    write_out(out, text_json)
+    answer((text_json if as_json else as_text)(), nl=as_json)
+    for line in _written(found) if write and isinstance(found, study.HostFit) else ():
         message(line)
 
 

@@ -131,6 +131,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
 
     if is_host(scenario) and not (against or parameters or names):
         _refuse([("--profiles", profiles), ("--message", options["messages"])], _NOT_OF_A_HOST)
+        _refuse([("--write", write and plan)], "a plan writes nothing: give one of both")
         calibrate_host(
             scenario,
             plan=plan, write=write, out=out, as_json=as_json, members=members, error=error,
@@ -140,6 +141,10 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     if Path(scenario).is_dir() and not is_host(scenario):
         raise InputError('expected "scenario.toml" in it, as simnet import writes', file=scenario)
     _refuse([("--plan", plan), ("--members", members), ("--error", error)], "only of a host")
+    if not (against or parameters or names):
+        from simnet.scenario.core.library import find_scenario
+
+        find_scenario(scenario)
     if write and len(names) > 1:
         raise InputError("expected one stage, not several", key="--write")
     chosen = _stages(scenario, names, against, parameters)

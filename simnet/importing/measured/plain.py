@@ -26,7 +26,14 @@ def _read(text: str) -> Numbers:
         del rows[0]
     if any(len(row) != _COLUMNS for row in rows):
         raise ValueError("expected a metric and a value in each row")
-    return {name.strip(): float(value) for name, value in rows}
+    return {name.strip(): _number(name, value) for name, value in rows}
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ValueError(f"expected a number for {name.strip()}, got {text.strip()!r}") from error
 
 
 def _flat(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, float]]:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,6 +24,10 @@ __all__ = ["MOST_BYTES", "Capture", "Numbers", "Reader", "captures", "means", "r
 
 MOST_BYTES: Final = 16 << 20
 _MOST_METRICS: Final = 100_000
+_SHARES: Final = ("cpu.", "workers.")
+_PERCENT: Final = "percent"
+# tools round each part of a sum
+_MOST_PERCENT: Final = 101.0
 
 Numbers: TypeAlias = Mapping[str, float]
 """Values by metric."""
@@ -121,6 +125,11 @@ def _read(path: Path) -> Capture:
         raise InputError(f"no output of {reader.tool}: {error}", file=path) from error
     if not numbers or len(numbers) > _MOST_METRICS or not all(map(isfinite, numbers.values())):
         raise InputError(f"no output of {reader.tool}: expected finite numbers", file=path)
+    for metric, value in numbers.items():
+        most = _MOST_PERCENT if metric.startswith(_SHARES) or metric.endswith(_PERCENT) else inf
+        if not 0 <= value <= most:
+            expected = "expected 0 to 100 percent" if most < inf else "expected 0 or more"
+            raise InputError(f"{expected}, got {value:g}", file=path, key=metric)
     return Capture(str(path), reader, numbers)
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "model_names",
     "nearest",
     "parse_model",
+    "parse_scenario",
     "read_model",
     "read_scenario",
     "read_section",
@@ -195,6 +196,11 @@ def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:
     """
     form, document = _checked(ScenarioFile, toml.read(path, _shown(path)))
     return cast("ScenarioFile", form), document
+
+
+def parse_scenario(text: str, shown: str) -> None:
+    """Check the scenario that a text holds, as `read_scenario` does; messages call it `shown`."""
+    _checked(ScenarioFile, toml.parse(text, shown))
 
 
 def _checked(

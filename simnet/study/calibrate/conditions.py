@@ -22,10 +22,11 @@ from simnet.faults import first_fault
 from simnet.files import read_bytes, write_bytes, write_text
 from simnet.importing.measured.reader import MOST_BYTES, Capture, Numbers, captures, means
 from simnet.scenario.core import toml
+from simnet.spelling import nearest
 from simnet.study.calibrate.calibrate import Target
-from simnet.study.compare.metrics import kind_of, predicted
+from simnet.study.compare.metrics import is_metric, kind_of, predicted
 from simnet.study.validate.document import Answer
-from simnet.study.work.cases import Case
+from simnet.study.work.cases import Case, Member
 
 __all__ = ["Condition", "add", "conditions", "is_host", "scenario_of", "targets_of", "telling"]
 
@@ -92,9 +93,20 @@ def conditions(scenario: Path) -> list[Condition]:
         if files:
             settings = tuple((name, str(value)) for name, value in said.settings.items())
             case = Case(str(scenario), settings, said.tunings)
+            _check_case(case, folder / _CASE)
             name = "" if folder == root else folder.name
             found.append(Condition(name, case, tuple(captures(files, said.seconds))))
     return found
+
+
+def _check_case(case: Case, path: Path) -> None:
+    """Load a case, so that a wrong name in its file is told of that file."""
+    if not (case.settings or case.tunings):
+        return
+    try:
+        Member(case).effective()
+    except InputError as error:
+        raise InputError(error.message, file=path, key=error.key) from error
 
 
 def add(scenario: Path, case: Case, files: Iterable[str | Path], seconds: float | None) -> Path:
@@ -131,6 +143,8 @@ def targets_of(found: Sequence[Condition]) -> tuple[Target, ...]:
     targets = []
     for one in found:
         by_kind: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        for capture in one.captures:
+            _check_names(capture)
         for metric, value in telling(
             means(pair for capture in one.captures for pair in capture.numbers.items())
         ).items():
@@ -142,8 +156,18 @@ def targets_of(found: Sequence[Condition]) -> tuple[Target, ...]:
                 targets.append(Target(name, tuple(values), numbers, _answer(one.case)))
     if not targets:
         listed = ", ".join(_TELLING)
-        raise InputError(f"expected captures with one of {listed}", file=_FOLDER)
+        places = {str(Path(c.source).parent) for one in found for c in one.captures}
+        where = min(places, default=_FOLDER)
+        raise InputError(f"expected captures with one of {listed}", file=where)
     return tuple(targets)
+
+
+def _check_names(capture: Capture) -> None:
+    """Refuse a metric that a person named and that no result has."""
+    for metric in capture.numbers if capture.reader.named else ():
+        if not is_metric(metric):
+            known = nearest(metric, _TELLING)
+            raise InputError(f"unknown metric{known}", file=capture.source, key=metric)
 
 
 def _answer(case: Case) -> Answer:

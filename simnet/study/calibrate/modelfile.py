@@ -1,4 +1,4 @@
-"""Fitted values into the files of models, everything else in the files left as it is."""
+"""Fitted values into the files of models and scenarios, everything else in them left as it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet import _share
 from simnet.errors import InputError
 from simnet.files import NewFile, read_text
-from simnet.scenario.core.library import find_model, find_scenario, parse_model
+from simnet.scenario.core.library import find_model, find_scenario, parse_model, parse_scenario
 from simnet.scenario.core.schema import ModelKind
 
 if TYPE_CHECKING:
@@ -41,13 +41,14 @@ class Written:
 def write_fitted(
     found: Calibration, effective: Effective, scenario: str | None = None
 ) -> list[Written]:
-    """Write the fitted values into the models of a configuration, as `calibrated`.
+    """Write the fitted values to where a configuration has them, as `calibrated`.
 
-    Ranges stay: they are what is known without the fit. The source names measurements and date.
+    That is a model, or the scenario where it sets the value itself. Ranges stay: they are what is
+    known without the fit. The source names measurements and date.
     Of a user's `scenario`, the file of one, simnet's own models are never changed.
 
     Raises:
-        InputError: a parameter that the data don't fix, or that no model holds, or a file that
+        InputError: a parameter that the data don't fix, or that no file holds, or a file that
             can't be written; then nothing is changed.
     """
     unidentified = [one.name for one in found.fit.estimates if not one.identified]
@@ -56,7 +57,7 @@ def write_fitted(
         raise InputError(expected, key=unidentified[0])
     import tomlkit
 
-    texts: dict[Path, tuple[ModelKind, Any]] = {}
+    texts: dict[Path, tuple[ModelKind | None, Any]] = {}
     changes = []
     for estimate in found.fit.estimates:
         path = found.base[estimate.name].paths[0]
@@ -67,13 +68,20 @@ def write_fitted(
         if file not in texts:
             texts[file] = (kind, tomlkit.parse(read_text(file)))
         entry = texts[file][1]
-        for key in keys:
-            entry = entry[key]
+        try:
+            for key in keys:
+                entry = entry[key]
+        except KeyError:
+            expected = "a value of a model or of the scenario was expected"
+            raise InputError(expected, file=file, key=path) from None
         changes.append(_change(entry, estimate, effective.provenance[path], file, found))
     with ExitStack() as stack:
         for file, (kind, document) in texts.items():
             text = tomlkit.dumps(document)
-            parse_model(kind, text, str(file))
+            if kind is None:
+                parse_scenario(text, str(file))
+            else:
+                parse_model(kind, text, str(file))
             new = NewFile(file)
             stack.enter_context(new).write(text.encode())
             new.sync()
@@ -82,13 +90,15 @@ def write_fitted(
 
 def _place(
     effective: Effective, path: str, scenario: str
-) -> tuple[ModelKind, Path, tuple[str, ...]]:
-    """Kind and file of the model that holds a value, and the keys there."""
+) -> tuple[ModelKind | None, Path, tuple[str, ...]]:
+    """Kind and file of the model that holds a value, None for the scenario, and the keys there."""
     owner = path
     while owner and owner not in effective.models:
         owner = owner.rpartition(".")[0]
+    keys = path.removeprefix(f"{owner}.").split(".")
+    keys[-1] = keys[-1].removesuffix(effective.provenance[path].suffix)
     if not owner:
-        raise InputError("a value of a model was expected: the scenario sets this one", key=path)
+        return None, find_scenario(scenario), tuple(keys)
     place = owner.rpartition(".")[2]
     kind = _KIND_OF_PLACE.get(place, place)
     file = find_model(kind, effective.models[owner], beside=find_scenario(scenario))
@@ -97,8 +107,6 @@ def _place(
         # the server's model names it
         server = find_model("server", machine, beside=find_scenario(scenario))
         file = find_model(kind, effective.models[owner], beside=server)
-    keys = path.removeprefix(f"{owner}.").split(".")
-    keys[-1] = keys[-1].removesuffix(effective.provenance[path].suffix)
     return kind, file, tuple(keys)
 
 

@@ -6,14 +6,14 @@ softirq and irq together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.run.rows import CpuUse
 
-__all__ = ["kind_of", "predicted"]
+__all__ = ["is_metric", "kind_of", "predicted"]
 
 _SHARES: Final[Mapping[str, Callable[[CpuUse], float]]] = {
     "user": lambda cpu: cpu.user,
@@ -43,6 +43,9 @@ _DISK: Final = {
     "util_percent": ("util", "share"),
 }
 _WORKERS: Final = ("user", "system", "softirq", "idle")
+_QUANTILES: Final = ("p50", "p99")
+_OF_EACH: Final[Mapping[str, Collection[str]]] = {"cpu": _SHARES, "port": _PORT, "disk": _DISK}
+_OF_ALL: Final[Mapping[str, Collection[str]]] = {"workers": _WORKERS, "latency_us": _QUANTILES}
 _WHOLE: Final = {
     "throughput_bps": "throughput",
     "requests_per_s": "throughput",
@@ -57,6 +60,15 @@ _WHOLE: Final = {
 def predicted(result: Result) -> dict[str, float]:
     """The result's numbers by metric."""
     return dict(_metrics(result))
+
+
+def is_metric(metric: str) -> bool:
+    """Whether there can be such a metric, on some host."""
+    first, _, rest = metric.partition(".")
+    named, _, last = rest.rpartition(".")
+    if first in _OF_EACH:
+        return bool(named) and last in _OF_EACH[first]
+    return rest in _OF_ALL[first] if first in _OF_ALL else metric in _WHOLE
 
 
 def kind_of(metric: str) -> str:
@@ -107,7 +119,7 @@ def _latencies(result: Result) -> Iterator[tuple[str, float]]:
         found = [result.messages.latency_us]
     else:
         found = [flow.latency_us for flow in result.flows]
-    for name in ("p50", "p99"):
+    for name in _QUANTILES:
         values = [value for one in found if (value := getattr(one, name)) is not None]
         if values:
             yield f"latency_us.{name}", max(values)

@@ -11,7 +11,7 @@ from simnet.faults import OWN_WORDS, SENTENCES, sentence
 from simnet.scenario.core.files import ScenarioFile
 from simnet.scenario.core.library import MODELS
 from simnet.scenario.core.schema import file_model
-from simnet.study.calibrate import stages
+from simnet.study.calibrate import conditions, stages
 from simnet.study.conform import trace
 from simnet.study.validate import measurements, predictions, residuals
 
@@ -46,7 +46,12 @@ _LIMITS: dict[tuple[str, str], set[str]] = {
     ("tuple", "min_length"): {"too_short"},
     ("list", "min_length"): {"too_short"},
 }
-_BOUNDS = {"ge": "greater_than_equal", "le": "less_than_equal", "lt": "less_than"}
+_BOUNDS = {
+    "gt": "greater_than",
+    "ge": "greater_than_equal",
+    "le": "less_than_equal",
+    "lt": "less_than",
+}
 _CHECKS = {"function-after", "function-before", "function-wrap", "function-plain"}
 # kinds that only hold others, or that anything fits
 _NO_FAULT = {
@@ -65,7 +70,7 @@ def _forms() -> Iterator[type[BaseModel]]:
     for kind, section in MODELS.items():
         for one in section.variants().values() if section.by else (section,):
             yield file_model(one, kind)
-    for module in (stages, trace, measurements, predictions, residuals):
+    for module in (conditions, stages, trace, measurements, predictions, residuals):
         for form in vars(module).values():
             if isinstance(form, type) and issubclass(form, BaseModel) and form is not BaseModel:
                 yield form

@@ -14,6 +14,7 @@ from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import imported
 from simnet.report import FORMATS
 from simnet.report.measured import host_calibration
+from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
 from simnet.study.calibrate.calibrate import Runs
 from simnet.study.calibrate.conditions import add, conditions, is_host, targets_of
@@ -123,9 +124,10 @@ def test_a_plan_names_the_load_that_tells_most_and_what_to_type(
 
 def test_captures_of_a_comparison_become_conditions(tmp_path: Path) -> None:
     scenario = tmp_path / "scenario.toml"
+    scenario.write_text(find_scenario("x460-out-of-box").read_text("utf-8"), "utf-8")
     file = tmp_path / "mine.csv"
     file.write_text("metric,value\nthroughput_bps,1e9\ncpu.all.kernel,20\n", "utf-8")
-    case = Case(str(scenario), (("test", "tcp_rr"), ("nodes", "1")), ("fast",))
+    case = Case(str(scenario), (("message", "4 KiB"), ("nodes", "1")), ("affinity",))
     for _ in range(2):
         add(scenario, case, [file], None)
     first, second = conditions(scenario)
@@ -135,19 +137,52 @@ def test_captures_of_a_comparison_become_conditions(tmp_path: Path) -> None:
     assert kinds == {"throughput": ("throughput_bps",), "CPU share": ("cpu.all.kernel",)}
 
 
+CAPTURED = {"measured/a/x.csv": "metric,value\nthroughput_bps,1e9\n"}
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
         ({}, "measured: expected a folder with captures"),
         ({"measured/x/case.toml": "settings = 3\n"}, "case.toml:1: settings: expected a table"),
-        ({"measured/x.csv": "metric,value\nfoo,1\n"}, "measured: expected captures with one of"),
+        ({"measured/x.csv": "metric,value\nfoo,1\n"}, "x.csv: foo: unknown metric"),
+        (
+            {"measured/x.csv": "metric,value\ncpu.all.softirk,1\n"},
+            "cpu.all.softirk: unknown metric; did you mean cpu.all.softirq?",
+        ),
+        (
+            {"measured/x.csv": "metric,value\ncpu.all.softirq,1200\n"},
+            "cpu.all.softirq: expected 0 to 100 percent, got 1200",
+        ),
+        (
+            {"measured/x.csv": "metric,value\nthroughput_bps,-1\n"},
+            "throughput_bps: expected 0 or more, got -1",
+        ),
+        (
+            {"measured/x.csv": "metric,value\nthroughput_bps,fast\n"},
+            "expected a number for throughput_bps, got 'fast'",
+        ),
+        (
+            {"measured/x.csv": "metric,value\ncpu.3.idle,1\n"},
+            "measured: expected captures with one of",
+        ),
+        (
+            {**CAPTURED, "measured/a/case.toml": '[settings]\ntezt = "tcp_rr"\n'},
+            "case.toml: tezt: unknown knob; did you mean test?",
+        ),
+        (
+            {**CAPTURED, "measured/a/case.toml": 'tunings = ["afinity"]\n'},
+            "case.toml: afinity: unknown tuning; did you mean affinity?",
+        ),
+        ({"measured/x/case.toml": "seconds = -1\n"}, "seconds: expected more than 0"),
         ({"measured/x.txt": "hello\n"}, "x.txt: expected an output of one of"),
     ],
 )
 def test_what_cannot_be_used_gets_one_line(
     tmp_path: Path, files: dict[str, str], message: str
 ) -> None:
-    folder(tmp_path, files)
+    text = find_scenario("x460-out-of-box").read_text("utf-8")
+    folder(tmp_path, {"scenario.toml": text, **files})
     with pytest.raises(InputError) as caught:
         targets_of(conditions(tmp_path / "scenario.toml"))
     assert message in caught.value.typed

@@ -13,6 +13,7 @@ import pytest
 
 from simnet import _share
 from simnet.errors import InputError, OutputError
+from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
 from simnet.study.calibrate.calibrate import Calibration, Target
 from simnet.study.calibrate.modelfile import write_fitted
@@ -127,3 +128,22 @@ def test_of_two_models_neither_changes_when_one_does_not_fit_on_the_disk(
         assert list(models.rglob(".*")) == []
     write_fitted(found, load("x460-out-of-box"))
     assert all(file.read_bytes() != old for file, old in zip(files, before, strict=True))
+
+
+def test_what_the_scenario_sets_is_written_there(tmp_path: Path) -> None:
+    scenario = tmp_path / "scenario.toml"
+    text = find_scenario("memcached-100g").read_text("utf-8").partition("\n")[2]
+    scenario.write_text(text, "utf-8")
+    name = "memcached.client_wake_ps"
+    (base,) = (one for one in ranged(load(str(scenario)), ("calibrated",)) if one.name == name)
+    fit = Fit((Estimate(name, 11.3e6, 5e6, 34e6, identified=True),), (), 1, np.zeros(1), 0.01, 3)
+    targets = (Target("mine", ("latency_us.p50",), np.ones(1), None),)  # type: ignore[arg-type]
+    (change,) = write_fitted(
+        Calibration({name: base}, targets, fit, ()), load(str(scenario)), str(scenario)
+    )
+    assert (change.file, change.after) == (scenario, "11.3 us")
+    after = scenario.read_text("utf-8").splitlines()
+    changed = [new for old, new in zip(text.splitlines(), after, strict=True) if old != new]
+    assert len(changed) == 1
+    assert changed[0].startswith('client_wake = {value = "11.3 us", low = "5 us", high = "80 us"')
+    assert load(str(scenario)).provenance[name].state == "calibrated"

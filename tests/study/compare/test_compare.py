@@ -197,9 +197,10 @@ def test_a_change_needs_a_what_if_and_one_metric_on_both_sides(
     [
         ("throughput_bsp = 1\n", "throughput_bsp: the prediction has no such metric; did you mean"),
         (
-            "cpu.all.softirq = -1\ncpu.99.idle = 3\n",
+            "cpu.all.softirq = 1\ncpu.99.idle = 3\n",
             "cpu.99.idle: the prediction has no such metric",
         ),
+        ("cpu.all.softirq = -1\n", "cpu.all.softirq: expected 0 to 100 percent, got -1"),
     ],
 )
 def test_metrics_of_a_person_must_be_known(tmp_path: Path, text: str, message: str) -> None:
