@@ -16,7 +16,7 @@ from simnet.scenario.parts.nic.schema import Nic
 __all__ = ["nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
 
 _ANY_NIC: Final = "mellanox-connectx-5"
-# networks inside of one host, which an import does not describe
+# networks inside of one host
 _VIRTUAL: Final = ("hypervisor", "bridge")
 _RELEASE: Final = re.compile(r"\d+")
 
@@ -51,19 +51,26 @@ def nearest_kernel(version: str) -> str:
     return max(earlier, key=lambda name: (known[name], -len(name)))
 
 
-def nearest_nic(driver: str) -> tuple[str, bool]:
-    """Return the first NIC's model of a driver, and whether there is one; else that of another."""
+def nearest_nic(driver: str, *, guest: bool = False) -> tuple[str, bool]:
+    """Return the first NIC's model of a driver, and whether there is one; else that of another.
+
+    Args:
+        driver: as ethtool names it.
+        guest: the devices of guests count, too.
+    """
     # the kernel's module of mlx5
     wanted = driver.removesuffix("_core")
-    return _of_drivers().get(wanted, _ANY_NIC), wanted in _of_drivers()
+    known = _of_drivers(guest=guest)
+    return known.get(wanted, _ANY_NIC), wanted in known
 
 
 @cache
-def _of_drivers() -> dict[str, str]:
+def _of_drivers(*, guest: bool) -> dict[str, str]:
+    left_out = _VIRTUAL[: 1 if guest else None]
     found: dict[str, str] = {}
     for name in model_names("nic"):
         driver = _form("nic", name).driver
-        if Nic.variants()[driver].network not in _VIRTUAL:
+        if Nic.variants()[driver].network not in left_out:
             found.setdefault(driver, name)
     return found
 

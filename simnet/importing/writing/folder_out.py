@@ -11,6 +11,7 @@ from simnet.files import NewFile, write_text
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_kernel, nearest_nic
 from simnet.importing.read_nic import ReadNic
+from simnet.importing.writing import guest
 from simnet.importing.writing.lines import number_interrupts, place_interrupts
 from simnet.importing.writing.models import (
     UNKNOWN_LINK_BPS,
@@ -18,6 +19,7 @@ from simnet.importing.writing.models import (
     cpu_draft,
     kernel_draft,
     nic_draft,
+    nodes_of,
     placed,
     plain,
     server_draft,
@@ -252,36 +254,57 @@ def imported(host: ReadHost, workload: str | None = None) -> Imported:
     """
     notes: list[str] = []
     chosen = _ports(host, notes)
+    if guest.is_guest(host, chosen[0]):
+        told = [*notes, *guest.describe(chosen[0], len(chosen) - 1)]
+        try:
+            return _imported(host, workload, chosen[:1], told, below=True)
+        except InputError as error:
+            notes.append(f"{chosen[0].name}: simulated as a port of a real host: {error.message}")
+    return _imported(host, workload, chosen, notes, below=False)
+
+
+def _imported(
+    host: ReadHost, workload: str | None, chosen: list[ReadNic], notes: list[str], *, below: bool
+) -> Imported:
+    """Return models and scenario; `below`: with the host below, which a guest cannot see."""
     nodes, _ = placed(host)
-    numbers = [node.number for node in host.topology.nodes if node.cpus]
-    places = {}
-    for nic in chosen:
-        number = nic.number("node", numbers[0] if numbers else 0)
-        place = numbers.index(number) if number in numbers else 0
-        places[nic.name] = min(place, len(nodes) - 1)
+    if below:
+        nodes = [host.topology.cpus]
+    places = nodes_of(host, chosen, len(nodes))
     lines = number_interrupts(host, chosen)
     drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
     for nic in chosen:
-        drafts[f"nic-{nic.name}.toml"] = nic_draft(nic, lines[nic.name].most)
+        drafts[f"nic-{nic.name}.toml"] = nic_draft(nic, lines[nic.name].most, guest=below)
     ports = [(name, place, lines[name]) for name, place in places.items()]
     drafts["server.toml"] = server_draft(host, ports)
+    first = chosen[0].name
     load = load_of(
         host,
         workload,
         nodes=1 + max(places.values()),
-        cpus=nodes[places[chosen[0].name]],
-        queues=lines[chosen[0].name].queues,
+        cpus=nodes[places[first]],
+        queues=lines[first].queues,
     )
     rate = max(nic.number("link_bps", UNKNOWN_LINK_BPS) for nic in chosen)
     drafts["switch.toml"] = switch_draft(rate)
     if load.switch_bps:
         drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
-    notes += load.notes
-    notes += _remarks(host, chosen)
+    notes = [*notes, *load.notes, *_remarks(host, () if below else chosen)]
     tuning = Tuning()
     tuning.screen(host.told, places, host.topology.cpus)
     balanced = place_interrupts(host, tuning, lines, {n: nodes[p] for n, p in places.items()})
-    scenario = _SCENARIO.format(workload=load.text, irqbalance=balanced)
+    kvm = table = ""
+    if below:
+        guest.above_host(drafts, host, lines[first])
+        guest.outside(drafts, first, lines[first].numbers[0], rate)
+        kvm, table = guest.guest_tables(host, lines[first])
+    scenario = _SCENARIO.format(
+        kvm=kvm,
+        guest=table,
+        peer=guest.PEER_SERVER if below else "server.toml",
+        workload=load.text,
+        irqbalance=balanced,
+    )
     found = Imported(host, drafts, scenario, tuning, tuple(notes))
     found.settle()
     return replace(found, notes=(*found.notes, *_refusals(found)))
@@ -318,7 +341,7 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
     return [ReadNic("eth0")]
 
 
-def _remarks(host: ReadHost, chosen: list[ReadNic]) -> list[str]:
+def _remarks(host: ReadHost, chosen: Sequence[ReadNic]) -> list[str]:
     topology = host.topology
     found = [
         "the processor's costs are those of a related one and not calibrated: see models/cpu.toml"
@@ -354,9 +377,10 @@ description = "An imported host and a peer like it"
 server = "models/server.toml"
 kernel = "models/kernel.toml"
 switch = "models/switch.toml"
-
+{kvm}
+{guest}
 [[system.peers]]
-server = "models/server.toml"
+server = "models/{peer}"
 kernel = "models/kernel.toml"
 
 {workload}

@@ -30,6 +30,9 @@ __all__ = [
     "cpu_draft",
     "kernel_draft",
     "nic_draft",
+    "nodes_of",
+    "placed",
+    "plain",
     "server_draft",
     "switch_draft",
 ]
@@ -202,26 +205,33 @@ def kernel_draft(host: ReadHost) -> Draft:
     return draft
 
 
-def nic_draft(nic: ReadNic, most_queues: int = 0) -> Draft:
+def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Draft:
     """Return a port: link, rings and queues as read, the rest of its driver's model.
 
     Args:
         nic: as it was read.
         most_queues: how many queues it is to have, where more than are in use can be set.
+        guest: it is the device of a guest.
     """
     driver = nic.text("driver")
-    base, same = nearest_nic(driver)
+    base, same = nearest_nic(driver, guest=guest)
     known = "" if same else f"; simulated as {base}, as its own driver is not modelled"
     draft = Draft("nic", f"{nic.name}, {driver or 'a driver of unknown name'}{known}", base)
     draft.assume_all(same=same)
     for key, name, unit in _OF_NIC:
         found = nic.facts.get(name)
-        if found is None or key not in draft.document:
+        if found is None or key not in draft.document or (guest and key == "rx_ring"):
             continue
         value = f"{found.value} {unit}" if unit else found.value
         if key.endswith("_queues") and most_queues > int(found.value):
             value, found = most_queues, nic.facts["most_queues"]
         draft.read(key, value, found.source)
+    ring = nic.facts.get("rx_ring")
+    if guest:
+        # all of a virtqueue is posted; there is no wire
+        if ring is not None:
+            draft.read("rx_buffers_posted", ring.value, ring.source)
+        return draft
     rate = nic.facts.get("link_bps")
     if rate is not None:
         draft.read("link_rate", f"{int(rate.value) // 10**6} Mbit/s", rate.source)
@@ -233,7 +243,6 @@ def nic_draft(nic: ReadNic, most_queues: int = 0) -> Draft:
             "1 Gbit/s",
             "100 Gbit/s",
         )
-    ring = nic.facts.get("rx_ring")
     if ring is not None and "rx_buffers_posted" in draft.document:
         draft.read("rx_buffers_posted", max(int(ring.value) - 1, 1), ring.source)
     return draft
@@ -321,6 +330,17 @@ def placed(host: ReadHost) -> tuple[list[frozenset[int]], list[frozenset[int]]]:
         _partition(nodes, topology.cores),
         _partition(list(topology.packages) or [topology.cpus], topology.cores),
     )
+
+
+def nodes_of(host: ReadHost, chosen: Iterable[ReadNic], nodes: int) -> dict[str, int]:
+    """Return the node of each port by name, as a number of the model's `nodes`."""
+    numbers = [node.number for node in host.topology.nodes if node.cpus]
+    found = {}
+    for nic in chosen:
+        number = nic.number("node", numbers[0] if numbers else 0)
+        place = numbers.index(number) if number in numbers else 0
+        found[nic.name] = min(place, nodes - 1)
+    return found
 
 
 def _partition(sets: list[frozenset[int]], cores: Iterable[frozenset[int]]) -> list[frozenset[int]]:

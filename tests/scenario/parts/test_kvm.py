@@ -103,6 +103,7 @@ def test_a_guest_has_as_many_cpus_as_are_pinned() -> None:
         ),
         ({"ethtool -L eth0 combined": "9"}, "eth0 has 8 queues"),
         ({"peers_simulated": "ends"}, "the ends are guests of one host"),
+        ({"test": "relay"}, "relay reaches no guest here"),
     ],
     ids=lambda one: next(iter(one), "") if isinstance(one, dict) else "",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.checks import refuse_ends
+from simnet.scenario.core.subject import setup_of
 from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ def check_guests(tree: Tree, table: Table) -> None:
             raise table.error((*guests[0], "guest"), _key(guests[0]), message)
         return
     refuse_ends(tree, table, "the ends are guests of one host")
+    test = tree.get(("workload", "test"))
+    if setup_of(test, tree.values.__contains__):
+        message = f"{test} reaches no guest here: expected netserver, netperf or tcp_rr"
+        raise table.error(("workload", "test"), "workload.test", message)
     for place in places:
         host = tree.get(place)
         if place not in guests:
