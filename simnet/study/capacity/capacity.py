@@ -145,6 +145,7 @@ def _answer(
         tunings=every[0].tunings,
         setting=setting.name,
         unit=setting.spec.unit,
+        meaning=setting.spec.doc,
         max_loss=plan.limits.loss,
         max_p99_us=plan.limits.p99_us,
         max_shortfall=plan.limits.shortfall,

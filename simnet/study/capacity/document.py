@@ -82,6 +82,7 @@ class Capacity(_Row):
     tunings: tuple[str, ...] = Field(description="tunings of the scenario that were applied")
     setting: str = Field(description="what sets the load")
     unit: str = Field(description="of the loads; empty for a plain number")
+    meaning: str = Field(default="", description="what the setting is")
     max_loss: float | None = Field(description="largest share of packets lost")
     max_p99_us: float | None = Field(description="largest latency of 99 of 100 messages")
     max_shortfall: float = Field(description="largest share of messages that may pile up")

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from simnet.study.capacity.document import Capacity
+    from simnet.study.capacity.document import Capacity, Interval
 
 _PERCENT: Final = 100.0
 _WIDTH_INCHES: Final = 9.0
@@ -30,7 +30,8 @@ def curves(found: Capacity) -> Figure:
     figure = Figure(figsize=size, layout="constrained")
     for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
         _draw(axes, found, name)
-    figure.axes[-1].set_xlabel(" ".join(part for part in (found.setting, found.unit) if part))
+    what = found.unit or found.meaning.partition(",")[0]
+    figure.axes[-1].set_xlabel(f"{found.setting} ({what})" if what else found.setting)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", fontsize="small")
     figure.suptitle(f"{found.scenario}: {_title(found)}", fontsize="medium", x=0.01, ha="left")
@@ -51,7 +52,7 @@ def _draw(axes: Axes, found: Capacity, name: str) -> None:
         loads, means, below, above = [], [], [], []
         for one in found.loads:
             interval = next(i for i in one.intervals if i.name == name)
-            if one.verdict == verdict:
+            if _verdict(interval) == verdict:
                 loads.append(one.load)
                 means.append(_PERCENT * interval.mean)
                 below.append(_PERCENT * max(interval.mean - interval.low, 0.0))
@@ -71,8 +72,16 @@ def _draw(axes: Axes, found: Capacity, name: str) -> None:
     axes.set_xticks([one.load for one in found.loads if _apart(one.load, found)])
     axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set_ylabel(_QUANTITIES[name])
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _verdict(interval: Interval) -> str:
+    """Whether this quantity meets its own limit; a load may fail by another one."""
+    if interval.high <= interval.limit:
+        return "pass"
+    return "fail" if interval.low > interval.limit else "undecided"
 
 
 def _apart(load: float, found: Capacity) -> bool:

@@ -12,7 +12,7 @@ from simnet.study.explain.bottleneck import FULL
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from simnet.study.explain.bottleneck import ResourceUse
+    from simnet.study.explain.bottleneck import Limit, ResourceUse
     from simnet.study.explain.explain import Explanation
 
 __all__ = ["utilisations"]
@@ -66,12 +66,11 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
             note += f", {one.drops:,} drops"
         axes.annotate(
             note,
-            (100 * one.utilisation, place),
+            (max(100.0, 100 * one.utilisation), place),
             xytext=(4, 0),
             textcoords="offset points",
             va="center",
             fontsize="small",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
     axes.set_yticks(list(places.values()), list(places))
     for label in axes.get_yticklabels():
@@ -111,5 +110,13 @@ def _title(found: Explanation) -> str:
     if found.limits:
         first = found.limits[0]
         whose = f"{first.flows[0]}: " if first.flows and len(found.limits) > 1 else ""
-        title += f"; {whose}{first.sentence.partition(';')[0]}"
+        title += f"; {whose}{_limit(first)}"
     return shorten(title, _TITLE_WIDTH, placeholder=" ...")
+
+
+def _limit(found: Limit) -> str:
+    """What holds a flow back, in a few words."""
+    if found.verdict == "window" and found.waits:
+        wait = found.waits[0]
+        return f"the {wait.reason} is full {100 * wait.share:.0f} % of the time, nothing else is"
+    return found.sentence.partition(";")[0]

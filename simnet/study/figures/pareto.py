@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from matplotlib.figure import Figure
 
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["front", "of_sweep"]
 
+_Point: TypeAlias = "tuple[tuple[float, float], Cell]"
 _SIZE_INCHES: Final = (10.0, 4.8)
 _COSTS: Final = ("cpu_busy_percent", "latency_us_p99")
-_MOST_NAMED: Final = 12
+# of the range of the points
+_NAME_WIDTH: Final = 0.3
+_NAME_HEIGHT: Final = 0.06
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _TRIED, _FRONT = "#56b4e9", "#0072b2"
 
@@ -73,19 +76,36 @@ def _panel(axes: Axes, optimum: Optimum, cost: str) -> None:
             color=_FRONT if number in best else _TRIED,
             label=("none is better in both" if number in best else "beaten") if first else None,
         )
-        if number in best and len(best) <= _MOST_NAMED:
-            named = ", ".join(cell.settings[name] for name in varied(optimum))
-            axes.annotate(
-                named,
-                (x.mean * across.scale, y.mean * up.scale),
-                xytext=(5, -10),
-                textcoords="offset points",
-                fontsize="small",
-            )
     axes.set_xlabel(f"{across.label}, {_better(cost)}")
     axes.set_ylabel(f"{up.label}, {_better(optimum.measure)}")
     axes.margins(0.12)
+    points = [(worth[number], optimum.cells[number]) for number in best]
+    for (left, height), cell in _apart(points):
+        axes.annotate(
+            ", ".join(cell.settings[name] for name in varied(optimum)),
+            (abs(left) * across.scale, abs(height) * up.scale),
+            xytext=(5, -10),
+            textcoords="offset points",
+            fontsize="small",
+        )
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _apart(points: Sequence[_Point]) -> list[_Point]:
+    """Those whose names do not cover each other: from the best on, each a step from the next."""
+    kept: list[_Point] = []
+    if not points:
+        return kept
+    values = [value for value, _ in points]
+    width, height = (max(each) - min(each) or 1.0 for each in zip(*values, strict=True))
+    for (x, y), cell in sorted(points, key=lambda one: one[0][1], reverse=True):
+        near = (
+            abs(x - other[0]) < _NAME_WIDTH * width and abs(y - other[1]) < _NAME_HEIGHT * height
+            for other, _ in kept
+        )
+        if not any(near):
+            kept.append(((x, y), cell))
+    return kept
 
 
 def _better(name: str) -> str:

@@ -88,7 +88,7 @@ def test_it_is_a_frame_and_a_plot() -> None:
     assert [a.get_ylabel() for a in axes] == [
         "packets lost (%)", "messages later than p99's limit (%)", "messages piling up (%)",
     ]  # fmt: skip
-    assert axes[-1].get_xlabel() == LOAD
+    assert axes[-1].get_xlabel() == f"{LOAD} ({found.meaning.partition(',')[0]})"
     assert f"{found.low:,.0f} meets the limits" in axes[0].figure.get_suptitle()
 
 
