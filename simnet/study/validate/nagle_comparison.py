@@ -81,10 +81,10 @@ def options(stall: Stall) -> TcpOptions:
     )
 
 
-def stall_ms(tcp: TcpOptions, way_us: int = WAY_US) -> float:
+def stall_ms(tcp: TcpOptions, way_us: int = WAY_US, writes: tuple[int, ...] = (100, 200)) -> float:
     """Median duration of a transaction, ms; the hosts cost nothing, one way takes `way_us`."""
-    client = Requester((100, 200), 10, _TRANSACTIONS)
+    client = Requester(writes, 10, _TRANSACTIONS)
     path = PathOptions(rate_bps=10**10, delay_ps=way_us * _US)
-    run = TcpPath(path, tcp, client, Responder(300, 10))
+    run = TcpPath(path, tcp, client, Responder(sum(writes), 10))
     run.run_for(10_000 * _MS)
     return median(client.times_ps) / _MS

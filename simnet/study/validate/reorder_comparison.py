@@ -20,11 +20,22 @@ from simnet.net.link.lossy_path import FLUSHED
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 
-__all__ = ["Measured", "Simulated", "measured", "simulate"]
+__all__ = ["CLASSIC", "DURATION_PS", "Measured", "Simulated", "connection", "measured", "simulate"]
 
 _US = 10**6
 _SECOND_PS = 10**12
 DURATION_PS = 4 * _SECOND_PS
+# on this link a packet of 1500 bytes takes 60 us: there is no Ethernet around it
+# what was learnt of reordering was not used
+CLASSIC = TcpOptions(
+    kernel="6.18",
+    congestion="reno",
+    sack=False,
+    header_bytes=52,
+    initial_cwnd=10,
+    max_reordering=3,
+    tso=True,
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,37 @@ def measured() -> dict[tuple[float, int], Measured]:
     return {(row.loss, row.window): row for row in rows}
 
 
+def connection(
+    window: int,
+    *,
+    loss: float = 0.0,
+    flush_timeout_ps: int = 0,
+    drain_after_slide: bool = True,
+    tcp: TcpOptions = CLASSIC,
+    seed: int = 1,
+) -> TcpPath:
+    """The connection of a row, before it runs; see `ReorderWindow` for its options."""
+    path = PathOptions(
+        rate_bps=200 * 10**6,
+        delay_ps=500 * _US,
+        loss_ppb=round(loss * 10**9),
+        late_ppb=50_000_000,
+        late_ps=1200 * _US,
+    )
+    run = TcpPath(path, tcp, BulkSource(), Sink(), seed=seed)
+    run.forward.numbers = MessageNumbers()
+    run.forward.element = ReorderWindow(
+        run.sim,
+        "window",
+        window,
+        drain_after_slide=drain_after_slide,
+        flush_timeout_ps=flush_timeout_ps,
+        owner=run.forward,
+        kind=FLUSHED,
+    )
+    return run
+
+
 def simulate(
     window: int,
     *,
@@ -74,38 +116,16 @@ def simulate(
     drain_after_slide: bool = True,
     seed: int = 1,
 ) -> Simulated:
-    """Simulate a row; see `ReorderWindow` for its options."""
-    path = PathOptions(
-        rate_bps=200 * 10**6,
-        delay_ps=500 * _US,
-        loss_ppb=round(loss * 10**9),
-        late_ppb=50_000_000,
-        late_ps=1200 * _US,
-    )
-    # on this link a packet of 1500 bytes takes 60 us: there is no Ethernet around it
-    # what was learnt of reordering was not used
-    tcp = TcpOptions(
-        kernel="6.18",
-        congestion="reno",
-        sack=False,
-        header_bytes=52,
-        initial_cwnd=10,
-        max_reordering=3,
-        tso=True,
-    )
-    run = TcpPath(path, tcp, BulkSource(), Sink(), seed=seed)
-    reorder = ReorderWindow(
-        run.sim,
-        "window",
+    """Simulate a row; see `connection`."""
+    run = connection(
         window,
-        drain_after_slide=drain_after_slide,
+        loss=loss,
         flush_timeout_ps=flush_timeout_ps,
-        owner=run.forward,
-        kind=FLUSHED,
+        drain_after_slide=drain_after_slide,
+        seed=seed,
     )
-    run.forward.numbers = MessageNumbers()
-    run.forward.element = reorder
     run.run_for(duration_ps)
+    reorder = run.forward.element
     return Simulated(
         loss=loss,
         window=window,
