@@ -28,6 +28,7 @@ class Kind:
         also: other names of the output, below `sos_commands`, with `{port}`.
         live: `--live` asks this machine for it. What is printed of interfaces is asked for anyway.
         twice: it counts: the script and `--live` take it a second time, into the folder `later`.
+        many: there may be several files of any name, see `Outputs.every`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Kind:
     also: tuple[str, ...] = ()
     live: bool = False
     twice: bool = False
+    many: bool = False
 
     @property
     def place(self) -> str:
@@ -65,12 +67,14 @@ class Told:
         raw: its value, as the knob takes it.
         source: the file.
         state: `read`, or `assumed`.
+        why: the scenario cannot have it; empty if it may.
     """
 
     name: str
     raw: str
     source: str
     state: str = "read"
+    why: str = ""
 
 
 @functools.cache

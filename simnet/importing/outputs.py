@@ -95,6 +95,8 @@ class Outputs:
                 continue
             again = LATER if name.startswith(LATER) else ""
             interface = matched.groupdict().get("interface") or ""
+            if kinds()[kind].many:
+                interface = name
             if not interface and kinds()[kind].of_port:
                 interface = re.split(r"[_\- ]", name.rpartition("/")[2].removesuffix(".txt"))[-1]
             self._found.setdefault((again + kind, interface), Output(name, text))
@@ -108,6 +110,12 @@ class Outputs:
             if text:
                 return Output(again + name, text)
         return self._found.get((again + kind, interface))
+
+    def every(self, kind: str) -> list[Output]:
+        """Return all outputs of a command of which there may be several."""
+        single = self.one(kind)
+        found = [told for (name, _), told in self._found.items() if name == kind]
+        return found if single is None or single in found else [single, *found]
 
     def pair(self, kind: str, interface: str = "") -> tuple[Output, Output] | None:
         """Return the output of a command and that taken later; None unless both are there."""

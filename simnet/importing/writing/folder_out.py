@@ -312,10 +312,12 @@ def _imported(
 
 def _refusals(found: Imported) -> Iterator[str]:
     """Yield what was read, would have an effect, and no model takes."""
+    # a parser's note says them
+    noted = {NOT_MODELLED, *(one.why for one in found.host.told)} - {""}
     lines = [
         plain(f"{one['name']} = {one['value']}: read, not used: {one['why']}", 200)
         for one in found.unused()
-        if one["why"] != NOT_MODELLED and one["value"] not in _OFF
+        if one["why"] not in noted and one["value"] not in _OFF
     ]
     yield from lines[:_MOST_REFUSALS]
     if len(lines) > _MOST_REFUSALS:

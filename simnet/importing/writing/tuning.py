@@ -83,6 +83,9 @@ class Tuning:
         """
         names = set(ports)
         for one in told:
+            if one.why:
+                self.leave(one, one.why)
+                continue
             found = _knob(one.name)
             if found is None:
                 self.leave(one, "simnet has no such knob")
