@@ -18,12 +18,14 @@ from simnet.importing.parsers.lscpu import lscpu_fields, lscpu_table, lscpu_topo
 from simnet.importing.parsers.lstopo import lstopo_topology
 from simnet.importing.parsers.numactl import numactl_distances, numactl_nodes
 from simnet.importing.parsers.pci import slot_of
-from simnet.importing.rates import Rates, Use
+from simnet.importing.rates import NetworkTest, Rates, Use
 from simnet.importing.read_nic import Read, ReadNic
 from simnet.importing.sysfs_topology import sysfs_distances, sysfs_topology
 from simnet.importing.topology import Topology
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simnet.importing.files.files import Files
     from simnet.importing.parser import Told
     from simnet.importing.parsers.interrupts import QueueInterrupt
@@ -51,6 +53,7 @@ class ReadHost:
         slots: of ports, by name.
         notes: what parsers remark, one line each.
         rates: what ports carried, of the first parser that knows it.
+        tests: of the network that were run.
         uses: what else was observed, by name.
     """
 
@@ -63,20 +66,21 @@ class ReadHost:
     slots: dict[str, Slot]
     notes: tuple[str, ...]
     rates: tuple[Rates, ...]
+    tests: tuple[NetworkTest, ...]
     uses: dict[str, Use]
 
 
-def read_host(files: Files, *, flat: bool) -> ReadHost:
+def read_host(files: Files, loose: Iterable[str] = ()) -> ReadHost:
     """Read all that is understood of a host's files.
 
     Args:
         files: of the host.
-        flat: see `Outputs`.
+        loose: see `Outputs`.
 
     Raises:
         InputError: nothing says which CPUs there are.
     """
-    outputs = Outputs(files, flat=flat)
+    outputs = Outputs(files, loose)
     topology = _topology(files, outputs)
     if topology is None or not topology.cpus:
         expected = (
@@ -105,6 +109,7 @@ def read_host(files: Files, *, flat: bool) -> ReadHost:
         slots,
         tuple(note for parser in parsers() for note in parser.notes(evidence)),
         next((found for parser in parsers() if (found := tuple(parser.rates(evidence)))), ()),
+        tuple(test for parser in parsers() for test in parser.tests(evidence)),
         {
             name: Use(value, source)
             for parser in parsers()

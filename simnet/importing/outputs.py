@@ -9,6 +9,7 @@ outputs are known by what they begin with; commands that do not print which inte
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.importing.kind import LATER, kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from simnet.importing.files.files import Files
 
@@ -26,7 +27,8 @@ __all__ = ["INTERFACE", "Output", "Outputs"]
 _NAME: Final = r"(?!-|\.{1,2}$)[^\s/:]{1,15}"
 INTERFACE: Final = re.compile(_NAME)
 _MOST_FILES: Final = 5000
-_HEAD: Final = 400
+# a line of /proc/softirqs and of /proc/interrupts has 11 characters a CPU
+_HEAD: Final = 8000
 
 
 @functools.cache
@@ -66,10 +68,10 @@ class Outputs:
 
     Args:
         files: of the host.
-        flat: the folder holds outputs that somebody collected, so each file is looked into.
+        loose: names of files that somebody collected: these are known by what they begin with.
     """
 
-    def __init__(self, files: Files, *, flat: bool) -> None:
+    def __init__(self, files: Files, loose: Iterable[str]) -> None:
         self._files = files
         self._found: dict[tuple[str, str], Output] = {}
         names = {folder: files.names(folder) for _, folder, _ in _of_ports()}
@@ -78,8 +80,9 @@ class Outputs:
                 if matched := pattern.fullmatch(name):
                     again = LATER if folder.startswith(LATER) else ""
                     self._enter(again + kind, matched[1], f"{folder}/{name}")
-        if flat:
-            for name, text in _texts(files):
+        for name in itertools.islice(loose, _MOST_FILES):
+            text = files.text(name)
+            if text:
                 self._look(name, text)
 
     def _enter(self, kind: str, interface: str, name: str) -> None:
@@ -126,10 +129,3 @@ class Outputs:
         """Return the interfaces of which ethtool told something."""
         names = {interface for kind, interface in self._found if kind.startswith("ethtool")}
         return sorted(name for name in names if INTERFACE.fullmatch(name))
-
-
-def _texts(files: Files) -> Iterator[tuple[str, str]]:
-    for name in files.walk()[:_MOST_FILES]:
-        text = files.text(name)
-        if text:
-            yield name, text

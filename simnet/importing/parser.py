@@ -14,7 +14,7 @@ from simnet.importing.kind import Kind, Told, announced
 
 if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
-    from simnet.importing.rates import Rates
+    from simnet.importing.rates import NetworkTest, Rates
 
 __all__ = ["Kind", "Parser", "Told", "parsers"]
 
@@ -35,6 +35,7 @@ class Parser:
         facts: yields name, value and file of what is said in the report, or chooses a model.
         notes: yields lines for people.
         rates: yields what each port carried.
+        tests: yields tests of the network that were run.
         uses: yields what else was observed: name, value, file.
     """
 
@@ -44,6 +45,7 @@ class Parser:
     facts: Callable[[Evidence], Iterable[tuple[str, str, str]]] = field(default=_nothing)
     notes: Callable[[Evidence], Iterable[str]] = field(default=_nothing)
     rates: Callable[[Evidence], Iterable[Rates]] = field(default=_nothing)
+    tests: Callable[[Evidence], Iterable[NetworkTest]] = field(default=_nothing)
     uses: Callable[[Evidence], Iterable[tuple[str, float, str]]] = field(default=_nothing)
 
 

@@ -1,11 +1,11 @@
-"""What a port carried while it was observed."""
+"""What a port carried while it was observed, and tests that were run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Rates", "Use"]
+__all__ = ["NetworkTest", "Rates", "Use"]
 
 # of each frame on the wire: checksum, preamble, gap; counters have the rest
 _AROUND_FRAME_BYTES: Final = 24
@@ -55,3 +55,23 @@ class Rates:
         around = _AROUND_FRAME_BYTES
         received = self.rx_bytes + around * self.rx_packets
         return 8 * max(received, self.tx_bytes + around * self.tx_packets)
+
+
+@dataclass(frozen=True)
+class NetworkTest:
+    """A test of the network that was run on the host.
+
+    Attributes:
+        tool: that ran it.
+        test: as a scenario names it: `netserver` where the host receives, `netperf` where it
+            sends, `bidirectional`, `tcp_rr`.
+        connections: at once.
+        message_bytes: of a send(), or of a request.
+        source: the file.
+    """
+
+    tool: str
+    test: str
+    connections: int
+    message_bytes: int
+    source: str

@@ -23,7 +23,7 @@ _DEEPEST: Final = 3
 
 def read_live() -> ReadHost:
     """Read this machine: /proc, /sys, and what ethtool and lspci print, where they are."""
-    return read_host(LiveFiles(), flat=False)
+    return read_host(LiveFiles())
 
 
 def read_source(name: str) -> ReadHost:
@@ -36,12 +36,13 @@ def read_source(name: str) -> ReadHost:
     Raises:
         InputError: it cannot be read, or says nothing of a host's CPUs.
     """
-    files, flat = opened(name)
-    return read_host(files, flat=flat)
+    return read_host(*opened(name))
 
 
-def opened(name: str) -> tuple[Files, bool]:
-    """Return the files of what a path names, and whether they are outputs in one folder.
+def opened(name: str) -> tuple[Files, list[str]]:
+    """Return the files of what a path names, and the names of those that may be any output.
+
+    That are all files of a folder of outputs, and what lies beside /proc and /sys.
 
     Raises:
         InputError: it cannot be read.
@@ -58,7 +59,7 @@ def opened(name: str) -> tuple[Files, bool]:
         rooted = archive.rooted(root or "")
     else:
         raise InputError("expected a folder or a tar archive: no such file", file=name)
-    return rooted, root is None
+    return rooted, rooted.walk() if root is None else rooted.names("")
 
 
 def _root(files: Files) -> str | None:

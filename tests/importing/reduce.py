@@ -70,9 +70,9 @@ class Recorder(Files):
 def main() -> None:
     """Reduce one host."""
     source, target = sys.argv[1:]
-    files, flat = opened(source)
+    files, loose = opened(source)
     recorder = Recorder(files)
-    read_host(recorder, flat=flat)
+    read_host(recorder, loose)
     recorder.write(Path(target))
 
 

@@ -94,7 +94,7 @@ def test_mistakes(data: st.DataObject) -> None:
         cut = data.draw(st.sampled_from([0, 1, 2, 7, 40, len(text)]))
         changed[name] = text[:place] + data.draw(BITS) + text[place + cut :]
     try:
-        found = imported(read_host(Damaged(files, changed), flat=False))
+        found = imported(read_host(Damaged(files, changed)))
     except InputError as error:
         assert "\n" not in str(error)  # noqa: PT017 - one line, if it is refused
     else:

@@ -1,7 +1,7 @@
 """Counters of the kernel and of drivers, taken twice: what was carried in between.
 
 Source: net/core/net-procfs.c of Linux: `dev_seq_printf_stats`, `softnet_seq_show`;
-fs/proc/uptime.c; fs/proc/stat.c; ethtool(8).
+fs/proc/uptime.c; fs/proc/stat.c; fs/proc/softirqs.c; ethtool(8).
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _WRAP: Final = 1 << 32
 _CPU: Final = re.compile(r"^cpu(\d{1,5})((?: \d{1,20}){7,})\s*$", re.MULTILINE)
 _IDLE: Final = (3, 4)
 _SOFTIRQ: Final = 6
+_CPUS: Final = re.compile(r"\s*CPU\d{1,5}(?: +CPU\d{1,5})*")
+_NET_RX: Final = re.compile(r"^ *NET_RX:((?: +\d{1,20})+) *$", re.MULTILINE)
 _LOST: Final = re.compile(r"rx_(missed|no_buffer|discard|out_of_buffer|dropped|fifo)\w*")
 
 
@@ -71,6 +73,12 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
     taken = evidence.outputs.pair("stat")
     if taken is not None:
         yield from _shares(taken[0].text, taken[1].text, taken[1].name)
+    taken = evidence.outputs.pair("softirqs")
+    if taken is not None:
+        first, second = (_received(one.text) for one in taken)
+        for cpu in sorted(first.keys() & second.keys()):
+            raised = (second[cpu] - first[cpu]) % _WRAP
+            yield f"cpu.{cpu}.net_rx_softirqs_per_s", raised / seconds, taken[1].name
     for nic in evidence.nics:
         taken = evidence.outputs.pair("ethtool -S", nic.name)
         if taken is not None:
@@ -81,6 +89,16 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
 def _lost(text: str) -> int:
     found = pairs(text).items()
     return sum(int(n) for name, n in found if _LOST.fullmatch(name) and n.isdecimal())
+
+
+def _received(text: str) -> dict[int, int]:
+    """Return how often NET_RX ran, by CPU."""
+    heading, row = _CPUS.match(text), _NET_RX.search(text)
+    if heading is None or row is None:
+        return {}
+    cpus = [int(name.removeprefix("CPU")) for name in heading[0].split()]
+    counts = [int(count) for count in row[1].split()]
+    return dict(zip(cpus, counts, strict=False))
 
 
 def _shares(before: str, after: str, source: str) -> Iterator[tuple[str, float, str]]:
@@ -102,6 +120,12 @@ PARSER: Final = Parser(
         Kind("net/dev", r"Inter-\|", files=("proc/net/dev",), twice=True),
         Kind("softnet_stat", r"([0-9a-f]{8} ){8}", files=("proc/net/softnet_stat",), twice=True),
         Kind("stat", r"cpu +\d+ \d+ ", files=("proc/stat",), twice=True),
+        Kind(
+            "softirqs",
+            r"\s*CPU\d+\s[^\n]*\n\s*HI:",
+            files=("proc/softirqs",),
+            twice=True,
+        ),
         Kind(
             "ethtool -S",
             r"NIC statistics:",

@@ -19,7 +19,7 @@ __all__ = ["PARSER"]
 
 _CLASS: Final = "sys/class/net"
 _OF_QUEUE: Final = (("rx", "rps_cpus"), ("rx", "rps_flow_cnt"), ("tx", "xps_cpus"))
-_OF_PORT: Final = ("napi_defer_hard_irqs", "gro_flush_timeout")
+_OF_PORT: Final = ("napi_defer_hard_irqs", "gro_flush_timeout", "threaded")
 _QUEUE: Final = re.compile(r"[rt]x-\d{1,4}")
 
 

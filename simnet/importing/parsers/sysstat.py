@@ -1,8 +1,8 @@
-"""What sysstat observed, as JSON: `sadf -j` of ports, `mpstat -P ALL -o JSON` of CPUs.
+"""What sysstat observed, as JSON: `sadf` of ports, `mpstat -P ALL` of CPUs, `iostat -x` of disks.
 
 Of the intervals that sadf prints, the one in which a port carried most counts.
 
-Source: sadf(1), mpstat(1).
+Source: sadf(1), mpstat(1), iostat(1).
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PARSER"]
 
+# of these the last report counts: iostat's first is of all time since the host started
+_LAST: Final = {
+    "mpstat -P ALL -o JSON": (".busy", ".softirq"),
+    "iostat -x -o JSON": (".await_ms", ".queue", ".reads_per_s", ".util_percent", ".writes_per_s"),
+}
 _METRICS: Final = ("rx_packets_per_s", "tx_packets_per_s", "rx_bps", "tx_bps")
 
 
@@ -62,13 +67,12 @@ def _seconds(report: Mapping[str, Any]) -> float:
 
 
 def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
-    told = evidence.outputs.one("mpstat -P ALL -o JSON")
-    if told is None:
-        return
-    for _, metrics in _reports(told)[-1:]:
-        for name, value in metrics.items():
-            if name.endswith((".busy", ".softirq")):
-                yield name, value, told.name
+    for kind, ends in _LAST.items():
+        told = evidence.outputs.one(kind)
+        if told is not None:
+            for _, metrics in _reports(told)[-1:]:
+                found = (one for one in metrics.items() if one[0].endswith(ends))
+                yield from ((name, value, told.name) for name, value in found)
 
 
 PARSER: Final = Parser(
@@ -83,6 +87,12 @@ PARSER: Final = Parser(
             "mpstat -P ALL -o JSON",
             r'\s*\{\s*"sysstat":[\s\S]*"cpu-load"',
             command="mpstat -P ALL -o JSON 1 1",
+            folder="sar",
+        ),
+        Kind(
+            "iostat -x -o JSON",
+            r'\s*\{\s*"sysstat":[\s\S]*"(?:avg-cpu|disk)"',
+            command="iostat -x -o JSON 1 2",
             folder="sar",
         ),
     ),

@@ -202,6 +202,10 @@ def kernel_draft(host: ReadHost) -> Draft:
     draft.assume_all(same=release[:2] == release_of(base.removeprefix("linux-"))[:2])
     if release:
         draft.document["version"] = ".".join(map(str, release))
+    if any(one.name.endswith("/threaded") and one.raw == "1" for one in host.told):
+        draft.assume(
+            "scheduler", "fair", "threads of NAPI share CPUs with others, as the kernel does"
+        )
     return draft
 
 

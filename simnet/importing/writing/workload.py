@@ -3,7 +3,7 @@
 What a port carried while it was observed decides: full frames are streams, in the direction that
 has them; small ones are requests. Both are open loads, as fast as observed and no faster: streams
 are held to the rate by the switch on their way, requests come at their rate from clients that do
-not wait.
+not wait. Where nothing was carried, a test of the network whose output is there is repeated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from simnet.importing.host import ReadHost
-    from simnet.importing.rates import Rates
+    from simnet.importing.rates import NetworkTest, Rates
 
 __all__ = ["WORKLOADS", "Load", "busiest", "load_of"]
 
@@ -92,12 +92,26 @@ def load_of(
     if name is not None:
         return Load(WORKLOADS[name](place))
     rates = busiest(host)
+    if rates is None and host.tests:
+        return _repeated(host.tests[0], place)
     if rates is None:
         note = "workload: streams to the host are assumed, as nothing says what it carries"
         if host.rates:
             note = "workload: streams to the host are assumed; its ports carried next to nothing"
         return Load(WORKLOADS["stream"](place), notes=(note,))
     return _observed(host, rates, place)
+
+
+def _repeated(one: NetworkTest, place: _Place) -> Load:
+    streams = min(one.connections, _MOST_STREAMS)
+    message = f"{one.message_bytes} B"
+    what = "request-response pairs" if one.test == "tcp_rr" else "streams"
+    how = (
+        f"workload: {one.source}: the test of {one.tool} again, {one.test}, {streams} {what} a"
+        f" port, {message} a message; simnet compare says how near the simulation comes"
+    )
+    text = _stream(place, one.test, streams, message)
+    return Load(text, source=one.source, notes=(how,))
 
 
 def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
@@ -135,8 +149,10 @@ _WORDS: Final = {
 }
 
 
-def _stream(place: _Place, test: str = "netserver", connections: int = 1) -> str:
-    return _STREAM.format(test=test, nodes=place.nodes, message="64 KiB", connections=connections)
+def _stream(
+    place: _Place, test: str = "netserver", connections: int = 1, message: str = "64 KiB"
+) -> str:
+    return _STREAM.format(test=test, nodes=place.nodes, message=message, connections=connections)
 
 
 def _requests(place: _Place) -> str:

@@ -1,0 +1,96 @@
+"""Tests of the network that were run on the host: what `iperf3 -J` and `netperf` printed.
+
+The host's scenario repeats such a test, unless its ports are seen to carry something else. iperf3
+says on which side it ran; netperf's output is that of the client.
+
+Source: iperf3(1), `iperf_json_start` of src/iperf_api.c; netperf, src/nettest_bsd.c.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
+from simnet.importing.rates import NetworkTest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.importing.evidence import Evidence
+    from simnet.importing.outputs import Output
+
+__all__ = ["PARSER"]
+
+_IPERF3: Final = "iperf3 -J"
+_NETPERF: Final = "netperf"
+_TITLE: Final = r"(?:MIGRATED )?TCP (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST"
+_TEST: Final = re.compile(_TITLE, re.MULTILINE)
+# buffer of the receiver, of the sender, and size of a message or request
+_ROW: Final = re.compile(r"^ *\d{1,12} +\d{1,12} +(\d{1,8}) +[\d.]", re.MULTILINE)
+_OF_NETPERF: Final = {"STREAM": "netperf", "SENDFILE": "netperf", "MAERTS": "netserver"}
+_MOST_STREAMS: Final = 128
+_MOST_MESSAGE: Final = 16 << 20
+
+
+def _tests(evidence: Evidence) -> Iterator[NetworkTest]:
+    for kind, read in ((_IPERF3, _iperf3), (_NETPERF, _netperf)):
+        told = evidence.outputs.one(kind)
+        found = None if told is None else read(told)
+        if found is not None and 0 < found.message_bytes <= _MOST_MESSAGE:
+            yield found
+
+
+def _iperf3(told: Output) -> NetworkTest | None:
+    start = _start(told)
+    asked = start.get("test_start")
+    if not isinstance(asked, dict) or asked.get("protocol") != "TCP":
+        return None
+    streams, message = asked.get("num_streams"), asked.get("blksize")
+    if type(streams) is not int or type(message) is not int or not 0 < streams <= _MOST_STREAMS:
+        return None
+    test = "bidirectional"
+    if not asked.get("bidir"):
+        # the client sends, unless it asked for the reverse
+        client = "connecting_to" in start
+        test = "netperf" if client != bool(asked.get("reverse")) else "netserver"
+    return NetworkTest(_IPERF3, test, streams, message, told.name)
+
+
+def _start(told: Output) -> dict[str, Any]:
+    """Return how a test began; empty if the output is none of iperf3."""
+    try:
+        start = json.loads(told.text)["start"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return {}
+    return start if isinstance(start, dict) else {}
+
+
+def _netperf(told: Output) -> NetworkTest | None:
+    """Return the test of the first report; further ones are further streams."""
+    found = _TEST.search(told.text)
+    row = None if found is None else _ROW.search(told.text, found.end())
+    if found is None or row is None:
+        return None
+    streams = min(len(_TEST.findall(told.text)), _MOST_STREAMS)
+    test = _OF_NETPERF.get(found[1], "tcp_rr")
+    return NetworkTest(_NETPERF, test, streams, int(row[1]), told.name)
+
+
+def _notes(evidence: Evidence) -> Iterator[str]:
+    told = evidence.outputs.one(_IPERF3)
+    asked = {} if told is None else _start(told).get("test_start")
+    if told is not None and isinstance(asked, dict) and asked.get("protocol") == "UDP":
+        yield f"{told.name}: a test of UDP, which is not simulated: read, not used"
+
+
+PARSER: Final = Parser(
+    kinds=(
+        Kind(_IPERF3, r'\s*\{\s*"start"\s*:'),
+        Kind(_NETPERF, _TITLE),
+    ),
+    tests=_tests,
+    notes=_notes,
+)
