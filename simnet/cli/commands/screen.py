@@ -32,6 +32,13 @@ __all__ = ["screen_command"]
 @click.option(
     "--paths", type=click.IntRange(2, 1000), help="How often each is turned at most; 3 by default."
 )
+@click.option(
+    "--sobol",
+    metavar="POINTS",
+    type=click.IntRange(0, 4096),
+    help="Points of a sample that tells which share of the variance what matters accounts for, a"
+    " power of two; none by default.",
+)
 @search_options("what matters as a tornado")
 def screen_command(
     scenario: str,
@@ -43,7 +50,8 @@ def screen_command(
 ) -> None:
     """Turn every tuning and knob of SCENARIO, and say which change its results, and how much.
 
-    Each is turned several times, with other values of the others each time (Morris' method).
+    Each is turned several times, with other values of the others each time (Morris' method). With
+    --sobol, up to five of those that matter are then varied together (Sobol's indices).
     """
     from simnet.report.progress import progress
     from simnet.report.search.screen import screen as text

@@ -10,8 +10,17 @@ from simnet.report.columns import columns, titled
 if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened
 
-__all__ = ["METRIC_LABELS", "screen", "screen_heading", "screen_rows"]
+__all__ = [
+    "METRIC_LABELS",
+    "SHARES_TITLE",
+    "screen",
+    "screen_heading",
+    "screen_rows",
+    "share_heading",
+    "share_rows",
+]
 
+SHARES_TITLE: Final = "share of the variance in percent, alone, and also with others (95 %)"
 METRIC_LABELS: Final = {
     "throughput": "throughput",
     "cpu_per_byte": "CPU per byte",
@@ -34,6 +43,8 @@ def screen(found: Screen) -> str:
         f"chance alone, standard deviation: {chance}\n\n",
         columns(screen_heading(found), screen_rows(found), left=1),
     ]
+    if found.shares or found.unshared:
+        parts += ["\n", *_shares(found)]
     idle = [(one.name, one.why) for one in found.factors if one.turns and one.idle]
     if idle:
         parts += ["\n", columns(("changed nothing", "why"), idle, left=2)]
@@ -41,6 +52,35 @@ def screen(found: Screen) -> str:
         "goes with no values of the others", [o.name for o in found.factors if not o.turns]
     )
     return "".join(parts)
+
+
+def _shares(found: Screen) -> list[str]:
+    return [
+        f"{SHARES_TITLE}\n",
+        columns(share_heading(found), share_rows(found), left=1),
+        *_line("matters, but not varied together with these", list(found.unshared)),
+    ]
+
+
+def share_heading(found: Screen) -> tuple[str, ...]:
+    """What stands above `share_rows`."""
+    return ("varied together", *(METRIC_LABELS[name] for name in _shared_metrics(found)))
+
+
+def share_rows(found: Screen) -> list[tuple[str, ...]]:
+    """A row a factor: its shares of the variance of each metric."""
+    rows: dict[str, dict[str, str]] = {}
+    for one in found.shares:
+        alone, total = f"{100 * one.first:.0f}", f"{100 * one.total:.0f}"
+        within = f"{100 * one.first_within:.0f}", f"{100 * one.total_within:.0f}"
+        text = f"{alone} +- {within[0]}, {total} +- {within[1]}"
+        rows.setdefault(printable(one.name), {})[one.metric] = text
+    metrics = _shared_metrics(found)
+    return [(name, *(texts.get(one, "") for one in metrics)) for name, texts in rows.items()]
+
+
+def _shared_metrics(found: Screen) -> list[str]:
+    return [name for name in METRIC_LABELS if any(one.metric == name for one in found.shares)]
 
 
 def screen_heading(found: Screen) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from simnet.study.screen.document import Screen
 
 __all__ = ["tornado"]
@@ -20,14 +22,21 @@ _SHOWN: Final = 15
 _WIDTH_INCHES, _HEIGHT_INCHES, _INCHES_A_ROW = 9.0, 1.4, 0.3
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _BAR, _DOT = "#56b4e9", "#0072b2"
+_WITHIN = "#555555"
+_SHARES_INCHES: Final = 5.0
 
 
 def tornado(found: Screen) -> Figure:
     """The range of changes by each factor, and each end of it, what matters most on top."""
     shown = [one for one in found.factors if one.turns][:_SHOWN]
     height = _HEIGHT_INCHES + _INCHES_A_ROW * len(shown)
-    figure = Figure(figsize=(_WIDTH_INCHES, height), layout="constrained")
-    axes = figure.subplots()
+    width = _WIDTH_INCHES + (_SHARES_INCHES if found.shares else 0)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    if found.shares:
+        axes, beside = figure.subplots(1, 2, width_ratios=(_WIDTH_INCHES, _SHARES_INCHES))
+        _shares(found, beside)
+    else:
+        axes = figure.subplots()
     chance = 2 * found.chance.get(found.metric, 0.0)
     axes.axvspan(-chance, chance, color="#dddddd", label="chance")
     for row, one in enumerate(shown):
@@ -44,3 +53,19 @@ def tornado(found: Screen) -> Figure:
     axes.legend(loc="lower right", fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _shares(found: Screen, axes: Axes) -> None:
+    """Of the variance: alone in full colour, with others in the light one behind it."""
+    shown = [one for one in found.shares if one.metric == found.metric]
+    for row, one in enumerate(shown):
+        within = {"ecolor": _WITHIN, "capsize": 2}
+        total, half = 100 * max(one.total, 0), 100 * one.total_within
+        axes.barh(row, total, 0.6, color=_BAR, xerr=half, error_kw=within)
+        axes.barh(row, 100 * max(one.first, 0), 0.3, color=_DOT)
+    axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize="small")
+    axes.set_ylim(len(shown) - 0.5, -0.5)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("share of the variance (%), 95 %")
+    axes.set_title("alone (dark), with others (light)", fontsize="medium", loc="left")
+    axes.spines[["top", "right"]].set_visible(False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA", "WITHIN", "Effect", "Screen", "Screened", "schema"]
+__all__ = ["SCHEMA", "WITHIN", "Effect", "Screen", "Screened", "Share", "schema"]
 
 SCHEMA: Literal["simnet.screen/1"] = "simnet.screen/1"
 
@@ -51,6 +51,20 @@ class Screened(_Row):
         return next((one for one in self.effects if one.metric == metric), none)
 
 
+class Share(_Row):
+    """Which share of the variance of a result's logarithm a factor accounts for, from 0 to 1.
+
+    An estimate from a sample: less than 0 or more than 1 is chance, as `..._within` says.
+    """
+
+    name: str
+    metric: str
+    first: float = Field(default=0.0, description="alone: Sobol's first-order index")
+    first_within: float = Field(default=0.0, description="half of its 95 % interval")
+    total: float = Field(default=0.0, description="also with others: Sobol's total index")
+    total_within: float = Field(default=0.0, description="half of its 95 % interval")
+
+
 class Screen(_Row):
     """What matters, most first."""
 
@@ -70,6 +84,13 @@ class Screen(_Row):
     )
     remarks: tuple[str, ...]
     factors: tuple[Screened, ...]
+    shares: tuple[Share, ...] = Field(
+        default=(), description="of what matters, where a sample was asked for"
+    )
+    unshared: tuple[str, ...] = Field(
+        default=(),
+        description="what matters and is not in that sample: too many, or they do not go together",
+    )
 
     def matters(self, one: Screened) -> bool:
         """Whether a factor changes the metric by more than two standard deviations of chance."""
@@ -91,7 +112,10 @@ class Screen(_Row):
         return pd.DataFrame(rows).set_index(["name", "metric"])
 
     def plot(self) -> Figure:
-        """A tornado: the least and the largest change by each factor, what matters most on top."""
+        """A tornado: the least and the largest change by each factor, what matters most on top.
+
+        Beside it the shares, where there are some.
+        """
         return drawn("screen:tornado", self)
 
 

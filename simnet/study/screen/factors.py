@@ -58,6 +58,10 @@ class Factor:
         """Its value as the system is."""
         return OFF_ON[0] if self.knob is None else self.knob.value
 
+    def at(self, share: float) -> str:
+        """The value at a share from 0 to 1 of its values."""
+        return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
+
     def settings(self, value: str) -> tuple[tuple[str, str], ...]:
         """The knobs that it sets with this value, but for those of a tuning."""
         if self.knob is None:

@@ -106,10 +106,7 @@ def _drawn(
 
 def _values(every: Sequence[Factor], point: Sequence[float]) -> _Values:
     """The value of each factor at a point of the unit cube."""
-    return {
-        factor: factor.values[min(int(share * len(factor.values)), len(factor.values) - 1)]
-        for factor, share in zip(every, point, strict=True)
-    }
+    return {factor: factor.at(share) for factor, share in zip(every, point, strict=True)}
 
 
 class _Path:

@@ -7,6 +7,9 @@ whether that depends on the others. Source: Morris, Technometrics 33 (1991)
 161; mean sizes: Campolongo, Cariboni and Saltelli, Environmental Modelling & Software 22 (2007)
 1509.
 
+Of what matters, `simnet.study.screen.shares` estimates by how much it accounts for what the results
+vary, if that is asked for.
+
 All runs have the same seed, so what a factor leaves alone changes nothing at all.
 """
 
@@ -31,9 +34,10 @@ from simnet.study.run.arguments import (
 )
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
-from simnet.study.screen.document import WITHIN, Effect, Screen, Screened
+from simnet.study.screen.document import WITHIN, Effect, Screen, Screened, Share
 from simnet.study.screen.factors import Factor, factors
 from simnet.study.screen.paths import Turn, same, turns
+from simnet.study.screen.shares import shares
 from simnet.study.screen.why import why_idle
 from simnet.study.whatif.plan import fingerprint
 from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT, ratios
@@ -58,6 +62,8 @@ DURATION: Final = "60 ms"
 WARM_UP: Final = "60 ms"
 # seeds of the system as it is, which tell what chance does
 _SEEDS: Final = 3
+_LEAST_POINTS: Final = 8
+_MOST_POINTS: Final = 4096
 
 
 def screen(  # noqa: PLR0913 (what the command has options for)
@@ -66,6 +72,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     knobs: Names = (),
     metric: str = THROUGHPUT,
     paths: int = PATHS,
+    sobol: int = 0,
     settings: Settings | None = None,
     tunings: str | Sequence[str] = (),
     apply: Names = (),
@@ -83,6 +90,9 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         knobs: names of what to turn; all that the system takes when empty.
         metric: what they are ranked by: `throughput`, `cpu_per_byte` or `latency_p99`.
         paths: how often each is turned, at most: twice where that is within chance.
+        sobol: points of the sample from which the shares of variance of what matters are
+            estimated, a power of two; 0 for none. So many runs for each of up to five factors and
+            two more, but equal combinations are simulated once.
         settings: knobs for all runs.
         tunings: tunings of the scenario for all runs.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed.
@@ -99,6 +109,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     """
     if metric not in METRICS:
         raise InputError(f"expected one of {', '.join(METRICS)}, got {metric!r}", key="--metric")
+    _check(sobol)
     base = case_of(scenario, settings, tunings, apply)
     effective = Member(base).effective()
     if runs_to_completion(base):
@@ -126,6 +137,14 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         for factor, one in zip(every, screened, strict=True)
     ]
     ranked = sorted(screened, key=lambda one: -one.effect(metric).size)
+    shared: tuple[Share, ...] = ()
+    unshared: tuple[str, ...] = ()
+    if sobol:
+        named = {factor.name: factor for factor in every}
+        limit = WITHIN * chance.get(metric, 0.0)
+        matter = [named[o.name] for o in ranked if o.turns and o.effect(metric).size > limit]
+        known = [name for name in METRICS if name in chance]
+        shared, unshared = shares(base, matter, sobol, first, known, simulated)
     return Screen(
         scenario=effective.scenario,
         version=simnet.__version__,
@@ -138,7 +157,16 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         chance=chance,
         remarks=(*effective.remarks, *_doubts(runs.results.values())),
         factors=tuple(ranked),
+        shares=shared,
+        unshared=unshared,
     )
+
+
+def _check(points: int) -> None:
+    """Refuse a sample that Sobol's sequence cannot have."""
+    if points and (points & (points - 1) or not _LEAST_POINTS <= points <= _MOST_POINTS):
+        expected = f"a power of two from {_LEAST_POINTS} to {_MOST_POINTS}, or 0 for none"
+        raise InputError(f"expected {expected}, got {points}", key="--sobol")
 
 
 class _Runs:

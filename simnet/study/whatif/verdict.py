@@ -265,6 +265,11 @@ def ratios(before: Sequence[Result], after: Sequence[Result]) -> dict[str, list[
     return {name: values for name, values in found.items() if len(values) == len(before)}
 
 
+def measured(metric: str, result: Result) -> float | None:
+    """A number of a result, by the name of one of `METRICS`."""
+    return next(one for one in METRICS if one.name == metric).of(result)
+
+
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import jsonschema
@@ -12,12 +14,14 @@ import pytest
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
+from simnet.study.screen import shares as shares_module
 from simnet.study.screen.document import Screen, schema
-from simnet.study.screen.factors import factors, turned
+from simnet.study.screen.factors import Factor, factors, turned
 from simnet.study.screen.screen import screen
 from simnet.study.work import task
 from simnet.study.work.cases import Case
 from simnet.study.work.store import Store
+from tests.study.synthetic import result as synthetic_result
 from tests.study.synthetic import simulated
 
 SCENARIO = "x460-out-of-box"
@@ -125,6 +129,79 @@ def test_document_meets_its_schema_and_has_a_frame_and_a_picture() -> None:
     jsonschema.validate(json.loads(found.to_json()), schema())
     assert float(found.to_frame()["size"].loc[("affinity", "throughput")]) > 9
     assert next(text.get_text() for text in found.plot().axes[0].get_yticklabels()) == "affinity"
+
+
+def shared(found: Screen, metric: str) -> dict[str, tuple[float, float]]:
+    return {one.name: (one.first, one.total) for one in found.shares if one.metric == metric}
+
+
+def test_shares_are_those_of_the_variance(monkeypatch: pytest.MonkeyPatch) -> None:
+    # two factors of 10 and 30 %, independent: shares as the squares of their logarithms
+    def simulate(effective: Effective, **_options: Any) -> Result:
+        usual = effective.irqbalance != "off"
+        bound = any(flow.cpubind_node is not None for flow in effective.flows)
+        carried = 1e9 * (1 if usual else 1.1) * (1.3 if bound else 1)
+        return synthetic_result(carried, 50.0, seed=effective.run.seed)
+
+    monkeypatch.setattr(task, "simulate", simulate)
+    found = screened(SACK, "numactl", "affinity", sobol=256)
+    small, large = math.log(1.1) ** 2, math.log(1.3) ** 2
+    expected = {"numactl": large / (small + large), "affinity": small / (small + large)}
+    assert list(shared(found, "throughput")) == ["numactl", "affinity"]
+    for name, (first, total) in shared(found, "throughput").items():
+        assert (first, total) == pytest.approx((expected[name], expected[name]), abs=0.08)
+    # 50 % of ten CPUs for more bytes; the tail is the same in all runs
+    assert set(shared(found, "latency_p99").values()) == {(0.0, 0.0)}
+    # two factors with two values each: no combination is simulated twice
+    assert found.runs <= 3 + 2 * 8 + 4
+
+
+def test_what_acts_only_with_another_has_a_share_in_total_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def simulate(effective: Effective, **_options: Any) -> Result:
+        moved = effective.irqbalance == "off"
+        bound = any(flow.cpubind_node is not None for flow in effective.flows)
+        return synthetic_result(1e9 * (1.2 if moved == bound else 1), 50.0, seed=effective.run.seed)
+
+    monkeypatch.setattr(task, "simulate", simulate)
+    found = screened("numactl", "affinity", sobol=256)
+    for first, total in shared(found, "throughput").values():
+        assert first == pytest.approx(0, abs=0.15)
+        assert total == pytest.approx(1, abs=0.15)
+
+
+def test_shares_are_of_what_matters_and_goes_together() -> None:
+    found = screened(SACK, "numactl", "affinity", sobol=8)
+    assert {one.name for one in found.shares} == {"affinity"}
+    assert found.unshared == ()
+    assert len(found.plot().axes) == 2
+    assert screened(SACK, "affinity").shares == ()
+
+
+def test_values_that_do_not_go_together_are_left_out_of_the_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    base = Case(SCENARIO)
+    both = factors(base, ["affinity", "numactl"])
+
+    def refused(base: Case, every: Sequence[Factor], values: Sequence[str]) -> Case | None:
+        return None if list(values) == ["on", "on"] else turned(base, every, values)
+
+    monkeypatch.setattr(shares_module, "turned", refused)
+
+    def result_of(cases: Sequence[Case]) -> dict[Case, Result]:
+        return {case: synthetic_result(1e9 + 1e8 * len(case.tunings)) for case in cases}
+
+    found, left = shares_module.shares(base, both, 8, 1, ["throughput"], result_of)
+    assert [one.name for one in found] == ["affinity"]
+    assert left == ("numactl",)
+
+
+@pytest.mark.parametrize("points", [3, 4, 100, 8192, -8])
+def test_a_sample_has_a_power_of_two_points(points: int) -> None:
+    with pytest.raises(InputError, match="expected a power of two from 8 to 4096"):
+        screened("affinity", sobol=points)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,14 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
-from simnet.report.search.screen import METRIC_LABELS, screen_heading, screen_rows
+from simnet.report.search.screen import (
+    METRIC_LABELS,
+    SHARES_TITLE,
+    screen_heading,
+    screen_rows,
+    share_heading,
+    share_rows,
+)
 from simnet.study.screen.document import SCHEMA, Screen
 
 __all__ = ["KIND"]
@@ -38,6 +45,9 @@ def _part(name: str, file: str, found: Screen) -> Part:
             tuple(screen_rows(found)),
         )
     )
+    if found.shares:
+        rows = tuple(share_rows(found))
+        blocks.append(Table(SHARES_TITLE.capitalize(), share_heading(found), rows))
     idle = tuple((one.name, one.why) for one in found.factors if one.turns and one.idle)
     if idle:
         blocks.append(Table("What changed nothing", ("name", "why"), idle, 2, folded=True))
