@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.run.run import run
     from simnet.study.screen.screen import screen
+    from simnet.study.sequence.capture import read_capture
     from simnet.study.sweep.sweep import sweep
     from simnet.study.validate.validate import validate
     from simnet.study.whatif.whatif import whatif
@@ -57,6 +58,7 @@ __all__ = [
     "compare",
     "explain",
     "import_host",
+    "read_capture",
     "recommend",
     "run",
     "screen",
@@ -78,6 +80,7 @@ _HOMES = {
     "SimulationError": "simnet.errors",
     "calibrate_host": "simnet.study.calibrate.host",
     "import_host": "simnet.importing.import_host",
+    "read_capture": "simnet.study.sequence.capture",
 }
 
 _engine.install()

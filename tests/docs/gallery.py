@@ -10,6 +10,8 @@ import io
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import simnet
@@ -21,6 +23,7 @@ from simnet.study.figures.ladder import Segment, record
 from simnet.study.recommend.document import Recommendation
 from simnet.study.run.result import Result
 from simnet.study.screen.document import Screen
+from simnet.study.sequence.capture import Capture
 from simnet.study.sweep.sweep import Sweep
 from simnet.study.validate.record import record as frozen
 from simnet.study.whatif.whatif import WhatIf
@@ -105,6 +108,14 @@ def _capacity() -> Capacity:
     )
 
 
+def _stalls() -> Capture:
+    asks = {"nodes": "1", "test": "tcp_rr", "workload.writes": "100,200", "workload.read": "10"}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "stalls.pcapng"
+        simnet.run(_X460, settings=asks, warm_up="0 s", duration="150 ms", pcap=path)
+        return simnet.read_capture(path)
+
+
 # a name of a file: module and function in `simnet.study.figures`, and what it is given
 SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "capacity": ("capacity:curves", lambda: (_capacity(),)),
@@ -116,6 +127,7 @@ SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "latency": ("latency:later_curves", lambda: (_late(),)),
     "machine": ("machine:topology", lambda: (_placed(_X460).configuration,)),
     "recommend": ("recommend:pareto", lambda: (_recommendation(),)),
+    "sequence": ("sequence:time_sequence", lambda: (_stalls(), 0)),
     "screen": ("screen:tornado", lambda: (_screen(),)),
     "sweep-heat": ("sweep:figure", lambda: (_plane(), "throughput_bps")),
     "sweep-latency": ("sweep:latency", lambda: (_plane(), "throughput_bps")),

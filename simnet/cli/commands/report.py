@@ -21,6 +21,7 @@ __all__ = ["report_command"]
 
 _SUFFIXES: Final = (".html",)
 _SAVED: Final = ".json"
+_CAPTURED: Final = (".pcapng", ".pcap")
 _OF_WHATIF: Final = ("seeds", "members", "jobs", "precision")
 
 
@@ -59,11 +60,13 @@ def report_command(
 
     A FILE ends with .json: what `run`, `whatif`, `explain`, `sweep`, `capacity`, `screen`,
     `recommend` or `validate` printed with --json. A SCENARIO is simulated: as `run` and `explain`
-    do, or with --tuning as `whatif` does.
+    do, or with --tuning as `whatif` does. A FILE that ends with .pcapng or .pcap is a capture, of
+    `run --pcap`, tcpdump or Wireshark: its connections are drawn as sequence numbers over time.
     """
     path = out_path(out, _SUFFIXES)
     files = [Path(name) for name in named if name.endswith(_SAVED)]
-    scenarios = [name for name in named if not name.endswith(_SAVED)]
+    captures = [Path(name) for name in named if name.endswith(_CAPTURED)]
+    scenarios = [name for name in named if not name.endswith((_SAVED, *_CAPTURED))]
     given = {name: value for name, value in options.items() if value not in {None, ()}}
     if assignments:
         given["settings"] = settings_of(assignments)
@@ -73,6 +76,10 @@ def report_command(
     from simnet.report.progress import progress
 
     parts = saved_parts(files, simulate=not no_runs)
+    if captures:
+        from simnet.report.html.captures import capture_parts
+
+        parts += capture_parts(captures)
     for number, scenario in enumerate(scenarios):
         if tunings:
             with progress("simulating") as callback:

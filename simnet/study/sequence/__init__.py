@@ -1,0 +1,1 @@
+"""Sequence numbers over time, from the frames of a capture."""
