@@ -19,5 +19,6 @@ cdef class IrqLine:
     cdef object pending_mask
     cdef public list counts
     cdef public long long total
+    cdef public object affinity_notify
     cpdef Cpu route(self)
     cpdef Cpu current_target(self)

@@ -69,6 +69,9 @@ class IrqLine:
         cpus: the machine's CPUs by number.
         mask: smp_affinity as a bit mask.
         apic: programs masks; by default the first CPU of each.
+
+    Attributes:
+        affinity_notify: called with each mask that is written (`irq_set_affinity_notifier`).
     """
 
     def __init__(self, irq: int, name: str, cpus: list[Cpu], mask: int, apic: Any = None) -> None:
@@ -81,6 +84,7 @@ class IrqLine:
         self.pending_mask: Any = None
         self.counts = [0] * len(cpus)
         self.total = 0
+        self.affinity_notify: Any = None
         self._program(mask)
 
     @property
@@ -92,6 +96,8 @@ class IrqLine:
     def smp_affinity(self, mask: int) -> None:
         _first_cpu(mask, len(self.cpus), self.irq)
         self.pending_mask = _existing(mask, len(self.cpus))
+        if self.affinity_notify is not None:
+            self.affinity_notify(self.pending_mask)
 
     def current_target(self) -> Cpu:
         """The CPU that the next interrupt goes to; the first of several."""

@@ -60,6 +60,17 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
         ("rps-all", "rfs-all", "fixed-50us"),
         ms=12,
     ),
+    "web-25g, aRFS and a rule": Configuration(
+        "web-25g",
+        {
+            "connections": "40",
+            "taskset --cpu-list": "16-31",
+            "ethtool -N eth0": "flow-type tcp4 src-ip 10.0.0.2 dst-ip 10.0.0.1"
+            " src-port 12865 dst-port 32770 action 5",
+        },
+        ("arfs",),
+        ms=12,
+    ),
     "stream-100g, all optimisations and short flows": Configuration(
         "stream-100g", tunings=("tso-gro", "jumbo", "arfs", "16-short-flows")
     ),

@@ -1,9 +1,9 @@
 """A port with several queues: one link, and for each queue a ring, an interrupt and a NAPI.
 
-Received frames are sorted by RSS as soon as they are announced, each with its arrival time, and
-from then on are the queue's. Frames to be sent leave in the order in which they are posted,
-whatever ring they are posted to: how the chip's engine takes turns among rings within a
-microsecond changes no more than that.
+Received frames are sorted by flow rules, if there are any, and else by RSS as soon as they are
+announced, each with its arrival time, and from then on are the queue's. Frames to be sent leave in
+the order in which they are posted, whatever ring they are posted to: how the chip's engine takes
+turns among rings within a microsecond changes no more than that.
 
 Source: drivers/net/bnx2.c of Linux 2.6.32; Documentation/networking/scaling.txt.
 """
@@ -20,8 +20,9 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb
+from simnet.net.link.skb import Header, Skb
 from simnet.net.link.wire import Path, Port
+from simnet.net.nic.flow_rules import FlowRules
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import Rss
 
@@ -74,6 +75,7 @@ class MultiqueuePort(Port):
         tx_queues: how many of them, from the first, are for sending.
         rss: which queue receives a frame; None where what is before the port says it.
         xps: which queue each CPU sends by; None for none.
+        rules: what is asked before RSS; None for none.
 
     Raises:
         ValueError: no queue, more than 63, or more for sending than there are.
@@ -89,6 +91,7 @@ class MultiqueuePort(Port):
         tx_queues: int,
         rss: Rss | None,
         xps: XpsMap | None = None,
+        rules: FlowRules | None = None,
     ) -> None:
         if not 0 < len(queues) <= _MOST_QUEUES or not 0 < tx_queues <= len(queues):
             message = f"{path}: {len(queues)} queues, {tx_queues} of them for sending"
@@ -99,6 +102,7 @@ class MultiqueuePort(Port):
         self.tx_queues = tx_queues
         self.rss: Rss = rss
         self.xps: XpsMap = xps
+        self.rules: FlowRules = rules
         for queue in queues:
             queue.tx.serializer = queues[0].tx.serializer
 
@@ -174,6 +178,12 @@ class MultiqueuePort(Port):
             nic.advance(now)
         return 0
 
+    def obey_rules(self) -> FlowRules:
+        """Ask rules before RSS from now on, if it was none so far; return them."""
+        if self.rules is None:
+            self.rules = FlowRules()
+        return self.rules
+
     # -- receive --------------------------------------------------------------------------------
 
     def frames_added(self) -> cython.int:
@@ -184,7 +194,11 @@ class MultiqueuePort(Port):
         touched: cython.longlong = 0
         while self.incoming.count > 0:
             skb = self.incoming.pop()
-            number = self.rss.queue(skb.header)
+            number = -1
+            if self.rules is not None:
+                number = self.rules.take(skb.header)
+            if number < 0:
+                number = self.rss.queue(skb.header)
             nic = self.queues[number]
             nic.incoming.append(skb)
             touched |= _ONE << number
@@ -196,6 +210,13 @@ class MultiqueuePort(Port):
             touched >>= 1
             number += 1
         return 0
+
+    def rx_queue(self, header: Header | None) -> cython.int:
+        """The queue that a frame with this header is put into: by a rule, or by RSS."""
+        number: cython.int = -1
+        if self.rules is not None:
+            number = self.rules.queue(header)
+        return number if number >= 0 else self.rss.queue(header)
 
     def frames_lost(self) -> cython.int:
         """Frames that were announced will not come."""

@@ -1,6 +1,7 @@
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu
 from simnet.host.ledger cimport Ledger
+from simnet.kernel.component cimport Component
 from simnet.kernel.prefetch cimport prefetch
 from simnet.net.steering.backlog cimport Backlog
 from simnet.net.steering.flow_hash cimport connection_hash
@@ -20,6 +21,11 @@ cdef class SocketFlowTable:
     cpdef int reset(self, long long rxhash) except -1
     cpdef long long wanted(self, long long rxhash) except? -3
 
+cdef class PacketSteering
+
+cdef class Accelerator(Component):
+    cpdef PacketSteering steer(self, PacketSteering current, Header header, long long cpu)
+
 cdef class PacketSteering(Steering):
     cdef readonly object rules
     cdef list backlogs
@@ -31,6 +37,10 @@ cdef class PacketSteering(Steering):
     cdef readonly long long flow_mask
     cdef long long[::1] flow_cpus
     cdef long long[::1] flow_tails
+    cdef long long[::1] flow_filters
+    cdef readonly Accelerator accelerator
+    cdef readonly int number
+    cdef PacketSteering elsewhere
     cdef readonly bint steers
     cdef long long seed
     cdef bint device_hash
@@ -45,3 +55,4 @@ cdef class PacketSteering(Steering):
     cdef readonly long long moves
     cdef long long _hash(self, Header header) except? -1
     cdef long long _flow_target(self, Header header, long long flow) except? -3
+    cdef long long _set_cpu(self, Header header, long long flow, long long cpu) except? -3

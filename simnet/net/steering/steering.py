@@ -3,7 +3,8 @@
 Source: net/core/dev.c `get_rps_cpu`, `set_rps_cpu` and include/linux/netdevice.h
 `rps_record_sock_flow` of 2.6.32-131 (RHEL 6.1), -504 (RHEL 6.6) and 3.x;
 Documentation/networking/scaling.txt. A flow moves to the CPU of the process that reads it only
-when all its packets have left the backlog of the CPU before.
+when all its packets have left the backlog of the CPU before. Where the driver can steer flows, it
+is asked then to send this one to a queue of that CPU (`simnet.net.steering.arfs`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import cython
 from simnet.errors import InputError
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
+from simnet.kernel.component import Component
 from simnet.net.link.skb import Header, Skb
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.flow_hash import connection_hash
@@ -27,7 +29,7 @@ if not cython.compiled:
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PacketSteering", "SocketFlowTable", "Steering"]
+__all__ = ["Accelerator", "PacketSteering", "SocketFlowTable", "Steering"]
 
 _NO_CPU = cython.declare(cython.longlong, -1)
 _NO_ENTRY = cython.declare(cython.longlong, -2)
@@ -107,6 +109,22 @@ class SocketFlowTable:
         return found
 
 
+class Accelerator(Component):
+    """A driver that steers flows to queues (`ndo_rx_flow_steer`)."""
+
+    def steer(
+        self, current: PacketSteering, header: Header, cpu: cython.longlong
+    ) -> PacketSteering:
+        """Ask for a flow's queue to be one of a CPU; return whose table has its entry then.
+
+        Args:
+            current: of the queue that the packet came by.
+            header: the packet's; it has a hash.
+            cpu: that the flow moves to.
+        """
+        raise NotImplementedError(self.path)
+
+
 @cython.final
 @cython.cclass
 class PacketSteering(Steering):
@@ -130,6 +148,8 @@ class PacketSteering(Steering):
         local: packets that the CPU which polled them took up the stack itself.
         by_flow: of the steered ones those with a flow entry.
         moves: times that an entry changed to another CPU.
+        accelerator: is asked for a queue when a flow moves; None: nobody is.
+        number: of the queue at its port.
     """
 
     def __init__(
@@ -159,6 +179,10 @@ class PacketSteering(Steering):
         self.flow_mask = size - 1
         self.flow_cpus = array("q", [-1]) * max(size, 1)
         self.flow_tails = array("q", [0]) * max(size, 1)
+        self.flow_filters = array("q", [-1])
+        self.accelerator: Accelerator = None
+        self.number = 0
+        self.elsewhere: PacketSteering = None
         self.steers = rules.hash_bits > 0 and (len(cpus) > 0 or size > 0)
         self.seed = seed
         self.device_hash = device_hash
@@ -171,6 +195,12 @@ class PacketSteering(Steering):
         self.local = 0
         self.by_flow = 0
         self.moves = 0
+
+    def accelerate(self, accelerator: Accelerator, number: int) -> None:
+        """Have a driver follow the flows of this queue, the `number`-th of its port."""
+        self.accelerator = accelerator
+        self.number = number
+        self.flow_filters = array("q", [-1]) * (int(self.flow_mask) + 1 or 1)
 
     def fetch(self, skb: Skb) -> cython.int:
         """Ask for the flow's entries in both tables."""
@@ -191,6 +221,7 @@ class PacketSteering(Steering):
         flow: cython.longlong = -1
         target: cython.longlong = _NO_CPU
         backlog: Backlog
+        entries: PacketSteering
         if self.steers and header is not None:
             work = self.costs.rps_ps
             self.ledger.softirq += work
@@ -213,8 +244,13 @@ class PacketSteering(Steering):
         work += backlog.enqueue(skb, cpu)
         if flow >= 0:
             self.by_flow += 1
+            entries = self
+            if self.elsewhere is not None:
+                entries = self.elsewhere
+                flow = header.rxhash & entries.flow_mask
+                self.elsewhere = None
             if backlog.accepted:
-                self.flow_tails[flow] = backlog.tail
+                entries.flow_tails[flow] = backlog.tail
         return work
 
     def _hash(self, header: Header) -> cython.longlong:
@@ -248,9 +284,23 @@ class PacketSteering(Steering):
             backlog = self.backlogs[current]
             if backlog.head < self.flow_tails[flow]:
                 return current
-        self.moves += 1
-        if wanted >= 0:
-            backlog = self.backlogs[wanted]
-            self.flow_tails[flow] = backlog.head
-        self.flow_cpus[flow] = wanted
-        return wanted
+        return self._set_cpu(header, flow, wanted)
+
+    def _set_cpu(
+        self, header: Header, flow: cython.longlong, cpu: cython.longlong
+    ) -> cython.longlong:
+        """`set_rps_cpu`: if a driver steers the flow, the entry is in the other queue's table."""
+        entries: PacketSteering = self
+        backlog: Backlog
+        if cpu >= 0:
+            if self.accelerator is not None:
+                entries = self.accelerator.steer(self, header, cpu)
+                if entries is not self:
+                    self.elsewhere = entries
+                    flow = header.rxhash & entries.flow_mask
+            backlog = self.backlogs[cpu]
+            entries.flow_tails[flow] = backlog.head
+        if entries.flow_cpus[flow] != cpu:
+            entries.moves += 1
+        entries.flow_cpus[flow] = cpu
+        return cpu

@@ -28,7 +28,9 @@ __all__ = ["SHAPE", "Bare", "ModelState", "Parameter", "Scalar", "Spec", "State"
 ModelState: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed"]
 # Values that a scenario or a person sets are neither sure nor unsure.
 State: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed", "chosen"]
-Value: TypeAlias = int | bool | str | tuple[int, ...] | tuple[tuple[int, ...], ...]
+Value: TypeAlias = (
+    int | bool | str | tuple[int, ...] | tuple[str, ...] | tuple[tuple[int, ...], ...]
+)
 Scalar: TypeAlias = str | int | float | bool
 
 

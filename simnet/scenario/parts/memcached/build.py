@@ -192,7 +192,7 @@ class _Behind(HostsBehind):
         """The queue that receives its frames."""
         if not isinstance(self.nic, MultiqueuePort):
             return 0
-        return int(self.nic.rss.queue(self.header(connection)))
+        return int(self.nic.rx_queue(self.header(connection)))
 
     def others(self) -> Iterator[OtherQueue]:
         """Queues of the machine's other devices, which share evenly what comes."""

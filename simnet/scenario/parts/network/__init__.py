@@ -21,6 +21,7 @@ SUBJECT = Subject(
             order=10,
         ),
     ),
+    check=late("network.addresses:check_flow_rules"),
     join=late("network.ends:join"),
     columns=late("network.ends:COLUMNS"),
     lifts=late("network.lift:LIFTS"),

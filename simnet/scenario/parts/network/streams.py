@@ -19,6 +19,7 @@ from simnet.scenario.parts.host.build import PS, join, make_costs, make_spread
 from simnet.scenario.parts.infiniband import columns as infiniband
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.kvm.build import connect_by_vhost
+from simnet.scenario.parts.network.addresses import sent_addresses
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
 from simnet.scenario.parts.network.transactions import End, make_transactions
 from simnet.scenario.parts.nic.build import make_port, send_by
@@ -50,10 +51,6 @@ __all__ = ["build_streams"]
 
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9
-_OWN_NETWORK = 0x0A000000
-_NETSERVER_PORT = 12865
-# net.ipv4.ip_local_port_range
-_FIRST_LOCAL_PORT = 32768
 
 
 def build_streams(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
@@ -413,8 +410,7 @@ def _prefix(machine: Machine) -> str:
 
 def _headers(flow: Flow, number: int) -> tuple[Header, Header]:
     """Addresses of the `number`-th stream of a port: of what the system sends, of its peer's."""
-    own, far = _OWN_NETWORK + (flow.port << 8) + 1, _OWN_NETWORK + (flow.port << 8) + 2
-    local = _FIRST_LOCAL_PORT + number
-    ports = (_NETSERVER_PORT, local) if flow.receives else (local, _NETSERVER_PORT)
+    addresses = sent_addresses(flow.port, number, receives=flow.receives)
+    own, far, *ports = addresses
     here, there = Station(own), Station(far)
-    return Header(here, there, own, far, *ports), Header(there, here, far, own, *ports[::-1])
+    return Header(here, there, *addresses), Header(there, here, far, own, *ports[::-1])

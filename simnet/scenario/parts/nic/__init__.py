@@ -14,6 +14,9 @@ SUBJECT = Subject(
     unread=("tx_wake_threshold", "tagged_status", "copybreak_bytes"),
     drivers=late("nic.drivers:drivers"),
     knobs=late("nic.knobs:ETHTOOL"),
+    equip=late("nic.columns:equip"),
+    columns=late("nic.columns:COLUMNS"),
+    idle=late("nic.idle:idle"),
     check_host=late("nic.checks:check_nics"),
     lifts=late("nic.lift:LIFTS"),
 )

@@ -13,6 +13,7 @@ from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
 from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
+from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues
 from simnet.scenario.parts.nic.schema import OF_QUEUES, BusLatency, Rings, Slot
 from simnet.scenario.parts.qdisc.build import queue_above
@@ -137,6 +138,7 @@ def make_port(
         tx_queues=model.tx_queues,
         rss=_rss(model) if isinstance(model, Multiqueue) else None,
         xps=XpsMap(len(machine.cpus), port.xps_cpus) if any(port.xps_cpus) else None,
+        rules=model.rules() if isinstance(model, FlowSteering) else None,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, time
+from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues
 from simnet.scenario.parts.nic.schema import (
     BusLatency,
@@ -47,8 +48,10 @@ class Combined(Queues):
         return (_COMBINED,)
 
 
-class Channels(Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet):
-    """A port with channels, whose moderation may adapt to the traffic."""
+class Channels(
+    FlowSteering, Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
+):
+    """A port with channels and flow rules, whose moderation may adapt to the traffic."""
 
     tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
     adaptive_rx: Annotated[bool, Flag("moderation of receive interrupts adapts to the traffic")]

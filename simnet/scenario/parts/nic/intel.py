@@ -1,12 +1,14 @@
-"""What ice and i40e share: vectors with a throttle for each direction and a limit."""
+"""What ice and i40e share: throttles for each direction, a limit, and the Flow Director."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import time
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.nic.channels import Channels, ethtool
+from simnet.scenario.parts.nic.flow_steering import FlowSteering
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -32,7 +34,10 @@ class Throttled(Channels):
     most_usecs: ClassVar[int] = 8160
     most_descriptors: ClassVar[int]
     limit_needs_fixed: ClassVar[bool] = False
+    one_input_set: ClassVar[bool] = True
+    rules_need_ntuple: ClassVar[bool] = True
 
+    ntuple: Annotated[bool, value_spec(FlowSteering, "ntuple")] = True
     rx_usecs_high_ps: Annotated[int, time("least time between interrupts", "0 us", "236 us")]
 
     @classmethod

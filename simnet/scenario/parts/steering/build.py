@@ -8,15 +8,18 @@ from simnet.host.buffers import Buffers
 from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.steering.arfs import Arfs
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.steering import PacketSteering, SocketFlowTable
 from simnet.net.steering.version import steering_rules
 from simnet.scenario.parts.host.build import make_spread
+from simnet.scenario.parts.nic.flow_steering import FlowSteering
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
     from simnet.net.nic.port import Nic
+    from simnet.net.steering.arfs import ArfsDriver
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.system.ground import Ground
@@ -61,6 +64,7 @@ class HostSteering:
         backlogs: one a CPU, by number.
         sockets: `rps_sock_flow_entries`; None for no table.
         queues: the steerings attached so far.
+        accelerators: of the ports whose drivers steer flows.
     """
 
     def __init__(self, sim: Simulator, host: Host, machine: Machine, seed: int) -> None:
@@ -75,6 +79,7 @@ class HostSteering:
                 kernel.rps_sock_flow_entries, len(machine.cpus), self.rules
             )
         self.queues: list[PacketSteering] = []
+        self.accelerators: list[Arfs] = []
         self.backlogs: list[Backlog] = []
         for cpu in machine.cpus:
             backlog = Backlog(
@@ -124,6 +129,28 @@ class HostSteering:
         queues = made.queues if isinstance(made, MultiqueuePort) else [made]
         for number, queue in enumerate(queues):
             self.attach(queue, port, number, seed)
+        if isinstance(made, MultiqueuePort) and isinstance(port.nic, FlowSteering):
+            driver = port.nic.rx_flow_steer(self.host.kernel.version)
+            if driver and self.sockets is not None and any(port.rps_flow_cnt):
+                self._accelerate(made, driver)
+
+    def _accelerate(self, port: MultiqueuePort, driver: ArfsDriver) -> None:
+        """Have the driver of a port ask for the queues of the CPUs that flows move to."""
+        self.accelerators.append(
+            Arfs(
+                port.sim,
+                f"{port.path}.flow_steer",
+                driver=driver,
+                rules=port.obey_rules(),
+                lines=port.lines,
+                queues=[
+                    queue.steering if isinstance(queue.steering, PacketSteering) else None
+                    for queue in port.queues
+                ],
+                backlogs=self.backlogs,
+                cpus=[backlog.home for backlog in self.backlogs],
+            )
+        )
 
     def follow(self, socket: TcpSocket) -> None:
         """Have a socket record on which CPU it is read and written."""

@@ -10,12 +10,17 @@ from simnet.scenario.parts.nic.intel import Throttled
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
+    from simnet.net.steering.arfs import ArfsDriver
     from simnet.scenario.parts.nic.schema import Given, Slot
 
 __all__ = ["DRIVER"]
 
 # the driver's moderation uses lib/dim since then
 _FIRST_DIM = (5, 14)
+# ice_arfs_cmp came with it
+_COMPARES_FLOWS = (6, 16)
+# serv_tmr_period is HZ
+_SERVICE_PS = 10**12
 
 
 class Ice(Throttled):
@@ -23,10 +28,11 @@ class Ice(Throttled):
 
     most_descriptors: ClassVar[int] = 8160
     limit_needs_fixed: ClassVar[bool] = True
+    arfs_since: ClassVar[tuple[int, int] | None] = (5, 8)
 
     driver: Literal["ice"]
     command_latency_ps: Annotated[
-        int, time("from a choice of DIM to the changed queue", "0 us", "100 ms")
+        int, time("from a choice of DIM or aRFS to what the device does", "0 us", "100 ms")
     ]
 
     @classmethod
@@ -41,6 +47,17 @@ class Ice(Throttled):
                     f" expected off, or Linux 5.14"
                 )
                 raise given.error(f"adaptive_{way}", message)
+
+    def _arfs(self, version: str) -> ArfsDriver:
+        """Return the service task."""
+        from simnet.net.steering.arfs import ArfsDriver
+
+        return ArfsDriver(
+            self.command_latency_ps,
+            batches=True,
+            by_flow_entry=release(version) < _COMPARES_FLOWS,
+            period_ps=_SERVICE_PS,
+        )
 
     def make(self, slot: Slot) -> Device:
         """Return one vector with its rings."""

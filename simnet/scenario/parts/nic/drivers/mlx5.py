@@ -10,6 +10,7 @@ from simnet.scenario.parts.nic.schema import RxModeration
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
+    from simnet.net.steering.arfs import ArfsDriver
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Slot
 
@@ -28,13 +29,14 @@ class Mlx5(RxModeration, Channels):
 
     # the largest period of a completion queue, in 12 bits
     most_usecs: ClassVar[int] = 4095
+    arfs_since: ClassVar[tuple[int, int] | None] = (4, 7)
 
     driver: Literal["mlx5"]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
     rx_cqe_mode: Annotated[bool, Flag("each received frame restarts the timer; else an event does")]
     tx_cqe_mode: Annotated[bool, Flag("each sent frame restarts the timer; else an event does")]
     command_latency_ps: Annotated[
-        int, time("from a choice of DIM to the changed queue", "0 us", "100 ms")
+        int, time("from a choice of DIM or aRFS to what the device does", "0 us", "100 ms")
     ]
 
     @classmethod
@@ -65,6 +67,12 @@ class Mlx5(RxModeration, Channels):
         if full + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
             return self.rx_buffer_bytes
         return -(-full // _STRIDE_BYTES) * _STRIDE_BYTES + _MAX_HEAD_BYTES
+
+    def _arfs(self, version: str) -> ArfsDriver:  # noqa: ARG002 - the same in all that have it
+        """Return the single-threaded work queue of firmware commands."""
+        from simnet.net.steering.arfs import ArfsDriver
+
+        return ArfsDriver(self.command_latency_ps)
 
     def make(self, slot: Slot) -> Device:
         """Return one channel."""
