@@ -140,6 +140,31 @@ def test_queues_and_deferral(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("state", "tables", "chosen"),
+    [
+        ("on", "2048", "on"),
+        ("off", "2048", "off"),
+        ("on", "0", None),
+        ("off [fixed]", "2048", None),
+    ],
+)
+def test_ntuple_counts_where_rfs_is_on(
+    tmp_path: Path, state: str, tables: str, chosen: str | None
+) -> None:
+    features = f"Features for ens1:\nntuple-filters: {state}\n"
+    found = read(
+        tmp_path,
+        **{
+            f"{NETWORKING}/ethtool_-k_ens1": features,
+            "sys/class/net/ens1/queues/rx-0/rps_flow_cnt": f"{tables}\n",
+            "sys/class/net/ens1/queues/rx-1/rps_flow_cnt": f"{tables}\n",
+            "proc/sys/net/core/rps_sock_flow_entries": "32768\n",
+        },
+    )
+    assert settings(found).get("ethtool -K ens1 ntuple") == chosen
+
+
+@pytest.mark.parametrize(
     ("files", "name", "expected"),
     [
         (

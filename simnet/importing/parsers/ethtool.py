@@ -36,7 +36,9 @@ _FEATURES: Final = {
     "rx-checksumming": "rx",
     "tx-checksumming": "tx",
     "scatter-gather": "sg",
+    "ntuple-filters": "ntuple",
 }
+_FIXED: Final = ("ntuple", "[fixed]")
 _PAUSE: Final = {"Autonegotiate": "autoneg", "RX": "rx", "TX": "tx"}
 _TABLE_ROW: Final = re.compile(r"^\s*\d{1,5}:((?:\s+\d{1,4})+)\s*$", re.MULTILINE)
 _KEY: Final = re.compile(r"^RSS hash key:\s*\n([0-9a-fA-F:]{2,600})\s*$", re.MULTILINE)
@@ -104,9 +106,10 @@ def _coalesce(text: str) -> Iterator[tuple[str, str]]:
 
 def _features(text: str) -> Iterator[tuple[str, str]]:
     for key, value in pairs(text).items():
-        state = value.split()[0] if value else ""
-        # what is off and simnet does not have, changes nothing
-        if key in _FEATURES and state in {"on", "off"} and (key, state) != _NO_LRO:
+        state, _, more = value.partition(" ")
+        # what is off and simnet does not have, changes nothing; nor does what the driver lacks
+        without = (key, state) == _NO_LRO or (_FEATURES.get(key), more) == _FIXED
+        if key in _FEATURES and state in {"on", "off"} and not without:
             yield _FEATURES[key], state
 
 

@@ -39,6 +39,8 @@ NOT_MODELLED: Final = "no simulation depends on it"
 _OWN: Final = ("flows", "irqbalance")
 # tables of RFS: that they have no entries only says that it is off
 _TABLES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
+# a feature that only RFS uses, as far as rules are read
+_OF_RFS: Final = "ntuple"
 _QUEUE: Final = re.compile(r"(?<=-)\d+(?=/)")
 
 
@@ -81,7 +83,8 @@ class Tuning:
             ports: of the model; what is of others is left out.
             online: CPUs that a mask may have.
         """
-        names = set(ports)
+        names, told = set(ports), tuple(told)
+        tables = {name for name in _TABLES for one in told if name in one.name and one.raw != "0"}
         for one in told:
             if one.why:
                 self.leave(one, one.why)
@@ -94,6 +97,8 @@ class Tuning:
             if "port" in parts and parts["port"] not in names:
                 continue
             if one.raw == "0" and knob.target in _TABLES:
+                continue
+            if knob.target == _OF_RFS and len(tables) < len(_TABLES):
                 continue
             if not knob.modelled:
                 self.leave(one, NOT_MODELLED)

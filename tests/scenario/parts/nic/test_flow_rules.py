@@ -220,21 +220,7 @@ class TestAcceleratedRfs:
         assert row["frames_percent"] > 30
 
     def test_one_stream_comes_to_its_application_without_a_mask_placed_by_hand(self) -> None:
-        """stream-100g with two queues, the one that RSS chooses not on the application's CPU."""
-        both = {
-            f"{peer}{name}": value
-            for peer in ("", "peer:")
-            for name, value in (
-                {"ethtool -L eth0 rx": "2", "ethtool -L eth0 tx": "2"} | RFS | {NTUPLE: "on"}
-            ).items()
-        }
-        masks = {
-            f"{peer}/proc/irq/{irq}/smp_affinity": mask
-            for peer in ("", "peer:")
-            for irq, mask in ((50, "4"), (51, "2"))
-        }
-        effective = load("stream-100g", settings=both | masks, tunings=("tso-gro",))
-        system = ran(effective, 20)
+        system = ran(load("stream-100g", tunings=("tso-gro", "arfs-moves")), 20)
         port = system.nics[0]
         before = [queue.rx_packets for queue in port.queues]
         system.run(5 * MS)
