@@ -1,9 +1,11 @@
 """A question of a lesson: say a number first, then look.
 
-Prediction("What will eth2 receive?", guess=None, answer=915.5, unit="Mbit/s", why="...")
+guess_mbit = 879
+Prediction("What will eth2 receive?", guess_mbit, answer=915.5, unit="Mbit/s", why="...")
 
 A notebook shows the question and what was guessed; the answer is folded until one opens it, also
-where the notebook is only read.
+where the notebook is only read. A guess that nobody has changed is that of somebody to whom what is
+asked about makes no difference.
 """
 
 from __future__ import annotations
@@ -50,9 +52,22 @@ class Prediction:
         """How the guess compares with the answer."""
         if self.guess is None:
             return f"Simulated: {self.answer:.4g} {self.unit}."
-        way = "right" if self.right else "too high" if self.guess > self.answer else "too low"
+        verdict = "right" if self.right else self._off(self.guess)
         return (
-            f"Simulated: {self.answer:.4g} {self.unit}; your {self.guess:.4g} {self.unit} is {way}."
+            f"Simulated: {self.answer:.4g} {self.unit}; your {self.guess:.4g} {self.unit} is"
+            f" {verdict}. Right is what is at most {100 * self.within:.4g} % off."
+        )
+
+    def _off(self, guess: float) -> str:
+        """How far the guess is from the answer: in its unit, or in percent of it."""
+        off = abs(guess - self.answer)
+        way = "high" if guess > self.answer else "low"
+        share = off / abs(self.answer) if self.answer else float("inf")
+        if self.unit == "%":
+            return f"{off:.3g} points too {way}"
+        # that a guess is 900 % too high tells less than by how much
+        return (
+            f"{100 * share:.3g} % too {way}" if share <= 1 else f"{off:.3g} {self.unit} too {way}"
         )
 
     def _repr_html_(self) -> str:

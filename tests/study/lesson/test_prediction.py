@@ -7,23 +7,35 @@ import pytest
 from simnet.study.lesson.prediction import Prediction
 
 
-def asked(guess: float | None) -> Prediction:
-    return Prediction("How long?", guess, 40.0, "ms", "Two jiffies & one more.")
+def asked(guess: float | None, unit: str = "ms") -> Prediction:
+    return Prediction("How long?", guess, 40.0, unit, "Two jiffies & one more.")
 
 
 @pytest.mark.parametrize(
     ("guess", "verdict"),
     [
         (None, "Simulated: 40 ms."),
-        (44.0, "Simulated: 40 ms; your 44 ms is right."),
-        (36.0, "Simulated: 40 ms; your 36 ms is right."),
-        (44.1, "Simulated: 40 ms; your 44.1 ms is too high."),
-        (5.0, "Simulated: 40 ms; your 5 ms is too low."),
+        (44.0, "Simulated: 40 ms; your 44 ms is right. Right is what is at most 10 % off."),
+        (36.0, "Simulated: 40 ms; your 36 ms is right. Right is what is at most 10 % off."),
+        (44.4, "Simulated: 40 ms; your 44.4 ms is 11 % too high."),
+        (5.0, "Simulated: 40 ms; your 5 ms is 87.5 % too low."),
+        (0.0, "Simulated: 40 ms; your 0 ms is 100 % too low."),
+        (400.0, "Simulated: 40 ms; your 400 ms is 360 ms too high."),
     ],
 )
 def test_a_guess_is_compared(guess: float | None, verdict: str) -> None:
-    assert asked(guess).verdict == verdict
-    assert asked(guess).right == ("right" in verdict)
+    assert asked(guess).verdict.startswith(verdict)
+    assert asked(guess).right == ("is right" in verdict)
+
+
+def test_how_far_off_a_percentage_is_said_in_points_and_not_in_percent() -> None:
+    assert "your 30 % is 10 points too low" in asked(30, "%").verdict
+
+
+def test_no_difference_is_an_answer() -> None:
+    none = Prediction("How much more?", 2, 0.0, "ms", "Nothing changes.")
+    assert "your 2 ms is 2 ms too high" in none.verdict
+    assert not none.right
 
 
 def test_the_answer_is_folded() -> None:
