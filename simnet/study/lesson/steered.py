@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from simnet.host.cpu import Cpu
     from simnet.kernel.simulator import Simulator
-    from simnet.scenario.core.effective import Effective
     from simnet.net.link.skb import Skb
+    from simnet.scenario.core.effective import Effective
 
 __all__ = ["draw", "moved"]
 
