@@ -21,7 +21,7 @@ from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.bonding.hash import simple_hash, transmit_hash
+from simnet.net.bonding.hash import simple_hash
 from simnet.net.link.skb import Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.link.switch import Egress, Ingress
 from simnet.net.link.wire import Port
@@ -394,17 +394,24 @@ class BondRoute(Port):
         path: component path.
         bond: the interface.
         header: of the frames that are sent.
-        policy: one of `bonding_hash.POLICIES`.
+        hash_number: of its frames, see `simnet.net.bonding.hash`.
         node: where what belongs to the connection is at first.
     """
 
     def __init__(
-        self, sim: Simulator, path: str, bond: Bond, header: Header, policy: str, node: int
+        self,
+        sim: Simulator,
+        path: str,
+        bond: Bond,
+        header: Header,
+        *,
+        hash_number: int,
+        node: int,
     ) -> None:
         super().__init__(sim, path, 0, node)
         self.bond = bond
         self.header = header
-        self.hash = transmit_hash(policy, header, bond.station.mac)
+        self.hash = hash_number
         self.tlb_index = simple_hash(header.destination_ip)
         self.headers: list[Any] = [None] * len(bond.slaves)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simnet.kernel.simulator import Simulator
 from simnet.net.bonding.bond import MODES, Bond, BondRoute, Slave
+from simnet.net.bonding.hash import transmit_hash
 from simnet.net.bonding.monitor import SINGLE_PORT, BondMonitor, Timing
 from simnet.net.bonding.rlb import Neighbour, Rlb
 from simnet.net.link.skb import Header, Skb, Station, new_skb
@@ -37,7 +38,10 @@ class Client:
         self.out = Header(lab.bond.station, self.station, lab.ip, ip, 40000, 5001)
         self.ingress.header = self.back
         policy = lab.policy
-        self.route = BondRoute(lab.sim, f"route{number}", lab.bond, self.out, policy, 0)
+        chosen = transmit_hash(policy, self.out, lab.bond.station.mac)
+        self.route = BondRoute(
+            lab.sim, f"route{number}", lab.bond, self.out, hash_number=chosen, node=0
+        )
         self.neighbour = Neighbour(lab.sim, f"arp{number}", ip, self.station, [self.back])
 
     def frames(self) -> list[Skb]:

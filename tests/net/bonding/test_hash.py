@@ -31,6 +31,72 @@ def test_value(policy: str, value: int) -> None:
     assert transmit_hash(policy, header(), BOND_MAC) == value
 
 
+# commit 49aefd131739 of Linux prints these for two addresses that end in a0 and a1
+ORACLE = {0xA0: 522133332, 0xA1: 522133333}
+
+
+@pytest.mark.parametrize("last", ORACLE)
+def test_layer_2_and_3_are_what_a_commit_of_the_kernel_prints(last: int) -> None:
+    # 192.168.122.30 and 192.168.122.1 as its author has them, little-endian
+    frame = header(here=0xC0A87A1E, there=0xC0A87A01, mac=PEER_MAC & ~0xFF | last)
+    found = transmit_hash("layer2+3", frame, BOND_MAC & ~0xFF | 0xE3, (5, 14))
+    assert found == ORACLE[last] >> 1
+
+
+@pytest.mark.parametrize(
+    ("version", "policy", "value"),
+    [
+        ((2, 6, 32), "layer2+3", 13 ^ 22),
+        ((3, 13), "layer2", 22),
+        ((5, 4), "layer2", 22 ^ 0x0008),
+        ((6, 12), "layer2", 22 ^ 0x0800),
+        # the bytes of ports and of both addresses, one below the other
+        ((3, 13), "layer3+4", 0x32 ^ 0x41 ^ 0x9C ^ 0x41 ^ 10 ^ 10 ^ 1 ^ 12),
+        ((6, 12), "layer3+4", (0x32 ^ 0x41 ^ 0x9C ^ 0x41 ^ 10 ^ 10 ^ 1 ^ 12) >> 1),
+        ((5, 14), "layer2+3", (22 ^ 0x0008 ^ 10 ^ 10 ^ 1 ^ 12) >> 1),
+        ((6, 12), "layer2+3", 22 ^ 0x08 ^ 10 ^ 10 ^ 1 ^ 12),
+    ],
+)
+def test_the_formula_of_each_version_by_its_lowest_bits(
+    version: tuple[int, ...], policy: str, value: int
+) -> None:
+    found = transmit_hash(policy, header(), BOND_MAC, version)
+    bits = 0x7F if version >= (4, 15) else 0xFF
+    if policy == "layer2":
+        assert found == value
+    else:
+        assert found & bits == value & bits
+
+
+@pytest.mark.parametrize(("version", "slaves"), [((3, 13), 1), ((5, 4), 2), ((6, 12), 2)])
+def test_even_ports_use_both_of_two_slaves_since_a_bit_is_dropped(
+    version: tuple[int, ...], slaves: int
+) -> None:
+    ports = range(0x9C40, 0x9D00, 2)
+    found = {
+        transmit_hash("layer3+4", header(ports=(port, 5000)), BOND_MAC, version) % 2
+        for port in ports
+    }
+    assert len(found) == slaves
+
+
+@pytest.mark.parametrize("version", [(3, 13), (5, 4), (6, 12)])
+def test_without_a_tunnel_its_policies_are_those_of_the_frame(version: tuple[int, ...]) -> None:
+    for layers in ("2+3", "3+4"):
+        found = {
+            transmit_hash(f"{kind}{layers}", header(), BOND_MAC, version)
+            for kind in ("layer", "encap")
+        }
+        assert len(found) == 1
+
+
+def test_vlan_and_source_address_do_not_look_at_the_connection() -> None:
+    found = {
+        transmit_hash("vlan+srcmac", header(ports=(n, 5001)), BOND_MAC, (6, 12)) for n in range(9)
+    }
+    assert found == {0x000D60 ^ 0x12340A}
+
+
 def test_only_the_low_half_of_the_addresses_counts() -> None:
     # 10.7.1.1 and 10.0.2.1: the third octets differ by 3
     assert transmit_hash("layer3+4", header(here=0x0A070101, there=0x0A000201), BOND_MAC) == (

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from simnet.host.delayed_action import DelayedAction
+from simnet.host.release import release
 from simnet.kernel.random import stream
 from simnet.net.bonding.bond import MODES, Bond, BondRoute, Slave
+from simnet.net.bonding.hash import transmit_hash
 from simnet.net.bonding.monitor import SINGLE_PORT, BondMonitor, Timing
 from simnet.net.bonding.rlb import Neighbour, Rlb
 from simnet.net.link.skb import Header, Station
@@ -71,6 +73,7 @@ class _Interface:
     ip: int
     bond: Bond | None = None
     policy: str = ""
+    version: tuple[int, ...] = ()
     rlb: Rlb | None = None
 
 
@@ -188,7 +191,8 @@ class _Builder:
         )
         self.bonds.append(bond)
         self.monitors.append(monitor)
-        return _Interface(bond.station, ip, bond, settings.xmit_hash_policy, rlb)
+        policy = settings.xmit_hash_policy
+        return _Interface(bond.station, ip, bond, policy, release(kernel.version), rlb)
 
     def peers(self, flows: Sequence[BondedFlow]) -> list[_Interface]:
         """Return the interface at the other end of each flow.
@@ -249,10 +253,11 @@ class _Builder:
     def _route(
         self, path: str, interface: _Interface, header: Header, socket: TcpSocket
     ) -> BondRoute:
-        policy = interface.policy
-        if interface.bond is None:
+        bond = interface.bond
+        if bond is None:
             raise LookupError(path)
-        return BondRoute(self.sim, path, interface.bond, header, policy, socket.nic.node)
+        number = transmit_hash(interface.policy, header, bond.station.mac, interface.version)
+        return BondRoute(self.sim, path, bond, header, hash_number=number, node=socket.nic.node)
 
     def _resolve(
         self,

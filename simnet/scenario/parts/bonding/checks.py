@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from simnet.host.release import release
+from simnet.net.bonding.hash import SINCE
 
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
 __all__ = ["check_bond"]
-
-_LAYER_2_3: Final = (2, 6, 24)
 
 
 def check_bond(tree: Tree, place: Path, table: Table) -> None:
@@ -29,8 +28,10 @@ def check_bond(tree: Tree, place: Path, table: Table) -> None:
         message = f"{test}: not simulated over a bond, use netserver or netperf"
         raise table.error(("workload", "test"), "workload.test", message)
     version = release(host["kernel"]["version"])
-    if bonding["xmit_hash_policy"] == "layer2+3" and version < _LAYER_2_3:
-        message = f"layer2+3 is not in Linux {host['kernel']['version']}: it came with 2.6.24"
+    policy = bonding["xmit_hash_policy"]
+    if version < SINCE[policy]:
+        since = ".".join(map(str, SINCE[policy]))
+        message = f"{policy} is not in Linux {host['kernel']['version']}: it came with {since}"
         raise table.error((*place, "bonding", "xmit_hash_policy"), "system", message)
     if slaves and place != ("host",) and tree.get(("workload", "peers_simulated")) != "machines":
         message = 'a bond on a peer needs peers_simulated = "machines"'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from simnet.net.bonding.hash import POLICIES
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, PortName, time
 
@@ -40,7 +41,7 @@ class Bonding(Section):
         str,
         Choice(
             "what chooses the slave in balance-xor and 802.3ad",
-            ("layer2", "layer2+3", "layer3+4"),
+            POLICIES,
         ),
     ] = "layer2"
     primary: Annotated[
