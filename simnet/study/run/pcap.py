@@ -52,6 +52,7 @@ _PS_PER_US: Final = 10**6
 _SYN: Final = 0x02
 _ACK: Final = 0x10
 _PSH: Final = 0x08
+_SYN_WINDOW: Final = 0xFFFF
 _WINDOW_SHIFT: Final = 8  # windows of up to 16 MiB have their place in 16 bits
 _NOT_SIMULATED: Final = "not simulated: says by which power of two windows are scaled"
 # of a port with a single connection, whose frames need no addresses
@@ -80,6 +81,7 @@ class PcapFile:
         self._path = Path(path)
         self._waiting: list[tuple[int, int, bytes]] = []
         self._known: set[frozenset[tuple[int, int, int]]] = set()
+        self._told: set[_Way] = set()
 
     def attach(self, system: System) -> None:
         """Capture what the port sees from now on.
@@ -116,6 +118,10 @@ class PcapFile:
         size = skb.end_seq - skb.seq
         flags = _ACK | (_PSH if skb.push else 0)
         window = -(-skb.window >> _WINDOW_SHIFT)  # rounded up: a small one is not closed
+        if window:
+            self._told.add(way)
+        elif way not in self._told:
+            window = _SYN_WINDOW >> _WINDOW_SHIFT  # nothing came yet, and nothing is told
         header = _headers(way, (skb.seq, skb.ack, flags, window), _options(skb), size)
         self._put(time_ps, header, max(len(header) + size, _LEAST_FRAME_BYTES))
 
@@ -125,8 +131,8 @@ class PcapFile:
         options = mss + b"\x04\x02\x03\x03" + bytes([_WINDOW_SHIFT]) + b"\x01\x01\x01"
         first, back = skb.seq - 1, skb.ack - 1
         begin = max(time_ps - _PS_PER_US, 0)
-        syn = _headers(way, (first, 0, _SYN, 0xFFFF), options, 0)
-        answer = _headers(_Way(*way[::-1]), (back, first + 1, _SYN | _ACK, 0xFFFF), options, 0)
+        syn = _headers(way, (first, 0, _SYN, _SYN_WINDOW), options, 0)
+        answer = _headers(_Way(*way[::-1]), (back, first + 1, _SYN | _ACK, _SYN_WINDOW), options, 0)
         for header in (syn, answer):
             self._put(begin, header, max(len(header), _LEAST_FRAME_BYTES), _NOT_SIMULATED)
 

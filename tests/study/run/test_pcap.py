@@ -71,6 +71,19 @@ def test_the_handshake_that_says_the_scale_is_marked_and_first(capture: tuple[Pa
     assert capture[0].read_bytes().count(b"not simulated") == 2
 
 
+def test_frames_of_many_connections_have_addresses_and_windows_both_ways(tmp_path: Path) -> None:
+    file = tmp_path / "relay.pcapng"
+    run("relay-untuned", warm_up="2 ms", duration="8 ms", pcap=file)
+    ways = set()
+    with file.open("rb") as stream:
+        for _, data in dpkt.pcapng.Reader(stream):
+            ip = dpkt.ethernet.Ethernet(data).data
+            ways.add((ip.src, ip.data.sport, ip.dst, ip.data.dport))
+            assert ip.data.win > 0
+    assert len(ways) > 100
+    assert all((far, far_port, own, port) in ways for own, port, far, far_port in ways)
+
+
 def _frame(**changed: Any) -> Any:
     fields = {
         "seq": 1000, "end_seq": 1000, "ack": 5000, "window": 65, "wire_bytes": 126, "push": True,

@@ -94,6 +94,7 @@ class HostsBehind:
             coming.source_port,
         )
         send_by(self.nic, socket, ground.machine, self.host, going, seed=ground.seed)
+        socket.header = going
         return socket
 
     def _end(self) -> tuple[TcpSender, TcpReceiver]:
