@@ -50,6 +50,7 @@ cdef class Nic(Port):
     cdef public Steering steering
     cdef public Egress egress
     cdef public object capture
+    cdef public Skb followed
     cdef public Spread spread
     cdef readonly long long drops
     cdef readonly long long rx_packets

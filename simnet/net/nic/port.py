@@ -51,6 +51,7 @@ class Nic(Port):
             ring fills (pfifo_fast without BQL).
         capture: gets every frame as it comes and leaves, with its time: `frame(skb, time_ps, out)`;
             None for nothing.
+        followed: the frame of which `capture.taken(cpu)` is told when the driver takes it.
     """
 
     def __init__(self, device: NetDevice) -> None:
@@ -90,6 +91,7 @@ class Nic(Port):
         self.steering: Steering = None
         self.egress: Egress = None
         self.capture: Any = None
+        self.followed: Skb = None
         self.spread = Spread(0, 0)
         self.drops = 0
         self.rx_packets = 0
@@ -296,6 +298,8 @@ class Nic(Port):
         skb.home_node = self.buffer_node
         skb.writer_node = self.node
         skb.toucher = cpu
+        if skb is self.followed:
+            self.capture.taken(cpu)
         return skb
 
     def _to_stack(self, skb: Skb, cpu: Cpu) -> cython.int:

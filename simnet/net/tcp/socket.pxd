@@ -25,6 +25,7 @@ cdef class TcpSocket(TcpConnection):
     cdef readonly SharedLines lines
     cdef readonly SkbQueue backlog
     cdef public EpollItem poll
+    cdef public object follower
     cdef public Spread spread
     cdef public bint owned
     cdef bint deferred

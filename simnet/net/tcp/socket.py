@@ -9,6 +9,8 @@ process, on its CPU.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.host.buffers import Buffers
@@ -73,6 +75,7 @@ class TcpSocket(TcpConnection):
     `gso`: large segments are cut before they come to the device. `per_large`: segments that share
     an `sk_buff` of the send queue. `page_bytes`: of a page of receive buffers, 0 where pages are
     not told apart from other work.
+    `follower` is told of packets that come and of copies that are made, for a trace, else None.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
     send instead.
     """
@@ -124,6 +127,7 @@ class TcpSocket(TcpConnection):
         self.reader: Task = None
         self.writer: Task = None
         self.poll: EpollItem = None
+        self.follower: Any = None
         self.send_toucher: Cpu = None
         self.reader_installed = False
         self.reader_waiting = False
@@ -207,6 +211,8 @@ class TcpSocket(TcpConnection):
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """`tcp_v4_rcv`: return the work caused on `cpu`."""
         work: cython.longlong = self.lines.touch(cpu)
+        if self.follower is not None:
+            self.follower.received(skb)
         if self.flows is not None:
             self._save_rxhash(skb)
         self.ledger.socket_lines += work
@@ -713,6 +719,8 @@ class TcpSocket(TcpConnection):
 
     def after_copy(self, cpu: Cpu, copied: cython.longlong) -> cython.longlong:
         """`cleanup_rbuf`: send the ACK or window update that the copy made due."""
+        if self.follower is not None:
+            self.follower.copied(cpu)
         if self.receiver.delack.due_after_copy(copied):
             return self.send_ack(cpu)
         return 0

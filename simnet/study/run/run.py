@@ -16,6 +16,8 @@ from simnet.scenario.core.unread import unread_settings
 from simnet.scenario.system.build import build
 from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
+from simnet.study.run.flows import FlowTracer
+from simnet.study.run.follow import Followers
 from simnet.study.run.pcap import PcapFile
 from simnet.study.run.result import Result
 from simnet.study.run.trace import TraceFile
@@ -161,9 +163,13 @@ def simulate(
         watch = seconds
     with TraceFile(trace) if trace is not None else nullcontext() as tracer, pcap or nullcontext():
         with with_watcher(EnoughMemory()), reads() as read:
-            system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=tracer)
+            followed = None if tracer is None else FlowTracer(tracer)
+            system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=followed)
         if pcap is not None:
             pcap.attach(system)
+        if followed is not None:
+            rates = {str(port.name): port.nic.link_rate_bps for port in effective.host.ports}
+            Followers(followed, rates).attach(system)
         start, end, reached = _measure(system, effective, watch)
         found = validity(effective, system, start, end)
     result = Result.from_snapshots(

@@ -1,9 +1,10 @@
 """Writes a timeline for Perfetto or chrome://tracing, in Chrome's trace event format (JSON object).
 
 One track a CPU (hard interrupt, softirq and process as nested spans), one a NIC ring (a counter of
-its fill). Events go to a part file as they come and the file takes its name when it is
-complete, so memory stays flat and a reader never meets half a trace. A name that ends in `.gz` is
-compressed. Timestamps are microseconds with six decimals: every picosecond is kept.
+its fill). Arrows lead from slice to slice; see `flows`. Events go to a part file as they come and
+the file takes its name when it is complete, so memory stays flat and a reader never meets half a
+trace. A name that ends in `.gz` is compressed. Timestamps are microseconds with six decimals: every
+picosecond is kept.
 
 Spans come in the order in which they end, because that is when their length is known; viewers sort.
 Source: "Trace Event Format", Google, the document behind chrome://tracing.
@@ -52,9 +53,11 @@ class TraceFile:
         self._write = self._out.write
         self._write('{"displayTimeUnit":"ns","traceEvents":[\n')
 
-    def span(self, track: str, name: str, start_ps: int, end_ps: int) -> None:
-        """Something that `track` did from `start_ps` to `end_ps`."""
-        pid, tid = self._track(track)
+    def span(
+        self, track: str, name: str, start_ps: int, end_ps: int, group: str | None = None
+    ) -> None:
+        """Something that `track` did from `start_ps` to `end_ps`; `group` is the track's."""
+        pid, tid = self._track(track, group)
         self._event(
             f'"ph":"X","pid":{pid},"tid":{tid},"name":{self._name(name)},'
             f'"ts":{_us(start_ps)},"dur":{_us(end_ps - start_ps)}'
@@ -74,6 +77,22 @@ class TraceFile:
         self._event(
             f'"ph":"C","pid":{pid},"tid":{tid},"name":{self._name(f"{track} {name}")},'
             f'"ts":{_us(time_ps)},"args":{{"value":{value}}}'
+        )
+
+    def flow(
+        self, track: str, name: str, time_ps: int, step: tuple[str, int], group: str | None = None
+    ) -> None:
+        """A step of an arrow, on the slice of `track` around a time.
+
+        `step` is `s`, `t` or `f` for the arrow's start, a later slice and its end, and the arrow's
+        number.
+        """
+        pid, tid = self._track(track, group)
+        phase, number = step
+        point = "" if phase == "s" else '"bp":"e",'
+        self._event(
+            f'"ph":"{phase}",{point}"cat":"{name}","id":{number},"pid":{pid},"tid":{tid},'
+            f'"name":{self._name(name)},"ts":{_us(time_ps)}'
         )
 
     def close(self) -> None:
@@ -113,11 +132,12 @@ class TraceFile:
         if self._file.failed is not None:
             raise self._file.failed from error  # a component that writes fails with it
 
-    def _track(self, track: str) -> tuple[int, int]:
+    def _track(self, track: str, group: str | None = None) -> tuple[int, int]:
         ids = self._tracks.get(track)
         if ids is None:
-            match = _TRACK.fullmatch(track)
-            group = (match and match["group"]) or track
+            if group is None:
+                match = _TRACK.fullmatch(track)
+                group = (match and match["group"]) or track
             pid = self._groups.setdefault(group, len(self._groups) + 1)
             ids = self._tracks[track] = (pid, len(self._tracks) + 1)
         return ids
